@@ -192,7 +192,7 @@ def persona_file() -> str:
 
 def commands() -> str:
     """The help of every command."""
-    os.environ["COLUMNS"] = "100"
+    os.environ["COLUMNS"] = "88"
     return "\n\n".join(_help(main.parser(), 1))
 
 

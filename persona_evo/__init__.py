@@ -27,8 +27,9 @@ The names below are those of `persona_evo.api`, where they are explained (`perso
 
 from __future__ import annotations
 
+from persona_evo.version import __version__ as __version__
+
 TYPE_CHECKING = False  # of typing, which is not imported for that: a command is to start, and to be stopped, at once
-__version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from typing import Any
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
         Formula,
         Game,
         Level,
+        Operator,
         Outcome,
         Persona,
         PersonaEvoError,
@@ -85,6 +87,7 @@ __all__ = [
     "Formula",
     "Game",
     "Level",
+    "Operator",
     "Outcome",
     "Persona",
     "PersonaEvoError",

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from persona_evo.errors import PersonaEvoError
     from persona_evo.evolve.run import Outcome
     from persona_evo.evolve.settings import EvolutionSettings
-    from persona_evo.formula import Formula, parse
+    from persona_evo.formula import Formula, Operator, parse
     from persona_evo.games.core import Game, Level
     from persona_evo.games.findings import Finding
     from persona_evo.personas import Persona
@@ -60,6 +60,7 @@ __all__ = [
     "Formula",
     "Game",
     "Level",
+    "Operator",
     "Outcome",
     "Persona",
     "PersonaEvoError",
@@ -109,7 +110,7 @@ _NAMES = {
     "errors": "PersonaEvoError",
     "evolve.run": "Outcome",
     "evolve.settings": "EvolutionSettings",
-    "formula": "Formula parse",
+    "formula": "Formula Operator parse",
     "games.core": "Game Level",
     "games.findings": "Finding",
     "personas": "Persona",

@@ -143,8 +143,8 @@ def _drawings(entry: RunEntry, game_name: str | None) -> Iterable[Drawing]:
         made = searches.reopen(entry.folder)
         return experiment.drawings(searches.Results(made, searches.kept(entry.folder, made), entry.folder))
     if entry.kind == "reproduction" and "minidungeons" in entry.title:
-        from persona_evo.playtest.reproduce import course, settings
-        from persona_evo.report import study_figures
+        from persona_evo.studies.minidungeons import course, settings
+        from persona_evo.studies.minidungeons import figures as study_figures
 
         return study_figures.drawings(course.Course(entry.folder, *settings.reopen(entry.folder)).kept())
     hint = f"its charts are in {entry.folder / 'figures'}, and its parts in {entry.folder / 'runs'} have figures"

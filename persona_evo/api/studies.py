@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from persona_evo.games import registry
 from persona_evo.games.core import Level
 from persona_evo.playtest.experiment import course as course_of_experiment
-from persona_evo.playtest.reproduce import course
-from persona_evo.playtest.reproduce import published as publications
-from persona_evo.playtest.reproduce import settings as reproductions
-from persona_evo.playtest.reproduce.course import Material
+from persona_evo.studies.minidungeons import course
+from persona_evo.studies.minidungeons import published as publications
+from persona_evo.studies.minidungeons import settings as reproductions
+from persona_evo.studies.minidungeons.course import Material
 
 if TYPE_CHECKING:
     from persona_evo.report.written import Report
@@ -86,7 +86,7 @@ def reproduce(
         duration: seconds; evolutions share what the playtests leave of it.
         progress: told how far everything is. drawing: told what is being drawn.
         settings: quick, cross, seed, runs, trials, generations, population, iterations, playtest_iterations,
-            bound_seconds (see `playtest.reproduce.settings`).
+            bound_seconds (see `studies.minidungeons.settings`).
     """
     chosen = reproductions.Settings.of(study, protocol, **settings)
     published = publications.load(study)
@@ -119,7 +119,7 @@ def _reproduce(
     progress: course.Tell | None,
     drawing: Callable[[str], None] | None,
 ) -> Reproduction:
-    from persona_evo.report import reproduction as report
+    from persona_evo.studies.minidungeons import report
 
     material = course.Course(folder, settings, levels, jobs=jobs, backend=backend, seconds=duration, tell=progress).run(
         halfway=lambda so_far: report.write(so_far, drawing)

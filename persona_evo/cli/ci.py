@@ -12,7 +12,7 @@ from persona_evo.errors import Place, SettingsError
 
 if TYPE_CHECKING:
     from persona_evo.games.findings import Finding
-    from persona_evo.playtest.require import Check
+    from persona_evo.playtest.requirement import Check
     from persona_evo.report.ci import Case
 
 OPTIONS = ("junit", "summary")

@@ -16,8 +16,8 @@ from persona_evo.errors import LevelError, Place, SettingsError
 
 if TYPE_CHECKING:
     from persona_evo.evolve.pools import Won
+    from persona_evo.games.constraints import Constraints, Generator
     from persona_evo.games.core import Game
-    from persona_evo.games.generating import Constraints, Generator
 
 ABOUT = """\
 Draw levels from a seed, each in a file of its own: the same seed gives the same levels. Every level passes the level
@@ -146,7 +146,7 @@ def constraints_of(args: argparse.Namespace, game: Game) -> Constraints:
     Raises:
         SettingsError: a path in a game that has none, or one that is impossible, or a number is named twice.
     """
-    from persona_evo.games.generating import Constraints, Span
+    from persona_evo.games.constraints import Constraints, Span
 
     spans: dict[str, Span] = {}
     given = [(name, getattr(args, name)) for name in SHORT if getattr(args, name) is not None]

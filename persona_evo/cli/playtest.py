@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from persona_evo.playtest.analysis import Analysis
     from persona_evo.playtest.batch import Progress as Played
     from persona_evo.playtest.players import Player
-    from persona_evo.playtest.require import Requirement
+    from persona_evo.playtest.requirement import Requirement
     from persona_evo.search.duel import League
 
 REQUIREMENTS = """\

@@ -10,13 +10,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from persona_evo.cli import montecarlo, options, reproduce_colosseum, reproduce_evolution, reproduce_puyo
+from persona_evo.cli import options
 from persona_evo.cli.parser import filled, number, whole
-from persona_evo.cli.reproducing import add_running, check_running, drawing, finished, seed_of, stopped
 from persona_evo.cli.say import Progress, duration, note
+from persona_evo.studies.colosseum import command as reproduce_colosseum
+from persona_evo.studies.commands import add_running, check_running, drawing, finished, seed_of, stopped
+from persona_evo.studies.evolution import command as reproduce_evolution
+from persona_evo.studies.montecarlo import command as montecarlo
+from persona_evo.studies.puyo import command as reproduce_puyo
 
 if TYPE_CHECKING:
-    from persona_evo.playtest.reproduce.course import Progress as Told
+    from persona_evo.studies.minidungeons.course import Progress as Told
 
 FROZEN = (
     "protocol",
@@ -152,7 +156,7 @@ def run(args: argparse.Namespace) -> int:
 def _folder(args: argparse.Namespace, protocol: str) -> Path:
     """Where everything is kept if no folder is named."""
     from persona_evo.games import registry
-    from persona_evo.playtest.reproduce import published, settings
+    from persona_evo.studies.minidungeons import published, settings
 
     study = args.command_reproduce
     publication = published.load(study)

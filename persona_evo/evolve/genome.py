@@ -14,11 +14,12 @@ import math
 import random
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from persona_evo.errors import SettingsError
-from persona_evo.evolve import genetics, operators
-from persona_evo.evolve.genetics import Primitives, Tree
+from persona_evo.evolve import genetics, list_operators, operators
+from persona_evo.evolve.genes import MOST, Gene, Genome
+from persona_evo.evolve.genetics import Primitives
 from persona_evo.evolve.settings import LISTS, EvolutionSettings
 from persona_evo.formula import Formula, parse
 from persona_evo.formula.printing import number
@@ -29,29 +30,10 @@ from persona_evo.search.tree_policy import TreePolicy
 if TYPE_CHECKING:
     from persona_evo.games.core import Game
 
-MOST = 8
-"""Lists of a genome at most."""
-
-LIGHT, HEAVY = 0.01, 100.0
-"""Weights that evolution gives to lists, at least and at most."""
-
 NODE = 5.0
 """Bits of a node in a description, one of about thirty symbols and functions."""
 
 _AT, _END, _NOVEL = "@", ";", "novel"
-
-
-class Gene(NamedTuple):
-    """One open list: the tree of its score, its weight (a share of the turns, > 0), whether novel states come first."""
-
-    tree: Tree
-    weight: float = 1.0
-    novel: bool = False
-
-
-Genes = tuple[Gene, ...]
-Genome = Tree | Genes
-"""A tree, or 1 to MOST genes."""
 
 
 # text
@@ -183,8 +165,6 @@ def random_genome(settings: EvolutionSettings, primitives: Primitives, stream: r
     """A new random genome of the kind that the settings name."""
     if settings.individual != LISTS:
         return genetics.random_tree(settings, primitives, stream)
-    from persona_evo.evolve import list_operators
-
     return list_operators.random_genes(settings, primitives, stream)
 
 
@@ -194,8 +174,6 @@ def mutate(
     """A mutant and the name of the mutation."""
     if not isinstance(genome, tuple):
         return operators.mutate(genome, settings, primitives, stream)
-    from persona_evo.evolve import list_operators
-
     return list_operators.mutate(genome, settings, primitives, stream)
 
 
@@ -205,8 +183,6 @@ def crossover(
     """Two offspring of two genomes of the same kind."""
     if not isinstance(first, tuple):
         return operators.crossover(first, second, settings, stream)
-    from persona_evo.evolve import list_operators
-
     return list_operators.crossover(first, second, settings, stream)
 
 

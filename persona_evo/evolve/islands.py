@@ -21,6 +21,7 @@ from persona_evo import seeds
 from persona_evo.errors import GameError
 from persona_evo.evolve import genetics, genome, hall, racing, selection
 from persona_evo.evolve.duplicates import Memory, keys_for
+from persona_evo.evolve.genes import Genome
 from persona_evo.evolve.records import Generation, Individual, Island, Request, Row, State
 from persona_evo.evolve.settings import EvolutionSettings
 
@@ -87,7 +88,7 @@ class _Model:
         self._evaluate, self._check = evaluate, check
         self._evaluating = 0.0
         self._remembered = [0] * settings.islands
-        self._trees: dict[str, tuple[genome.Genome, str]] = {}
+        self._trees: dict[str, tuple[Genome, str]] = {}
         self.state = State(-1, [], [], {})
 
     # the course of a generation
@@ -105,7 +106,7 @@ class _Model:
         size = self.settings.island_size
         population = [self._individual(self._tree(text), "first") for text in first[:size]]
 
-        def newcomer() -> tuple[genome.Genome, str]:
+        def newcomer() -> tuple[Genome, str]:
             return genome.random_genome(self.settings, self.primitives, stream), "random"
 
         while len(population) < size:
@@ -169,9 +170,9 @@ class _Model:
             if stream.random() < s.mutation:
                 trees[i], name = genome.mutate(tree, s, self.primitives, stream)
                 origins[i] = f"mutation:{name}"
-        waiting: list[tuple[genome.Genome, str]] = []
+        waiting: list[tuple[Genome, str]] = []
 
-        def offspring() -> tuple[genome.Genome, str]:
+        def offspring() -> tuple[Genome, str]:
             if not waiting:
                 one, two = stream.randrange(len(trees)), stream.randrange(len(trees))
                 if stream.random() < s.crossover:
@@ -184,7 +185,7 @@ class _Model:
         while len(population) < s.island_size:
             self._join(population, offspring)
 
-    def _join(self, population: list[Individual], make: Callable[[], tuple[genome.Genome, str]]) -> None:
+    def _join(self, population: list[Individual], make: Callable[[], tuple[Genome, str]]) -> None:
         """Add what `make` makes; where the settings ask for it, something that the population does not have yet."""
         self._check()
         s = self.settings
@@ -196,12 +197,12 @@ class _Model:
                 break
         population.append(individual)
 
-    def _tree(self, text: str) -> genome.Genome:
+    def _tree(self, text: str) -> Genome:
         """The tree of a text, at hand for those that were made lately."""
         known = self._trees.get(text)
         return genome.read(text, self.primitives) if known is None else known[0]
 
-    def _individual(self, tree: genome.Genome, origin: str) -> Individual:
+    def _individual(self, tree: Genome, origin: str) -> Individual:
         text = genome.to_text(tree)
         known = self._trees.get(text)
         key = self.keys.key_of(text) if known is None else known[1]

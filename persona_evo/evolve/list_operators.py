@@ -18,8 +18,8 @@ import math
 import random
 
 from persona_evo.evolve import genetics, operators
+from persona_evo.evolve.genes import HEAVY, LIGHT, MOST, Gene, Genes
 from persona_evo.evolve.genetics import Primitives
-from persona_evo.evolve.genome import HEAVY, LIGHT, MOST, Gene, Genes
 from persona_evo.evolve.settings import EvolutionSettings
 
 _MUTATIONS = {"score": 6.0, "weight": 2.0, "novel": 1.0, "add": 1.5, "drop": 1.5}

@@ -114,7 +114,7 @@ class Cases:
     @property
     def ending(self) -> int:
         """Playthroughs of the end without the tuning."""
-        return tuning.FINALISTS * tuning.FINAL_DRAWS * self.validation + self.measuring
+        return tuning.race_size(self.validation) + self.measuring
 
     @property
     def measuring(self) -> int:

@@ -36,35 +36,47 @@ def usual(game: Game, league: League | None = None) -> dict[str, Any]:
 def of_persona(utility: Formula, priority: str, metrics: Sequence[str], game: Game) -> list[str]:
     """Formulas made of what a persona wants: its utility and its core priority, each as it is and less a way.
 
-    The way is each of the game's ways to targets, as long as there is anything to go to, and the shortest of them; and
-    the way to a win. What tells how a game ended counts as 0 (a tree policy never chooses among the ended). The core
-    priority alone, without what else the utility pays for, is what a search is best led by where the rest comes by
-    itself, such as being near the exit in the end. Where formulas may read CEILING, each way with some of it is there,
-    too, so that the search keeps off what gives things away.
+    A way is the distance to the nearest of each of the game's targets, with and without the way to a win where no
+    target is left, and the shortest of them; or the way to a win. Metrics that tell how the game ended count as 0: a
+    tree policy never chooses among ended states. The core priority alone, without what else the utility pays for,
+    often leads a search best. Its ways come again with what keeps the player in the game (`Game.care`), which matters
+    where a search looks only a little ahead, and all ways to targets with CEILING where formulas may read it.
     """
     text = canonical(Formula(tuple(0.0 if t in OUTCOMES else t for t in utility.tokens))).text
     clock = "".join(f" - 0.001 * {m.symbol}" for m in game.metrics if m.clock and m.symbol in metrics)
-    home = parse(game.homing).text if game.homing and parse(game.homing).symbols <= set(metrics) else ""
+    home, care = (_readable(formula, metrics) for formula in (game.homing, game.care))
     near = [symbol for symbol in game.targets if symbol in metrics]
-    found = [*_with_ways(text, near, home, clock), *([f"{home}{clock}"] if home else [])]
+    heads = [text]
     after = [m for m in game.metrics if m.symbol == priority and m.symbol in metrics]
     if after and text != priority:
-        found += _with_ways(f"-{priority}" if after[0].better == "lower" else priority, near, home, clock)
+        heads.append(f"-{priority}" if after[0].better == "lower" else priority)
+    ways = [_ways(head, near, home, clock) for head in heads]
+    found = [text for head, own in zip(heads, ways, strict=True) for text in (head, head + clock, *own)]
+    if home:
+        found.append(f"{home}{clock}")
+    if care:
+        found += [f"{way} + 0.1 * ({care})" for way in (*ways[-1], *found[-1:])]
     if CEILING in metrics and CEILING not in game.symbols:
-        found += [f"{way} + 0.5 * {CEILING}" for way in found if way.endswith(clock) and parse(way).symbols & {*near}]
+        found += [f"{way} + 0.5 * {CEILING}" for own in ways for way in own if parse(way).symbols & {*near}]
     return found
 
 
-def _with_ways(text: str, near: Sequence[str], home: str, clock: str) -> list[str]:
-    found = [text, text + clock] + [f"{text} - {c} * {m}{clock}" for m in near for c in (0.1, 0.3)]
+def _readable(formula: str, metrics: Sequence[str]) -> str:
+    """A formula of the game in its usual form; "" where there is none, or one that reads more than these metrics."""
+    return parse(formula).text if formula and parse(formula).symbols <= set(metrics) else ""
+
+
+def _ways(head: str, near: Sequence[str], home: str, clock: str) -> list[str]:
+    """A formula less the ways to targets, the shortest of these, and the way to a win; each with the clock."""
+    found = [f"{head} - 0.1 * {m}{clock}" for m in near]
     if home:
-        found.append(f"{text} + 0.1 * ({home}){clock}")
+        found += [f"{head} + 0.1 * if({m}, -{m}, {home}){clock}" for m in near]
+        found.append(f"{head} + 0.1 * ({home}){clock}")
     if len(near) > 1:
-        ways = [f"if({m}, {m}, 1)" for m in near]
-        shortest = functools.reduce(lambda a, b: f"min({a}, {b})", ways)
-        found += [f"{text} - {c} * {shortest}{clock}" for c in (0.05, 0.2)]
+        shortest = functools.reduce(lambda a, b: f"min({a}, {b})", [f"if({m}, {m}, 1)" for m in near])
+        found.append(f"{head} - 0.1 * {shortest}{clock}")
         if home:
-            found.append(f"{text} - 0.1 * {shortest} + 0.02 * ({home}){clock}")
+            found.append(f"{head} - 0.1 * {shortest} + 0.02 * ({home}){clock}")
     return found
 
 

@@ -1,10 +1,10 @@
 """The end of an evolution: the best of its hall of fame, and the constants of that one.
 
-The validation set has chosen the hall, so that its best are there by luck, too; they meet once more on levels drawn
-from those to train on. Then an evolution strategy tunes the constants: a (1+1)-ES with the one-fifth rule for its step
-(Rechenberg 1973), on the logarithms of the constants. Each offspring plays levels that are drawn for it, beside its
-parent on the same seeds; only one that does no worse there is played on the validation set, and replaces its parent if
-it does better on that.
+The validation set has chosen the hall, so that its best are there by luck, too. They race on fresh draws of the levels
+to train on, and the worse half drops out after each draw. Then an evolution strategy tunes the constants: a (1+1)-ES
+with the one-fifth rule for its step (Rechenberg 1973), on the logarithms of the constants. Each offspring plays levels
+that are drawn for it, beside its parent on the same seeds; only one that does better there plays more of them, and it
+replaces its parent if it does better on all. In the end the tuned formula meets the one that the tuning began with.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from typing import NamedTuple
 
 from persona_evo import seeds
 from persona_evo.evolve import genetics, genome, selection
+from persona_evo.evolve.genes import HEAVY, LIGHT
 from persona_evo.evolve.genetics import Primitives, Tree
 from persona_evo.evolve.racing import Ask, draw, part, validating
-from persona_evo.evolve.records import Individual
+from persona_evo.evolve.records import Individual, Request
 from persona_evo.evolve.settings import EvolutionSettings
 
 _STEP, _SMALLEST, _LARGEST = 0.5, 0.05, 2.0
@@ -28,30 +29,44 @@ _UP, _DOWN = 1.5, 0.9
 """What the step is multiplied by after a success and after a failure; the product of one and four is about 1."""
 _MOVED = 0.4
 """Share of the constants that an offspring moves, at least one."""
-_LEVELS = 8
-"""Levels on which an offspring plays beside its parent."""
-FINALISTS, FINAL_DRAWS = 4, 2
-"""Members of the hall that meet once more, and on how many levels, as a multiple of the validation set."""
+_FEW, _MANY = 8, 32
+"""Levels on which an offspring plays beside its parent at first, and in all."""
+FINALISTS = 8
+"""Members of the hall that race in the end."""
+_DRAWS = (1, 1, 2)
+"""Levels of each draw of that race, as a multiple of the validation set; half of those who race stay after each."""
+_DUEL = 2
+"""Levels on which the tuned formula meets the untuned one, as a multiple of the validation set."""
 _TRIES = 20
 """Offspring without any that differs after which a formula is left as it is."""
 
 
+def race_size(validation: int, finalists: int = FINALISTS) -> int:
+    """Playthroughs of the race of the finalists."""
+    return validation * sum(draws * max(1, finalists >> turn) for turn, draws in enumerate(_DRAWS))
+
+
 def finalist(hall: Sequence[Individual], settings: EvolutionSettings, seed: int, levels: int, ask: Ask) -> Individual:
-    """The member of the hall that is best on the validation set and on as many drawn levels as that has, or more.
+    """The member of the hall that wins a race on drawn levels, in which the validation counts, too.
 
     Args:
         hall: each with its validation. levels: to draw from. ask: has requests played.
     """
     better = selection.better(settings)
-    candidates = sorted(hall, key=better)[:FINALISTS]
-    count = FINAL_DRAWS * len(candidates[0].validation)
-    drawn = draw(replace(settings, levels_a_generation=count), seeds.derive(seed, "finalists"), 0, levels)
-    answers = ask([part(drawn, one.formula, 0, count) for one in candidates])
+    running = sorted(hall, key=better)[:FINALISTS]
+    validation = len(running[0].validation)
+    met = {one.key: list(one.validation) for one in running}
+    for turn, draws in enumerate(_DRAWS):
+        drawn = _draw(settings, draws * validation, seeds.derive(seed, "finalists"), turn, levels)
+        for one, utilities in zip(running, ask([replace(drawn, formula=one.formula) for one in running]), strict=True):
+            met[one.key] += utilities
+        running.sort(key=lambda one: better(replace(one, utilities=met[one.key])))
+        running = running[: max(1, len(running) // 2)]
+    return running[0]
 
-    def met(at: int) -> tuple[float, int]:
-        return better(replace(candidates[at], utilities=[*candidates[at].validation, *answers[at]]))
 
-    return candidates[min(range(len(candidates)), key=met)]
+def _draw(settings: EvolutionSettings, count: int, seed: int, turn: int, levels: int) -> Request:
+    return draw(replace(settings, levels_a_generation=count), seed, turn, levels)
 
 
 class Step(NamedTuple):
@@ -71,7 +86,7 @@ def tune(
     ask: Ask,
     playthroughs: int,
 ) -> Individual:
-    """The best individual, or one with other constants that is better on the validation set.
+    """The best individual, or one with other constants that does better on drawn levels.
 
     Args:
         best: has its validation. seed: everything random follows from it and from the formula.
@@ -95,30 +110,42 @@ def steps(
 ) -> Iterator[Step]:
     """How the tuning goes on, offspring by offspring; the arguments are those of `tune`."""
     stream = random.Random(seeds.derive(seed, "tuning", best.formula))
-    better = selection.better(settings)
-    few = replace(settings, levels_a_generation=min(_LEVELS, settings.levels_a_generation))
-    step, spent, turn, idle = _STEP, 0, 0, 0
+    untuned, step, spent, turn, idle = best, _STEP, 0, 0, 0
+    duel = _draw(settings, _DUEL * validation, seeds.derive(seed, "duel"), 0, levels)
+    reserve = 2 * duel.playthroughs
     while idle < _TRIES:
         text = _moved(best.formula, primitives, step, stream)
         if text == best.formula:
             idle += 1
             continue
         idle, turn = 0, turn + 1
-        drawn = draw(few, seeds.derive(seed, "tuning"), turn, levels)
-        each = part(drawn, "", 0, len(drawn.cases)).playthroughs
-        if spent + 2 * each + validation > playthroughs:
+        drawn = _draw(settings, _MANY, seeds.derive(seed, "tuning"), turn, levels)
+        if spent + 2 * drawn.playthroughs + validation + reserve > playthroughs:
             break
-        theirs, own = ask([part(drawn, formula, 0, len(drawn.cases)) for formula in (best.formula, text)])
-        spent += 2 * each
-        better_here = sum(own) > sum(theirs)
-        if better_here or (sum(own) == sum(theirs) and own != theirs):
+        won, played = _beats(text, best.formula, drawn, ask)
+        spent += played
+        if won:
             (values,) = ask([validating(text, seed, levels, 0, validation)])
             spent += validation
-            found = Individual(text, genome.size(text), values, 1, "tuning", best.born, best.key, values)
-            better_here = better(found) < better(best.validated())
-            best = found if better_here else best
+            best = Individual(text, genome.size(text), values, 1, "tuning", best.born, best.key, values)
         yield Step(best, spent)
-        step = min(_LARGEST, max(_SMALLEST, step * (_UP if better_here else _DOWN)))
+        step = min(_LARGEST, max(_SMALLEST, step * (_UP if won else _DOWN)))
+    if best is not untuned:
+        theirs, own = ask([replace(duel, formula=one.formula) for one in (untuned, best)])
+        yield Step(best if sum(own) > sum(theirs) else untuned, spent + reserve)
+
+
+def _beats(text: str, other: str, drawn: Request, ask: Ask) -> tuple[bool, int]:
+    """Whether a formula does better than another on a few of the drawn levels and then on all; the playthroughs."""
+    played, ahead = 0, 0.0
+    for first, end in ((0, _FEW), (_FEW, len(drawn.cases))):
+        pair = [part(drawn, formula, first, end) for formula in (other, text)]
+        theirs, own = ask(pair)
+        played += sum(request.playthroughs for request in pair)
+        ahead += sum(own) - sum(theirs)
+        if ahead <= 0:
+            return False, played
+    return True, played
 
 
 def _moved(text: str, primitives: Primitives, step: float, stream: random.Random) -> str:
@@ -143,7 +170,7 @@ def _moved(text: str, primitives: Primitives, step: float, stream: random.Random
         tuple(
             gene._replace(
                 tree=moved(gene.tree),
-                weight=min(genome.HEAVY, max(genome.LIGHT, float(f"{gene.weight * factor():.2g}"))),
+                weight=min(HEAVY, max(LIGHT, float(f"{gene.weight * factor():.2g}"))),
             )
             for gene in own
         )

@@ -17,7 +17,19 @@ computed: by `Formula.evaluate`, by the compiled `machine.run`, and by the sourc
 A variable that is NaN counts as 0, an infinite one as ±1e300, so every formula gives a number on every input.
 """
 
-from persona_evo.formula.core import Code, Formula, Token, parse
+from persona_evo.formula.core import Formula, Token, parse
+from persona_evo.formula.operators import Operator
 from persona_evo.formula.primitives import LIMIT, MAX_NODES, PRIMITIVES, STACK, TABLE, Primitive
 
-__all__ = ["LIMIT", "MAX_NODES", "PRIMITIVES", "STACK", "TABLE", "Code", "Formula", "Primitive", "Token", "parse"]
+__all__ = [
+    "LIMIT",
+    "MAX_NODES",
+    "PRIMITIVES",
+    "STACK",
+    "TABLE",
+    "Formula",
+    "Operator",
+    "Primitive",
+    "Token",
+    "parse",
+]

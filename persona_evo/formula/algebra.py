@@ -7,7 +7,7 @@ from typing import Any
 
 from persona_evo.errors import FormulaError
 from persona_evo.formula.core import Formula, Token
-from persona_evo.formula.primitives import PRIMITIVES
+from persona_evo.formula.primitives import PRIMITIVES, TABLE, Primitive
 
 SIMPLIFY_UP_TO = 60
 """Nodes up to which sympy's own `simplify` is tried; it rarely ends beyond about twice as many."""
@@ -88,12 +88,17 @@ def _tokens(sp: Any, e: Any) -> tuple[Token, ...]:
         return _power(sp, *e.as_base_exp())
     if isinstance(e, sp.Piecewise):
         return _piecewise(sp, e)
-    for kind, name in ((sp.Abs, "abs"), (sp.log, "log"), (sp.exp, "exp")):
-        if isinstance(e, kind):
-            return (*_tokens(sp, e.args[0]), name)
-    for kind, name in ((sp.Min, "min"), (sp.Max, "max")):
-        if isinstance(e, kind):
-            return _chain(sp, sorted(e.args, key=sp.default_sort_key), name)
+    primitive = _primitive(sp, e)
+    if primitive.arity == 1:
+        return (*_tokens(sp, e.args[0]), primitive.name)
+    return _chain(sp, sorted(e.args, key=sp.default_sort_key), primitive.name)
+
+
+def _primitive(sp: Any, e: Any) -> Primitive:
+    """The operation that sympy's function or relation stands for."""
+    for primitive in TABLE:
+        if primitive.sympy_class and isinstance(e, getattr(sp, primitive.sympy_class)):
+            return primitive
     raise Untranslatable(str(e))
 
 
@@ -162,19 +167,11 @@ def _piecewise(sp: Any, e: Any) -> tuple[Token, ...]:
 
 
 def _condition(sp: Any, c: Any) -> tuple[Token, ...]:
-    for kind, name in (
-        (sp.StrictGreaterThan, ">"),
-        (sp.GreaterThan, ">="),
-        (sp.StrictLessThan, "<"),
-        (sp.LessThan, "<="),
-    ):
-        if isinstance(c, kind):
-            return (*_tokens(sp, c.lhs), *_tokens(sp, c.rhs), name)
     if isinstance(c, sp.And):
         return _chain_conditions(sp, c.args, "min")
     if isinstance(c, sp.Or):
         return _chain_conditions(sp, c.args, "max")
-    raise Untranslatable(str(c))
+    return (*_tokens(sp, c.lhs), *_tokens(sp, c.rhs), _primitive(sp, c).name)
 
 
 def _chain_conditions(sp: Any, parts: Any, name: str) -> tuple[Token, ...]:

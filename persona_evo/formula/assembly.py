@@ -13,12 +13,10 @@ from __future__ import annotations
 import itertools
 import math
 import struct
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar, overload
 
-from persona_evo.formula import primitives as p
-from persona_evo.formula.core import Formula
+from persona_evo.formula.arithmetic import EXPONENT_LIMIT, LIMIT
 
 LANES = 4
 """Numbers in a vector; LLVM makes of it what the processor has."""
@@ -211,100 +209,62 @@ def _repeated(kind: str, name: str) -> str:
 
 def limit(x: Number) -> Number:
     """A number, which is never NaN, brought into ±LIMIT."""
-    if x.most <= p.LIMIT:
+    if x.most <= LIMIT:
         return x
-    x = where(x < p.LIMIT, x, p.LIMIT)
-    x = where(x > -p.LIMIT, x, -p.LIMIT)
-    x.most = p.LIMIT
+    x = where(x < LIMIT, x, LIMIT)
+    x = where(x > -LIMIT, x, -LIMIT)
+    x.most = LIMIT
     return x
 
 
 def clean(x: Number) -> Number:
     """A number that comes from outside as formulas see it: NaN counts as 0, beyond ±LIMIT it is ±LIMIT."""
-    if x.most <= p.LIMIT:
+    if x.most <= LIMIT:
         return x
     x = where(x.writer.comparison("ord", x, x), x, 0.0)
     return limit(x)
 
 
-def _divide(a: Number, b: Number) -> Number:
+def add(a: Number, b: Number) -> Number:
+    """The sum."""
+    return limit(a + b)
+
+
+def sub(a: Number, b: Number) -> Number:
+    """The difference."""
+    return limit(a - b)
+
+
+def mul(a: Number, b: Number) -> Number:
+    """The product."""
+    return limit(a * b)
+
+
+def div(a: Number, b: Number) -> Number:
+    """The quotient, 1 where the divisor is 0."""
     if b.value is not None:
         return limit(a / b) if b.value else b.writer.number(1.0)
     return where(b.writer.comparison("oeq", b, b.writer.number(0.0)), 1.0, limit(a / b))
 
 
-def _magnitude(x: Number) -> Number:
+def magnitude(x: Number) -> Number:
+    """The magnitude."""
     return x.writer.call("fabs", x, x.most, x.least)
 
 
-def _log(x: Number) -> Number:
-    x = where(x.writer.comparison("oeq", x, x.writer.number(0.0)), 1.0, _magnitude(x))
+def log(x: Number) -> Number:
+    """The logarithm of the magnitude, 0 of 0."""
+    x = where(x.writer.comparison("oeq", x, x.writer.number(0.0)), 1.0, magnitude(x))
     return x.writer.call("log", x, LOG_LIMIT)
 
 
-def _exp(x: Number) -> Number:
-    if x.most > p.EXPONENT_LIMIT:
-        x = where(x < p.EXPONENT_LIMIT, x, p.EXPONENT_LIMIT)
-        x = where(x > -p.EXPONENT_LIMIT, x, -p.EXPONENT_LIMIT)
-        x.most = p.EXPONENT_LIMIT
+def exp(x: Number) -> Number:
+    """e to the power, which is brought into ±EXPONENT_LIMIT."""
+    if x.most > EXPONENT_LIMIT:
+        x = where(x < EXPONENT_LIMIT, x, EXPONENT_LIMIT)
+        x = where(x > -EXPONENT_LIMIT, x, -EXPONENT_LIMIT)
+        x.most = EXPONENT_LIMIT
     return limit(x.writer.call("exp", x, 1.01 * math.exp(x.most)))
-
-
-OPERATIONS: dict[str, Callable[..., Number]] = {
-    "+": lambda a, b: limit(a + b),
-    "-": lambda a, b: limit(a - b),
-    "*": lambda a, b: limit(a * b),
-    "/": _divide,
-    "neg": lambda a: -a,
-    "abs": _magnitude,
-    "sqrt": lambda a: root(_magnitude(a)),
-    "log": _log,
-    "exp": _exp,
-    "min": lambda a, b: where(b < a, b, a),
-    "max": lambda a, b: where(b > a, b, a),
-    ">": lambda a, b: where(a > b, 1.0, 0.0),
-    ">=": lambda a, b: where(a >= b, 1.0, 0.0),
-    "<": lambda a, b: where(a < b, 1.0, 0.0),
-    "<=": lambda a, b: where(a <= b, 1.0, 0.0),
-    "if": lambda condition, a, b: where(condition > 0.0, a, b),
-}
-"""How each primitive is written; operands are within ±LIMIT and so is the result."""
-
-
-def emit(writer: Writer, formula: Formula, load: Callable[[str], Number]) -> Number:
-    """Write the instructions of a formula.
-
-    Args:
-        writer: what they are added to.
-        formula: the formula.
-        load: the value of a symbol, whatever it is.
-
-    Returns:
-        The value, within ±LIMIT, never -0.
-    """
-    stack: list[Number] = []
-    for token in formula.tokens:
-        if isinstance(token, float):
-            stack.append(writer.number(token))
-        elif token in p.PRIMITIVES:
-            primitive = p.PRIMITIVES[token]
-            first = len(stack) - primitive.arity
-            operands = stack[first:]
-            del stack[first:]
-            constants = [x.value for x in operands if x.value is not None]
-            if len(constants) == len(operands):
-                stack.append(writer.number(primitive.function(*constants)))
-            else:
-                stack.append(OPERATIONS[token](*operands))
-        else:
-            stack.append(clean(load(token)))
-    return stack[0] + 0.0
-
-
-def loaded(writer: Writer, pointer: str, index: int) -> Number:
-    """The double at a place behind a pointer, which does not change while the function runs."""
-    at = writer.write(f"getelementptr double, double* {pointer}, i64 {index}")
-    return Number(writer, writer.write(f"load double, double* {at}"), False)
 
 
 def declarations() -> list[str]:

@@ -13,10 +13,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from persona_evo.formula.assembly import LANES, Number, Writer, emit
+from persona_evo.formula.arithmetic import LIMIT
+from persona_evo.formula.assembly import LANES, Number, Writer
 from persona_evo.formula.core import Formula
-from persona_evo.formula.native import OPTIMISED
-from persona_evo.formula.primitives import LIMIT
+from persona_evo.formula.native import OPTIMISED, emit
 
 
 class Layout(Protocol):

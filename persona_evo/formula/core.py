@@ -5,28 +5,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 from persona_evo.errors import FormulaError, Place, unknown
 from persona_evo.formula import primitives as p
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 Token = str | float
 """A float is a constant; a string is a primitive (its name in the table) or else a symbol."""
-
-
-class Code(NamedTuple):
-    """What the compiled machine runs.
-
-    ops: int64[n], each opcode | argument << 8 (and a second argument << 24 where an opcode takes two); an argument is
-    an index into the variables or into constants. constants: float64[m].
-    """
-
-    ops: NDArray[np.int64]
-    constants: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -167,19 +152,6 @@ class Formula:
                 raise FormulaError("a symbol has no value", found=token, expected=expected, hint=hint)
         return stack[0] + 0.0
 
-    def code(self, order: Sequence[str]) -> Code:
-        """What `machine.run` needs to compute this formula over a row of variables.
-
-        Args:
-            order: the symbols in the order of the row.
-
-        Raises:
-            FormulaError: a symbol is not in `order`.
-        """
-        from persona_evo.formula.encoding import encode
-
-        return encode(self, order)
-
 
 _ARITY: dict[Token, int] = {primitive.name: primitive.arity for primitive in p.TABLE}
 
@@ -229,7 +201,8 @@ def parse(text: str, symbols: Iterable[str] | None = None, *, place: Place | Non
     """Read a formula.
 
     Numbers, symbols (case matters), + - * /, comparisons, brackets, calls like max(a, b) and if(c, a, b), powers with
-    a small whole exponent (x ^ 3 stands for x * x * x). Line breaks are spaces, # starts a comment.
+    a small whole exponent (x ^ 3 stands for x * x * x), calls of operators that other packages add (`operators`), which
+    are written out at once. Line breaks are spaces, # starts a comment.
 
     Args:
         text: the formula.
@@ -239,6 +212,8 @@ def parse(text: str, symbols: Iterable[str] | None = None, *, place: Place | Non
     Raises:
         FormulaError: with line and column.
     """
+    from persona_evo.formula.operators import operators
     from persona_evo.formula.parsing import read
 
-    return Formula(read(text, None if symbols is None else tuple(symbols), place or Place("formula", 1, 1)))
+    known = None if symbols is None else tuple(symbols)
+    return Formula(read(text, known, place or Place("formula", 1, 1), operators))

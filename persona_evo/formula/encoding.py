@@ -1,15 +1,30 @@
-"""From a formula's tokens to the words that the compiled machine runs."""
+"""From a formula's tokens to the words that the interpreter runs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from persona_evo.errors import FormulaError, unknown
-from persona_evo.formula import primitives as p
+from persona_evo.formula import opcodes
+from persona_evo.formula.core import Formula
+from persona_evo.formula.primitives import PRIMITIVES, Primitive
 
-if TYPE_CHECKING:
-    from persona_evo.formula.core import Code, Formula
+
+class Code(NamedTuple):
+    """What the interpreter runs.
+
+    Attributes:
+        ops: int64[n], each opcode | argument << 8 (and a second argument << 24 where an opcode takes two); an argument
+            is an index into the variables or into constants.
+        constants: float64[m].
+    """
+
+    ops: NDArray[np.int64]
+    constants: NDArray[np.float64]
 
 
 def encode(formula: Formula, order: Sequence[str]) -> Code:
@@ -18,10 +33,6 @@ def encode(formula: Formula, order: Sequence[str]) -> Code:
     Arithmetic on symbols and numbers becomes one word with its operands (see the opcodes in `primitives`). Where an
     operation is commutative and only its left operand is a leaf, the two change places first, which is exact.
     """
-    import numpy as np
-
-    from persona_evo.formula.core import Code
-
     (words,), constants = encode_all([formula], order)
     return Code(np.array(words, dtype=np.int64), np.array(constants, dtype=np.float64))
 
@@ -37,27 +48,27 @@ def _words(formula: Formula, index: Mapping[str, int], constants: dict[float, in
     stack: list[list[int]] = []
     for token in formula.tokens:
         if isinstance(token, float):
-            stack.append([p.CONST | constants.setdefault(token, len(constants)) << 8])
-        elif token in p.PRIMITIVES:
-            primitive = p.PRIMITIVES[token]
+            stack.append([opcodes.CONST | constants.setdefault(token, len(constants)) << 8])
+        elif token in PRIMITIVES:
+            primitive = PRIMITIVES[token]
             first = len(stack) - primitive.arity
             operands = stack[first:]
             del stack[first:]
             stack.append(_join(primitive, operands))
         elif token in index:
-            stack.append([p.VAR | index[token] << 8])
+            stack.append([opcodes.VAR | index[token] << 8])
         else:
             expected, hint = unknown(token, index)
             raise FormulaError("unknown symbol", found=token, expected=expected, hint=hint)
     return stack[0]
 
 
-def _join(primitive: p.Primitive, operands: list[list[int]]) -> list[int]:
-    if primitive.opcode in p.FUSABLE:
+def _join(primitive: Primitive, operands: list[list[int]]) -> list[int]:
+    if primitive.opcode in opcodes.FUSABLE:
         left, right = operands
         if primitive.commutative and _kind(left) is not None and _kind(right) is None:
             left, right = right, left
-        fused = p.FUSED.get((_kind(left), _kind(right)))
+        fused = opcodes.FUSED.get((_kind(left), _kind(right)))
         if fused is not None and _kind(left) is None:
             return [*left, (primitive.opcode + fused) | _index(right) << 8]
         if fused is not None:
@@ -69,7 +80,7 @@ def _join(primitive: p.Primitive, operands: list[list[int]]) -> list[int]:
 def _kind(words: list[int]) -> int | None:
     """CONST or VAR for a leaf, None for anything that is computed."""
     kind = words[0] & 255
-    return kind if len(words) == 1 and kind in (p.CONST, p.VAR) else None
+    return kind if len(words) == 1 and kind in (opcodes.CONST, opcodes.VAR) else None
 
 
 def _index(words: list[int]) -> int:

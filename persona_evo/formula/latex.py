@@ -38,20 +38,17 @@ def _number(value: float) -> Part:
 def _operation(primitive: Primitive, operands: list[Part]) -> Part:
     if primitive.name == "*" and (power := _power(*operands)):
         return power
-    texts = [text for text, _, _ in operands]
-    if primitive.name == "/":
-        return primitive.latex.format(*texts), ATOM, None
-    if primitive.infix:
+    binds = primitive.precedence if primitive.latex_precedence is None else primitive.latex_precedence
+    if primitive.infix and not primitive.latex_encloses:
         lowest = primitive.precedence + (primitive.precedence == COMPARISON)
         left = _bracketed(operands[0], lowest)
         right = _bracketed(operands[1], primitive.precedence + 1)
         if right.startswith("-"):
             right = f"\\left({right}\\right)"
-        binds = ATOM if primitive.precedence == COMPARISON else primitive.precedence
         return primitive.latex.format(left, right), binds, None
     if primitive.precedence == SIGN:
-        return primitive.latex.format(_bracketed(operands[0], ATOM)), SIGN, None
-    return primitive.latex.format(*texts), COMPARISON - 1 if primitive.name == "if" else ATOM, None
+        return primitive.latex.format(_bracketed(operands[0], ATOM)), binds, None
+    return primitive.latex.format(*(text for text, _, _ in operands)), binds, None
 
 
 def _bracketed(part: Part, lowest: int) -> str:

@@ -10,7 +10,8 @@ import math
 from typing import Any
 
 from persona_evo.compiling import compiled
-from persona_evo.formula.primitives import (
+from persona_evo.formula.arithmetic import EXPONENT_LIMIT, LIMIT
+from persona_evo.formula.opcodes import (
     ABS,
     ADD,
     ADD_CONST,
@@ -26,12 +27,10 @@ from persona_evo.formula.primitives import (
     DIV_VAR_CONST,
     DIV_VAR_VAR,
     EXP,
-    EXPONENT_LIMIT,
     GE,
     GT,
     IF,
     LE,
-    LIMIT,
     LOG,
     LT,
     MAX,
@@ -93,13 +92,13 @@ def run(ops: Any, constants: Any, variables: Any, stack: Any) -> float:
     """The value of a formula.
 
     Args:
-        ops: int64[n], opcode | argument << 8, a second argument << 24 (`Formula.code`).
+        ops: int64[n], opcode | argument << 8, a second argument << 24 (`encoding.encode`).
         constants: float64[m].
-        variables: float64[k], in the order given to `Formula.code`; any value, NaN and infinities included.
+        variables: float64[k], in the order given to `encoding.encode`; any value, NaN and infinities included.
         stack: float64[STACK] of scratch.
 
     Returns:
-        A number within ±LIMIT, bit for bit what `Formula.evaluate` gives.
+        A number within ±LIMIT, bit for bit what `Formula.evaluate` gives; NaN if there is no such opcode.
     """
     top = 0.0
     height = 0
@@ -229,4 +228,6 @@ def run(ops: Any, constants: Any, variables: Any, stack: Any) -> float:
         elif op == IF:
             height -= 2
             top = stack[(height + 1) & MASK] if stack[height & MASK] > 0.0 else top
+        else:
+            return math.nan
     return top + 0.0

@@ -23,8 +23,9 @@ from numpy.typing import NDArray
 
 from persona_evo.compiling import INTERPRET
 from persona_evo.errors import FormulaError, unknown
-from persona_evo.formula.assembly import Writer, declarations, emit, loaded
+from persona_evo.formula.assembly import Number, Writer, clean, declarations
 from persona_evo.formula.core import Formula
+from persona_evo.formula.primitives import PRIMITIVES
 
 if TYPE_CHECKING:
     from llvmlite.binding import ExecutionEngine, TargetMachine
@@ -88,6 +89,42 @@ class Native:
     def __call__(self, *arguments: NDArray[Any] | int) -> Any:
         """Call it from Python; arrays are contiguous."""
         return self._call(*arguments)
+
+
+def emit(writer: Writer, formula: Formula, load: Callable[[str], Number]) -> Number:
+    """Write the instructions of a formula.
+
+    Args:
+        writer: what they are added to.
+        formula: the formula.
+        load: the value of a symbol, whatever it is.
+
+    Returns:
+        The value, within ±LIMIT, never -0.
+    """
+    stack: list[Number] = []
+    for token in formula.tokens:
+        if isinstance(token, float):
+            stack.append(writer.number(token))
+        elif token in PRIMITIVES:
+            primitive = PRIMITIVES[token]
+            first = len(stack) - primitive.arity
+            operands = stack[first:]
+            del stack[first:]
+            constants = [x.value for x in operands if x.value is not None]
+            if len(constants) == len(operands):
+                stack.append(writer.number(primitive.function(*constants)))
+            else:
+                stack.append(primitive.native(*operands))
+        else:
+            stack.append(clean(load(token)))
+    return stack[0] + 0.0
+
+
+def loaded(writer: Writer, pointer: str, index: int) -> Number:
+    """The double at a place behind a pointer, which does not change while the function runs."""
+    at = writer.write(f"getelementptr double, double* {pointer}, i64 {index}")
+    return Number(writer, writer.write(f"load double, double* {at}"), False)
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import NamedTuple, NoReturn
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple, NoReturn, Protocol
 
 from persona_evo.errors import FormulaError, Place, unknown
 from persona_evo.formula import primitives as p
@@ -54,8 +54,29 @@ class Pending(NamedTuple):
     operands: int = 0
 
 
-def read(text: str, symbols: tuple[str, ...] | None, start: Place) -> tuple[str | float, ...]:
+class Macro(Protocol):
+    """A function whose call is replaced by a formula over its operands."""
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of the operands."""
+
+    def expand(self, operands: Sequence[Sequence[str | float]]) -> tuple[str | float, ...]:
+        """The tokens of the formula, from those of the operands, all in postfix order."""
+
+
+Macros = Callable[[], Mapping[str, Macro]]
+"""Gives the functions that are not built in; it is asked when a text calls one."""
+
+
+def read(text: str, symbols: tuple[str, ...] | None, start: Place, macros: Macros = dict) -> tuple[str | float, ...]:
     """The tokens of a formula in postfix order.
+
+    Args:
+        text: the formula.
+        symbols: the names it may use; None allows any.
+        start: where the text starts, for errors.
+        macros: the functions that are not built in.
 
     Raises:
         FormulaError: with the line and column of what is wrong.
@@ -63,7 +84,7 @@ def read(text: str, symbols: tuple[str, ...] | None, start: Place) -> tuple[str 
     lexemes = list(_lexemes(text, start))
     if lexemes[0].kind == "end":
         raise FormulaError("the formula is empty", place=start, expected="an expression such as 0.7 * MS + 0.3 * PE")
-    return _Parser(lexemes, symbols).run()
+    return _Parser(lexemes, symbols, macros).run()
 
 
 def _lexemes(text: str, start: Place) -> Iterator[Lexeme]:
@@ -96,10 +117,11 @@ def _lexemes(text: str, start: Place) -> Iterator[Lexeme]:
 class _Parser:
     """Shunting-yard: `output` grows in postfix order, `begins` holds where each waiting operand begins in it."""
 
-    def __init__(self, lexemes: list[Lexeme], symbols: tuple[str, ...] | None) -> None:
+    def __init__(self, lexemes: list[Lexeme], symbols: tuple[str, ...] | None, macros: Macros) -> None:
         self.lexemes = lexemes
         self.at = 0
         self.symbols = symbols
+        self.macros = macros
         self.known = None if symbols is None else frozenset(symbols)
         self.output: list[str | float] = []
         self.begins: list[int] = []
@@ -227,8 +249,8 @@ class _Parser:
         self.push(name, lexeme.place)
 
     def call(self, lexeme: Lexeme) -> None:
-        if lexeme.text not in p.FUNCTIONS:
-            expected, hint = unknown(lexeme.text, p.FUNCTIONS)
+        if lexeme.text not in p.FUNCTIONS and lexeme.text not in self.macros():
+            expected, hint = unknown(lexeme.text, [*p.FUNCTIONS, *self.macros()])
             hint = _LOGIC.get(lexeme.text.lower(), hint)
             if self.known is not None and lexeme.text in self.known:
                 hint = f"{lexeme.text} is a symbol; a product needs its *, as in {lexeme.text} * (...)"
@@ -287,11 +309,27 @@ class _Parser:
         if opened.name == "(":
             return
         name, given = opened.name[:-1], 0 if empty else opened.operands
-        if given != p.FUNCTIONS[name].arity:
+        macro = None if name in p.FUNCTIONS else self.macros()[name]
+        if given != (p.FUNCTIONS[name].arity if macro is None else len(macro.parameters)):
             raise FormulaError(
-                f"{name} has the wrong number of arguments", place=opened.place, found=str(given), expected=_usage(name)
+                f"{name} has the wrong number of arguments",
+                place=opened.place,
+                found=str(given),
+                expected=_usage(name) if macro is None else f"{name}({', '.join(macro.parameters)})",
             )
-        self.apply(opened._replace(name=name))
+        if macro is None:
+            self.apply(opened._replace(name=name))
+        else:
+            self.expand(macro, given, opened.place)
+
+    def expand(self, macro: Macro, given: int, place: Place) -> None:
+        """Replace the last operands by a macro's formula over them."""
+        begins = self.begins[len(self.begins) - given :]
+        ends = [*begins[1:], len(self.output)]
+        tokens = macro.expand([self.output[begin:end] for begin, end in zip(begins, ends, strict=True)])
+        self.check_size(begins[0] + len(tokens), place)
+        self.output[begins[0] :] = tokens
+        del self.begins[len(self.begins) - given + 1 :]
 
     def unwind(self) -> Pending | None:
         """Apply what waits since the last open bracket and take that bracket, None if there is none."""

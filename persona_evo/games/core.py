@@ -39,7 +39,7 @@ from persona_evo.games.findings import Finding
 from persona_evo.seeds import below
 
 if TYPE_CHECKING:
-    from persona_evo.games.generating import Generator
+    from persona_evo.games.constraints import Generator
 
 Better = Literal["higher", "lower", "neutral"]
 

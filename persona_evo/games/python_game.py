@@ -72,8 +72,8 @@ from persona_evo.errors import (
 )
 from persona_evo.formula import parse
 from persona_evo.games import explored, facts
+from persona_evo.games.constraints import Constraints, Generator
 from persona_evo.games.core import ENDED, LOST, RUNNING, WON, Game, Level, Metric, Rules
-from persona_evo.games.generating import Constraints, Generator
 from persona_evo.games.ways import Ways
 from persona_evo.seeds import below, draw, stream
 from persona_evo.words import counted

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from persona_evo.formula import Formula
 from persona_evo.formula.core import arity
 from persona_evo.formula.effects import effects
+from persona_evo.formula.primitives import COMPARISON, PRIMITIVES
 from persona_evo.formula.rewrite import canonical
 from persona_evo.personas import extremes
 from persona_evo.personas.template import high_end, low_end, samples, terms
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from persona_evo.games.core import Game, Metric
     from persona_evo.personas.core import Persona, Stage
 
-COMPARISONS = (">", ">=", "<", "<=")
 REWARDED = 0.85
 """Share of a metric's changes with which the utility has to rise for the metric to count as rewarded."""
 
@@ -88,7 +88,7 @@ def _stage(stage: Stage, ranges: Ranges) -> Iterator[str]:
 def _is_condition(formula: Formula) -> bool:
     """Whether a formula is true or false: a comparison, or several that are put together."""
     token = formula.tokens[-1]
-    if token in COMPARISONS:
+    if token in PRIMITIVES and PRIMITIVES[str(token)].precedence == COMPARISON:
         return True
     parts = formula.operands
     if token == "-" and parts[0].tokens == (1.0,):

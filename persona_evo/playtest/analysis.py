@@ -17,7 +17,7 @@ from persona_evo.playtest.duels import Standing
 from persona_evo.playtest.evidence import Thing, goals_of
 from persona_evo.playtest.metrics import FLAGS, Bounds, Summary, players_of, summarise
 from persona_evo.playtest.records import Playthrough
-from persona_evo.playtest.require import Check, Requirement
+from persona_evo.playtest.requirement import Check, Requirement
 from persona_evo.playtest.skill import Step, ladder, narrow_escapes
 from persona_evo.search.outlook import Outlook
 from persona_evo.search.skill import errs

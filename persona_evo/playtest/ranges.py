@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from persona_evo.errors import Place, SettingsError
 from persona_evo.games.core import Metric
+from persona_evo.playtest.requirement import Requirement
 from persona_evo.words import counted, plural
-
-if TYPE_CHECKING:
-    from persona_evo.playtest.require import Requirement
 
 OUTCOMES = ("deaths", "losses", "unfinished", "stuck")
 """Measures that count playthroughs. Those that end with _rate are shares."""

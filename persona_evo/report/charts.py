@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from persona_evo.playtest.statistics import Interval
-from persona_evo.report import pages
+from persona_evo.report.templating import environment
 from persona_evo.store import schema
 
 SERIES = 8
@@ -259,7 +259,7 @@ def stacked(names: Sequence[str], parts: Mapping[str, Sequence[float]], label: s
 
 def standalone(chart: Chart) -> str:
     """A chart as the text of a file of its own, with the colours that a page has."""
-    style = pages.environment().get_template("chart.css").render()
+    style = environment().get_template("chart.css").render()
     head, _, rest = chart.svg().partition(">")
     return f'{head} xmlns="http://www.w3.org/2000/svg"><style>{style}</style>{rest}'
 
@@ -271,7 +271,7 @@ def save(chart: Chart, path: Path) -> Chart:
 
 
 def _svg(name: str, **values: Any) -> str:
-    return pages.environment().get_template(f"charts/{name}.svg").render(**values)
+    return environment().get_template(f"charts/{name}.svg").render(**values)
 
 
 def _drawn(series: Series, place: int, across: Axis, up: Axis) -> dict[str, Any]:

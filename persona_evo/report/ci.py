@@ -12,7 +12,7 @@ from typing import NamedTuple
 from xml.etree import ElementTree
 
 from persona_evo.games.findings import Finding
-from persona_evo.playtest.require import Check
+from persona_evo.playtest.requirement import Check
 from persona_evo.words import counted, plural
 
 NOTICES = 10

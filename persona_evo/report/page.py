@@ -15,7 +15,7 @@ from persona_evo.playtest.compare import Row
 from persona_evo.playtest.correlations import CorrelationRow
 from persona_evo.playtest.duels import Standing
 from persona_evo.playtest.metrics import EVERY, Summary
-from persona_evo.playtest.require import Check
+from persona_evo.playtest.requirement import Check
 from persona_evo.playtest.skill import Step
 from persona_evo.report import duels, maps, pages, plots, skill, tables, versions
 from persona_evo.report.charts import Chart

@@ -27,20 +27,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from persona_evo.report.tables import Table
+from persona_evo.report.templating import environment
 from persona_evo.store import schema
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
-
     from persona_evo.report.charts import Chart
 
 POLICY = "default-src 'none'; img-src data: 'self'; style-src 'unsafe-inline'"
 """What a page may load: the pictures within it or beside it, and its own style."""
-
-WRAPS, PROSE = 20, 40
-"""Letters of a table's cell from which on its column may be broken into lines, and from which on it is read as text."""
-
-TEMPLATES = Path(__file__).parent / "templates"
 
 
 class _Blocks:
@@ -241,47 +235,6 @@ def write(page: Document, path: Path | str, embed: bool = True) -> Path:
     path = Path(path)
     schema.write_atomically(path, render(page, None if embed else path.parent))
     return path
-
-
-@functools.cache
-def environment() -> Environment:
-    """The templates, with what they call."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    made = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    made.filters |= {"template": _template, "whole": _whole, "relative": _relative}
-    made.globals["column_style"] = _column_style
-    return made
-
-
-def _template(block: Any) -> str:
-    """Where the template of a block is: `blocks/`, and the name of its class."""
-    return f"blocks/{type(block).__name__.lower()}.html"
-
-
-def _column_style(table: Table, column: int) -> str:
-    """How a column is set: its texts to the left, and in lines where they are long."""
-    longest = max((len(row[column]) for row in table.rows if " " in row[column]), default=0)
-    names = ["left"] if column in table.left else []
-    names += ["prose"] if longest > PROSE else ["wraps"] if longest > WRAPS else []
-    return " ".join(names)
-
-
-def _whole(text: str) -> str:
-    """A cell's text that is not broken within a number with its interval or unit."""
-    return text.replace(" ± ", "\u00a0±\u00a0").replace(" %", "\u00a0%")
-
-
-def _relative(path: Path) -> str:
-    """A picture's address from the page: pictures are in a folder beside it."""
-    return quote(f"{path.parent.name}/{path.name}")
 
 
 def width_of(path: Path) -> int:

@@ -22,7 +22,7 @@ from persona_evo.playtest.compare import Row, counts, matrix, p_shown, shown
 from persona_evo.playtest.correlations import CorrelationRow
 from persona_evo.playtest.metrics import EVERY, FLAGS, Measure, Summary
 from persona_evo.playtest.records import Playthrough
-from persona_evo.playtest.require import Check
+from persona_evo.playtest.requirement import Check
 from persona_evo.playtest.statistics import NO_VARIATION, Interval
 from persona_evo.report import layout
 from persona_evo.report.layout import clean

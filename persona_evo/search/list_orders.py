@@ -32,7 +32,7 @@ MOST_CARES = 4
 """Metrics that CARE stands for in turn, where the game does not say what keeps a player in it."""
 
 SMALL_BUDGET = 1_000
-"""Iterations for each action of a level; with fewer the planner's default lists are the few ones."""
+"""Iterations for each action of a level; with fewer the planner has few default lists, and none beside a policy's."""
 
 
 class Order(NamedTuple):
@@ -73,11 +73,16 @@ def chosen(
 ) -> tuple[OpenList, ...]:
     """The lists to search with: the policy's or the settings' own, or the defaults as they fit level and budget.
 
+    Lists of a policy are made for scarce search. With more iterations the default lists join them, so that what the
+    policy passes over is found, too.
+
     guided: the game has metrics that NEAR stands for.
     """
-    if policy.lists or settings.lists != DEFAULT_LISTS:
+    if settings.lists != DEFAULT_LISTS:
         return policy.lists or settings.lists
     few = budget.iterations is not None and budget.iterations < SMALL_BUDGET * level.max_actions
+    if policy.lists:
+        return policy.lists if few else (*policy.lists, *(one for one in DEFAULT_LISTS if one not in policy.lists))
     if policy.formula == utility and not guided:
         return DEFAULT_LISTS  # of which the first follows the utility alone
     if policy.formula == utility:

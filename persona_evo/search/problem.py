@@ -7,8 +7,8 @@ from functools import cached_property, lru_cache
 
 from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
+from persona_evo.formula.intervals import CONSTANT, RISING, UNKNOWN, Span, span
 from persona_evo.games.core import Game, Level
-from persona_evo.search.intervals import CONSTANT, RISING, UNKNOWN, Span, span
 from persona_evo.words import counted
 
 

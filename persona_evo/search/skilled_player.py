@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from persona_evo.compiling import Handle, entry
-from persona_evo.compiling.arrays import FloatRow, WordRow, WordTable
+from persona_evo.compiling.arrays import FloatRow, IntRow, WordRow
 from persona_evo.formula import Formula
 from persona_evo.games.core import LOST, RUNNING, WON, Game, Level
 from persona_evo.search.act import Actor
@@ -49,24 +49,55 @@ class Candidate(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """States to judge.
+    """The tree of a search whose states are to be judged.
 
     Attributes:
         play: the level.
-        states: a state in each row.
-        values: float64[states], what becomes of them.
+        tree: the tree; children stand behind their parents.
+        values: float64[capacity], what the states of the nodes are worth.
+        lost: int64[capacity], 1 for a lost state, and for one behind which every move leads to a lost state.
+        ways: int64[capacity], number of tried moves that do not lose; -1 where none was tried.
+        best: int64[capacity], the highest rank of a node and all behind it.
     """
 
     play: Play
-    states: WordTable
+    tree: Tree
     values: FloatRow
+    lost: IntRow
+    ways: IntRow
+    best: IntRow
+
+    @classmethod
+    def of(cls, play: Play, tree: Tree, capacity: int) -> Judgement:
+        """Room for the judgement of a tree with so many nodes at most."""
+        return cls(play, tree, np.zeros(capacity), *(np.zeros(capacity, dtype=np.int64) for _ in range(3)))
 
 
 @entry
 def judge(judgement: Judgement, count: int) -> int:
-    """The utility of the first `count` states; how many those are."""
-    for k in range(count):
-        judgement.values[k] = worth(judgement.play, judgement.states[k])
+    """Fill in `values` and `lost` of the first `count` nodes; how many those are."""
+    tree, lost, ways = judgement.tree, judgement.lost, judgement.ways
+    for node in range(count):
+        judgement.values[node] = worth(judgement.play, tree.states[node])
+        lost[node] = int((tree.links[tree.nodes[node, SLOT], STATUS] & OVER) == LOST)
+        ways[node] = -1
+    for node in range(count - 1, -1, -1):
+        if ways[node] == 0 and tree.links[tree.nodes[node, SLOT], LEFT] == 0:
+            lost[node] = 1
+        parent = tree.nodes[node, PARENT]
+        if parent >= 0:
+            ways[parent] = max(ways[parent], 0) + 1 - lost[node]
+    return count
+
+
+@entry
+def spread(judgement: Judgement, count: int) -> int:
+    """Give every node but the root the highest rank in its part of the tree, in `best`; `count` as for `judge`."""
+    tree, best = judgement.tree, judgement.best
+    for node in range(count - 1, 0, -1):
+        parent = tree.nodes[node, PARENT]
+        if parent != ROOT and best[parent] < best[node]:
+            best[parent] = best[node]
     return count
 
 
@@ -98,9 +129,11 @@ class SkilledPlayer:
         self._horizon = game.horizon_of(level)
         self._settings = replace(SearchSettings.single(), rollout=0, finish=0.0)
         self._planner: Planner | None = None
+        self._handle: Handle[Judgement] | None = None
         if game.deterministic:
             most = skill.iterations * max(1, level.max_actions) if budget is None else capacity_for(budget)
-            self._planner = Planner(game, level, self._settings, most + 2)
+            self._capacity = most + 2
+            self._planner = Planner(game, level, self._settings, self._capacity)
             self._play = Play.of(self._planner.game, self._planner.level, utility)
         self._spent = self._nodes = 0
 
@@ -156,9 +189,27 @@ class SkilledPlayer:
         search = Run(self._planner, self._planner.pack(state), made, self.utility, self._policy, seed, None)
         search.spend(budget, time.perf_counter())
         self._spent, self._nodes = self._spent + search.iterations, self._nodes + search.nodes
-        values = np.zeros(search.nodes)
-        judge(Handle(Judgement(self._play, search.tree.states, values)), search.nodes)
-        return _judged(search.tree, values, np.random.default_rng(derive(seed, "ties")))
+        return self._judge(search.tree, search.nodes, np.random.default_rng(derive(seed, "ties")))
+
+    def _judge(self, tree: Tree, count: int, ties: np.random.Generator) -> list[Candidate]:
+        """The root's children by the best state in each one's part of the tree.
+
+        States from which the player gets away come before others; then those of the higher utility, wins, and those
+        that are reached sooner (lost ones: later). A draw decides among equals.
+        """
+        if self._handle is None:
+            self._handle = Handle(Judgement.of(self._play, tree, self._capacity))
+        judgement = self._handle.work = self._handle.work._replace(tree=tree)
+        judge(self._handle, count)
+        nodes, values, lost, best = tree.nodes[:count], judgement.values, judgement.lost[:count], judgement.best
+        depth, won = nodes[:, DEPTH] * (1 - 2 * lost), (tree.links[nodes[:, SLOT], STATUS] & OVER) == WON
+        order = np.lexsort((ties.permutation(count), -depth, won, values[:count], -lost))
+        best[order] = np.arange(count)
+        spread(self._handle, count)
+        return [
+            Candidate(int(nodes[node, ACTION]), float(values[order[best[node]]]), float(best[node]))
+            for node in (1 + np.flatnonzero(nodes[1:, PARENT] == ROOT)).tolist()
+        ]
 
     def _of_chance(self, state: WordRow, sight: int, budget: Budget, seed: int) -> list[Candidate]:
         """The same in a game of chance."""
@@ -193,49 +244,6 @@ class Skilled:
     ) -> Plan:
         """Play a game; budget: of a move."""
         return SkilledPlayer(self.game, self.level, utility, policy, self.skill, budget).play(seed)
-
-
-def _judged(tree: Tree, worth: FloatRow, ties: np.random.Generator) -> list[Candidate]:
-    """The root's children by the best state in each one's part of the tree.
-
-    States from which the player gets away come before others; then those of the higher utility, wins, and those that
-    are reached sooner (lost ones: later). A draw decides among equals.
-
-    Args:
-        worth: of the states of all nodes.
-    """
-    count = len(worth)
-    nodes = tree.nodes[:count]
-    status, left = (tree.links[nodes[:, SLOT], column] for column in (STATUS, LEFT))
-    lost = _lost(nodes[:, PARENT], status, left)
-    depth, won = nodes[:, DEPTH] * np.where(lost, -1, 1), (status & OVER) == WON
-    order = np.lexsort((ties.permutation(count), -depth, won, worth, ~lost))
-    ranks = np.empty(count, dtype=np.int64)
-    ranks[order] = np.arange(count)
-    best, parents = ranks.tolist(), nodes[:, PARENT].tolist()
-    for node in range(count - 1, 0, -1):
-        parent = parents[node]
-        if parent != ROOT and best[parent] < best[node]:
-            best[parent] = best[node]
-    return [
-        Candidate(int(nodes[node, ACTION]), float(worth[order[best[node]]]), float(best[node]))
-        for node in range(1, count)
-        if parents[node] == ROOT
-    ]
-
-
-def _lost(parents: NDArray[np.int32], status: NDArray[np.int32], left: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Which nodes are lost, or behind which each move leads to a lost one. Children stand behind their parents."""
-    lost = (status & OVER == LOST).tolist()
-    ways = [0] * len(lost)
-    tried = [False] * len(lost)
-    for node, (parent, untried) in reversed([*enumerate(zip(parents.tolist(), left.tolist(), strict=True))]):
-        if tried[node] and untried == 0 and ways[node] == 0:
-            lost[node] = True
-        if parent >= 0:
-            tried[parent] = True
-            ways[parent] += not lost[node]
-    return np.array(lost)
 
 
 def softmax(values: Sequence[float], temperature: float) -> NDArray[np.float64]:

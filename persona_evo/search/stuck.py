@@ -14,17 +14,22 @@ other child is certain to score higher.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
 from persona_evo.compiling.arrays import IntRow
+from persona_evo.formula.intervals import ROUNDING, spans
 from persona_evo.games.core import WON
-from persona_evo.search.intervals import ROUNDING, Spans, spans
 from persona_evo.search.layout import NODES, SLOTS, Search
 from persona_evo.search.scoring import Scoring
 from persona_evo.search.tree import DEPTH, DONE, FIRST, KIDS, LEFT, NODE, OVER, ROOT, STATUS, TOTAL, VISITS
 from persona_evo.search.tree_policy import EVERY_TIME, STATIC
 from persona_evo.search.variables import mix
+
+if TYPE_CHECKING:
+    from persona_evo.formula.interval_rules import Spans
 
 LOOK = 500
 """Iterations between two looks, and the fewest that are worth a proof."""

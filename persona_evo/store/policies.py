@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import persona_evo
 from persona_evo.errors import FormulaError, InputError, Place, PolicyError, SettingsError, unknown
 from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
@@ -295,7 +294,7 @@ def _check_own(formula: Formula, r: schema.Reader, key: str, game: Game | None) 
 
 def shipped_folder() -> Path | None:
     """Where the policies stand that ship with the project: in the installed package, or in the source tree."""
-    package = Path(persona_evo.__file__).parent
+    package = Path(__file__).parents[1]
     for folder in (package / "_policies", package.parent / FOLDER):
         if folder.is_dir():
             return folder

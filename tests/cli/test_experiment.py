@@ -10,9 +10,9 @@ import pytest
 
 from persona_evo.errors import RunError
 from persona_evo.playtest.experiment.course import Results
-from persona_evo.playtest.reproduce import montecarlo as study
-from persona_evo.playtest.reproduce.keeping import CONFIG
-from persona_evo.playtest.reproduce.montecarlo import AGREES, ALIKE, DIFFERS, NONE, UNLIKE, WEAK
+from persona_evo.studies.keeping import CONFIG
+from persona_evo.studies.montecarlo import chapters as study
+from persona_evo.studies.montecarlo.chapters import AGREES, ALIKE, DIFFERS, NONE, UNLIKE, WEAK
 from tests.cli.tool import run
 from tests.connect.driving import describe, none_left
 from tests.playtest.test_experiment import made

@@ -16,9 +16,9 @@ import pytest
 
 from persona_evo.cli.main import main
 from persona_evo.connect.traces import Trace
-from persona_evo.playtest.reproduce import keeping
 from persona_evo.store import folders
 from persona_evo.store.lock import Lock
+from persona_evo.studies import keeping
 from tests.cli.test_commands import EVOLVE
 from tests.cli.tool import command, environment, run
 

@@ -17,6 +17,7 @@ from persona_evo.evolve import genome, list_operators
 from persona_evo.evolve.driving import FINISHED
 from persona_evo.evolve.duplicates import Keys, first_of_equals
 from persona_evo.evolve.fitness_spec import FitnessSpec
+from persona_evo.evolve.genes import HEAVY, LIGHT, MOST, Gene, Genes
 from persona_evo.evolve.genetics import Primitives
 from persona_evo.evolve.individuals import first_individuals, settled, start_in_words, symbols_of
 from persona_evo.evolve.run import Outcome, evolve, resume
@@ -47,7 +48,7 @@ def spec(search: SearchSettings | None = None, iterations: int = 200) -> Fitness
     return FitnessSpec.of(GAME.name, TRAIN, KILLER.utility, rules, Budget(iterations), "MS")
 
 
-def bred(seed: int, chosen: EvolutionSettings, steps: int) -> genome.Genes:
+def bred(seed: int, chosen: EvolutionSettings, steps: int) -> Genes:
     """Lists after some mutations and crossovers."""
     stream = random.Random(seed)
     mine, yours = (genome.random_genome(chosen, PRIMITIVES, stream) for _ in range(2))
@@ -61,10 +62,10 @@ def bred(seed: int, chosen: EvolutionSettings, steps: int) -> genome.Genes:
 # text
 
 
-@given(seeds, st.lists(st.tuples(weights, st.booleans()), min_size=1, max_size=genome.MOST))
+@given(seeds, st.lists(st.tuples(weights, st.booleans()), min_size=1, max_size=MOST))
 def test_text_and_lists_are_the_same(seed: int, rest: list[tuple[float, bool]]) -> None:
     gene = bred(seed, TIGHT, 0)[0]
-    genes = tuple(genome.Gene(gene.tree, weight, novel) for weight, novel in rest)
+    genes = tuple(Gene(gene.tree, weight, novel) for weight, novel in rest)
     text = genome.to_text(genes)
     assert genome.is_lists(text) and "\n" not in text
     lists = genome.lists_of(text)
@@ -125,10 +126,10 @@ def test_an_own_score_is_put_where_lists_read_it() -> None:
 @settings(max_examples=60)
 def test_offspring_are_lists_within_the_limits(seed: int, chosen: EvolutionSettings) -> None:
     genes = bred(seed, chosen, 25)
-    assert 1 <= len(genes) <= genome.MOST
+    assert 1 <= len(genes) <= MOST
     for gene in genes:
         assert len(gene.tree) <= chosen.size_limit and gene.tree.height <= chosen.depth_limit
-        assert genome.LIGHT <= gene.weight <= genome.HEAVY
+        assert LIGHT <= gene.weight <= HEAVY
     assert len({(genome.to_text(g.tree), g.novel) for g in genes}) == len(genes), "no list twice"
     assert genome.to_text(genome.read(genome.to_text(genes), PRIMITIVES)) == genome.to_text(genes)
 

@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, given, settings
 
 from persona_evo.errors import SettingsError
 from persona_evo.formula import STACK, Formula, machine, parse
+from persona_evo.formula.encoding import encode
 from persona_evo.formula.export import CSHARP, KINDS, export
 from tests.formula.strategies import SYMBOLS, formulas, points
 
@@ -61,7 +62,7 @@ def in_numpy(f: Formula, folder: Path) -> Callable[[Mapping[str, float]], float]
 
 def by_machine(f: Formula, folder: Path) -> Callable[[Mapping[str, float]], float]:
     order = sorted(f.symbols)
-    code = f.code(order)
+    code = encode(f, order)
     return lambda values: float(machine.run(*code, np.array([values[s] for s in order] or [0.0]), np.zeros(STACK)))
 
 

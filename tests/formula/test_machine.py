@@ -10,11 +10,12 @@ from hypothesis import given, settings
 
 from persona_evo.errors import FormulaError
 from persona_evo.formula import MAX_NODES, STACK, TABLE, Formula, machine, parse
+from persona_evo.formula.encoding import encode
 from tests.formula.strategies import LARGE, SYMBOLS, bits, formulas, points
 
 
 def interpreted(f: Formula, point: dict[str, float], order: tuple[str, ...] = SYMBOLS) -> float:
-    code = f.code(order)
+    code = encode(f, order)
     with np.errstate(all="ignore"):
         return float(machine.run(*code, np.array([point[s] for s in order]), np.full(STACK, math.nan)))
 
@@ -39,10 +40,10 @@ def test_every_primitive_on_every_kind_of_operand() -> None:
 
 
 def test_arithmetic_on_leaves_is_one_word() -> None:
-    assert len(parse("0.7 * MS").code(SYMBOLS).ops) == 1
-    assert len(parse("(R + MS) * (PE + ST) / ((R - MS) * (ST + 0.1))").code(SYMBOLS).ops) == 7
-    assert len(parse("R * (MS + PE)").code(SYMBOLS).ops) == 2
-    assert list(parse("2 * R + 2 * MS").code(SYMBOLS).constants) == [2.0]
+    assert len(encode(parse("0.7 * MS"), SYMBOLS).ops) == 1
+    assert len(encode(parse("(R + MS) * (PE + ST) / ((R - MS) * (ST + 0.1))"), SYMBOLS).ops) == 7
+    assert len(encode(parse("R * (MS + PE)"), SYMBOLS).ops) == 2
+    assert list(encode(parse("2 * R + 2 * MS"), SYMBOLS).constants) == [2.0]
 
 
 @pytest.mark.parametrize("text", LARGE)
@@ -59,5 +60,5 @@ def test_the_scratch_row_is_as_long_as_the_index_mask_says() -> None:
 
 def test_a_symbol_that_is_not_in_the_row() -> None:
     with pytest.raises(FormulaError, match="unknown symbol") as e:
-        parse("MSS").code(SYMBOLS)
+        encode(parse("MSS"), SYMBOLS)
     assert "did you mean 'MS'?" in str(e.value)

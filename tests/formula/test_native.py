@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 
 from persona_evo.compiling import INTERPRET
 from persona_evo.errors import FormulaError
-from persona_evo.formula import PRIMITIVES, TABLE, Formula, native, parse
-from persona_evo.formula.assembly import OPERATIONS
+from persona_evo.formula import TABLE, Formula, native, parse
 from persona_evo.formula.native import OPTIMISED, QUICK, Row, Rows, assembly, compile_all, formula_on_row
 from tests.formula.strategies import LARGE, SYMBOLS, bits, formulas, points
 
@@ -51,10 +50,6 @@ needs_code = pytest.mark.skipif(INTERPRET, reason="nothing is compiled")
 
 def value(f: Formula, point: dict[str, float]) -> float:
     return float(formula_on_row(f, SYMBOLS)(np.array([point[s] for s in SYMBOLS])))
-
-
-def test_every_primitive_is_written() -> None:
-    assert OPERATIONS.keys() == PRIMITIVES.keys()
 
 
 @settings(max_examples=150)

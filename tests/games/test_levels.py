@@ -195,7 +195,7 @@ def test_shipped_levels_are_clean_and_varied(path: Path) -> None:
 
 
 def test_the_readme_names_every_character_metric_and_switch() -> None:
-    from persona_evo.games.catalog.minidungeons2 import RULE_SETS
+    from persona_evo.games.catalog.minidungeons2.core import RULE_SETS
     from persona_evo.games.registry import get
 
     text = (SHIPPED.parent / "README.md").read_text(encoding="utf-8")

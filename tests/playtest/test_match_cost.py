@@ -11,8 +11,8 @@ from persona_evo.cli.main import main
 from persona_evo.playtest.match import cost, play
 from persona_evo.playtest.match.cost import Forecast, Pace
 from persona_evo.playtest.match.play import Progress
-from persona_evo.playtest.reproduce.colosseum import _Ahead
 from persona_evo.search.agents import Agent
+from persona_evo.studies.colosseum.matches import _Ahead
 
 ONE = Pace(40, 1e-3)
 

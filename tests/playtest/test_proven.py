@@ -135,8 +135,8 @@ def test_a_limit_ends_as_the_best_plan_does_and_not_as_the_route() -> None:
 
 
 def test_studies_take_no_repeats_of_a_search_for_a_sample() -> None:
-    from persona_evo.playtest.reproduce.cross import _better, mean_utility
-    from persona_evo.playtest.reproduce.results import higher, mean_of
+    from persona_evo.studies.minidungeons.cross import _better, mean_utility
+    from persona_evo.studies.minidungeons.results import higher, mean_of
 
     good, bad = drawn("one", "runner", 20), drawn("one", "base", 20, best=0.8)
     assert (higher(good, bad, "utility"), higher(bad, good, "utility"), higher(good, good, "utility")) == (1, -1, 0)

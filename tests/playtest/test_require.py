@@ -10,6 +10,7 @@ from persona_evo.errors import SettingsError
 from persona_evo.games.core import Metric
 from persona_evo.playtest import ranges, require
 from persona_evo.playtest.metrics import Bound, summarise
+from persona_evo.playtest.requirement import Requirement
 from tests.playtest.makers import INFOS, group
 
 RECORDS = (
@@ -209,7 +210,7 @@ def test_what_always_holds_is_a_warning(text: str, always: bool) -> None:
     st.sampled_from([-1, 0, 0.5, 1, 10, 20, 50, 60]),
 )
 def test_what_is_said_of_ranges_is_true_of_the_values_in_them(measure: str, sign: str, number: float) -> None:
-    wanted = require.Requirement("", "*", None, measure, sign, number)
+    wanted = Requirement("", "*", None, measure, sign, number)
     span = ranges.range_of(wanted, KNOWN)
     within = {span.low, span.high, (span.low + span.high) / 2, number} & {v / 2 for v in range(200)}
     values = [v for v in within if span.low <= v <= span.high and not (span.whole and v != int(v))]

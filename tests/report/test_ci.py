@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from persona_evo.games.findings import Finding
-from persona_evo.playtest.require import Check
+from persona_evo.playtest.requirement import Check
 from persona_evo.report import ci
 
 CHECKS = [

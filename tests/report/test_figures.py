@@ -13,10 +13,11 @@ import persona_evo as pe
 from persona_evo.games import registry
 from persona_evo.playtest import statistics
 from persona_evo.playtest.statistics import Interval
-from persona_evo.report import charts, figures, plots, study_figures
+from persona_evo.report import charts, figures, plots
 from persona_evo.report.figures import Drawing
+from persona_evo.studies.minidungeons import figures as study_figures
 from tests.playtest.makers import played
-from tests.playtest.test_reproduce import material
+from tests.studies.test_minidungeons import material
 
 LEVEL = "XXXXXXX\nXH   eX\nX T  MX\nXXXXXXX\n"
 

@@ -20,7 +20,7 @@ from persona_evo.playtest.answer import answer
 from persona_evo.playtest.correlations import correlations
 from persona_evo.playtest.journal import reading
 from persona_evo.playtest.metrics import Bound, summarise
-from persona_evo.playtest.require import Check
+from persona_evo.playtest.requirement import Check
 from persona_evo.report import charts, folder, maps, page, pages
 from persona_evo.report import versions as drawn_versions
 from persona_evo.report.page import Page, Picture

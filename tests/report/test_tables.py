@@ -14,7 +14,7 @@ from persona_evo.games.findings import Finding
 from persona_evo.playtest import compare, metrics
 from persona_evo.playtest.correlations import correlations
 from persona_evo.playtest.metrics import EVERY, Bound, Measure
-from persona_evo.playtest.require import Check
+from persona_evo.playtest.requirement import Check
 from persona_evo.playtest.statistics import Interval, wilson
 from persona_evo.report import layout, tables
 from persona_evo.report.plots import main_charts

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from persona_evo.formula import Formula, parse
-from persona_evo.search.intervals import CONSTANT, FALLING, RISING, UNKNOWN, span, spans
+from persona_evo.formula.intervals import CONSTANT, FALLING, RISING, UNKNOWN, span, spans
 
 RANGES = {"a": (0.0, 1.0), "b": (-2.0, 3.0), "c": (0.0, float("inf"))}
 

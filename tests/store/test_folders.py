@@ -16,9 +16,9 @@ from persona_evo.evolve.reopening import budget_at  # noqa: F401 (the modules be
 from persona_evo.playtest import journal
 from persona_evo.playtest.experiment import course
 from persona_evo.playtest.match import records
-from persona_evo.playtest.reproduce import keeping
 from persona_evo.store import cleaning, folders, runs, schema
 from persona_evo.store.lock import Lock, holder
+from persona_evo.studies import keeping
 
 OLD = 1.5e9
 

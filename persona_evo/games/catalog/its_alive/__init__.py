@@ -15,7 +15,7 @@ from persona_evo.games.findings import Finding
 from persona_evo.words import counted
 
 if TYPE_CHECKING:
-    from persona_evo.games.generating import Generator
+    from persona_evo.games.constraints import Generator
 
 MOST = max(win for _, _, win in layout.FIELDS.values())
 

@@ -1,7 +1,9 @@
-"""Levels of MiniDungeons 2 out of a stream of random numbers: caves, rooms and halls, sparse or crowded.
+"""Levels of MiniDungeons 2 drawn from a stream of random numbers: corridors, rooms, halls, caves and arenas.
 
-Every kind comes in all sizes from 8 to 24 tiles a side, and may have a pair of portals, which may be the only way to a
-part of the level, few potions or none, traps, and minitaurs.
+All kinds come in all sizes from 8 to 24 tiles a side; most levels are about as large as those of the paper (10 x 20).
+The ranges below are chosen so that the numbers of `structure` overlap with those of levels made by designers: treasures
+and potions may lie in groups and in dead ends, monsters may guard them, and a pair of portals may be the only way to a
+part of the level.
 """
 
 from __future__ import annotations
@@ -13,13 +15,16 @@ from random import Random
 
 from persona_evo.games.analysis import Moves, beside, distances, parts
 from persona_evo.games.catalog.minidungeons2.levels import FLOOR, MAX_MONSTERS, WALL
+from persona_evo.games.constraints import ATTEMPTS, Constraints, Generator
 from persona_evo.games.findings import Spot
-from persona_evo.games.generating import ATTEMPTS, Constraints, Generator
 
 Floor = set[Spot]
 
 SIDES = (8, 24)
 """Fewest and most tiles of a side, walls included, unless the constraints say otherwise."""
+USUAL = (9, 11), (17, 20)
+"""Width and height of most levels, walls included, unless the constraints say otherwise."""
+SHARE_OF_USUAL = 0.65
 LEAST_SIDE, MOST_SIDE = 4, 100
 """What the constraints can ask for."""
 
@@ -40,6 +45,18 @@ MOST_VAULT = 0.4
 
 SCARCE = 0.25
 """Share of the levels that have one potion at most."""
+
+WITH_PORTALS = 0.5
+"""Share of the levels that have a pair of portals."""
+
+LEAST_FLOOR = 0.3
+"""Share of the tiles inside the outer walls that are floor, at least."""
+
+HABITS = (0.0, 0.3, 0.7)
+"""How often contents follow a habit, of which each level draws one value a habit."""
+
+GUARDED, GUARD = "TPe", 2
+"""What monsters guard, and how many steps away they stand at most."""
 
 
 @dataclass(frozen=True)
@@ -70,16 +87,54 @@ def cave(rng: Random, width: int, height: int) -> Floor:
     return floor
 
 
+def passages(rng: Random, width: int, height: int) -> Floor:
+    """Corridors that branch, end and sometimes meet again, with chambers at some of their ends and crossings."""
+    widest = rng.choice((2, 3, 3, 4))
+    columns, rows = (_lines(rng, side, widest) for side in (width, height))
+    spots = list(itertools.product(range(len(columns)), range(len(rows))))
+    loops, chambers = rng.uniform(0.0, 0.2), rng.uniform(0.0, 0.3)
+    stack = [rng.choice(spots)]
+    floor, seen = {(columns[stack[0][0]], rows[stack[0][1]])}, set(stack)
+    while stack:
+        here = stack[-1]
+        near = [to for to in beside(here) if 0 <= to[0] < len(columns) and 0 <= to[1] < len(rows)]
+        new = [to for to in near if to not in seen]
+        to = rng.choice(new or near or [here])
+        if new or rng.random() < loops:
+            floor |= corridor(rng, (columns[here[0]], rows[here[1]]), (columns[to[0]], rows[to[1]]))
+        if new:
+            seen.add(to)
+            stack.append(to)
+        else:
+            stack.pop()
+    for column, row in spots:
+        if rng.random() < chambers:
+            w, h = rng.randint(1, 3), rng.randint(2, 4)
+            left, top = max(1, columns[column] - w // 2), max(1, rows[row] - h // 2)
+            floor |= set(itertools.product(range(left, min(left + w, width - 1)), range(top, min(top + h, height - 1))))
+    return floor
+
+
+def _lines(rng: Random, side: int, widest: int) -> list[int]:
+    """Where corridors may run: from the first tile inside the wall on, 2 to `widest` tiles apart."""
+    places = itertools.accumulate((rng.randint(2, widest) for _ in range(side)), initial=1)
+    return [place for place in places if place < side - 1]
+
+
 def rooms(rng: Random, width: int, height: int) -> Floor:
-    """Rectangles joined by corridors, each to the one before, and one more corridor now and then."""
+    """Rectangles joined by corridors, each to the nearest one before, and one more corridor now and then."""
     floor: Floor = set()
     middles: list[Spot] = []
-    for _ in range(max(2, width * height // rng.randint(22, 50))):
-        w, h = rng.randint(2, min(6, width - 2)), rng.randint(2, min(6, height - 2))
+    joined: list[tuple[Spot, Spot]] = []
+    most = rng.randint(3, 6)
+    for _ in range(max(2, width * height // rng.randint(8, 20))):
+        w, h = rng.randint(1, min(most, width - 2)), rng.randint(1, min(most, height - 2))
         left, top = rng.randint(1, width - 1 - w), rng.randint(1, height - 1 - h)
         floor |= set(itertools.product(range(left, left + w), range(top, top + h)))
-        middles.append((left + w // 2, top + h // 2))
-    joined = list(itertools.pairwise(middles))
+        x, y = middle = left + w // 2, top + h // 2
+        if middles:
+            joined.append((middle, min(middles, key=lambda other: abs(other[0] - x) + abs(other[1] - y))))
+        middles.append(middle)
     if rng.random() < 0.5:
         joined.append((middles[0], middles[-1]))
     for a, b in joined:
@@ -98,7 +153,7 @@ def corridor(rng: Random, a: Spot, b: Spot) -> Floor:
 def halls(rng: Random, width: int, height: int) -> Floor:
     """A rectangle that walls divide again and again, each with a single door, now and then with two."""
     floor = set(itertools.product(range(1, width - 1), range(1, height - 1)))
-    least = rng.randint(2, 4)
+    least = rng.choice((1, 1, 1, 2, 3))
     queue = [(1, 1, width - 2, height - 2)]
     for left, top, w, h in queue:
         if max(w, h) < 2 * least + 1:
@@ -126,12 +181,30 @@ def _shut(floor: Floor, left: int, top: int, w: int, h: int, at: int, upright: b
     return not any(end in floor for end in ends)
 
 
-SHAPES: dict[str, Callable[[Random, int, int], Floor]] = {"cave": cave, "rooms": rooms, "halls": halls}
+def arena(rng: Random, width: int, height: int) -> Floor:
+    """One open hall with pillars and short walls, many or hardly any."""
+    floor = set(itertools.product(range(1, width - 1), range(1, height - 1)))
+    for _ in range(width * height // rng.choice((6, 8, 12, 100))):
+        w, h = rng.choice(((1, 1), (1, 3), (2, 2), (3, 1), (1, 5)))
+        left, top = rng.randrange(1, width - 1), rng.randrange(1, height - 1)
+        floor.difference_update(itertools.product(range(left, left + w), range(top, top + h)))
+    return floor
+
+
+SHAPES: dict[str, Callable[[Random, int, int], Floor]] = {
+    "passages": passages,
+    "rooms": rooms,
+    "halls": halls,
+    "cave": cave,
+    "arena": arena,
+}
 
 KINDS = {
-    "cave": "floor as water leaves it, open and ragged",
+    "passages": "corridors that branch and end, with small chambers",
     "rooms": "rooms that overlap or are joined by corridors",
-    "halls": "halls with single doors between them: choke points",
+    "halls": "halls with single doors between them, down to a maze: choke points",
+    "cave": "floor as water leaves it, open and ragged",
+    "arena": "one open hall with pillars",
 }
 
 
@@ -142,19 +215,19 @@ def moves_on(floor: Collection[Spot]) -> Moves:
 
 def contents(rng: Random, tiles: int, wanted: Constraints) -> Contents:
     """So many things for so much floor, from sparse to crowded."""
-    crowd = tiles * rng.uniform(0.08, 0.26)
+    crowd = tiles * rng.uniform(0.08, 0.3)
     share = rng.uniform(0.25, 0.65)
     count = min(MOST_MONSTERS, max(1, round(crowd * share)))
     low, high = wanted.span("minitaurs", 0, 2)
-    minitaurs = rng.choice((0, 1, 1, 2)) if (low, high) == (0, 2) else rng.randint(low, high)
+    minitaurs = rng.choice((0, 1, 1, 1, 2)) if (low, high) == (0, 2) else rng.randint(low, high)
     total = min(MAX_MONSTERS, wanted.draw(rng, "monsters", count + minitaurs, count + minitaurs))
     minitaurs = min(minitaurs, total)
-    kinds = rng.sample(MORTAL, len(MORTAL))
-    monsters = "".join(itertools.islice(itertools.cycle(kinds), total - minitaurs)) + "m" * minitaurs
+    kinds = rng.sample(MORTAL, rng.randint(1, len(MORTAL)))
+    monsters = "".join(rng.choices(kinds, k=total - minitaurs)) + "m" * minitaurs
     rest = max(2, round(crowd * (1 - share)))
     treasures = rng.randint(1, rest - 1)
     potions = rng.randint(0, 1) if rng.random() < SCARCE else rest - treasures
-    portals = wanted.draw(rng, "portals", *((2, 2) if rng.random() < 0.4 else (0, 0)))
+    portals = wanted.draw(rng, "portals", *((2, 2) if rng.random() < WITH_PORTALS else (0, 0)))
     return Contents(
         monsters,
         wanted.draw(rng, "treasures", treasures, treasures),
@@ -186,7 +259,7 @@ def furnished(rng: Random, floor: Floor, vault: Floor, what: Contents, wanted: C
     fit = [tile for tile in free if low <= far[tile] <= high]
     if not fit:
         return None
-    goal = max(rng.sample(fit, min(4, len(fit))), key=lambda tile: far[tile])
+    goal = max(rng.sample(fit, min(rng.choice((2, 5, 12, 40)), len(fit))), key=lambda tile: far[tile])
     free.remove(goal)
     things = {hero: "H", goal: "e"}
     inside = rng.sample(sorted(vault), len(vault))
@@ -195,17 +268,53 @@ def furnished(rng: Random, floor: Floor, vault: Floor, what: Contents, wanted: C
     if what.portals:
         things[free.pop()] = "p"
         things[inside.pop() if inside else free.pop()] = "p"
-    free = rng.sample(free + inside, len(free) + len(inside))
-    things.update(zip(free, what.things, strict=False))
+    place(rng, things, {*free, *inside}, moves_on(floor | vault), what)
     return things
+
+
+def place(rng: Random, things: dict[Spot, str], free: Floor, moves: Moves, what: Contents) -> None:
+    """Put the contents on free tiles: as this level's habits want it, or anywhere.
+
+    Args:
+        rng: where all chances come from.
+        things: where the hero, the exit and the portals stand; the contents are added.
+        free: tiles without a thing, at least as many as there are contents; those that are used are removed.
+        moves: where one step leads to from each tile of the level.
+        what: to place.
+    """
+    together, hidden, guarding, lurking, distant = (rng.choice(HABITS) for _ in range(5))
+    away = distances([spot for spot, char in things.items() if char == "H"], moves)
+    ends = {tile for tile in moves if len(moves[tile]) == 1}
+    narrow = {tile for tile in moves if len(moves[tile]) <= 2}
+    far = {tile for tile in moves if 2 * away.get(tile, len(moves)) > max(away.values())}
+
+    def put(char: str, *habits: tuple[float, Floor]) -> None:
+        fit = [tiles & free for share, tiles in habits if rng.random() < share]
+        spot = rng.choice(sorted(next(filter(None, fit), free)))
+        free.remove(spot)
+        things[spot] = char
+
+    for char in "T" * what.treasures + "P" * what.potions:
+        near = {tile for spot, other in things.items() if other == char for tile in moves[spot]}
+        put(char, (together, near), (hidden, ends))
+    steps = distances([spot for spot, char in things.items() if char in GUARDED], moves)
+    posts = {tile for tile, count in steps.items() if count <= GUARD}
+    for char in what.monsters:
+        put(char, *([(distant, far)] if char == "m" else [(guarding, posts), (lurking, narrow)]))
+    for char in "t" * what.traps:
+        put(char)
 
 
 def draw(rng: Random, kind: str, wanted: Constraints) -> str | None:
     """A level, or None where the floor that came out is too small for what is to stand on it."""
-    width, height = (min(MOST_SIDE, max(LEAST_SIDE, wanted.draw(rng, name, *SIDES))) for name in ("width", "height"))
+    spans = USUAL if rng.random() < SHARE_OF_USUAL else (SIDES, SIDES)
+    width, height = (
+        min(MOST_SIDE, max(LEAST_SIDE, wanted.draw(rng, name, *span)))
+        for name, span in zip(("width", "height"), spans, strict=True)
+    )
     pieces = [set(piece) for piece in parts(SHAPES[kind](rng, width, height))]
     pieces.sort(key=lambda piece: (-len(piece), min(piece)))
-    if not pieces or len(pieces[0]) < (width - 2) * (height - 2) * 2 // 5 or len(pieces[0]) < 3:
+    if not pieces or len(pieces[0]) < max(3, LEAST_FLOOR * (width - 2) * (height - 2)):
         return None
     floor, others = pieces[0], [p for p in pieces[1:] if 3 <= len(p) <= MOST_VAULT * len(pieces[0])]
     what = contents(rng, len(floor), wanted)

@@ -17,6 +17,7 @@ from persona_evo.games.analysis import distances, shortest
 from persona_evo.games.catalog.minidungeons2 import tables as tb
 from persona_evo.games.catalog.minidungeons2 import ways
 from persona_evo.games.catalog.minidungeons2.board import Board, named
+from persona_evo.games.catalog.minidungeons2.core import CORE
 from persona_evo.games.catalog.minidungeons2.levels import MONSTERS
 from persona_evo.games.core import LOST, WON, Level
 from persona_evo.games.findings import Finding, Spot
@@ -44,10 +45,9 @@ class Harm:
 
 def least_harm(level: Level, home: dict[Spot, int], most: int = MOST_STATES) -> Harm:
     """The search. home: moves from each tile to the exit, for the order in which states that lose as much are tried."""
-    from persona_evo.games.catalog.minidungeons2 import GAME
     from persona_evo.games.catalog.minidungeons2.rules import RULES
 
-    t, far, following = level.tables, len(home), Following(GAME, level)
+    t, far, following = level.tables, len(home), Following(CORE, level)
     queue: list[tuple[int, int, int, int, Any]] = [(0, 0, 0, int(RULES.over(t, level.start)), level.start)]
     known = {int(RULES.key(t, level.start)): 0}
     ticket = itertools.count(1)
@@ -113,13 +113,11 @@ def _culprits(board: Board, suspects: list[Spot], home: dict[Spot, int], least: 
 
 def _without(level: Level, spots: Iterable[Spot]) -> Level | None:
     """The level without what stands on some tiles."""
-    from persona_evo.games.catalog.minidungeons2 import GAME
-
     rows = level.text.splitlines()
     for x, y in spots:
         rows[y] = f"{rows[y][:x]} {rows[y][x + 1 :]}"
     try:
-        return GAME.load("\n".join(rows) + "\n", level.name, level.source, **level.options)
+        return CORE.load("\n".join(rows) + "\n", level.name, level.source, **level.options)
     except LevelError:
         return None
 

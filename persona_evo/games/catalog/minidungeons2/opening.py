@@ -15,6 +15,7 @@ import numpy as np
 from persona_evo.games.analysis import distances
 from persona_evo.games.catalog.minidungeons2 import tables as tb
 from persona_evo.games.catalog.minidungeons2.board import TRAP, Board, named
+from persona_evo.games.catalog.minidungeons2.core import CORE
 from persona_evo.games.catalog.minidungeons2.levels import LEGEND, MONSTERS
 from persona_evo.games.core import RUNNING, WON, Level
 from persona_evo.games.exploration import MOST_STATES, Exploration, explore, layer, layers
@@ -41,10 +42,8 @@ def opening(board: Board) -> list[Finding]:
     if tiles > tb.PAIR_TILES:
         return []
     most = MOST_STATES if tiles <= tb.PAIR_FILL else LARGE_STATES
-    from persona_evo.games.catalog.minidungeons2 import GAME
-
     taken = _Taken(board.level)
-    found = explore(GAME, board.level, most, taken)
+    found = explore(CORE, board.level, most, taken)
     if found.all_die:
         return [_lethal(board, found)]
     return [*_no_win(board, found), *_exposed(board, found), *_stolen(board, found, taken.by_hero)]

@@ -38,8 +38,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from persona_evo.games.catalog.minidungeons2 import RULE_SETS
 from persona_evo.games.catalog.minidungeons2 import tables as general
+from persona_evo.games.catalog.minidungeons2.core import RULE_SETS
 from persona_evo.games.core import Level
 from persona_evo.games.rows import Row
 

@@ -14,6 +14,7 @@ from typing import Any
 from persona_evo.games.catalog.minidungeons2 import analysis, harm, opening, ways
 from persona_evo.games.catalog.minidungeons2 import tables as tb
 from persona_evo.games.catalog.minidungeons2.board import TREASURE, Board
+from persona_evo.games.catalog.minidungeons2.core import CORE
 from persona_evo.games.core import LOST, WON, Level
 from persona_evo.games.findings import Spot
 from persona_evo.games.following import Following
@@ -45,9 +46,7 @@ def _play(level: Level, home: dict[Spot, int], reached: Callable[[Any, int], boo
         home: moves from each tile to where such states are.
         reached: (state, its outcome) -> whether it is as wanted.
     """
-    from persona_evo.games.catalog.minidungeons2 import GAME
-
-    t, far, following = level.tables, len(home), Following(GAME, level)
+    t, far, following = level.tables, len(home), Following(CORE, level)
     n = int(t[tb.TILES])
     xs, ys = t[tb.HEADER : tb.HEADER + n], t[tb.HEADER + n : tb.HEADER + 2 * n]
     queue: list[tuple[int, int, Any]] = [(0, 0, level.start)]

@@ -7,7 +7,7 @@ from random import Random
 
 from persona_evo.games.catalog.puyo import tables
 from persona_evo.games.catalog.puyo.levels import LIMITS
-from persona_evo.games.generating import Constraints, Generator
+from persona_evo.games.constraints import Constraints, Generator
 
 SEEDS = 2**31
 """Seeds of levels are below that, so that people can type them."""

@@ -15,7 +15,7 @@ from persona_evo.games.core import Event, Game, Level, Metric, Rules
 from persona_evo.games.findings import Finding
 
 if TYPE_CHECKING:
-    from persona_evo.games.generating import Generator
+    from persona_evo.games.constraints import Generator
 
 METRICS = (
     Metric(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from persona_evo.games.catalog.roguelike2d import layout
-from persona_evo.games.generating import Constraints, Generator
+from persona_evo.games.constraints import Constraints, Generator
 
 SEEDS = 2**31
 """Seeds of levels are below that, so that people can type them."""

@@ -120,6 +120,7 @@ namespace PersonaEvo.Playtest
                     case Op.Lt: h--; s[h] = s[h] < s[h + 1] ? 1.0 : 0.0; break;
                     case Op.Le: h--; s[h] = s[h] <= s[h + 1] ? 1.0 : 0.0; break;
                     case Op.If: h -= 2; s[h] = s[h] > 0.0 ? s[h + 1] : s[h + 2]; break;
+                    default: throw new FormulaException("unknown operation " + steps[i].Op);
                 }
             }
             return s[0] + 0.0;

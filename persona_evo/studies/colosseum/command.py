@@ -1,0 +1,82 @@
+"""`persona-evo reproduce colosseum`: the agents of two students' reports, against each other and part by part."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any
+
+from persona_evo.cli import options
+from persona_evo.cli.parser import number, whole
+from persona_evo.cli.say import Progress, duration, note
+from persona_evo.studies.commands import add_running, check_running, drawing, finished, stopped
+from persona_evo.words import plural
+
+FROZEN = ("games", "iterations", "seconds")
+"""Options that a resumed reproduction has from its folder."""
+
+
+def add(studies: Any) -> None:
+    """The study's options."""
+    parser = studies.add_parser(
+        "colosseum",
+        help="two students' agents for Colosseum Survival! (McGill, COMP 424, 2023)",
+        description="Plays Colosseum Survival! with the agents of two reports: breadth and depth of trees by board, "
+        "all agents against the random one and each other, with and without each heuristic, for many values of c, with "
+        "RAVE and with random games that end early, beside what the reports say. About 15 minutes on two cores.",
+    )
+    parser.add_argument(
+        "--games",
+        type=whole(2, 10_000),
+        metavar="N",
+        help="of each pair in the round robin, an even number; single pairs play twice as many (default: 50)",
+    )
+    parser.add_argument(
+        "--iterations",
+        type=whole(10, 10_000_000),
+        metavar="N",
+        help="of a move on 6 x 6, a tenth on 12 x 12 (default: 600, as the second report has nodes)",
+    )
+    parser.add_argument(
+        "--seconds",
+        type=number(0, 3600, above=True),
+        metavar="S",
+        help="of a move in table 1, two games a board (default: 1.8)",
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="a first look: four games a pair, 100 iterations a move, about a minute"
+    )
+    add_running(parser, "runs/reproduction-colosseum")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Play and report what is not there yet."""
+
+    check_running(args, FROZEN)
+    from persona_evo.studies.colosseum import matches as colosseum
+    from persona_evo.studies.colosseum import report
+    from persona_evo.studies.keeping import usual_folder
+
+    if args.resume is not None:
+        folder, settings = args.resume, colosseum.reopen(args.resume)
+    else:
+        given = {name: getattr(args, name) for name in FROZEN}
+        settings = colosseum.Settings.of(quick=args.quick, seed=args.seed, **given)
+        folder = args.out or usual_folder("colosseum", "quick" * args.quick)
+        note(f"reproducing colosseum, seed {settings.seed}, into {folder}")
+    material = colosseum.run(folder, settings, jobs=options.jobs_of(args), backend=args.backend, tell=_teller())
+    Progress.done_with_line()
+    if not material.complete:
+        return stopped(args, folder)
+    written = report.write(material, drawing())
+    return finished(folder, written.text, written.page)
+
+
+def _teller() -> Callable[[str, int, int, float], None]:
+    line = Progress()
+
+    def tell(what: str, done: int, total: int, left: float) -> None:
+        line.show(f"{done}/{total} {plural(total, 'game')}: {what}, {duration(left)} to go")
+
+    return tell

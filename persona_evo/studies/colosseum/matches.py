@@ -1,0 +1,320 @@
+"""Two reports of students on Colosseum Survival! again: their agents against each other, match by match.
+
+| in the folder | what |
+|---|---|
+| reproduction.json | everything that the games depend on, written first |
+| runs/NAME/ | each match, a folder as `match.records` has it |
+
+Table 1 of the first report was made under a limit of seconds and is made so again, with few games; and at as many
+iterations as its published program has nodes, so that the machine does not matter. All else is played with iterations,
+on 12 x 12 a tenth of those on 6 x 6, as in the reports (about 600 and 60 nodes). A game that is finished is never
+played again; the same call goes on after any stop.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import itertools
+import time
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from persona_evo.errors import SettingsError
+from persona_evo.evolve.fitness_spec import LevelText
+from persona_evo.evolve.parallel import Workers
+from persona_evo.games import registry
+from persona_evo.playtest.match import cost, names, play
+from persona_evo.playtest.match.play import Match
+from persona_evo.playtest.match.records import Record
+from persona_evo.search.agents import Agent
+from persona_evo.store.lines import made
+from persona_evo.store.lock import Lock
+from persona_evo.studies import keeping
+
+STUDY = "colosseum"
+RUNS = "runs"
+ALL = (
+    "random",
+    "two_ply",
+    "uct",
+    "uct_walls",
+    "uct_walls_published",
+    "uct_rave",
+    "killer_moves",
+    "killer_depth",
+    "potential_field",
+)
+"""Who meets whom in the round robin."""
+
+FREE = "no_prior=uct_walls:LOST=0"
+HEURISTICS = {
+    "prior": ("uct_walls", "20 lost games for three walls", FREE),
+    "tree-killers": ("killer_moves", "killer moves in the tree", "blind=killer_moves:variant=blind"),
+    "game-killers": ("killer_moves", "killer moves in random games", "calm_games=killer_moves:variant=narrow"),
+    "top20": ("killer_moves", "the 20 best moves", "wide=killer_moves:variant=wide"),
+    "whole-tree": ("killer_moves", "both in the tree", "whole_tree=killer_moves:variant=killer_games"),
+    "anything": ("killer_moves", "all of them", "plain=killer_moves:variant="),
+}
+"""What an agent can be without: the agent, what it is without, and the agent without it."""
+
+CONSTANTS = (0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0, 1.4, 2.0)
+OPPONENTS = ("uct_walls", "killer_moves")
+"""Values of c, and who is played against with each."""
+
+EQUIVALENCE = (20, 100, 500, 2000, 10000)
+"""K of uct_rave."""
+
+DEPTHS = (5, 10, 20, 40, 2000)
+"""Moves of a random game before it is judged; 2000 is to its end."""
+
+LARGE, MIDDLE, SMALL = 12, 8, 6
+"""Boards. RAVE is tried on 8 x 8, since 60 iterations do not even try all moves of 12 x 12 once."""
+
+TENTH = 10
+
+
+class Trees(NamedTuple):
+    """A row of table 1. nodes, measured: of the published program's trees on another machine, and their breadth
+    and depth; 0 where that is not known."""
+
+    size: int
+    breadth: float
+    depth: float
+    nodes: int = 0
+    measured: tuple[float, float] = (0.0, 0.0)
+
+
+class Claim(NamedTuple):
+    """What a report says, and what to think of it where it comes out otherwise."""
+
+    key: str
+    report: int
+    says: str
+    why: str
+
+
+class Study(NamedTuple):
+    """Both reports."""
+
+    title: str
+    source: str
+    trees: tuple[Trees, ...]
+    prior: tuple[Trees, ...]
+    claims: tuple[Claim, ...]
+
+
+@functools.cache
+def study() -> Study:
+    """What stands in the file beside this module."""
+    data = tomllib.loads(Path(__file__).with_name("colosseum.toml").read_text(encoding="utf-8"))
+    return Study(
+        data["title"],
+        data["source"],
+        tuple(_row(t) for t in data["trees"]),
+        tuple(_row(t) for t in data["prior"]),
+        tuple(Claim(**c) for c in data["claims"]),
+    )
+
+
+def _row(data: dict[str, Any]) -> Trees:
+    values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in data.items()}
+    return Trees(**values)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A reproduction.
+
+    games: of each pair in the round robin and against the random agent; single pairs play twice as many. iterations: a
+    move on 6 x 6. seconds: a move in table 1, in timed games for each size. short: seconds a move where games of random
+    moves are cut short.
+    """
+
+    seed: int = 1
+    games: int = 50
+    iterations: int = 600
+    seconds: float = 1.8
+    timed: int = 2
+    short: float = 0.02
+    quick: bool = False
+
+    def __post_init__(self) -> None:
+        for name, low, high in (("games", 2, 10_000), ("iterations", TENTH, 10_000_000), ("timed", 1, 1_000)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+                raise SettingsError(f"{name} are out of range", found=str(value), expected=f"from {low} to {high}")
+        if self.games % 2:
+            raise SettingsError(
+                "each board is played from both sides, so the number of games is even",
+                found=str(self.games),
+                expected=str(self.games + 1),
+            )
+        for name in ("seconds", "short"):
+            if not 0 < getattr(self, name) <= 3600:
+                raise SettingsError(f"{name} are out of range", found=str(getattr(self, name)), expected="up to 3600")
+
+    @classmethod
+    def of(cls, *, quick: bool = False, **given: int | float | None) -> Settings:
+        """The usual settings or those of a first look; what is given replaces single values."""
+        usual = cls(games=4, iterations=100, seconds=0.1, timed=1, short=0.005, quick=True) if quick else cls()
+        values: dict[str, Any] = {k: v for k, v in given.items() if v is not None}
+        return dataclasses.replace(usual, **values)
+
+    @property
+    def tenth(self) -> int:
+        """Iterations a move on 12 x 12."""
+        return self.iterations // TENTH
+
+
+@dataclass
+class Material:
+    """The games of each match by its name. complete: False after Ctrl-C."""
+
+    folder: Path
+    settings: Settings
+    played: dict[str, list[Record]] = field(default_factory=dict)
+    complete: bool = True
+
+
+Tell = Callable[[str, int, int, float], None]
+"""Told what is being played, games done and wanted in all, and seconds to go."""
+
+
+def matches(s: Settings) -> dict[str, Match]:
+    """Every match, by name, in the order of playing: first what does not depend on the machine."""
+    return dict(itertools.chain(_trees(s), _pairs(s), _heuristics(s), _constants(s), _ideas(s), _timed(s)))
+
+
+def _trees(s: Settings) -> Iterator[tuple[str, Match]]:
+    """Table 1 at as many iterations as the published program has nodes."""
+    for row in study().trees:
+        yield f"trees-{row.size}", _match(s, ("uct_walls", "random"), (row.size,), s.games, row.nodes)
+    nodes = {row.size: row.nodes for row in study().trees}
+    for row in study().prior:
+        yield f"trees-free-{row.size}", _match(s, (FREE, "random"), (row.size,), s.games, nodes[row.size])
+
+
+def _pairs(s: Settings) -> Iterator[tuple[str, Match]]:
+    yield "all", _match(s, ALL, (SMALL,), s.games, s.iterations)
+    field = ("potential_field", "killer_moves")
+    yield "field-6", _match(s, field, (SMALL,), 2 * s.games, s.iterations)
+    yield "field-12", _match(s, field, (LARGE,), 2 * s.games, s.tenth)
+
+
+def _heuristics(s: Settings) -> Iterator[tuple[str, Match]]:
+    for name, (whole, _, word) in HEURISTICS.items():
+        yield f"without-{name}-6", _match(s, (whole, word), (SMALL,), 2 * s.games, s.iterations)
+        yield f"without-{name}-12", _match(s, (whole, word), (LARGE,), s.games, s.tenth)
+
+
+def _constants(s: Settings) -> Iterator[tuple[str, Match]]:
+    for other in OPPONENTS:
+        for c in CONSTANTS:
+            pair = (f"c=uct_walls:C={c}", other)
+            yield f"c-{other}-{c}", _match(s, pair, (SMALL,), 2 * s.games, s.iterations)
+
+
+def _ideas(s: Settings) -> Iterator[tuple[str, Match]]:
+    """What the reports suggest: RAVE, and random games that end early."""
+    for k in EQUIVALENCE:
+        pair = (f"rave=uct_rave:K={k}", "uct_walls")
+        yield f"rave-{k}-6", _match(s, pair, (SMALL,), 2 * s.games, s.iterations)
+        yield f"rave-{k}-8", _match(s, pair, (MIDDLE,), s.games, s.iterations)
+    for depth in DEPTHS:
+        pair = (f"early=killer_depth:rollout={depth}", "killer_moves")
+        yield f"depth-{depth}-6", _match(s, pair, (SMALL,), 2 * s.games, s.iterations)
+        yield f"depth-{depth}-12", _match(s, pair, (LARGE,), s.games, s.tenth)
+
+
+def _timed(s: Settings) -> Iterator[tuple[str, Match]]:
+    """What is played under a limit of seconds, and comes out otherwise on another machine."""
+    for depth in DEPTHS:
+        pair = (f"early=killer_depth:rollout={depth}", "killer_moves")
+        yield f"depth-{depth}-short", _match(s, pair, (LARGE,), s.games, None, s.short)
+    sizes = tuple(row.size for row in study().trees)
+    yield "trees-seconds", _match(s, ("uct_walls", "random"), sizes, s.timed, None, s.seconds, swap=s.timed % 2 == 0)
+
+
+def _match(
+    s: Settings,
+    words: Sequence[str],
+    sizes: Sequence[int],
+    games: int,
+    iterations: int | None,
+    seconds: float | None = None,
+    swap: bool = True,
+) -> Match:
+    load: Any = registry.get(STUDY).load
+    levels = tuple(LevelText.of(load(f"random {n}", f"size{n}", size=n)) for n in sizes)
+    agents = tuple(_agent(word).with_budget(iterations, seconds) for word in words)
+    return Match(STUDY, levels, agents, games, swap, s.seed)
+
+
+@functools.cache
+def _agent(word: str) -> Agent:
+    return names.agent(registry.get(STUDY), word)
+
+
+def run(
+    folder: Path, settings: Settings, *, jobs: int = 1, backend: str = "loky", tell: Tell | None = None
+) -> Material:
+    """Play what is not played yet; what Ctrl-C leaves is not complete.
+
+    Raises:
+        RunError: the folder is for something else, damaged, or in use.
+    """
+    made(folder)
+    found, material = matches(settings), Material(folder, settings)
+    with Lock(folder), Workers(jobs, backend) as workers:
+        keeping.claim(folder, STUDY, {"game_version": registry.get(STUDY).version, **dataclasses.asdict(settings)})
+        ahead = _Ahead(found, workers.jobs, tell) if tell is not None else None
+        for name, match in found.items():
+            done = play.play(
+                match,
+                folder=folder / RUNS / name,
+                workers=workers,
+                progress=None if ahead is None else ahead.progress,
+                begun=None if ahead is None else functools.partial(ahead.begun, name),
+            )
+            material.played[name] = done.records
+            if not done.complete:
+                material.complete = False
+                break
+    return material
+
+
+class _Ahead:
+    """How much of all matches is still to be played, each game weighed by what it is thought to take."""
+
+    def __init__(self, found: Mapping[str, Match], jobs: int, tell: Tell) -> None:
+        self._costs = {name: match.costs(match.jobs()) for name, match in found.items()}
+        self._forecast = cost.Forecast(list(itertools.chain.from_iterable(self._costs.values())), jobs)
+        self._total, self._tell = sum(map(len, self._costs.values())), tell
+        self._name, self._done, self._before, self._at = "", 0, 0, time.perf_counter()
+
+    def begun(self, name: str, there: int, total: int) -> None:
+        """A match of `total` games begins, of which so many are there."""
+        self._before += len(self._costs.get(self._name, ()))
+        self._forecast.skip(self._costs[name][:there])
+        self._name, self._done, self._at = name, there, time.perf_counter()
+
+    def progress(self, p: play.Progress) -> None:
+        """Some games were played."""
+        now = time.perf_counter()
+        if p.done > self._done:
+            self._forecast.made(self._costs[self._name][self._done : p.done], now - self._at)
+        self._done, self._at = p.done, now
+        self._tell(self._name, self._before + p.done, self._total, self._forecast.left)
+
+
+def reopen(folder: Path) -> Settings:
+    """What a folder is for.
+
+    Raises:
+        RunError: no folder of this reproduction, or a damaged file.
+    """
+    return keeping.settings(folder, STUDY, Settings)

@@ -1,0 +1,128 @@
+"""`persona-evo reproduce evolution`: what an evolved tree policy is worth beside other ways to come by one."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from persona_evo.cli import options
+from persona_evo.cli.parser import filled, path, whole
+from persona_evo.cli.say import Progress, duration, note
+from persona_evo.studies.commands import add_running, check_running, drawing, finished, stopped
+
+if TYPE_CHECKING:
+    from persona_evo.studies.evolution.journal import Progress as Told
+
+FROZEN = ("setting", "persona", "runs", "playthroughs", "training", "held_out")
+"""Options that a resumed study has from its folder."""
+SETTINGS = ("single", "planner-300", "planner-1000", "casual")
+PERSONAS = ("runner", "monster_killer", "treasure_collector", "completionist")
+STAGES = ("pools", "lines", "train", "measure", "budgets", "transfer", "report")
+
+
+def add(studies: Any) -> None:
+    """The study's options."""
+    parser = studies.add_parser(
+        "evolution",
+        help="what an evolution is worth beside other ways to come by a tree policy",
+        description="Evolves tree policies for the four personas on generated levels, many runs of each method with "
+        "the same number of playthroughs, beside random search, hill climbing, UCB1 and formulas written by hand, and "
+        "compares them on levels that none of them has seen. Hours; every stage can be stopped and goes on where it "
+        "was.",
+    )
+    parser.add_argument(
+        "--stage",
+        choices=STAGES,
+        action="append",
+        help="only this stage, may be given several times (default: all, in this order)",
+    )
+    parser.add_argument(
+        "--setting",
+        choices=SETTINGS,
+        action="append",
+        help="how policies play, may be given several times (default: all)",
+    )
+    parser.add_argument("--persona", choices=PERSONAS, action="append", help="whom policies are for, likewise")
+    parser.add_argument(
+        "--runs", type=whole(1, 1000), metavar="N", help="of each method, persona and setting (default: 20)"
+    )
+    parser.add_argument(
+        "--playthroughs",
+        type=whole(60, 10_000_000),
+        metavar="N",
+        help="of each run (default: 4000 with a single list, 5000 and 4000 in the planner, 600 from move to move)",
+    )
+    parser.add_argument(
+        "--training", type=whole(1, 10_000), metavar="N", help="generated levels to train on (default: 200)"
+    )
+    parser.add_argument(
+        "--held-out", type=whole(1, 10_000), metavar="N", help="generated levels to compare on (default: 100)"
+    )
+    parser.add_argument("--paper", type=filled, metavar="FOLDER", help="the paper's maps, to compare on as well")
+    parser.add_argument("--levels", type=filled, metavar="FOLDER", help="levels of other designers, likewise")
+    parser.add_argument(
+        "--long", type=path, metavar="FOLDER", help="policies of long runs, SETTING-PERSONA.json, to compare as well"
+    )
+    parser.add_argument("--quick", action="store_true", help="tiny numbers throughout: about three minutes")
+    parser.add_argument(
+        "--for", dest="for_", type=filled, metavar="TIME", help="time for this call, such as 8h; the next one goes on"
+    )
+    add_running(parser, "runs/reproduction-evolution")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do what is not there yet, and report."""
+    check_running(args, FROZEN, free="--stage, --paper, --levels, --long, --for, ")
+    from persona_evo.evolve.deadline import duration as seconds
+    from persona_evo.studies.evolution import course, levels, report
+    from persona_evo.studies.keeping import usual_folder
+
+    end = None if args.for_ is None else time.monotonic() + seconds(args.for_)
+    if args.resume is not None:
+        folder, settings = args.resume, course.reopen(args.resume)
+    else:
+        given = {name: getattr(args, name) for name in ("runs", "playthroughs", "training", "held_out", "seed")}
+        folder = args.out or usual_folder("evolution", "quick" * args.quick)
+        settings = course.settings_for(
+            folder, quick=args.quick, chosen=args.setting or (), personas=args.persona or (), **given
+        )
+        note(f"the study of evolution, seed {settings.seed}, into {folder}")
+    named = {
+        name: levels.named(name, where)
+        for name, where in ((levels.PAPER, args.paper), (levels.OTHERS, args.levels))
+        if where is not None
+    }
+    try:
+        late = course.run(
+            folder,
+            settings,
+            args.stage or STAGES,
+            named,
+            jobs=options.jobs_of(args),
+            backend=args.backend,
+            end=end,
+            tell=_teller(),
+            long=args.long,
+        )
+    except KeyboardInterrupt:
+        return stopped(args, folder)
+    if late:
+        note(f"the time was up in stage {late}; what is finished is kept")
+        note(f"go on with: persona-evo reproduce evolution --resume {folder}")
+    if args.stage and "report" not in args.stage:
+        return 0
+    written = report.write(folder, settings, drawing())
+    return finished(folder, written.text, written.page)
+
+
+def _teller() -> Callable[[Told], None]:
+    line = Progress()
+
+    def tell(p: Told) -> None:
+        rest = "" if p.eta is None else f", {duration(p.eta)} to go"
+        line.show(f"{p.stage} {p.done}/{p.total}: {p.what}{rest}", last=p.done == p.total)
+
+    return tell

@@ -1,0 +1,92 @@
+"""Charts of the study of evolution: how policies get better in the course of runs, and with more search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from statistics import fmean
+
+from persona_evo.personas import load as load_persona
+from persona_evo.report.charts import Axis, Plot, Series
+from persona_evo.report.figures import Drawing
+from persona_evo.studies.evolution.choices import Choices, Run
+from persona_evo.studies.evolution.findings import share_of_best
+from persona_evo.studies.evolution.levels import HELD_OUT
+from persona_evo.studies.evolution.measuring import Measure
+from persona_evo.studies.evolution.settings import LONG, METHODS, Cell, study_game
+from persona_evo.studies.evolution.stages import budget_policies, budget_probe, budgeted, curve_probe
+
+PLACES = 12
+"""Points of a learning curve."""
+
+
+def learning(c: Choices) -> Iterator[Drawing]:
+    """For each setting and persona: share of the best known utility over playthroughs, training dashed."""
+    for setting in c.settings.chosen:
+        for persona in c.settings.personas:
+            series = []
+            for place, method in enumerate(c.methods(setting)):
+                series += _curves(c, Cell(setting, method, persona), place) if method != LONG else []
+            if series:
+                chart = Plot(series, Axis("playthroughs"), Axis("share of the best known"), title=title_of(persona))
+                yield Drawing(("learning", setting, persona), chart)
+
+
+def _curves(c: Choices, cell: Cell, place: int) -> list[Series]:
+    runs = c.runs.get(cell, [])[: c.settings.curves]
+    held: list[dict[str, Measure]] = []
+    for run in runs:
+        probes = {policy: curve_probe(c, cell, policy) for *_, policy in run.curve}
+        held.append({policy: c.known[p] for policy, p in probes.items() if p in c.known})
+    wanted = [{policy for *_, policy in run.curve} for run in runs]
+    if not runs or wanted != [set(known) for known in held]:
+        return []
+    most = max(run.playthroughs for run in runs)
+    first = max(run.curve[0][0] for run in runs)
+    at = sorted({first + (most - first) * k // (PLACES - 1) for k in range(PLACES)})
+    seen: list[tuple[float, float]] = []
+    unseen: list[tuple[float, float]] = []
+    for n in at:
+        points = [_at(run, n) for run in runs]
+        seen.append((n, fmean(training for _, training, *_ in points)))
+        shares = [share_of_best(c, cell.persona, known[point[3]]) for point, known in zip(points, held, strict=True)]
+        unseen.append((n, fmean(shares)))
+    return [Series(METHODS[cell.method], unseen, "line", place), Series("", seen, "line", place, dashed=True)]
+
+
+def _at(run: Run, playthroughs: int) -> tuple[int, float, float, str]:
+    """The point of a curve that holds after so many playthroughs."""
+    return [p for p in run.curve if p[0] <= playthroughs][-1]
+
+
+def budget_lines(c: Choices, settings: tuple[str, ...], persona: str) -> dict[str, list[tuple[int, float]]]:
+    """(iterations, mean held-out utility) of each policy whose budget is varied, as far as it was measured."""
+    found = {}
+    for name, text in budget_policies(c, settings, persona).items():
+        probes = {n: budget_probe(c, settings[0], persona, text, n) for n in c.settings.budgets}
+        points = [(n, c.known[p].utility) for n, p in probes.items() if p in c.known]
+        if points:
+            found[name] = points
+    return found
+
+
+def budgets(c: Choices) -> Iterator[Drawing]:
+    """For each search and persona: mean utility on held-out levels over iterations."""
+    for search, settings in budgeted(c).items():
+        for persona in c.settings.personas:
+            lines = budget_lines(c, settings, persona)
+            series = [Series(name, points, "linedots") for name, points in lines.items()]
+            if series:
+                across = Axis("iterations", logarithmic=True, at=c.settings.budgets)
+                chart = Plot(series, across, Axis("utility"), title=f"{title_of(persona)}, {search}")
+                yield Drawing(("budgets", search, persona), chart)
+
+
+def best_known(c: Choices, persona: str) -> float:
+    """The mean of the best known utilities of the held-out levels."""
+    return fmean(c.levels.pool(persona, HELD_OUT).best)
+
+
+def title_of(persona: str) -> str:
+    """What a persona is called in reports."""
+    found = load_persona(persona, study_game())
+    return found.title or persona.replace("_", " ")

@@ -1,0 +1,308 @@
+"""What a study says: comparisons with intervals, wins level by level, and which goals are met."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import NamedTuple
+
+from persona_evo.personas import load as load_persona
+from persona_evo.playtest.bootstrap import difference, fewer
+from persona_evo.playtest.statistics import Interval
+from persona_evo.studies.evolution.choices import LINE, PLAIN, SEED, SHIPPED, UTILITY, Choices
+from persona_evo.studies.evolution.levels import HELD_OUT
+from persona_evo.studies.evolution.measuring import Measure
+from persona_evo.studies.evolution.settings import (
+    EVOLUTION,
+    METHODS,
+    SEEDED,
+    SETTINGS,
+    Cell,
+    spec_of,
+    study_game,
+)
+from persona_evo.studies.evolution.stages import ENOUGH, budget_probe, win_probe
+
+LOSS = -0.005
+"""Nothing is lost where the interval of a difference lies above this."""
+RARE = 0.01
+"""Chance below which fewer wins are taken for no accident."""
+SHOWN = 3
+"""Levels with fewer wins that a goal names."""
+MOST = 3
+"""Personas for which most goals have to be met."""
+
+
+class Comparison(NamedTuple):
+    """The runs of a cell held against one policy.
+
+    Attributes:
+        cell: whose runs.
+        against: the policy, by its name in `choices`.
+        levels: name of the set of levels.
+        runs: how many were measured.
+        mean, other: mean utility of the runs and of the policy.
+        gain: the difference with its 95 % interval.
+    """
+
+    cell: Cell
+    against: str
+    levels: str
+    runs: int
+    mean: float
+    other: float
+    gain: Interval
+
+    @property
+    def verdict(self) -> str:
+        """What the interval says."""
+        if self.gain.low > 0:
+            return "better"
+        return "worse" if self.gain.high < 0 else "no difference shown"
+
+
+class Fewer(NamedTuple):
+    """A level with fewer wins of evolved lists than of UCB1. p: of Fisher's exact test, one-sided."""
+
+    level: str
+    won: int
+    trials: int
+    other: int
+    others: int
+    p: float
+
+    @property
+    def text(self) -> str:
+        """In words."""
+        return f"{self.level}: {self.won} of {self.trials}, UCB1 {self.other} of {self.others}, p = {self.p:.2g}"
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What the study was to show. met: None where something has not been measured. why: what came out, in words."""
+
+    text: str
+    met: bool | None
+    why: str
+
+
+def measured(c: Choices, cell: Cell, where: str = HELD_OUT) -> list[Measure]:
+    """The final policies of a cell's runs on a set of levels, as far as they were measured."""
+    probes = [c.probe(cell.setting, cell.persona, run.policy, where) for run in c.runs.get(cell, [])]
+    return [c.known[p] for p in probes if p in c.known]
+
+
+def of_reference(c: Choices, what: str, setting: str, persona: str, where: str = HELD_OUT) -> Measure | None:
+    """A policy that runs are compared with, None where it was not measured."""
+    text = c.reference(what, setting, persona)
+    return None if text is None else c.known.get(c.probe(setting, persona, text, where))
+
+
+def compared(c: Choices, cell: Cell, against: str, where: str = HELD_OUT) -> Comparison | None:
+    """The runs of a cell held against a policy, None where either was not measured."""
+    runs, other = measured(c, cell, where), of_reference(c, against, cell.setting, cell.persona, where)
+    if not runs or other is None:
+        return None
+    return _comparison(cell, against, where, runs, other)
+
+
+def _comparison(cell: Cell, against: str, where: str, runs: Sequence[Measure], other: Measure) -> Comparison:
+    gain = difference([run.by_level for run in runs], [other.by_level])
+    return Comparison(cell, against, where, len(runs), fmean(run.utility for run in runs), other.utility, gain)
+
+
+def comparisons(c: Choices, setting: str, where: str = HELD_OUT) -> Iterator[Comparison]:
+    """All that is known of a setting."""
+    for cell in c.runs:
+        if cell.setting == setting:
+            found = (compared(c, cell, what, where) for what in c.references(setting))
+            yield from (one for one in found if one is not None)
+
+
+def at_budget(c: Choices, cell: Cell, iterations: int) -> Comparison | None:
+    """All runs of a cell against the shipped policy with so much search, None where that was not measured."""
+    text = c.reference(SHIPPED, cell.setting, cell.persona)
+    if text is None:
+        return None
+    found = [
+        c.known.get(budget_probe(c, cell.setting, cell.persona, run.policy, iterations)) for run in c.runs.get(cell, [])
+    ]
+    other, runs = c.known.get(budget_probe(c, cell.setting, cell.persona, text, iterations)), [m for m in found if m]
+    return _comparison(cell, SHIPPED, HELD_OUT, runs, other) if runs and other else None
+
+
+def fewer_wins(c: Choices, setting: str, persona: str, trials: int) -> list[Fewer] | None:
+    """Levels in which evolved lists win less often than UCB1, the clearest first; None where wins were not measured."""
+    cell, ucb1 = Cell(setting, SEEDED, persona), c.reference(PLAIN, setting, persona)
+    assert ucb1 is not None
+    runs = [
+        c.known.get(win_probe(c, setting, persona, run.policy, trials, c.settings.runs)) for run in c.runs.get(cell, [])
+    ]
+    found, other = [m for m in runs if m], c.known.get(win_probe(c, setting, persona, ucb1, trials, 1))
+    if not found or other is None:
+        return None
+    rows = []
+    for k, level in enumerate(c.levels.set_of(persona, HELD_OUT).levels):
+        won, played = sum(m.won[k] for m in found), sum(len(m.utilities[k]) for m in found)
+        others = len(other.utilities[k])
+        if won * others < other.won[k] * played:
+            p = fewer(won, played, other.won[k], others)
+            rows.append(Fewer(level.name, won, played, other.won[k], others, p))
+    return sorted(rows, key=lambda row: row.p)
+
+
+def in_own_metric(c: Choices, setting: str) -> dict[str, dict[str, float]] | None:
+    """The mean of each persona's own metric (first key) over the runs of each persona (second key)."""
+    means: dict[str, dict[str, float]] = {}
+    for persona in c.settings.personas:
+        metric = load_persona(persona, study_game()).priority
+        for theirs in c.settings.personas:
+            runs = measured(c, Cell(setting, SEEDED, theirs))
+            if not runs:
+                return None
+            means.setdefault(persona, {})[theirs] = fmean(run.metrics[metric] for run in runs)
+    return means
+
+
+def share_of_best(c: Choices, persona: str, measure: Measure) -> float:
+    """The mean share of the best known utility on the held-out levels."""
+    pool = c.levels.pool(persona, HELD_OUT)
+    spec = replace(spec_of(c.settings, "single", load_persona(persona, study_game()), ()), best=pool.best)
+    return fmean(spec.share(case, utility, 0.0) for case, utility in enumerate(measure.by_level))
+
+
+# goals
+
+
+def goals(c: Choices) -> list[Goal]:
+    """What was to be reached."""
+    everybody = len(c.settings.personas)
+    found = [
+        _for_personas(
+            c,
+            "single, evolution without seeds: mean at least that of the best line",
+            everybody,
+            _pairs(c, "single", EVOLUTION, (LINE,)),
+            lambda one: one.gain.value >= 0,
+        ),
+        _for_personas(
+            c,
+            "single, evolution with seeds: better than the best seed and the best line",
+            MOST,
+            _pairs(c, "single", SEEDED, (SEED, LINE)),
+            lambda one: one.gain.low > 0,
+        ),
+    ]
+    for setting, how in SETTINGS.items():
+        if how.lists:
+            found += [
+                _for_personas(
+                    c,
+                    f"{setting}: evolved lists better than the default lists",
+                    MOST,
+                    _pairs(c, setting, SEEDED, (SHIPPED,)),
+                    lambda one: one.gain.low > 0,
+                ),
+                _wins(c, setting),
+                _for_personas(
+                    c,
+                    f"{setting}: nothing lost at {ENOUGH:,} iterations",
+                    everybody,
+                    {p: [at_budget(c, Cell(setting, SEEDED, p), ENOUGH)] for p in c.settings.personas},
+                    lambda one: one.gain.low > LOSS,
+                ),
+            ]
+    found += [
+        _for_personas(
+            c,
+            "casual: evolved policies better than UCB1 and the best line",
+            MOST,
+            _pairs(c, "casual", SEEDED, (PLAIN, LINE)),
+            lambda one: one.gain.low > 0,
+        ),
+        _cross(c, "casual"),
+    ]
+    return found
+
+
+Pairs = dict[str, list[Comparison | None]]
+
+
+def _pairs(c: Choices, setting: str, method: str, against: Sequence[str]) -> Pairs:
+    return {p: [compared(c, Cell(setting, method, p), what) for what in against] for p in c.settings.personas}
+
+
+def _for_personas(c: Choices, text: str, needed: int, pairs: Pairs, holds: Callable[[Comparison], bool]) -> Goal:
+    """A goal that so many personas have to meet, each in all of its comparisons."""
+    met = {p: None if None in found else all(holds(one) for one in found if one) for p, found in pairs.items()}
+    count, unknown = sum(m is True for m in met.values()), sum(m is None for m in met.values())
+    needed = min(needed, len(pairs))
+    verdict = None if unknown and count < needed <= count + unknown else count >= needed
+    said = [
+        f"{plain(p)}: " + ", ".join(f"{signed(one.gain)} against {spoken(one.against)}" for one in found if one)
+        for p, found in pairs.items()
+        if any(found)
+    ]
+    why = f"{count} met it. {'; '.join(said)}" if said else ""
+    return Goal(f"{text}, for {needed} of {len(pairs)} personas", verdict, why)
+
+
+def _wins(c: Choices, setting: str) -> Goal:
+    text = f"{setting}: no level with fewer wins than UCB1 (p < {RARE:g})"
+    bad: list[tuple[float, str]] = []
+    for trials in c.settings.wins:
+        for persona in c.settings.personas:
+            found = fewer_wins(c, setting, persona, trials)
+            if found is None:
+                return Goal(text, None, "")
+            bad += [(row.p, f"{plain(persona)}, {row.text}") for row in found if row.p < RARE]
+    if not bad:
+        return Goal(text, True, "There is none.")
+    clearest = "; ".join(row for _, row in sorted(bad)[:SHOWN])
+    return Goal(text, False, f"There are {len(bad)} in all trials. The clearest: {clearest}.")
+
+
+def _cross(c: Choices, setting: str) -> Goal:
+    text = f"{setting}: no other persona's mean is above theirs in their own metric"
+    means = in_own_metric(c, setting)
+    if means is None:
+        return Goal(text, None, "")
+    above = [
+        f"The {plain(theirs)} has {value:.4f} in the metric of the {plain(persona)}, who has {row[persona]:.4f}"
+        for persona, row in means.items()
+        for theirs, value in row.items()
+        if value > row[persona] and not math.isclose(value, row[persona], rel_tol=1e-9)
+    ]
+    return Goal(text, not above, "; ".join(above) or "There is none.")
+
+
+def nothing_gained(c: Choices, where: str = HELD_OUT) -> list[str]:
+    """Sentences on where an evolution gains nothing."""
+    found = []
+    for setting in c.settings.chosen:
+        for one in comparisons(c, setting, where):
+            if one.cell.method in (SEEDED, EVOLUTION) and one.gain.low <= 0:
+                how = "is worse than" if one.gain.high < 0 else "is not shown to be better than"
+                found.append(
+                    f"In {setting}, {METHODS[one.cell.method]} for the {plain(one.cell.persona)} "
+                    f"{how} {spoken(one.against)}: {signed(one.gain)}."
+                )
+    return found
+
+
+def plain(persona: str) -> str:
+    """A persona's name in a sentence."""
+    return persona.replace("_", " ")
+
+
+def spoken(against: str) -> str:
+    """What runs are compared with, in a sentence."""
+    return against if against in (PLAIN, UTILITY) else f"the {against}"
+
+
+def signed(gain: Interval) -> str:
+    """A difference with its interval: +.012 (+.003 to +.020)."""
+    value, low, high = (f"{round(v, 3) + 0.0:+.3f}".replace("0.", ".", 1) for v in (gain.value, gain.low, gain.high))
+    return f"{value} ({low} to {high})"

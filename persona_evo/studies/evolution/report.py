@@ -1,0 +1,303 @@
+"""The report of the study of evolution: goals, comparisons, curves and matrices.
+
+| file | what |
+|---|---|
+| index.html | the page |
+| README.md | the same in Markdown |
+| figures/*.png | learning curves and budget curves |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import fmean
+
+from persona_evo.evolve.winner import versions
+from persona_evo.personas import load as load_persona
+from persona_evo.report import figures, pages
+from persona_evo.report.figures import Drawing, Heat
+from persona_evo.report.markdown import markdown
+from persona_evo.report.pages import Document, Facts, Gallery, Lines, Section, Svg, Text
+from persona_evo.report.tables import NONE, Table
+from persona_evo.report.written import Report
+from persona_evo.store import schema
+from persona_evo.studies.evolution import course, curves, findings, levels, measuring
+from persona_evo.studies.evolution.choices import LINE, SEED, Choices
+from persona_evo.studies.evolution.curves import title_of
+from persona_evo.studies.evolution.findings import signed
+from persona_evo.studies.evolution.levels import HELD_OUT, OTHERS, PAPER, LevelSet
+from persona_evo.studies.evolution.measuring import Measure
+from persona_evo.studies.evolution.settings import METHODS, SEEDED, SETTINGS, Cell, Settings, study_game
+from persona_evo.studies.evolution.stages import TRANSFERRED, budgeted
+from persona_evo.words import counted
+
+SETS = {HELD_OUT: "held-out levels", PAPER: "the paper's maps", OTHERS: "levels of other designers"}
+VERDICTS = {True: "met", False: "missed", None: "not measured"}
+
+
+def write(folder: Path, settings: Settings, progress: Callable[[str], None] | None = None) -> Report:
+    """Write the report into the study's folder; files of the same names are written anew."""
+    c = Choices.of(folder, settings, with_measured(folder))
+    goals, drawn = goal_table(c), [*curves.learning(c), *curves.budgets(c)]
+    files = figures.save(drawn, folder / "figures", "png", progress) if drawn else []
+    parts = [
+        Section("goals", "What was to be reached", [goals, progress_table(c)], "Goals"),
+        Section("nothing", "Where evolution gains nothing", [Lines(findings.nothing_gained(c))], "No gain"),
+        *(Section(name, f"Setting {name}", tables_of(c, name)) for name in settings.chosen),
+        Section("wins", "Wins of the planner, level by level", [wins(c)], "Wins"),
+        Section("learning", "Learning curves", [_gallery(drawn, "learning")]),
+        Section("budgets", "More and less search", [_gallery(drawn, "budgets"), *budget_tables(c)], "Budgets"),
+        Section("transfer", "Whose policy serves whom", [transfer(c), own_metric(c)], "Transfer"),
+        Section("policies", "Policies", [lines_table(c), chosen(c)]),
+        Section("made", "How it was made", [Facts(facts(c))]),
+    ]
+    page = Document("What an evolution is worth", f"{study_game().title}, seed {settings.seed}", parts)
+    path = pages.write(page, folder / "index.html", embed=False)
+    pictures = {id(d.content): f"{f.parent.name}/{f.name}" for d, f in zip(drawn, files, strict=True)}
+    schema.write_atomically(folder / "README.md", markdown(page, pictures))
+    return Report(path, goals.render())
+
+
+def with_measured(folder: Path) -> levels.Levels:
+    """The levels of a study, and the names of sets that were given when policies were measured on them."""
+    sets = {p.levels: LevelSet(p.levels, (), p.digest) for p in measuring.read(folder) if p.levels in (PAPER, OTHERS)}
+    return levels.read(folder, sets)
+
+
+def goal_table(c: Choices) -> Table:
+    """Each goal with what came out."""
+    rows = [[goal.text, VERDICTS[goal.met], goal.why or NONE] for goal in findings.goals(c)]
+    return Table("Goals", ["goal", "", "what came out"], rows, [_INTERVALS], left=frozenset({1, 2}))
+
+
+_INTERVALS = (
+    "Differences of the mean utility over runs and levels, with 95 % intervals: bootstrap over runs and "
+    "levels, paired by level and seed."
+)
+
+
+def progress_table(c: Choices) -> Table:
+    """How many runs of each cell are there, and what they took."""
+    rows = []
+    for setting in c.settings.chosen:
+        for method in c.settings.chosen[setting].methods:
+            runs = [
+                run
+                for cell, found in c.runs.items()
+                for run in found
+                if (cell.setting, cell.method) == (setting, method)
+            ]
+            if runs:
+                rows.append(
+                    [
+                        setting,
+                        METHODS[method],
+                        f"{len(runs)} of {c.settings.runs * len(c.settings.personas)}",
+                        f"{fmean(r.playthroughs for r in runs):,.0f}",
+                        f"{fmean(r.seconds for r in runs):.1f}",
+                        f"{max(r.seconds for r in runs):.1f}",
+                    ]
+                )
+    heads = ["setting", "method", "runs", "playthroughs", "core-seconds", "longest"]
+    note = "Playthroughs and core-seconds are means of a run."
+    return Table("Runs", heads, rows, [note], left=frozenset({1}), keys=2)
+
+
+# settings
+
+
+def _in_words(c: Choices, setting: str) -> str:
+    how, s = SETTINGS[setting], c.settings
+    where = f"{s.iterations[setting]:,} iterations"
+    what = (
+        f"Search preset {how.search}, {where} a playthrough"
+        if how.search
+        else (f"Play from move to move, {where} a move, as far ahead as a game goes, without mistakes")
+    )
+    return f"{what}; {s.playthroughs[setting]:,} playthroughs a run."
+
+
+def tables_of(c: Choices, setting: str) -> list[Table | Text]:
+    """How policies play, then means and differences on each set of levels that was measured."""
+    found: list[Table | Text] = [Text(_in_words(c, setting))]
+    for where, words in SETS.items():
+        if where == HELD_OUT or where in c.levels.named:
+            found += [means(c, setting, where, words), differences(c, setting, where, words)]
+        else:
+            found.append(Text(f"Not measured on {words}: name them with --{_OPTIONS[where]}.", "dim"))
+    return found
+
+
+_OPTIONS = {PAPER: "paper", OTHERS: "levels"}
+
+
+def means(c: Choices, setting: str, where: str, words: str) -> Table:
+    """Mean utility and win rate of everything that plays in a setting."""
+    names = c.references(setting)
+    rows = []
+    for persona in c.settings.personas:
+        row = [title_of(persona), f"{curves.best_known(c, persona):.3f}" if where == HELD_OUT else NONE]
+        for what in names:
+            one = findings.of_reference(c, what, setting, persona, where)
+            row.append(NONE if one is None else _mean([one]))
+        for method in c.methods(setting):
+            runs = findings.measured(c, Cell(setting, method, persona), where)
+            row.append(_mean(runs) if runs else NONE)
+        rows.append(row)
+    heads = ["", "best known", *names, *(METHODS[m] for m in c.methods(setting))]
+    return Table(f"{setting}, {words}: mean utility (win rate)", heads, rows)
+
+
+def _mean(measures: Sequence[Measure]) -> str:
+    return f"{fmean(m.utility for m in measures):.3f} ({fmean(m.win_rate for m in measures):.0%})"
+
+
+def differences(c: Choices, setting: str, where: str, words: str) -> Table:
+    """The runs of each cell against each policy."""
+    names = c.references(setting)
+    known = {(one.cell, one.against): one for one in findings.comparisons(c, setting, where)}
+    rows = []
+    for persona in c.settings.personas:
+        for method in c.methods(setting):
+            cell = Cell(setting, method, persona)
+            found = [known.get((cell, what)) for what in names]
+            if any(found):
+                rows.append(
+                    [title_of(persona), METHODS[method], *(NONE if one is None else signed(one.gain) for one in found)]
+                )
+    heads = ["", "", *(f"against {findings.spoken(what)}" for what in names)]
+    return Table(f"{setting}, {words}: difference", heads, rows, [_INTERVALS], left=frozenset({1}), keys=2)
+
+
+def wins(c: Choices) -> Table:
+    """Levels in which evolved lists win less often than UCB1."""
+    rows = []
+    for setting, how in c.settings.chosen.items():
+        for persona in c.settings.personas if how.lists else ():
+            for trials in c.settings.wins:
+                found = findings.fewer_wins(c, setting, persona, trials)
+                if found is not None:
+                    worst = found[0].text if found else NONE
+                    rare = sum(row.p < findings.RARE for row in found)
+                    rows.append([setting, title_of(persona), str(trials), str(len(found)), str(rare), worst])
+    heads = ["setting", "persona", "trials", "levels with fewer wins", f"p < {findings.RARE:g}", "the clearest"]
+    note = "The trials are shared by all runs. One-sided exact test of Fisher."
+    return Table("Evolved lists against UCB1", heads, rows, [note], left=frozenset({1, 5}), keys=3)
+
+
+# budgets, transfer
+
+
+def budget_tables(c: Choices) -> list[Table]:
+    """Mean utility on held-out levels over iterations, and whether anything is lost where search is plenty."""
+    found = []
+    for search, settings in budgeted(c).items():
+        rows = []
+        for persona in c.settings.personas:
+            for name, points in curves.budget_lines(c, settings, persona).items():
+                known = dict(points)
+                rows.append(
+                    [title_of(persona), name, *(f"{known[n]:.3f}" if n in known else NONE for n in c.settings.budgets)]
+                )
+        heads = ["", "", *(f"{n:,}" for n in c.settings.budgets)]
+        found.append(Table(f"Search {search}: mean utility by iterations", heads, rows, left=frozenset({1}), keys=2))
+    return found
+
+
+def transfer(c: Choices) -> Table:
+    """The chosen policy of each persona (columns) under the utility of each (rows)."""
+    personas = c.settings.personas
+    runs = {p: c.chosen_run(Cell(TRANSFERRED, SEEDED, p)) for p in personas}
+    rows = []
+    for persona in personas:
+        row = [title_of(persona)]
+        for theirs in personas:
+            run = runs[theirs]
+            one = None if run is None else c.known.get(c.probe(TRANSFERRED, persona, run.policy))
+            row.append(NONE if one is None else f"{one.utility:.3f}")
+        rows.append(row)
+    note = (
+        "Rows: whose utility counts. Columns: whose policy plays. Other games have other metrics, so that no "
+        "policy can be tried there."
+    )
+    return Table(f"Transfer, {TRANSFERRED}, held-out levels", ["", *map(title_of, personas)], rows, [note])
+
+
+def own_metric(c: Choices) -> Table:
+    """The mean of each persona's own metric over the runs of each persona, from move to move."""
+    found = findings.in_own_metric(c, "casual") or {}
+    rows = [
+        [
+            f"{load_persona(persona, study_game()).priority} of the {title_of(persona)}",
+            *(f"{value:.3f}" for value in row.values()),
+        ]
+        for persona, row in found.items()
+    ]
+    heads = ["", *map(title_of, c.settings.personas)]
+    return Table("casual: own metrics, by who plays", heads, rows)
+
+
+# policies
+
+
+def lines_table(c: Choices) -> Table:
+    """The lines and seeds that were chosen on the training levels."""
+    rows = []
+    for setting in c.settings.chosen:
+        for persona in c.settings.personas:
+            for what, probes in (
+                (LINE, c.line_probes(setting, persona)),
+                (SEED, c.seed_probes(setting, persona) if setting == "single" else []),
+            ):
+                text = c.reference(what, setting, persona) if probes else None
+                if text is not None:
+                    known = next(c.known[p] for p in probes if p.policy == text)
+                    rows.append([setting, title_of(persona), what, text, f"{known.utility:.3f}", str(len(probes))])
+    heads = ["setting", "persona", "", "policy", "training utility", "among"]
+    return Table("Chosen on the training levels", heads, rows, left=frozenset({1, 2, 3}), keys=3)
+
+
+def chosen(c: Choices) -> Table:
+    """Of each cell the run that is best on the validation levels."""
+    rows = []
+    for cell in c.runs:
+        run = c.chosen_run(cell)
+        if run is not None:
+            rows.append(
+                [
+                    cell.setting,
+                    METHODS[cell.method],
+                    title_of(cell.persona),
+                    str(run.number),
+                    f"{run.validation:.3f}",
+                    run.policy,
+                ]
+            )
+    heads = ["setting", "method", "persona", "run", "validation", "policy"]
+    return Table("The best run of each cell by validation", heads, rows, left=frozenset({1, 2, 5}), keys=3)
+
+
+def facts(c: Choices) -> dict[str, str]:
+    """Seeds, sizes, versions."""
+    s = c.settings
+    return {
+        "command": " ".join(["persona-evo reproduce evolution", *["--quick"] * s.quick, f"--seed {s.seed}"]),
+        "runs": f"{s.runs} of each method, persona and setting",
+        "levels": f"{s.training} to train on, {s.validation} to choose by, {s.held_out} held out",
+        "playthroughs": f"{counted(s.trials, 'playthrough')} of each level where a policy is measured",
+        "core-seconds": f"{sum(run.seconds for runs in c.runs.values() for run in runs):,.0f} in all runs",
+        "stages": ", ".join(course.STAGES),
+        "versions": ", ".join(f"{k} {v}" for k, v in versions(study_game()).items()),
+    }
+
+
+def _gallery(drawn: Sequence[Drawing], kind: str) -> Gallery:
+    return Gallery(
+        "chart",
+        [
+            Svg(d.content, " ".join(d.name[1:]).replace("_", " "))
+            for d in drawn
+            if d.name[0] == kind and not isinstance(d.content, Heat)
+        ],
+    )

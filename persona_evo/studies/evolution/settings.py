@@ -1,0 +1,261 @@
+"""Settings of a study of evolution: its cells, and how policies play in each setting."""
+
+from __future__ import annotations
+
+import dataclasses
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from persona_evo.errors import SettingsError, unknown
+from persona_evo.evolve import genome
+from persona_evo.evolve.fitness_spec import FitnessSpec, LevelText
+from persona_evo.evolve.settings import EvolutionSettings
+from persona_evo.games import registry
+from persona_evo.games.core import Game
+from persona_evo.personas import Persona, catalog
+from persona_evo.personas.core import PAPER
+from persona_evo.search.settings import Budget, SearchSettings
+from persona_evo.search.skill import Skill
+from persona_evo.store import policies
+
+SEEDED, EVOLUTION, RANDOM, HILL, UCB1, LONG = "seeded", "evolution", "random", "hill", "ucb1", "long"
+METHODS = {
+    SEEDED: "evolution with seeds",
+    EVOLUTION: "evolution without seeds",
+    RANDOM: "random search",
+    HILL: "hill climbing",
+    UCB1: "UCB1, C tuned",
+    LONG: "one long run",
+}
+"""Methods that have runs, in words. The last one is a single run that was made elsewhere."""
+
+
+class Setting(NamedTuple):
+    """How a policy plays.
+
+    Attributes:
+        search: a search preset, "" for play from move to move.
+        iterations: of a playthrough; from move to move, of a move.
+        methods: that look for policies in it.
+        playthroughs: of a run, unless something else is said.
+    """
+
+    search: str
+    iterations: int
+    methods: tuple[str, ...]
+    playthroughs: int
+
+    @property
+    def lists(self) -> bool:
+        """Whether it is played with open lists."""
+        return bool(self.search) and bool(SearchSettings.preset(self.search).lists)
+
+
+SETTINGS = {
+    "single": Setting("single", 3_000, (SEEDED, EVOLUTION, RANDOM, HILL, UCB1), 6_000),
+    "planner-300": Setting("anytime", 300, (SEEDED,), 8_000),
+    "planner-1000": Setting("anytime", 1_000, (SEEDED,), 7_000),
+    "casual": Setting("", 200, (SEEDED,), 2_000),
+}
+
+
+class Cell(NamedTuple):
+    """One method for one persona in one setting."""
+
+    setting: str
+    method: str
+    persona: str
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A study.
+
+    Attributes:
+        seed: everything random follows from it.
+        runs: independent runs of each cell.
+        playthroughs: of each run, by setting; other settings are no part of the study.
+        iterations: of a playthrough, by setting.
+        training, validation, held_out: levels of each pool.
+        trials: playthroughs of each level when a policy is measured.
+        wins: trials in each level when wins are compared with those of UCB1, first and again with new seeds.
+        lines: of those written by hand for a persona, how many are tuned; 0 for all.
+        curves: runs of each cell whose learning curve is measured.
+        budgets: iterations of the budget curves.
+        evolution: by setting and method, what an evolution is, as plain values.
+        personas: names.
+        shipped: the policy of each persona that shipped when the study began.
+        quick: the numbers are those of a first look.
+    """
+
+    seed: int = 1
+    runs: int = 20
+    playthroughs: Mapping[str, int] = field(default_factory=lambda: {k: s.playthroughs for k, s in SETTINGS.items()})
+    iterations: Mapping[str, int] = field(default_factory=lambda: {k: s.iterations for k, s in SETTINGS.items()})
+    training: int = 200
+    validation: int = 30
+    held_out: int = 100
+    trials: int = 2
+    wins: tuple[int, ...] = (20, 100)
+    lines: int = 0
+    curves: int = 5
+    budgets: tuple[int, ...] = (300, 1_000, 3_000, 10_000, 60_000, 600_000)
+    evolution: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    personas: tuple[str, ...] = ()
+    shipped: Mapping[str, str] = field(default_factory=dict)
+    quick: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("runs", "training", "validation", "held_out", "trials"):
+            _whole(name, getattr(self, name))
+        for values in (self.playthroughs, self.iterations):
+            for name, value in values.items():
+                if name not in SETTINGS:
+                    expected, hint = unknown(name, SETTINGS)
+                    raise SettingsError("no such setting of the study", found=name, expected=expected, hint=hint)
+                _whole(name, value)
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        quick: bool = False,
+        playthroughs: int | None = None,
+        chosen: Sequence[str] = (),
+        personas: Sequence[str] = (),
+        **given: Any,
+    ) -> Settings:
+        """The settings of a whole study, or with `quick` of a first look; what is not None replaces single values.
+
+        Args:
+            playthroughs: of a run, in all settings.
+            chosen: settings that are part of the study, all if empty.
+            personas: likewise.
+        """
+        values = dict(_QUICK if quick else {}) | {k: v for k, v in given.items() if v is not None}
+        usual = values.pop("each", None)
+        each = playthroughs or usual
+        values["playthroughs"] = {name: each or SETTINGS[name].playthroughs for name in chosen or SETTINGS}
+        values["personas"] = tuple(p.name for p in _four() if p.name in (personas or (p.name,)))
+        values.setdefault("shipped", {name: _shipped(name) for name in values["personas"]})
+        values.setdefault(
+            "evolution",
+            {
+                f"{name} {method}": evolution_of(name, method, quick).to_dict()
+                for name in SETTINGS
+                for method in (SEEDED, EVOLUTION)
+            },
+        )
+        return cls(quick=quick, **values)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values; `from_values` reads them back."""
+        return dataclasses.asdict(self)
+
+    def evolving(self, cell: Cell) -> EvolutionSettings:
+        """What an evolution is in a cell; for other methods, the one whose formulas they look among."""
+        method = SEEDED if cell.method == SEEDED else EVOLUTION
+        return EvolutionSettings.from_dict(self.evolution[f"{cell.setting} {method}"])
+
+    @property
+    def chosen(self) -> dict[str, Setting]:
+        """The settings that are part of the study, by their names."""
+        return {name: setting for name, setting in SETTINGS.items() if name in self.playthroughs}
+
+    def cells(self) -> list[Cell]:
+        """All cells that have runs, the most telling first."""
+        order = [(name, method) for name, setting in SETTINGS.items() for method in setting.methods]
+        order.sort(key=lambda pair: pair[1] not in (SEEDED, EVOLUTION))
+        return [
+            Cell(name, method, persona)
+            for name, method in order
+            if name in self.playthroughs
+            for persona in self.personas
+        ]
+
+
+def from_values(**values: Any) -> Settings:
+    """Settings from the plain values of a folder's file."""
+    plain: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+    return Settings(**plain)
+
+
+def evolution_of(setting: str, method: str, quick: bool = False) -> EvolutionSettings:
+    """What an evolution is in a setting."""
+    changes: dict[str, Any] = dict(_QUICKER if quick else {} if SETTINGS[setting].search else _SLOW)
+    if SETTINGS[setting].lists:
+        changes["wins"] = _WINS
+    changes["variables"] = "planner" if setting == "single" else "metrics"
+    changes["first"] = () if method == EVOLUTION else ("utility",)
+    return EvolutionSettings.sampling(**changes)
+
+
+def spec_of(settings: Settings, setting: str, persona: Persona, levels: tuple[LevelText, ...]) -> FitnessSpec:
+    """What is played in a setting for a persona."""
+    return play_spec(SETTINGS[setting].search, settings.iterations[setting], persona, levels)
+
+
+def play_spec(search: str, iterations: int, persona: Persona, levels: tuple[LevelText, ...]) -> FitnessSpec:
+    """The same for any number of iterations."""
+    rules = SearchSettings.preset(search or "single")
+    found = FitnessSpec.of(
+        study_game().name, (), persona.utility, rules, Budget(iterations), persona.priority, lists=persona.lists
+    )
+    return dataclasses.replace(found, levels=levels, skill=None if search else _full_sight())
+
+
+def _full_sight() -> Skill:
+    """Who plays from move to move: looks ahead as far as a game goes, and makes no mistakes."""
+    return Skill("full sight", 1, study_game().horizon, 0.0, 1.0)
+
+
+@cache
+def lines() -> tuple[str, dict[str, tuple[str, ...]]]:
+    """The game of the study, and the policies written by hand for each persona."""
+    data = tomllib.loads(Path(__file__).with_name("lines.toml").read_text(encoding="utf-8"))
+    return data["game"], {persona: tuple(found) for persona, found in data["lines"].items()}
+
+
+def study_game() -> Game:
+    """The game of the study."""
+    return registry.get(lines()[0])
+
+
+def _four() -> list[Persona]:
+    return [p for p in catalog(study_game()) if p.set == PAPER]
+
+
+def _shipped(persona: str) -> str:
+    """The text of the policy that ships for a persona, "" for none."""
+    game = study_game()
+    found = [p for p in policies.available(game.name) if p.name == persona]
+    return genome.of_policy(found[0].tree_policy(game)) or "" if found else ""
+
+
+def _whole(name: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise SettingsError(f"{name} is out of range", found=repr(value), expected="a whole number of at least 1")
+
+
+_QUICK: dict[str, Any] = {
+    "runs": 2,
+    "each": 60,
+    "training": 8,
+    "validation": 3,
+    "held_out": 4,
+    "trials": 1,
+    "wins": (4, 6),
+    "lines": 2,
+    "curves": 1,
+    "budgets": (300, 1_000),
+}
+_SLOW = {"population": 40, "islands": 1, "migrants": 0, "tuning": 0.3}
+"""What an evolution is where a playthrough takes long, and there are few of them."""
+_WINS = 0.25
+"""Weight of a win where open lists are evolved, which must not lose levels that UCB1 wins."""
+_QUICKER = {"population": 8, "islands": 1, "elites": 2, "levels_a_generation": 4, "race_from": 2}
+"""What an evolution is in a first look."""

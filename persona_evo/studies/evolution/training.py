@@ -1,0 +1,207 @@
+"""The stages that look for policies: lines written by hand get their numbers, and methods run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from persona_evo.errors import Place, SettingsError
+from persona_evo.evolve import genome, searchers, training
+from persona_evo.evolve.parallel import Workers
+from persona_evo.evolve.settings import EvolutionSettings
+from persona_evo.evolve.training import Point, Trained, Training
+from persona_evo.personas import load as load_persona
+from persona_evo.seeds import derive
+from persona_evo.store import policies
+from persona_evo.studies.evolution import journal
+from persona_evo.studies.evolution.levels import TRAINING, VALIDATION, Levels
+from persona_evo.studies.evolution.settings import (
+    EVOLUTION,
+    LONG,
+    SEEDED,
+    Cell,
+    Settings,
+    lines,
+    spec_of,
+    study_game,
+)
+
+LINES, RUNS = "lines.jsonl", "runs.jsonl"
+LINE = "line"
+"""The method of the lines written by hand, which have no runs."""
+
+COST = {"single": 10.0, "planner-300": 5.0, "planner-1000": 6.0, "casual": 60.0}
+"""Milliseconds of a playthrough, about: what estimates of time begin with."""
+
+
+class Task(NamedTuple):
+    """A run of a method.
+
+    Attributes:
+        cell: whose run.
+        number: from 1; of a line, its place in the file.
+        line: the line whose numbers are tuned, "" for other methods.
+        training: pools and fitness.
+        evolution: settings.
+        seed: everything random follows from it.
+        playthroughs: at most.
+    """
+
+    cell: Cell
+    number: int
+    line: str
+    training: Training
+    evolution: EvolutionSettings
+    seed: int
+    playthroughs: int
+
+
+def run(task: Task) -> dict[str, Any]:
+    """Do a run on one core (this is what workers do).
+
+    Returns:
+        The line for its file.
+    """
+    began = time.process_time()
+    found = _trained(task)
+    return {
+        **task.cell._asdict(),
+        "run": task.number,
+        **({"line": task.line} if task.line else {}),
+        "seed": task.seed,
+        "playthroughs": found.playthroughs,
+        "seconds": round(time.process_time() - began, 2),
+        "policy": found.policy,
+        "curve": [
+            [p.playthroughs, round(p.training, 6), round(p.validation, 6), p.policy] for p in _turns(found.curve)
+        ],
+    }
+
+
+def add_long(folder: Path, settings: Settings, where: Path) -> None:
+    """Take the policies of long runs into the study, from files named SETTING-PERSONA.json.
+
+    Raises:
+        SettingsError: there is no such file in the folder.
+        PolicyError: one cannot be read.
+    """
+    game = study_game()
+    known = {
+        tuple(row[key] for key in ("setting", "persona", "policy"))
+        for row in journal.read(folder / RUNS)
+        if row.get("method") == LONG
+    }
+    found = [
+        (setting, persona, where / f"{setting}-{persona}.json")
+        for setting in settings.chosen
+        for persona in settings.personas
+    ]
+    if not any(path.is_file() for *_, path in found):
+        raise SettingsError(
+            "the folder has no policies of long runs",
+            place=Place(str(where)),
+            expected=f"files such as {found[0][2].name}",
+        )
+    for setting, persona, path in found:
+        policy = policies.read(path) if path.is_file() else None
+        text = "" if policy is None else genome.of_policy(policy.tree_policy(game)) or ""
+        if policy is not None and text and (setting, persona, text) not in known:
+            mean = round(policy.mean or 0.0, 6)
+            journal.add(
+                folder / RUNS,
+                [
+                    {
+                        **Cell(setting, LONG, persona)._asdict(),
+                        "run": 1,
+                        "seed": policy.seed,
+                        "playthroughs": 0,
+                        "seconds": 0.0,
+                        "policy": text,
+                        "curve": [[0, mean, mean, text]],
+                    }
+                ],
+            )
+
+
+def _turns(curve: Sequence[Point]) -> list[Point]:
+    """The points of a curve at which another policy was the best, and the last one."""
+    points = list(curve)
+    return [p for i, p in enumerate(points) if i in (0, len(points) - 1) or p.policy != points[i - 1].policy]
+
+
+def _trained(task: Task) -> Trained:
+    with Workers(1) as alone:
+        if task.cell.method in (SEEDED, EVOLUTION):
+            return training.train(task.training, task.evolution, task.seed, task.playthroughs, alone)
+        name = "constants" if task.line else task.cell.method
+        how = searchers.method(name, task.training, task.evolution, task.line)
+        return searchers.search(how, task.training, task.seed, task.playthroughs, alone)
+
+
+def tune_lines(folder: Path, settings: Settings, levels: Levels, shift: journal.Shift) -> bool:
+    """Tune the numbers of all lines; those of a persona share the playthroughs of a run. Whether all is done."""
+    tuned = tuned_lines(settings)
+    wanted = [
+        (Cell(setting, LINE, persona), number, line)
+        for setting in settings.chosen
+        for persona in tuned
+        for number, line in enumerate(tuned[persona], 1)
+    ]
+    return _do("lines", folder / LINES, wanted, settings, levels, shift)
+
+
+def tuned_lines(settings: Settings) -> dict[str, tuple[str, ...]]:
+    """The lines of each persona whose numbers are tuned."""
+    return {persona: lines()[1][persona][: settings.lines or None] for persona in settings.personas}
+
+
+def train(folder: Path, settings: Settings, levels: Levels, shift: journal.Shift) -> bool:
+    """Do all runs of all cells; whether all are done."""
+    cells = settings.cells()
+    first = [cell for cell in cells if cell.method in (SEEDED, EVOLUTION)]
+    rest = [cell for cell in cells if cell not in first]
+    wanted = [(cell, number, "") for some in (first, rest) for number in range(1, settings.runs + 1) for cell in some]
+    return _do("train", folder / RUNS, wanted, settings, levels, shift)
+
+
+def _do(
+    stage: str,
+    path: Path,
+    wanted: list[tuple[Cell, int, str]],
+    settings: Settings,
+    levels: Levels,
+    shift: journal.Shift,
+) -> bool:
+    known = {
+        (row["setting"], row["method"], row["persona"], row["run"], row.get("line", "")) for row in journal.read(path)
+    }
+    made: dict[tuple[str, str], Training] = {}
+    jobs = []
+    for cell, number, line in wanted:
+        if (*cell, number, line) in known:
+            continue
+        where = cell.setting, cell.persona
+        if where not in made:
+            made[where] = material(settings, levels, *where)
+        shared = len(tuned_lines(settings)[cell.persona]) if line else 1
+        playthroughs = settings.playthroughs[cell.setting] // shared
+        task = Task(
+            cell, number, line, made[where], settings.evolving(cell), seed_of(settings, cell, number), playthroughs
+        )
+        name = f"{cell.setting}, {cell.method}, {cell.persona}, {number}"
+        jobs.append(journal.Job(name, task, playthroughs * COST[cell.setting]))
+    return shift.do(stage, run, jobs, lambda row: journal.add(path, [row]), len(wanted) - len(jobs))
+
+
+def material(settings: Settings, levels: Levels, setting: str, persona: str) -> Training:
+    """Pools and fitness of a persona in a setting."""
+    pool, validation = (levels.pool(persona, stream) for stream in (TRAINING, VALIDATION))
+    who = load_persona(persona, study_game())
+    return Training(spec_of(settings, setting, who, pool.levels), pool.best, validation, who.lists)
+
+
+def seed_of(settings: Settings, cell: Cell, number: int) -> int:
+    """The seed of a run."""
+    return derive(settings.seed, *cell, number) % 2**31

@@ -1,0 +1,558 @@
+"""A reproduction from its first generation to its last playthrough.
+
+| in the folder | what |
+|---|---|
+| reproduction.json | everything that the result depends on, written first |
+| runs/evolution/PERSONA-N/ | the N-th evolution of a persona, a run folder |
+| runs/playtest/ | the playtest of all maps, a playtest's folder |
+| runs/cross/ | what the cross tables are made of, run and playtest folders |
+
+Each part is left alone if it is finished and continued if it is not, so the same call after a kill at any moment goes
+on where the killed one stopped, and what comes out is the same (but for times). An evolution that had to end for lack
+of time goes on in the next call; where its policy becomes another, what was played with the old one is played anew.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from persona_evo import seeds
+from persona_evo.errors import Place, PolicyError, RunError
+from persona_evo.evolve import driving
+from persona_evo.evolve import run as evolution
+from persona_evo.evolve.fitness_spec import FitnessSpec, spec_to_dict
+from persona_evo.evolve.individuals import settled
+from persona_evo.evolve.settings import EvolutionSettings
+from persona_evo.games import registry
+from persona_evo.games.core import Game, Level
+from persona_evo.personas import Persona
+from persona_evo.personas import load as load_persona
+from persona_evo.playtest import batch
+from persona_evo.playtest import bounds as limits
+from persona_evo.playtest.journal import CONFIG as PLAYTEST
+from persona_evo.playtest.metrics import Bound
+from persona_evo.playtest.players import Player, Role
+from persona_evo.search.settings import Budget
+from persona_evo.search.tree_policy import TreePolicy
+from persona_evo.store import policies, runs, schema
+from persona_evo.store.lines import made
+from persona_evo.store.lock import Lock
+from persona_evo.store.policies import Policy
+from persona_evo.studies import keeping
+from persona_evo.studies.minidungeons import published as publications
+from persona_evo.studies.minidungeons.published import Published
+from persona_evo.studies.minidungeons.settings import Settings, claim, training
+from persona_evo.words import plural
+
+RUNS = "runs"
+"""Folder of the parts within a reproduction's folder."""
+
+_EVOLUTION = "evolution"
+"""Start of the names of the parts that share the time given."""
+
+_FIRST_RESERVE = 0.25
+"""Share of the time given that is kept for the playtests before it is known how fast this machine is."""
+
+
+class Progress(NamedTuple):
+    """Told now and then: what is being done, how far it is, the share of everything that is done, seconds to go for
+    everything (None before it can be said), and whether this part is at its end."""
+
+    part: str
+    detail: str
+    share: float
+    eta: float | None
+    last: bool
+
+
+Tell = Callable[[Progress], None]
+
+
+@dataclass
+class Crossed:
+    """What the cross tables are made of.
+
+    foreign: playthroughs of persona B (its utility) with the policy of A; `players` says label -> (A, B).
+    transfer: persona -> playthroughs with the policies that were evolved on one map; `sources`: label -> that map.
+    more: times the budget -> playthroughs with UCB1.
+    """
+
+    foreign: batch.Results
+    players: Mapping[str, tuple[str, str]]
+    transfer: dict[str, batch.Results] = field(default_factory=dict)
+    sources: dict[str, str] = field(default_factory=dict)
+    more: dict[int, batch.Results] = field(default_factory=dict)
+
+
+@dataclass
+class Material:
+    """All that was evolved and played.
+
+    differing: why the levels are not the publication's maps, [] if they are. outcomes: of all evolutions by persona;
+    best: the one chosen; journals: its rows. evolved, baseline: labels of the players by persona. bounds: the limits
+    by (level, persona).
+    """
+
+    folder: Path
+    settings: Settings
+    published: Published
+    game: Game
+    levels: list[Level]
+    training: list[Level]
+    differing: list[str]
+    personas: list[Persona]
+    outcomes: dict[str, list[evolution.Outcome]]
+    best: dict[str, evolution.Outcome]
+    journals: dict[str, list[dict[str, object]]]
+    policies: dict[str, Policy]
+    played: batch.Results
+    bounds: dict[tuple[str, str], Bound]
+    crossed: Crossed | None = None
+
+    @property
+    def evolved(self) -> dict[str, str]:
+        """Persona -> label of the player with the evolved policy."""
+        return {p.name: p.name for p in self.personas}
+
+    @property
+    def baseline(self) -> dict[str, str]:
+        """Persona -> label of the player with UCB1."""
+        return {p.name: f"{p.name}/ucb1" for p in self.personas}
+
+
+class _Ledger:
+    """How much there is to do, in iterations of the search, and how fast it goes."""
+
+    def __init__(self, parts: Mapping[str, float], tell: Tell | None) -> None:
+        self.left, self.total, self._tell = dict(parts), sum(parts.values()), tell
+        self.worked, self._first = 0.0, (0.0, 0.0)
+
+    def close(self, name: str) -> None:
+        """A part is done, or was."""
+        self.left.pop(name, None)
+
+    def rest(self, but: str = "") -> float:
+        """What is left without a part and those that stand before it."""
+        names = list(self.left)
+        return sum(self.left[n] for n in names[names.index(but) + 1 if but in names else 0 :])
+
+    @property
+    def rate(self) -> float | None:
+        """Iterations a second of this process, not counting what came before the first news (compiling)."""
+        then, done = self._first
+        return (self.worked - done) / (time.monotonic() - then) if self.worked > done and then else None
+
+    def teller(self, name: str, end: float | None = None, fresh: bool = False) -> Callable[[float, str], None]:
+        """What to call with the share of a part that is done.
+
+        end: moment at which it is ended anyway. fresh: nothing of it was done before this process.
+        """
+        before, first = self.worked, [0.0 if fresh else -1.0]
+
+        def tell(share: float, detail: str) -> None:
+            weight = self.left.get(name, 0.0)
+            if first[0] < 0:
+                first[0] = share
+            self.worked = before + max(0.0, share - first[0]) * weight
+            if not self._first[0]:
+                self._first = time.monotonic(), self.worked
+            rate, eta = self.rate, None
+            if rate:
+                own = (1 - share) * weight / rate
+                own = own if end is None else min(own, max(0.0, end - time.monotonic()))
+                eta = own + self.rest(name) / rate
+            done = 1 - (sum(self.left.values()) - share * weight) / self.total
+            if self._tell is not None:
+                self._tell(Progress(name, detail, done, eta, share >= 1))
+
+        return tell
+
+
+class Course:
+    """One call's way through the parts.
+
+    Args:
+        jobs, backend: see `evolve.parallel.Workers`; without influence on results.
+        seconds: time for this call; evolutions share what the playtests leave of it.
+        tell: called now and then.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        settings: Settings,
+        levels: Sequence[Level],
+        *,
+        jobs: int = 1,
+        backend: str = "loky",
+        seconds: float | None = None,
+        tell: Tell | None = None,
+    ) -> None:
+        self.folder, self.settings, self.levels = folder, settings, list(levels)
+        self.published = publications.load(settings.study)
+        self.game = registry.get(self.published.game)
+        self.personas = [load_persona(name, self.game) for name in self.published.personas]
+        self.training = training(self.published, self.levels)
+        self.jobs, self.backend = jobs, backend
+        self.end = None if seconds is None else time.monotonic() + seconds
+        self.ledger = _Ledger(self._parts(), tell)
+
+    def run(self, halfway: Callable[[Material], object] | None = None) -> Material:
+        """Do what is not done yet.
+
+        Args:
+            halfway: called with everything but the cross tables, before these are worked on.
+
+        Raises:
+            RunError: the folder is for something else, damaged, or in use.
+            KeyboardInterrupt: Ctrl-C; everything up to then is kept.
+        """
+        made(self.folder)
+        with Lock(self.folder):
+            claim(self.folder, self.settings, self.game, self.levels)
+            outcomes = {p.name: self._evolutions(p) for p in self.personas}
+            best = self._best(outcomes)
+            chosen = {name: _policy(outcome) for name, outcome in best.items()}
+            played = self._playtest("playtest", "playtest", self._players(chosen), self.settings.trials)
+            bounds = self._limits(bool(self.published.differing(self.levels)), played)
+            material = self._material(outcomes, best, played, bounds)
+            if self.settings.cross is not None:
+                if halfway is not None:
+                    halfway(material)
+                material.crossed = self._cross(chosen)
+        return material
+
+    def kept(self) -> Material:
+        """What the folder holds by now, without the cross tables; nothing is evolved or played.
+
+        Raises:
+            RunError: a part is missing or damaged.
+        """
+        found: dict[str, list[evolution.Outcome]] = {}
+        for persona in self.personas:
+            for folder in self._evolution_folders(persona):
+                outcome = evolution.ended(folder) if (folder / runs.CONFIG).is_file() else None
+                if outcome is None:
+                    raise self._unfinished(folder)
+                found.setdefault(persona.name, []).append(outcome)
+        played = batch.kept(self.folder / RUNS / "playtest")
+        if not played.complete:
+            raise self._unfinished(self.folder / RUNS / "playtest")
+        published = not self.published.differing(self.levels)
+        bounds = (
+            publications.proven(self.published, self.game, self.personas)
+            if published
+            else limits.bounds(self.game, self.levels, self.personas, played.records, seconds=0, folder=played.folder)
+        )
+        return self._material(found, self._best(found), played, bounds)
+
+    def _unfinished(self, part: Path) -> RunError:
+        return RunError(
+            "a part of the reproduction is not finished",
+            place=Place(str(part)),
+            hint=f"go on with it: persona-evo reproduce {self.settings.study} --resume {self.folder}",
+        )
+
+    def _best(self, outcomes: Mapping[str, Sequence[evolution.Outcome]]) -> dict[str, evolution.Outcome]:
+        return {p.name: evolution.best_run(outcomes[p.name], self.game, p.priority) for p in self.personas}
+
+    def _material(
+        self,
+        outcomes: dict[str, list[evolution.Outcome]],
+        best: dict[str, evolution.Outcome],
+        played: batch.Results,
+        bounds: dict[tuple[str, str], Bound],
+    ) -> Material:
+        journals = {name: runs.read_journal(outcome.folder) for name, outcome in best.items()}
+        return Material(
+            self.folder,
+            self.settings,
+            self.published,
+            self.game,
+            self.levels,
+            self.training,
+            self.published.differing(self.levels),
+            self.personas,
+            outcomes,
+            best,
+            journals,
+            {name: _policy(outcome) for name, outcome in best.items()},
+            played,
+            bounds,
+        )
+
+    # evolutions
+
+    def _evolution_folders(self, persona: Persona) -> list[Path]:
+        base = self.folder / RUNS / "evolution"
+        return [base / f"{persona.name}-{n}" for n in range(1, self.settings.runs + 1)]
+
+    def _evolutions(self, persona: Persona) -> list[evolution.Outcome]:
+        found = []
+        for n, folder in enumerate(self._evolution_folders(persona), 1):
+            name = f"{_EVOLUTION} of {persona.name}, run {n} of {self.settings.runs}"
+            seed = seeds.derive(self.settings.seed, "evolution", persona.name, n) % 2**31
+            budget = self.settings.budget
+            outcome = self._evolve(name, folder, persona, self.training, self.settings.evolution, seed, budget)
+            found.append(outcome)
+        return found
+
+    def _evolve(
+        self,
+        name: str,
+        folder: Path,
+        persona: Persona,
+        levels: Sequence[Level],
+        settings: EvolutionSettings,
+        seed: int,
+        budget: Budget,
+    ) -> evolution.Outcome:
+        begun = (folder / runs.CONFIG).is_file()
+        outcome = None
+        if begun:
+            _check(folder, self._expected(persona, levels, settings, seed, budget))
+            outcome = evolution.ended(folder)
+        if outcome is None or outcome.status == driving.DEADLINE:
+            end = self._deadline() if name.startswith(_EVOLUTION) else None
+            tell = self.ledger.teller(name, end, fresh=not begun)
+
+            def progress(p: driving.Progress) -> None:
+                tell(
+                    (p.generation + 1) / p.target,
+                    f"generation {p.generation + 1}/{p.target}, best {p.best.fitness:.3f}",
+                )
+
+            if begun:
+                outcome = evolution.resume(
+                    folder, jobs=self.jobs, backend=self.backend, deadline=end, progress=progress
+                )
+            else:
+                outcome = evolution.evolve(
+                    self.game,
+                    persona,
+                    levels,
+                    settings,
+                    seed,
+                    root=folder.parent,
+                    name=folder.name,
+                    search=self.settings.search,
+                    budget=budget,
+                    jobs=self.jobs,
+                    backend=self.backend,
+                    deadline=end,
+                    progress=progress,
+                )
+            if outcome.status == driving.INTERRUPTED:
+                raise KeyboardInterrupt
+        if outcome.policy is None:
+            raise RunError(
+                f"the time was up before any formula was evaluated: {name}",
+                place=Place(str(self.folder)),
+                hint="go on with --resume, without --for or with more time",
+            )
+        self.ledger.close(name)
+        _check_policy(outcome.policy, persona.name, folder.name)
+        return outcome
+
+    def _expected(
+        self, persona: Persona, levels: Sequence[Level], settings: EvolutionSettings, seed: int, budget: Budget
+    ) -> dict[str, Any]:
+        """What the configuration of an evolution has to say."""
+        spec = FitnessSpec.of(
+            self.game.name,
+            levels,
+            persona.utility,
+            self.settings.search,
+            budget,
+            persona.priority,
+            lists=persona.lists,
+        )
+        about = {
+            "game": self.game.name,
+            "seed": seed,
+            "evolution": settled(settings, spec).to_dict(),
+            **spec_to_dict(spec),
+        }
+        return {"persona": persona.name, **about}
+
+    def _deadline(self) -> float | None:
+        """When an evolution has to end: the evolutions that are left share what the playtests leave of the time."""
+        if self.end is None:
+            return None
+        now = time.monotonic()
+        left = max(0.0, self.end - now)
+        evolutions = [n for n in self.ledger.left if n.startswith(_EVOLUTION)]
+        others = sum(w for n, w in self.ledger.left.items() if n not in evolutions)
+        rate = self.ledger.rate
+        reserve = others / rate if rate else _FIRST_RESERVE * left
+        return now + (left - min(reserve, left / 2)) / max(1, len(evolutions))
+
+    # playtests
+
+    def _players(self, chosen: Mapping[str, Policy]) -> list[Player]:
+        found = []
+        for persona in self.personas:
+            label = f"{persona.name}/ucb1"
+            found.append(Player(persona, chosen[persona.name].tree_policy(self.game), persona.name, label))
+            found.append(Player(persona, TreePolicy.ucb1(), label))
+        return found
+
+    def _playtest(
+        self, name: str, folder: str, players: Sequence[Player], trials: int, budget: Budget | None = None
+    ) -> batch.Results:
+        _make_room(self.folder / RUNS / folder, players)
+        tell = self.ledger.teller(name, fresh=not (self.folder / RUNS / folder).exists())
+        played = batch.playtest(
+            self.game,
+            self.levels,
+            players,
+            trials,
+            seed=seeds.derive(self.settings.seed, folder) % 2**31,
+            budget=budget or self.settings.playtest_budget,
+            settings=self.settings.playtest_search,
+            jobs=self.jobs,
+            backend=self.backend,
+            folder=self.folder / RUNS / folder,
+            continuation=0.0,
+            progress=lambda p: tell(p.done / p.total, f"{p.done}/{p.total} {plural(p.total, 'playthrough')}"),
+        )
+        if not played.complete:
+            raise KeyboardInterrupt
+        self.ledger.close(name)
+        return played
+
+    def _limits(self, search: bool, played: batch.Results) -> dict[tuple[str, str], Bound]:
+        if not search:
+            return publications.proven(self.published, self.game, self.personas)
+        tell = self.ledger.teller("limits")
+        found = limits.bounds(
+            self.game,
+            self.levels,
+            self.personas,
+            played.records,
+            seconds=self.settings.bound_seconds,
+            jobs=self.jobs,
+            folder=played.folder,
+            progress=lambda done, total: tell(done / total, f"limits {done}/{total}"),
+        )
+        self.ledger.close("limits")
+        return found
+
+    # cross tables
+
+    def _cross(self, chosen: Mapping[str, Policy]) -> Crossed:
+        assert self.settings.cross is not None
+        cross = self.settings.cross
+        players, pairs = [], {}
+        for theirs in self.personas:
+            policy = chosen[theirs.name].tree_policy(self.game)
+            for persona in self.personas:
+                label = f"{persona.name} by {theirs.name}"
+                players.append(Player(persona, policy, label))
+                pairs[label] = (theirs.name, persona.name)
+        found = Crossed(self._playtest("cross: policies", "cross/policies", players, cross.trials), pairs)
+        for times in cross.times:
+            ucb1 = [Player(p, TreePolicy.ucb1(), f"{p.name}/ucb1") for p in self.personas]
+            budget = Budget(self.settings.playtest_iterations * times)
+            name = f"cross: UCB1 at {times} times"
+            found.more[times] = self._playtest(name, f"cross/budget-{times}", ucb1, cross.trials, budget)
+        for persona in self.personas:
+            learned = []
+            for number, level in enumerate(self.levels, 1):
+                label = f"{persona.name} of {level.name}"
+                name = f"cross: evolution of {persona.name} on {level.name}"
+                folder = self.folder / RUNS / "cross" / "evolution" / f"{persona.name}-{number:02d}"
+                seed = seeds.derive(self.settings.seed, "cross", persona.name, level.name) % 2**31
+                budget = Budget(cross.iterations)
+                outcome = self._evolve(name, folder, persona, [level], cross.evolution, seed, budget)
+                learned.append(Player(persona, _policy(outcome).tree_policy(self.game), label))
+                found.sources[label] = level.name
+            name = f"cross: transfer of {persona.name}"
+            found.transfer[persona.name] = self._playtest(name, f"cross/transfer-{persona.name}", learned, cross.trials)
+        return found
+
+    def _parts(self) -> dict[str, float]:
+        """Every part and its work in iterations of the search, in their order."""
+        s, many = self.settings, len(self.levels)
+        parts: dict[str, float] = {}
+        for p in self.personas:
+            for n in range(1, s.runs + 1):
+                work = _work(s.evolution, len(self.training), s.iterations)
+                parts[f"{_EVOLUTION} of {p.name}, run {n} of {s.runs}"] = work
+        played = s.trials * s.playtest_iterations * many * len(self.personas)
+        parts["playtest"] = 2.0 * played
+        parts["limits"] = 0.0
+        if s.cross is not None:
+            part = s.cross.trials * s.playtest_iterations * many * len(self.personas)
+            parts["cross: policies"] = float(part * len(self.personas))
+            parts |= {f"cross: UCB1 at {t} times": float(part * t) for t in s.cross.times}
+            for p in self.personas:
+                for level in self.levels:
+                    work = _work(s.cross.evolution, 1, s.cross.iterations)
+                    parts[f"cross: evolution of {p.name} on {level.name}"] = work
+                parts[f"cross: transfer of {p.name}"] = float(part * many / len(self.personas))
+        return parts
+
+
+def _check(folder: Path, expected: Mapping[str, Any]) -> None:
+    """See that an evolution's folder holds what belongs there, however it came to be.
+
+    Raises:
+        RunError: it holds another evolution, or is damaged.
+    """
+    known, ours = runs.read_config(folder), json.loads(json.dumps(expected))
+    other = keeping.difference({**known, "persona": known["persona"]["name"]}, ours, ours)
+    if other is not None:
+        raise RunError(
+            "another evolution is in this folder",
+            place=Place(str(folder / runs.CONFIG)),
+            found=other[0],
+            expected=other[1],
+            hint="put the right folder there, or delete this one: it will be made anew",
+        )
+
+
+def _check_policy(path: Path, persona: str, run: str) -> None:
+    policy = policies.read(path)
+    found = policy.persona, str(policy.run.get("name"))
+    if found != (persona, run):
+        raise PolicyError(
+            "another evolution's policy is in this folder",
+            place=Place(str(path)),
+            found=", run ".join(found),
+            expected=f"{persona}, run {run}",
+            hint="restore the file, or delete it: it will be chosen anew",
+        )
+
+
+def _make_room(folder: Path, players: Sequence[Player]) -> None:
+    """Move a playtest of policies that are no longer those chosen aside: their evolutions have gone on since."""
+    path = folder / PLAYTEST
+    if not path.is_file():
+        return
+    known = schema.read(path, RunError)[0].get("players")
+    ours = [Role.of(p).to_dict() for p in players]
+    if not isinstance(known, list) or len(known) != len(ours) or not all(isinstance(k, dict) for k in known):
+        return
+    if [k.get("label") for k in known] != [o["label"] for o in ours]:
+        return
+    pairs = [(row, json.loads(json.dumps(o))) for row, o in zip(known, ours, strict=True)]
+    if any(o.get(k) != row.get(k) for row, o in pairs for k in (*o, "lists")):
+        n = next(n for n in itertools.count(1) if not folder.with_name(f"{folder.name}-before-{n}").exists())
+        folder.rename(folder.with_name(f"{folder.name}-before-{n}"))
+
+
+def _work(settings: EvolutionSettings, levels: int, iterations: int) -> float:
+    bred = settings.population * settings.generations * settings.trials
+    return float((bred + settings.final_candidates * settings.final_trials) * levels * iterations)
+
+
+def _policy(outcome: evolution.Outcome) -> Policy:
+    assert outcome.policy is not None  # only an interrupted run has none
+    return policies.read(outcome.policy)

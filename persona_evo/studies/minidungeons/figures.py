@@ -1,0 +1,50 @@
+"""The figures of the reproduction of MiniDungeons personas, as in the paper, and how fitness grew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from persona_evo.personas import Persona
+from persona_evo.playtest.metrics import grouped, summarise
+from persona_evo.playtest.records import Playthrough
+from persona_evo.report import charts, figures, maps, plots
+from persona_evo.report.figures import Drawing
+from persona_evo.studies.minidungeons import results
+from persona_evo.studies.minidungeons.course import Material
+
+
+def drawings(m: Material) -> Iterator[Drawing]:
+    """Figure 3: objects; 4: metrics in two maps; 5 and 6: where the evolved personas go there; fitness of each."""
+    yield Drawing(("figure3", "objects"), objects(m))
+    groups = grouped(evolved_records(m))
+    summaries = summarise(evolved_records(m), m.game.metrics, m.bounds)
+    for number, name in enumerate(results.compared(m)):
+        level = next(v for v in m.levels if v.name == name)
+        for chart in plots.main_charts([s for s in summaries if s.level == name], m.game.metrics):
+            yield Drawing((f"figure4{'ab'[number]}", name, chart.title), chart)
+        most = maps.most_visits(groups[name, label] for label in m.evolved.values())
+        for letter, label in zip("abcd", m.evolved.values(), strict=False):
+            drawn = figures.heat(m.game, level, groups[name, label], most)
+            if drawn is not None:
+                yield Drawing((f"figure{5 + number}{letter}", name, label), drawn)
+    for persona in m.personas:
+        yield Drawing(("fitness", persona.name), fitness(m, persona))
+
+
+def objects(m: Material) -> charts.Plot:
+    """How many objects of each kind there are in each level."""
+    structure = results.structures(m)
+    parts = [k for k in m.published.objects if all(k in s for s in structure.values())]
+    return charts.stacked(list(structure), {k: [s[k] for s in structure.values()] for k in parts}, "objects")
+
+
+def fitness(m: Material, persona: Persona) -> charts.Plot:
+    """The fitness of the evolution that was chosen, with the limit where it is known."""
+    known = [m.bounds.get((level.name, persona.name)) for level in m.training]
+    limit = sum(b.utility for b in known if b) / len(known) if all(known) else None
+    return plots.fitness(m.journals[persona.name], limit)
+
+
+def evolved_records(m: Material) -> list[Playthrough]:
+    """The playthroughs with the evolved policies."""
+    return [r for r in m.played.records if r.player in m.evolved.values()]

@@ -1,0 +1,303 @@
+"""What a reproduction is made with, and the file in its folder that says so."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from persona_evo.errors import Place, RunError, SettingsError, unknown
+from persona_evo.evolve.fitness_spec import LevelText
+from persona_evo.evolve.settings import EvolutionSettings
+from persona_evo.games import mapsets, registry
+from persona_evo.games.core import Game, Level
+from persona_evo.search.settings import PRESETS, Budget, SearchSettings
+from persona_evo.store import schema
+from persona_evo.studies import keeping
+from persona_evo.studies.keeping import CONFIG, SCHEMA
+from persona_evo.studies.minidungeons.published import Published
+from persona_evo.studies.minidungeons.published import load as load_published
+
+STAND_IN = "train"
+"""Set of the project's own levels that stand in for the publication's maps."""
+
+
+@dataclass(frozen=True)
+class Cross:
+    """Budgets of the cross tables. trials: of each player in each level. times: UCB1 plays at this many times the
+    budget. evolution, iterations: of the policies that are evolved on a single map."""
+
+    trials: int
+    times: tuple[int, ...]
+    evolution: EvolutionSettings
+    iterations: int
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A reproduction.
+
+    study: name of the publication's file. protocol: preset of the evolution, which also decides the rules of its
+    search. runs: independent evolutions of each persona. trials: playthroughs of each player in each level.
+    iterations: of the search in the evolution; playtest_iterations: in the playtests. bound_seconds: for the solver,
+    where limits are not known. cross: None for no cross tables. quick: the budgets are those of a first look, but for
+    what was given. playing: preset of the search in the playtests, "" for that of the evolution.
+    """
+
+    study: str
+    protocol: str
+    seed: int
+    runs: int
+    trials: int
+    evolution: EvolutionSettings
+    iterations: int
+    playtest_iterations: int
+    bound_seconds: float
+    cross: Cross | None = None
+    quick: bool = False
+    playing: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "playing", self.playing or self.search.preset_name)
+        if not isinstance(self.playing, str) or self.playing not in PRESETS:
+            expected, hint = unknown(str(self.playing), PRESETS)
+            raise SettingsError("no such search preset", found=str(self.playing), expected=expected, hint=hint)
+        for name in ("runs", "trials", "iterations", "playtest_iterations"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise SettingsError(
+                    f"{name} is out of range", found=repr(value), expected="a whole number of at least 1"
+                )
+
+    @classmethod
+    def of(
+        cls,
+        study: str,
+        protocol: str = "paper",
+        *,
+        quick: bool = False,
+        cross: bool = False,
+        seed: int = 1,
+        runs: int | None = None,
+        trials: int | None = None,
+        generations: int | None = None,
+        population: int | None = None,
+        iterations: int | None = None,
+        playtest_iterations: int | None = None,
+        bound_seconds: float | None = None,
+    ) -> Settings:
+        """The settings of a protocol, or with `quick` of a first look at it; what is given replaces single values.
+
+        Raises:
+            SettingsError: no such study or protocol, or a value out of range.
+        """
+        load_published(study)
+        modern = protocol == "modern"
+        changes: dict[str, Any] = dict(_QUICK if quick else {})
+        for name, value in (("generations", generations), ("population", population)):
+            if value is not None:
+                changes[name] = value
+        evolution = EvolutionSettings.of(protocol, **changes)
+        usual = (1, 4, 300, 1500) if quick else (3, 50, 10_000, 60_000 if modern else 10_000)
+        given = (runs, trials, iterations, playtest_iterations)
+        r, t, i, p = (u if g is None else g for g, u in zip(given, usual, strict=True))
+        b = (0.3 if quick else 10.0) if bound_seconds is None else bound_seconds
+        return cls(
+            study,
+            protocol,
+            seed,
+            r,
+            t,
+            evolution,
+            i,
+            p,
+            b,
+            _cross(protocol, quick, t, i) if cross else None,
+            quick,
+            "anytime" if modern else "paper",
+        )
+
+    @property
+    def search(self) -> SearchSettings:
+        """Rules of the search in the evolution."""
+        return SearchSettings.paper() if self.protocol == "paper" else SearchSettings.single()
+
+    @property
+    def playtest_search(self) -> SearchSettings:
+        """Rules of the search in the playtests."""
+        return SearchSettings.preset(self.playing)
+
+    @property
+    def budget(self) -> Budget:
+        """Of a playthrough in the evolution."""
+        return Budget(self.iterations)
+
+    @property
+    def playtest_budget(self) -> Budget:
+        """Of a playthrough in the playtests."""
+        return Budget(self.playtest_iterations)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values; `from_dict` reads them back.
+
+        `playing` is left out where it is as in folders from before there was a choice: as in the evolution.
+        """
+        values = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        values["evolution"] = self.evolution.to_dict()
+        if self.playing == self.search.preset_name:
+            del values["playing"]
+        if self.cross is not None:
+            values["cross"] = {
+                "trials": self.cross.trials,
+                "times": list(self.cross.times),
+                "evolution": self.cross.evolution.to_dict(),
+                "iterations": self.cross.iterations,
+            }
+        return values
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Settings:
+        """The inverse of `to_dict` (KeyError and TypeError for what does not belong there)."""
+        plain = dict(values)
+        plain["evolution"] = EvolutionSettings.from_dict(plain["evolution"])
+        cross = plain.get("cross")
+        if cross is not None:
+            plain["cross"] = Cross(
+                cross["trials"],
+                tuple(cross["times"]),
+                EvolutionSettings.from_dict(cross["evolution"]),
+                cross["iterations"],
+            )
+        return cls(**plain)
+
+
+_QUICK = {
+    "generations": 5,
+    "population": 20,
+    "elites": 1,
+    "migrants": 1,
+    "final_candidates": 4,
+    "final_trials": 4,
+}
+
+
+def _cross(protocol: str, quick: bool, trials: int, iterations: int) -> Cross:
+    small: dict[str, Any] = (
+        {**_QUICK, "generations": 2, "population": 10}
+        if quick
+        else {
+            "generations": 15,
+            "population": 50,
+            "elites": 1,
+            "migrants": 2,
+            "final_candidates": 5,
+            "final_trials": 10,
+        }
+    )
+    times = (2, 4) if quick else (2, 4, 8)
+    return Cross(
+        min(trials, 2 if quick else 10),
+        times,
+        EvolutionSettings.of(protocol, **small),
+        min(iterations, 200 if quick else 2000),
+    )
+
+
+def training(published: Published, levels: Sequence[Level]) -> list[Level]:
+    """The levels to evolve on: those with the publication's numbers, or the first half of fewer levels."""
+    if len(levels) >= max(published.training):
+        return [levels[n - 1] for n in published.training]
+    return list(levels[: (len(levels) + 1) // 2])
+
+
+def levels_for(published: Published, game: Game, named: str | Path | None) -> list[Level]:
+    """The levels of a folder (or whatever else names levels), or those that stand in.
+
+    In a folder that has them, the publication's maps are taken and the others left alone.
+    """
+    if named is None:
+        return mapsets.resolve(game, [STAND_IN])
+    folder = Path(named)
+    if folder.is_dir():
+        files = [next(folder.glob(f"{name}.*"), None) for name in published.maps]
+        if all(files):
+            return mapsets.resolve(game, [str(f) for f in files])
+    return mapsets.resolve(game, [str(named)])
+
+
+def default_folder(study: str, protocol: str, named: str | Path | None, levels: Sequence[Level], quick: bool) -> Path:
+    """Where a reproduction is kept for which no folder is named.
+
+    Levels that were named end the folder's name, so that they have a folder beside that of the stand-ins; but a folder
+    without that end that holds these very levels is gone on with.
+
+    Args:
+        named: what names the levels, None for those that stand in.
+    """
+    plain = keeping.usual_folder(study, protocol, "quick" * quick)
+    if named is None or _holds(plain, levels):
+        return plain
+    words = re.sub(r"[^A-Za-z0-9_.]+", "_", Path(named).resolve().stem).strip("_.") or "levels"
+    return plain.with_name(f"{plain.name}-{words}")
+
+
+def _holds(folder: Path, levels: Sequence[Level]) -> bool:
+    try:
+        known = [(level.name, level.text) for level in reopen(folder)[1]]
+    except RunError:
+        return False
+    return known == [(level.name, level.text) for level in levels]
+
+
+def claim(folder: Path, settings: Settings, game: Game, levels: Sequence[Level]) -> None:
+    """Write down in the folder what it is for; nothing happens if it says the same already.
+
+    Raises:
+        RunError: it is for something else.
+    """
+    texts = [LevelText.of(v).to_dict() for v in levels]
+    keeping.claim(folder, settings.study, {"game_version": game.version, **settings.to_dict(), "levels": texts})
+
+
+def reopen(folder: Path) -> tuple[Settings, list[Level]]:
+    """What a folder is for.
+
+    Raises:
+        RunError: no reproduction's folder, a damaged file, or one made with other rules of the game.
+    """
+    path = folder / CONFIG
+    if not path.is_file():
+        raise RunError(
+            "this is not the folder of a reproduction",
+            place=Place(str(folder)),
+            expected=f"a folder with {CONFIG}",
+            hint="name the folder that --out named",
+        )
+    data, text = schema.read(path, RunError)
+    data = schema.migrate(data, text, str(path), RunError, SCHEMA, {})
+    try:
+        rest = {k: v for k, v in data.items() if k not in ("schema", "game_version", "levels")}
+        settings = Settings.from_dict(rest)
+        game = registry.get(load_published(settings.study).game)
+        version = data["game_version"]
+        rows = [(v["text"], v["name"], v["source"], dict(v["options"])) for v in data["levels"]]
+    except (KeyError, TypeError, ValueError, AttributeError, SettingsError) as e:
+        raise RunError(
+            "the reproduction's file is damaged",
+            place=Place(str(path)),
+            found=str(e).partition("\n")[0],
+            expected="as this program wrote it",
+            hint=schema.RESTORE,
+        ) from e
+    if version != game.version:
+        raise RunError(
+            "the rules of the game have changed since this reproduction began",
+            place=Place(str(path)),
+            found=f"version {version}",
+            expected=f"version {game.version}",
+            hint="start a new one",
+        )
+    return settings, [game.load(text, name, source, **options) for text, name, source, options in rows]

@@ -1,0 +1,8 @@
+"""Machine playtesting of designs and playstyles (Keehl's thesis of 2018).
+
+| module | what |
+|---|---|
+| `chapters` | the thesis' experiments and findings (`montecarlo.toml`), and the same searches made again |
+| `report` | the page |
+| `command` | `persona-evo reproduce montecarlo` |
+"""

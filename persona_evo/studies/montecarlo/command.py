@@ -1,0 +1,81 @@
+"""`persona-evo reproduce montecarlo`: the thesis' experiments on playstyles, designs and the search itself."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from persona_evo.cli import options
+from persona_evo.cli.parser import whole
+from persona_evo.cli.say import Progress, duration, note
+from persona_evo.studies.commands import add_running, check_running, drawing, finished, seed_of, stopped
+from persona_evo.words import counted
+
+if TYPE_CHECKING:
+    from persona_evo.studies.montecarlo.chapters import Progress as Told
+
+FROZEN = ("replicates", "rollouts")
+"""Options that a resumed reproduction has from its folder."""
+
+
+def add(studies: Any) -> None:
+    """The command's options."""
+    parser = studies.add_parser(
+        "montecarlo",
+        help="machine playtesting of designs and playstyles (Keehl 2018)",
+        description="Searches It's Alive! and 2D Roguelike for the best score, as the thesis did: playstyles, designs, "
+        "flat and factored actions, one and many workers, terminal treatment, UCT constants, forward only, high "
+        "stakes. The page has its findings beside those here: direction, p, and why where they differ.",
+    )
+    parser.add_argument(
+        "--replicates",
+        type=whole(2, 10_000),
+        metavar="N",
+        help="searches of each combination (default: 20, as in the thesis)",
+    )
+    parser.add_argument(
+        "--rollouts", type=whole(1, 100_000_000), metavar="N", help="of each search (default: 5000; the thesis: 30000)"
+    )
+    parser.add_argument("--quick", action="store_true", help="a first look: 8 replicates of 600 rollouts")
+    add_running(parser, "runs/reproduction-montecarlo", backend=False)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Search and report what is not there yet."""
+    check_running(args, FROZEN)
+    from persona_evo.studies.keeping import usual_folder
+    from persona_evo.studies.montecarlo import chapters as study
+    from persona_evo.studies.montecarlo import report
+
+    if args.resume is not None:
+        folder, settings = args.resume, study.reopen(args.resume)
+    else:
+        folder = args.out or usual_folder("montecarlo", "quick" * args.quick)
+        settings = study.settings_of(args.quick, args.replicates, args.rollouts, seed_of(args))
+    note(
+        f"{counted(settings.replicates, 'replicate')} of {counted(settings.rollouts, 'rollout')}, "
+        f"seed {settings.seed}, into {folder}"
+    )
+    material = study.conduct(folder, settings, jobs=options.jobs_of(args), progress=_teller())
+    Progress.done_with_line()
+    if not material.complete:
+        return stopped(args, folder)
+    written = report.write(material, drawing())
+    return finished(folder, written.text, written.page)
+
+
+def _teller() -> Callable[[Told], None]:
+    line = Progress()
+
+    def tell(p: Told) -> None:
+        inside = p.inside
+        rest = "" if inside.eta is None else f", {duration(inside.eta)} to go for it"
+        line.show(
+            f"{p.number}/{p.of} {p.title}, {inside.done / inside.total:.0%}: {inside.cell}, replicate "
+            f"{inside.replicate + 1}{rest}",
+            last=p.number == p.of and inside.done >= inside.total,
+        )
+
+    return tell

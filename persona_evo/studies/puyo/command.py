@@ -1,0 +1,76 @@
+"""`persona-evo reproduce puyo`: the searches of Hanson and Moffat (AISB 2014), their figures 2 to 6 drawn anew."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from persona_evo.cli import options
+from persona_evo.cli.parser import whole
+from persona_evo.cli.say import Progress, note
+from persona_evo.studies.commands import add_running, check_running, drawing, finished, stopped
+
+FROZEN = ("games", "drops", "clock", "generations", "population", "iterations")
+"""Options that a resumed reproduction has from its folder."""
+
+
+def add(studies: Any) -> None:
+    """The study's options."""
+    parser = studies.add_parser(
+        "puyo",
+        help="Monte Carlo search for Puyo-Puyo (Hanson and Moffat 2014)",
+        description="Plays Puyo-Puyo with exhaustive, breadth-first, depth-first, random, Monte Carlo and tree search "
+        "under depth limits and budgets, and writes figures 2 to 6 beside what the publication's prose says of them.",
+    )
+    parser.add_argument("--games", type=whole(1, 10), metavar="N", help="starting positions (default: 10)")
+    parser.add_argument("--drops", type=whole(10, 150), metavar="N", help="of a game at most (default: 150)")
+    parser.add_argument(
+        "--clock",
+        type=whole(1, 1_000_000),
+        metavar="N",
+        help="drops that a search may make for each free row, in figures 3 to 5 (default: 100)",
+    )
+    parser.add_argument(
+        "--generations", type=whole(1, 1_000_000), metavar="N", help="of the persona's tree policy (default: 20)"
+    )
+    parser.add_argument("--population", type=whole(2, 1_000_000), metavar="N", help="(default: 60)")
+    parser.add_argument(
+        "--iterations",
+        type=whole(1, options.MOST_ITERATIONS),
+        metavar="N",
+        help="of the search in the evolution (default: 2000)",
+    )
+    parser.add_argument("--quick", action="store_true", help="three short games, a small evolution: about a minute")
+    add_running(parser, "runs/reproduction-puyo")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Play and report what is not there yet."""
+
+    check_running(args, FROZEN)
+    from persona_evo.studies.keeping import usual_folder
+    from persona_evo.studies.puyo import games as puyo
+    from persona_evo.studies.puyo import report
+    from persona_evo.studies.puyo.cells import Settings
+
+    if args.resume is not None:
+        folder, settings = args.resume, puyo.reopen(args.resume)
+    else:
+        given = {name: getattr(args, name) for name in FROZEN}
+        settings = Settings.of(quick=args.quick, seed=args.seed, **given)
+        folder = args.out or usual_folder("puyo", "quick" * args.quick)
+        note(f"reproducing puyo, seed {settings.seed}, into {folder}")
+    line = Progress()
+    try:
+        material = puyo.run(
+            folder,
+            settings,
+            jobs=options.jobs_of(args),
+            backend=args.backend,
+            tell=lambda what, share: line.show(f"{share:.0%}: {what}"),
+        )
+    except KeyboardInterrupt:
+        return stopped(args, folder)
+    written = report.write(material, drawing())
+    return finished(folder, written.text, written.page)

@@ -1,0 +1,292 @@
+"""The searches of Hanson and Moffat (AISB 2014) on Puyo-Puyo, game by game.
+
+| in the folder | what |
+|---|---|
+| reproduction.json | everything that the result depends on, written first |
+| games.jsonl | one line a game: its scores at every tenth drop and its moves |
+| runs/evolution/ | the evolution of a persona's tree policy, a run folder |
+
+The publication gives a move as long as its pair falls. The simulated clock here does the same: a search may make so
+many drops of its own for each row that is free above the highest column (12 on an empty field), so it does not depend
+on the machine. A game that is finished is never played again; the same call goes on after any stop.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from persona_evo.errors import Place, RunError
+from persona_evo.evolve import driving
+from persona_evo.evolve import run as evolution
+from persona_evo.formula import Formula, parse
+from persona_evo.games import mapsets, registry
+from persona_evo.games.core import LOST, Game, Level
+from persona_evo.personas import Persona
+from persona_evo.personas import load as load_persona
+from persona_evo.search import baselines
+from persona_evo.search.act import Actor, play_game
+from persona_evo.search.lookahead import Allowance, Lookahead
+from persona_evo.search.plan import plan
+from persona_evo.search.problem import Problem
+from persona_evo.search.settings import Budget, SearchSettings
+from persona_evo.search.tree_policy import TreePolicy, with_lists
+from persona_evo.seeds import derive
+from persona_evo.store import policies, schema
+from persona_evo.store.lines import made
+from persona_evo.store.lock import Lock
+from persona_evo.store.policies import Policy
+from persona_evo.studies import keeping
+from persona_evo.studies.puyo.cells import (
+    DFS,
+    EVERY,
+    EVOLVED,
+    EXHAUSTIVE,
+    FLAT,
+    PLANNED,
+    UCB1,
+    Cell,
+    Settings,
+    cells,
+)
+
+GAMES = "games.jsonl"
+SCORE = "SC - 1000000 * DEAD"
+"""What the publication's searches look for, where a lost game is worth nothing."""
+TREE_SCORE = "SC / 1000 - 100 * DEAD"
+"""The same for tree search, whose means should not be ruled by it (UCB1 wants values of about 1)."""
+ROWS = 12
+TRIALS = 5
+"""Plans of each test level."""
+
+
+@dataclass(frozen=True)
+class Played:
+    """One game. scores: after every tenth drop that was made, and after the last one. longest: links of its longest
+    chain, set off by drop number `at` (from 1). value: the persona's utility at the end, the score where there is none.
+    """
+
+    cell: str
+    game: int
+    scores: tuple[int, ...]
+    drops: int
+    dead: bool
+    longest: int
+    at: int
+    value: float
+    actions: str
+
+    def score_at(self, drop: int) -> int:
+        """Points after a drop; a game that was lost before contributes nothing, as in the publication's means."""
+        return 0 if drop > self.drops else self.scores[drop // EVERY - 1]
+
+    @property
+    def final(self) -> int:
+        """Points at the end, of whatever end."""
+        return self.scores[-1]
+
+
+@dataclass
+class Material:
+    """All games by the cell's name, and the policy that was evolved. levels: starting positions; tests: to plan."""
+
+    folder: Path
+    settings: Settings
+    game: Game
+    levels: list[Level]
+    tests: list[Level]
+    persona: Persona
+    policy: Policy
+    journal: list[dict[str, Any]]
+    played: dict[str, list[Played]] = field(default_factory=dict)
+
+    def of(self, method: str, depth: int, kind: str = "", limit: int = 0, persona: str = "") -> list[Played]:
+        """The games of a cell, [] where it was not played."""
+        return self.played.get(Cell(method, depth, kind, limit, persona).name, [])
+
+
+Tell = Callable[[str, float], None]
+"""Told what is being done and the share of it that is done."""
+
+
+def run(
+    folder: Path, settings: Settings, *, jobs: int = 1, backend: str = "loky", tell: Tell | None = None
+) -> Material:
+    """Do what is not done yet.
+
+    Raises:
+        RunError: the folder is for something else, damaged, or in use.
+        KeyboardInterrupt: Ctrl-C; everything up to then is kept.
+    """
+    made(folder)
+    game = registry.get("puyo")
+    levels = mapsets.resolve(game, ["positions"])[: settings.games]
+    persona = load_persona(settings.persona, game)
+    with Lock(folder):
+        keeping.claim(folder, "puyo", {"game_version": game.version, **settings.to_dict()})
+        outcome = _evolve(folder, settings, game, persona, jobs, backend, tell)
+        assert outcome.policy is not None
+        policy = policies.read(outcome.policy)
+        from persona_evo.store import runs
+
+        tests = mapsets.resolve(game, ["test"])
+        material = Material(folder, settings, game, levels, tests, persona, policy, runs.read_journal(outcome.folder))
+        known = {(p.cell, p.game): p for p in _kept(folder / GAMES)}
+        many = {PLANNED: TRIALS * len(tests)}
+        wanted = [(cell, n) for cell in cells(settings) for n in range(many.get(cell.kind, len(levels)))]
+        for done, (cell, number) in enumerate(wanted):
+            played = known.get((cell.name, number))
+            if played is None:
+                if tell is not None:
+                    tell(cell.name, done / len(wanted))
+                played = play(material, cell, number)
+                row = json.dumps(dataclasses.asdict(played), separators=(",", ":"))
+                schema.append_lines(folder / GAMES, [row])
+            material.played.setdefault(cell.name, []).append(played)
+    return material
+
+
+def play(m: Material, cell: Cell, number: int) -> Played:
+    """One game of a cell on a starting position."""
+    game, s = m.game, m.settings
+    goal = m.persona.utility if cell.persona else parse(SCORE, game.symbols)
+    seed = derive(s.seed, cell.name, number)
+    if cell.kind == PLANNED:
+        level = m.tests[number % len(m.tests)]
+        return record(game, level, cell.name, number, _planned(m, cell, level, seed), goal)
+    level = m.levels[number]
+    player: Any
+    if cell.method in (UCB1, EVOLVED):
+        player = _actor(m, cell, level, seed)
+    else:
+        player = Lookahead(
+            game, level, goal, cell.depth, DFS if cell.method == EXHAUSTIVE else cell.method, allowance(cell), seed=seed
+        ).choose
+    done = play_game(game, level, [player], moves=s.drops)
+    return record(game, level, cell.name, number, done.actions, goal if cell.persona else None)
+
+
+def allowance(cell: Cell) -> Allowance:
+    """The budget of a cell."""
+    if cell.kind == "playouts":
+        return Allowance(playouts=cell.limit)
+    if cell.kind == "clock":
+        from persona_evo.games.catalog.puyo.tables import COLUMNS, HEIGHTS
+
+        return Allowance(steps=lambda state: cell.limit * max(1, ROWS - int(state[HEIGHTS : HEIGHTS + COLUMNS].max())))
+    return Allowance()
+
+
+def _planned(m: Material, cell: Cell, level: Level, seed: int) -> tuple[int, ...]:
+    """One plan of a whole level; flat Monte Carlo has as many games as tree search has iterations."""
+    if cell.method == FLAT:
+        problem = Problem.of(m.game, level, m.persona.utility)
+        return baselines.flat(problem, cell.limit, seed=seed).plan.actions
+    policy = m.policy.tree_policy(m.game) if cell.method == EVOLVED else TreePolicy.ucb1()
+    rules = SearchSettings.preset(m.settings.planning)
+    policy = with_lists(policy, m.persona.lists)
+    return plan(m.game, level, m.persona.utility, policy, Budget(cell.limit), rules, seed).actions
+
+
+def _actor(m: Material, cell: Cell, level: Level, seed: int) -> Actor:
+    """Tree search no deeper than the cell's limit, rollouts included."""
+    goal = m.persona.utility if cell.persona else parse(TREE_SCORE, m.game.symbols)
+    policy = m.policy.tree_policy(m.game) if cell.method == EVOLVED else TreePolicy.ucb1()
+    settings = dataclasses.replace(SearchSettings.single(), horizon=cell.depth, rollout=cell.depth, expansion="random")
+    return Actor(m.game, level, goal, policy, Budget(cell.limit), settings, choose="max", seed=seed)
+
+
+def record(game: Game, level: Level, cell: str, number: int, actions: tuple[int, ...], goal: Formula | None) -> Played:
+    """What came of a game."""
+    states = game.replay(level, actions)
+    measured = [game.measure(level, state) for state in states[1:] or states]
+    marks = [k for k in range(len(measured)) if (k + 1) % EVERY == 0 or k + 1 == len(measured)]
+    end = measured[-1]
+    longest = int(end["LC"])
+    at = next(k for k, v in enumerate(measured, 1) if v["LC"] == longest)
+    names = " ".join(game.action_name(level, s, a) for s, a in zip(states, actions, strict=False))
+    return Played(
+        cell,
+        number,
+        tuple(int(measured[k]["SC"]) for k in marks),
+        len(actions),
+        game.over(level, states[-1]) == LOST,
+        longest,
+        at,
+        goal.evaluate(end) if goal else end["SC"],
+        names,
+    )
+
+
+def _kept(path: Path) -> Iterator[Played]:
+    """The games of a file; a last line that was torn when the program was killed is cut off."""
+    if not path.is_file():
+        return
+    text = schema.read_text(path, RunError)
+    whole, _, torn = text.rpartition("\n")
+    if torn:
+        schema.write_atomically(path, whole + "\n" if whole else "")
+    for number, line in enumerate(whole.splitlines(), 1):
+        try:
+            row = json.loads(line)
+            yield Played(**{**row, "scores": tuple(row["scores"])})
+        except (ValueError, TypeError, KeyError, RecursionError) as e:
+            raise RunError(
+                "a game cannot be read",
+                place=Place(str(path), number),
+                found=line[:80],
+                expected="a line as this program wrote it",
+                hint="delete the line; the game is played again",
+            ) from e
+
+
+def _evolve(
+    folder: Path, s: Settings, game: Game, persona: Persona, jobs: int, backend: str, tell: Tell | None
+) -> evolution.Outcome:
+    where = folder / "runs" / "evolution"
+    outcome = evolution.ended(where) if (where / "config.json").is_file() else None
+    if outcome is not None:
+        return outcome
+
+    def progress(p: driving.Progress) -> None:
+        if tell is not None:
+            tell(f"evolution of {persona.name}, generation {p.generation + 1}/{p.target}", 0.0)
+
+    if (where / "config.json").is_file():
+        outcome = evolution.resume(where, jobs=jobs, backend=backend, progress=progress)
+    else:
+        outcome = evolution.evolve(
+            game,
+            persona,
+            mapsets.resolve(game, ["train"]),
+            s.evolution,
+            derive(s.seed, "evolution") % 2**31,
+            root=where.parent,
+            name=where.name,
+            search=SearchSettings.single(),
+            budget=Budget(s.iterations),
+            jobs=jobs,
+            backend=backend,
+            progress=progress,
+        )
+    if outcome.status == driving.INTERRUPTED:
+        raise KeyboardInterrupt
+    return outcome
+
+
+def reopen(folder: Path) -> Settings:
+    """What a folder is for.
+
+    Raises:
+        RunError: no folder of this reproduction, or a damaged file.
+    """
+    return keeping.settings(folder, "puyo", _settings)
+
+
+def _settings(**values: Any) -> Settings:
+    plain: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+    return Settings(**plain)

@@ -1,0 +1,170 @@
+"""`reproduce evolution` as a user runs it, with the smallest numbers: whole, stage by stage, torn and resumed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from persona_evo.studies.evolution import course
+from persona_evo.studies.evolution.journal import Progress
+from persona_evo.studies.evolution.settings import EVOLUTION, SEEDED, Cell, Settings, lines
+from tests.cli.tool import command, environment, run
+from tests.shared import ROOT, hear_ctrl_c
+
+TINY = (
+    "--quick",
+    "--setting",
+    "single",
+    "--persona",
+    "runner",
+    "--runs",
+    "1",
+    "--playthroughs",
+    "60",
+    "--training",
+    "4",
+    "--held-out",
+    "2",
+    "--seed",
+    "5",
+)
+LEVEL = "XXXXXXX\nXH T eX\nXXXXXXX\n"
+
+
+def rows(path: Path) -> list[dict[str, Any]]:
+    """The lines of a file in an order of their own, without times."""
+    found = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return sorted(({k: v for k, v in row.items() if k != "seconds"} for row in found), key=json.dumps)
+
+
+def test_whole_then_torn_and_resumed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out, others = tmp_path / "out", tmp_path / "others"
+    others.mkdir()
+    (others / "one.txt").write_text(LEVEL, encoding="utf-8")
+    done = run(capsys, "reproduce", "evolution", "--out", out, *TINY, "--levels", others, "--jobs", "1")
+    assert done.code == 0, done.err
+    text, page = ((out / name).read_text(encoding="utf-8") for name in ("README.md", "index.html"))
+    assert "single, evolution with seeds: better than the best seed and the best line, for 1 of 1 personas" in text
+    assert "Not measured on the paper's maps: name them with --paper." in text
+    assert "single, levels of other designers: difference" in page and "Runner" in page
+    assert (
+        sorted(p.name for p in (out / "figures").iterdir())
+        == ["budgets-anytime-runner.png", "budgets-single-runner.png", "learning-single-runner.png"][1:]
+    )
+    kept = {name: rows(out / name) for name in ("pools.jsonl", "lines.jsonl", "runs.jsonl", "measures.jsonl")}
+    assert [row["method"] for row in kept["runs.jsonl"]] == ["evolution", "hill", "random", "seeded", "ucb1"]
+    assert all(30 < row["playthroughs"] <= 60 and row["curve"] for row in kept["runs.jsonl"])
+
+    for name in ("runs.jsonl", "measures.jsonl"):  # as if it had been killed while it wrote
+        whole = (out / name).read_bytes()
+        (out / name).write_bytes(whole[: len(whole) * 2 // 3])
+    long = ROOT / "policies" / "minidungeons2"
+    absent = run(capsys, "reproduce", "evolution", "--resume", out, "--long", long)
+    assert absent.code == 2 and "files such as single-runner.json" in absent.err
+    again = run(capsys, "reproduce", "evolution", "--resume", out, "--levels", others, "--jobs", "1")
+    assert again.code == 0, again.err
+    assert {name: rows(out / name) for name in kept} == kept
+    assert (out / "README.md").read_text(encoding="utf-8").count("\n") == text.count("\n")
+
+    (others / "single-runner.json").write_bytes((long / "runner.json").read_bytes())
+    for _ in range(2):
+        more = run(
+            capsys,
+            "reproduce",
+            "evolution",
+            "--resume",
+            out,
+            "--long",
+            others,
+            "--stage",
+            "measure",
+            "--stage",
+            "report",
+            "--jobs",
+            "1",
+        )
+        assert more.code == 0, more.err
+        assert [row["policy"] for row in rows(out / "runs.jsonl") if row["method"] == "long"] == ["MS - NE * ST"]
+    assert "| Runner | one long run |" in (out / "README.md").read_text(encoding="utf-8")
+
+    other = run(capsys, "reproduce", "evolution", "--out", out, *TINY, "--runs", "2")
+    assert other.code == 2 and "the folder holds another reproduction" in other.err and "runs 1" in other.err
+    (out / "runs.jsonl").write_text("[]\n", encoding="utf-8")
+    damaged = run(capsys, "reproduce", "evolution", "--resume", out, "--stage", "train")
+    assert damaged.code == 2 and "a line cannot be read" in damaged.err and "runs.jsonl:1" in damaged.err
+
+
+def test_stages_alone_and_any_number_of_jobs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    early = run(capsys, "reproduce", "evolution", "--out", tmp_path / "early", *TINY, "--stage", "train")
+    assert early.code == 2 and "begin with --stage pools" in early.err
+    found = []
+    for jobs in ("1", "2"):
+        out = tmp_path / jobs
+        for stage in ("pools", "train"):
+            done = run(capsys, "reproduce", "evolution", "--out", out, *TINY, "--stage", stage, "--jobs", jobs)
+            assert done.code == 0, done.err
+        assert not (out / "lines.jsonl").exists() and not (out / "index.html").exists()
+        found.append([rows(out / name) for name in ("pools.jsonl", "runs.jsonl")])
+    assert found[0] == found[1]
+    late = run(capsys, "reproduce", "evolution", "--resume", tmp_path / "2", "--for", "1ms", "--stage", "lines")
+    assert late.code == 2 and "not a duration" in late.err
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such signals")
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_stopped_at_any_moment(how: signal.Signals, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    words = command("reproduce", "evolution", "--out", out, *TINY, "--stage", "pools", "--stage", "train", "--jobs", 2)
+    process = subprocess.Popen(words, env=environment(), stderr=subprocess.PIPE, text=True, preexec_fn=hear_ctrl_c)
+    until = time.monotonic() + 120
+    while not (out / "runs.jsonl").exists() and time.monotonic() < until and process.poll() is None:
+        time.sleep(0.02)
+    process.send_signal(how)
+    _, said = process.communicate(timeout=60)
+    if process.returncode:  # it may have been done just before
+        assert process.returncode == (130 if how == signal.SIGINT else -how)
+        assert how == signal.SIGKILL or f"--resume {out}" in said
+    again = run(capsys, "reproduce", "evolution", "--resume", out, "--stage", "train", "--jobs", "1")
+    assert again.code == 0 and len(rows(out / "runs.jsonl")) == 5
+
+
+def test_the_time_that_is_given_is_kept(tmp_path: Path) -> None:
+    settings = Settings.of(
+        quick=True, chosen=["single"], personas=["runner"], runs=1, playthroughs=60, training=4, held_out=2
+    )
+    told: list[Progress] = []
+    assert course.run(tmp_path, settings, list(course.STAGES), {}, end=0.0, tell=told.append) == "pools"
+    assert [(p.stage, p.done, p.total) for p in told] == [("pools", 0, 6)]
+    assert not (tmp_path / "pools.jsonl").exists()
+
+
+def test_settings_come_back_from_their_file(tmp_path: Path) -> None:
+    settings = Settings.of(quick=True, chosen=["planner-300"], personas=["completionist"])
+    course.run(tmp_path, settings, [], {})
+    assert course.reopen(tmp_path) == settings
+    assert course.settings_for(tmp_path, quick=True, chosen=["planner-300"], personas=["completionist"]) == settings
+    assert settings.cells() == [Cell("planner-300", SEEDED, "completionist")]
+
+
+def test_cells_come_in_the_order_of_what_they_tell() -> None:
+    cells = Settings.of().cells()
+    assert len(cells) == 4 * 8 and cells[0] == Cell("single", SEEDED, "runner")
+    kinds = list(dict.fromkeys((cell.setting, cell.method) for cell in cells))
+    assert kinds[:2] == [("single", SEEDED), ("single", EVOLUTION)] and kinds[5:] == [
+        ("single", "random"),
+        ("single", "hill"),
+        ("single", "ucb1"),
+    ]
+
+
+def test_the_lines_written_by_hand() -> None:
+    game, known = lines()
+    assert game == "minidungeons2" and len(known) == 4 and min(map(len, known.values())) >= 5
+    assert "TO - 0.1*NT - 0.001*ST" in known["treasure_collector"]
