@@ -20,6 +20,8 @@ from persona_evo.store import cleaning, folders, runs, schema
 from persona_evo.store.lock import Lock, holder
 from persona_evo.studies import keeping
 
+pytestmark = pytest.mark.quick
+
 OLD = 1.5e9
 
 PLAYTEST = {
