@@ -73,7 +73,7 @@ class Planner:
         capacity: nodes at most.
 
     Raises:
-        SettingsError: the game is not a deterministic game for one player, or has no such variant of its rules.
+        SettingsError: the game is not a deterministic single-player game, or has no such variant of its rules.
     """
 
     def __init__(self, game: Game, level: Level, settings: SearchSettings, capacity: int) -> None:
@@ -81,7 +81,7 @@ class Planner:
             raise SettingsError(
                 f"{game.title} cannot be planned with one tree",
                 found=f"{counted(game.players, 'player')}, {'deterministic' if game.deterministic else 'random'}",
-                expected="a deterministic game for one player",
+                expected="a deterministic single-player game",
                 hint="play it move by move instead",
             )
         game, level, self.pack = game.for_search(level, settings.variant)

@@ -1,4 +1,4 @@
-"""One search in memory that is there: begun, gone on with, asked for its best plan."""
+"""A search in the memory of a planner: start it, continue it, ask it for its best plan."""
 
 from __future__ import annotations
 
