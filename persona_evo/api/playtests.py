@@ -26,6 +26,7 @@ from persona_evo.api.results import Comparison, Results, add_bounds, as_results,
 from persona_evo.errors import SettingsError
 from persona_evo.games import acceptance, registry
 from persona_evo.games.core import closing_outside
+from persona_evo.jobs.progress import Tell
 from persona_evo.jobs.workers import lent
 from persona_evo.personas import Persona, load
 from persona_evo.playtest import batch
@@ -83,7 +84,7 @@ def playtest_levels(
     jobs: int = -1,
     folder: str | Path | None = None,
     bound_seconds: float = 0.0,
-    progress: batch.Tell | None = None,
+    progress: Tell | None = None,
     league: Sequence[str] = (),
     agent: str = "",
     hedge: float | None = None,
@@ -148,7 +149,7 @@ def _playtest(
     jobs: int = -1,
     folder: str | Path | None = None,
     bound_seconds: float = 0.0,
-    progress: batch.Tell | None = None,
+    progress: Tell | None = None,
     league: Sequence[str] = (),
     agent: str = "",
     hedge: float | None = None,

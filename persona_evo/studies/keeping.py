@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+from persona_evo.api.studies import CONFIG as CONFIG
 from persona_evo.errors import Place, RunError, SettingsError
 from persona_evo.jobs import schema
 from persona_evo.jobs.folder import JobFolder, JobKind
 from persona_evo.jobs.journal import Journal, Row, plain_rows
 from persona_evo.search.configuration import comparable
-
-CONFIG = "reproduction.json"
 
 T = TypeVar("T")
 
