@@ -10,7 +10,7 @@ from typing import Any
 from persona_evo.api.naming import LevelsLike, PersonaLike, first_policies, league_of, levels_of, rules_of_search
 from persona_evo.evolve import comparison, pools
 from persona_evo.evolve import run as runs_of_evolution
-from persona_evo.evolve.driving import Progress as Generation
+from persona_evo.evolve.driving import GenerationProgress
 from persona_evo.evolve.run import Outcome
 from persona_evo.evolve.schedule import TellPhase
 from persona_evo.evolve.start import chosen as chosen_settings
@@ -35,7 +35,7 @@ def evolve_policy(
     jobs: int = -1,
     out: str | Path = "runs",
     duration: float | None = None,
-    progress: Callable[[Generation], None] | None = None,
+    progress: Callable[[GenerationProgress], None] | None = None,
     tell: TellPhase | None = None,
     league: Sequence[str] = (),
     agent: str = "",
@@ -126,7 +126,7 @@ def resume_evolution(
     generations: int | None = None,
     jobs: int = -1,
     duration: float | None = None,
-    progress: Callable[[Generation], None] | None = None,
+    progress: Callable[[GenerationProgress], None] | None = None,
     tell: TellPhase | None = None,
 ) -> Outcome:
     """Continue an evolution where it stopped, or add generations to a finished one."""

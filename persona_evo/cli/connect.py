@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import filled, number, path
-from persona_evo.cli.say import Progress, note, say
+from persona_evo.cli.say import StatusLine, note, say
 from persona_evo.cli.starting import begun
 from persona_evo.errors import ConnectError, Place, SettingsError
 from persona_evo.words import counted
@@ -166,7 +166,7 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
     game = registry.get(args.game)
     if game.outside is None:
         raise SettingsError("this is no connected game", found=args.game, expected="a description, FILE.toml")
-    line = Progress()
+    line = StatusLine()
     with ExitStack() as stack:
         stack.enter_context(closing_outside(game))
         (level,) = mapsets.resolve(game, [args.level])[:1]

@@ -15,12 +15,12 @@ from persona_evo.cli import options
 from persona_evo.cli import policy as policy_command
 from persona_evo.cli.parser import assignment, filled, path, plain, whole
 from persona_evo.cli.pools import add_held_out, is_asked, pools_of
-from persona_evo.cli.say import Progress, duration, note, say
+from persona_evo.cli.say import StatusLine, duration, note, say
 from persona_evo.errors import SettingsError
 from persona_evo.words import counted, enumerated, plural
 
 if TYPE_CHECKING:
-    from persona_evo.evolve.driving import Progress as Generation
+    from persona_evo.evolve.driving import GenerationProgress
     from persona_evo.evolve.run import Outcome
     from persona_evo.evolve.schedule import Phase
     from persona_evo.evolve.settings import EvolutionSettings
@@ -278,13 +278,13 @@ def _settings(args: argparse.Namespace, game: Game, league: League | None) -> Ev
     return chosen(args.preset or "modern", game, league, changes, first, generated=is_asked(args))
 
 
-def teller() -> Callable[[Generation], None]:
+def teller() -> Callable[[GenerationProgress], None]:
     """Shows each generation on one line."""
     from persona_evo.evolve.genome import is_lists
 
-    line = Progress()
+    line = StatusLine()
 
-    def tell(p: Generation) -> None:
+    def tell(p: GenerationProgress) -> None:
         mean = sum(row.mean for row in p.rows) / len(p.rows)
         busy = f", cores {p.usage.share:.0%} busy" if p.usage is not None else ""
         bred = "set" if is_lists(p.best.formula) else "formula"
@@ -303,7 +303,7 @@ def teller() -> Callable[[Generation], None]:
 
 def phase_teller() -> Callable[[Phase], None]:
     """Shows the last steps of an evolution, each on a line of its own."""
-    lines: dict[str, Progress] = {}
+    lines: dict[str, StatusLine] = {}
 
     def tell(p: Phase) -> None:
         if p.left is not None:
@@ -316,7 +316,7 @@ def phase_teller() -> Callable[[Phase], None]:
         ended = "done" if p.total else "there was no time for it"
         share = ended if last else f"{p.done / p.total:.0%}, {duration(p.eta)} to go at most"
         of = f" ({counted(p.total, 'playthrough')})" if p.total > 1 else ""
-        lines.setdefault(p.name, Progress()).show(f"{p.name}{of}: {share}", last=last)
+        lines.setdefault(p.name, StatusLine()).show(f"{p.name}{of}: {share}", last=last)
 
     return tell
 

@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import filled, number, path, whole
-from persona_evo.cli.say import Progress, note, say, to_go
+from persona_evo.cli.say import StatusLine, note, say, to_go
 from persona_evo.cli.starting import begun
 from persona_evo.errors import ConnectError, GameError, Place, SettingsError, unknown
 from persona_evo.words import counted
 
 if TYPE_CHECKING:
-    from persona_evo.jobs.progress import Progress as Told
+    from persona_evo.jobs.progress import Progress
     from persona_evo.playtest.experiment.course import Record
     from persona_evo.playtest.experiment.design import Experiment
 
@@ -111,19 +111,19 @@ def _make(args: argparse.Namespace) -> int:
         with writing_in(folder):
             results = course.conduct(experiment, folder, jobs=options.jobs_of(args), progress=teller())
     except (ConnectError, GameError):
-        Progress.done_with_line()
+        StatusLine.done_with_line()
         if (folder / course.RESULTS).is_file():
             done = len(course.kept(folder, experiment))
             note(f"kept in {folder}: {done} of {wanted}; the same command goes on with the next one")
         raise
-    Progress.done_with_line()
+    StatusLine.done_with_line()
     if not results.complete:
         note(f"stopped; kept in {folder}: {len(results.records)} of {wanted}; the same command goes on")
         return 130
-    line = Progress()
+    line = StatusLine()
     with writing_in(folder):
         written = report.write(results, folder, lambda text: line.show(f"drawing {text}"))
-    Progress.done_with_line()
+    StatusLine.done_with_line()
     say(written.text)
     say(f"\neverything is in {folder}, start with {written.page}")
     return 0
@@ -174,11 +174,11 @@ def _best(records: Sequence[Record], experiment: Experiment) -> Record:
     return max((r for r in records if searched[r.cell] == goals[0]), key=lambda r: (r.score, -r.replicate))
 
 
-def teller() -> Callable[[Told], None]:
+def teller() -> Callable[[Progress], None]:
     """A line of progress."""
-    line = Progress()
+    line = StatusLine()
 
-    def tell(p: Told) -> None:
+    def tell(p: Progress) -> None:
         made = f"{p.done:,} of {p.total:,} rollouts"
         line.show(f"{p.share:.0%}: {p.what}; {made}{to_go(p.eta)}", last=p.done >= p.total)
 

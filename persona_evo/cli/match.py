@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import filled, number, path, whole
-from persona_evo.cli.say import Progress, duration, note, say, to_go
+from persona_evo.cli.say import StatusLine, duration, note, say, to_go
 from persona_evo.errors import Place, SettingsError
 from persona_evo.words import counted, plural
 
 if TYPE_CHECKING:
     from persona_evo.games.core import Game, Level
-    from persona_evo.jobs.progress import Progress as Told
+    from persona_evo.jobs.progress import Progress
     from persona_evo.jobs.workers import Workers
     from persona_evo.playtest.match.play import Match, Played
 
@@ -199,7 +199,7 @@ def _match(args: argparse.Namespace, game: Game, workers: Workers) -> int:
 
     match = match_of(args, game)
     folder = args.out or options.new_folder(ROOT, [game.name, *(a.name.partition(":")[0] for a in match.agents)])
-    line, told = Progress(), _Teller(match, options.jobs_of(args))
+    line, told = StatusLine(), _Teller(match, options.jobs_of(args))
 
     def begun(there: int, total: int) -> None:
         what = f"{len(match.agents)} agents, {counted(len(match.levels), 'level')}"
@@ -208,12 +208,12 @@ def _match(args: argparse.Namespace, game: Game, workers: Workers) -> int:
             + (f", where {there} of {total} games are" if there else "")
         )
 
-    def progress(p: Told) -> None:
+    def progress(p: Progress) -> None:
         told.expect(p)
         line.show(f"{p.done}/{p.total} {plural(p.total, 'game')}{to_go(p.eta)}", last=p.done == p.total)
 
     played = play.play(match, workers=workers, folder=folder, progress=progress, begun=begun)
-    Progress.done_with_line()
+    StatusLine.done_with_line()
     return _finish(args, played, folder)
 
 
@@ -223,7 +223,7 @@ class _Teller:
     def __init__(self, match: Match, jobs: int) -> None:
         self._match, self._jobs, self._said = match, jobs, False
 
-    def expect(self, p: Told) -> None:
+    def expect(self, p: Progress) -> None:
         """Hear of progress; the first time is before the first game."""
         said, self._said = self._said, True
         if said or p.eta is None or p.eta < LONG:
@@ -262,7 +262,7 @@ def _finish(args: argparse.Namespace, played: Played, folder: Path) -> int:
             + ("" if args.out else f" with --out {folder}")
         )
         return 130
-    line = Progress()
+    line = StatusLine()
     with writing_in(folder):
         written = report.write(
             match,
@@ -272,7 +272,7 @@ def _finish(args: argparse.Namespace, played: Played, folder: Path) -> int:
             not args.no_pictures,
             lambda text: line.show(f"drawing {text}"),
         )
-    Progress.done_with_line()
+    StatusLine.done_with_line()
     say(written.text + "\n")
     _say_faults(played, folder)
     say(f"seed {match.seed}" + ("" if match.reproducible else "; agents with limits of time: another run may differ"))

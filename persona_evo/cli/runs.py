@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import filled, path, whole
-from persona_evo.cli.say import Progress, note, say
+from persona_evo.cli.say import StatusLine, note, say
 from persona_evo.errors import Place, RunError, SettingsError
 from persona_evo.words import counted
 
@@ -215,7 +215,7 @@ def _figures(entry: RunEntry, args: argparse.Namespace) -> int:
     """Draw a run's figures."""
     from persona_evo.api.runs import save_figures
 
-    line = Progress()
+    line = StatusLine()
     drawn = save_figures(
         entry.folder,
         args.figures,

@@ -45,7 +45,7 @@ from persona_evo.report.written import Names
 from persona_evo.search.skill import errs
 from persona_evo.words import counted, enumerated
 
-Progress = Callable[[str], None]
+Tell = Callable[[str], None]
 
 EMBED = 16_000_000
 """Pictures of more bytes than this together are named by the page and not put into it."""
@@ -77,7 +77,7 @@ def write(
     versions: Versions | None = None,
     replays: bool = True,
     workers: Workers | None = None,
-    progress: Progress | None = None,
+    progress: Tell | None = None,
 ) -> Written:
     """Write the folder, which is made if it does not exist; files of the same names are written anew.
 

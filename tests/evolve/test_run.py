@@ -15,7 +15,7 @@ import pytest
 
 from persona_evo.errors import RunError, SettingsError
 from persona_evo.evolve import reopening
-from persona_evo.evolve.driving import DEADLINE, FINISHED, INTERRUPTED, Progress, drive
+from persona_evo.evolve.driving import DEADLINE, FINISHED, INTERRUPTED, GenerationProgress, drive
 from persona_evo.evolve.fitness import _Workshop
 from persona_evo.evolve.fitness_spec import FitnessSpec, spec_from_dict, spec_to_dict
 from persona_evo.evolve.records import Request
@@ -50,7 +50,7 @@ def journal(folder: Path) -> list[dict[str, Any]]:
 
 
 def test_the_journal_has_a_line_for_each_island_with_times_apart(tmp_path: Path) -> None:
-    told: list[Progress] = []
+    told: list[GenerationProgress] = []
     run = runs.Run.create(tmp_path, config("paper", 3))
     assert work(run, progress=told.append) == FINISHED
     rows = runs.read_journal(run.folder)
@@ -298,7 +298,7 @@ def test_from_a_persona_to_a_policy_that_the_search_takes(tmp_path: Path) -> Non
     levels = mapsets.resolve(GAME, ["train"])[:2]
     persona = load("runner", GAME)
     budget = Budget(iterations=300)
-    told: list[Progress] = []
+    told: list[GenerationProgress] = []
     outcome = evolve(GAME, persona, levels, tiny(), 5, root=tmp_path, budget=budget, progress=told.append)
     assert outcome.status == FINISHED and outcome.generations == 2 and outcome.policy is not None
     policy = policies.read(outcome.policy)

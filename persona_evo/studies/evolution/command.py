@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from persona_evo.api.studies import Study
 from persona_evo.cli import options
 from persona_evo.cli.parser import filled, path, whole
-from persona_evo.cli.say import Progress, note, to_go
+from persona_evo.cli.say import StatusLine, note, to_go
 from persona_evo.studies.commands import add_running, check_running, drawing, finished, stopped
 
 if TYPE_CHECKING:
-    from persona_evo.jobs.progress import Progress as Told
+    from persona_evo.jobs.progress import Progress
 
 FROZEN = ("setting", "persona", "runs", "playthroughs", "training", "held_out")
 """Options that a resumed study has from its folder."""
@@ -110,10 +110,10 @@ def run(args: argparse.Namespace) -> int:
     return finished(folder, written.text, written.page)
 
 
-def _teller() -> Callable[[Told], None]:
-    line = Progress()
+def _teller() -> Callable[[Progress], None]:
+    line = StatusLine()
 
-    def tell(p: Told) -> None:
+    def tell(p: Progress) -> None:
         line.show(f"{p.part} {p.done}/{p.total}: {p.what}{to_go(p.eta)}", last=p.done == p.total)
 
     return tell

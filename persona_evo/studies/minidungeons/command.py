@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from persona_evo.api.studies import Reproduction, Study
 from persona_evo.cli import options
 from persona_evo.cli.parser import filled, number, whole
-from persona_evo.cli.say import Progress, note, to_go
+from persona_evo.cli.say import StatusLine, note, to_go
 from persona_evo.studies.commands import add_running, check_running, drawing, finished, seed_of, stopped
 
 if TYPE_CHECKING:
-    from persona_evo.jobs.progress import Progress as Told
+    from persona_evo.jobs.progress import Progress
     from persona_evo.report.figures import Drawing
 
 FROZEN = (
@@ -139,10 +139,10 @@ def _folder(args: argparse.Namespace, protocol: str) -> Path:
     return settings.default_folder(NAME, protocol, args.levels, levels, args.quick)
 
 
-def _teller() -> Callable[[Told], None]:
-    line = Progress()
+def _teller() -> Callable[[Progress], None]:
+    line = StatusLine()
 
-    def tell(p: Told) -> None:
+    def tell(p: Progress) -> None:
         rest = to_go(p.eta, " for everything")
         line.show(f"{p.share:.0%}: {p.part}, {p.what}{rest}", last=p.ended)
 

@@ -306,7 +306,7 @@ class Course:
             end = self._deadline() if name.startswith(_EVOLUTION) else None
             tell = self.ledger.teller(name, end, fresh=not begun)
 
-            def progress(p: driving.Progress) -> None:
+            def progress(p: driving.GenerationProgress) -> None:
                 tell(
                     (p.generation + 1) / p.target,
                     f"generation {p.generation + 1}/{p.target}, best {p.best.fitness:.3f}",

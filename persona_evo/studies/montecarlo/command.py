@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from persona_evo.api.studies import Study
 from persona_evo.cli import options
 from persona_evo.cli.parser import whole
-from persona_evo.cli.say import Progress, note, to_go
+from persona_evo.cli.say import StatusLine, note, to_go
 from persona_evo.studies.commands import add_running, check_running, drawing, finished, seed_of, stopped
 from persona_evo.words import counted
 
 if TYPE_CHECKING:
-    from persona_evo.jobs.progress import Progress as Told
+    from persona_evo.jobs.progress import Progress
 
 FROZEN = ("replicates", "rollouts")
 """Options that a resumed reproduction has from its folder."""
@@ -52,17 +52,17 @@ def run(args: argparse.Namespace) -> int:
         f"seed {settings.seed}, into {folder}"
     )
     material = study.conduct(folder, settings, jobs=options.jobs_of(args), progress=_teller())
-    Progress.done_with_line()
+    StatusLine.done_with_line()
     if not material.complete:
         return stopped(args, folder)
     written = report.write(material, drawing())
     return finished(folder, written.text, written.page)
 
 
-def _teller() -> Callable[[Told], None]:
-    line = Progress()
+def _teller() -> Callable[[Progress], None]:
+    line = StatusLine()
 
-    def tell(p: Told) -> None:
+    def tell(p: Progress) -> None:
         rest = to_go(p.eta, " for it")
         line.show(f"{p.part}, {p.share:.0%}: {p.what}{rest}", last=p.done >= p.total)
 

@@ -244,7 +244,7 @@ def _evolve(
     if outcome is not None:
         return outcome
 
-    def progress(p: driving.Progress) -> None:
+    def progress(p: driving.GenerationProgress) -> None:
         if tell is not None:
             what = f"evolution of {persona.name}, generation {p.generation + 1}/{p.target}"
             tell(Progress(0, 1, None, what))
