@@ -276,13 +276,14 @@ def ended(folder: Path) -> Outcome | None:
     Raises:
         RunError, PolicyError: a file is damaged.
     """
-    checkpoint = runs.read_checkpoint(folder)
+    config = runs.read_config(folder)
+    checkpoint, _ = runs.usable_checkpoint(folder, runs.digest(config))
     if checkpoint is None:
         return None
     before = _policy_of(folder, checkpoint.generation + 1)
     if before is None:
         return None
-    state = reopening.state_of(folder, runs.read_config(folder), checkpoint)
+    state = reopening.state_of(folder, config, checkpoint)
     status = FINISHED if state.generation + 1 >= checkpoint.target else DEADLINE
     return Outcome(folder, status, state.generation + 1, state.hall[0], *before)
 

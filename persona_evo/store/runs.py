@@ -119,7 +119,7 @@ class Run:
         config = read_config(folder)
         lock = Lock(folder).acquire()
         try:
-            checkpoint, recovered = _last_checkpoint(folder, digest(config))
+            checkpoint, recovered = usable_checkpoint(folder, digest(config))
             if checkpoint is None:
                 _check_new(folder)
             _repair(folder / JOURNAL, checkpoint)
@@ -282,8 +282,8 @@ def read_checkpoint(folder: Path, name: str = CHECKPOINT) -> Checkpoint | None:
     )
 
 
-def _last_checkpoint(folder: Path, config: str) -> tuple[Checkpoint | None, str]:
-    """The newest checkpoint that can be used, and what is wrong with a newer one.
+def usable_checkpoint(folder: Path, config: str) -> tuple[Checkpoint | None, str]:
+    """The newest checkpoint that can be used, and what is wrong with a newer one ("" for nothing).
 
     Args:
         folder: of the run.

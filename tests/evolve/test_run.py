@@ -22,6 +22,7 @@ from persona_evo.evolve.records import Request
 from persona_evo.evolve.run import (
     Outcome,
     best_run,
+    ended,
     evolve,
     evolve_runs,
     resume,
@@ -333,6 +334,20 @@ def test_several_runs_are_compared_by_the_core_priority(tmp_path: Path) -> None:
     lower = [Outcome(tmp_path, FINISHED, 1, None, None, p) for p in (9.0, 3.0, 5.0)]
     assert best_run(lower, GAME, "ST").priority == 3.0
     assert best_run([*lower, Outcome(tmp_path, INTERRUPTED, 0, None)], GAME, "MS").priority == 9.0
+
+
+@pytest.mark.usefixtures("unsimplified")
+def test_a_run_goes_on_from_the_checkpoint_before_a_damaged_one(tmp_path: Path) -> None:
+    levels = mapsets.resolve(GAME, ["train"])[:1]
+    options: dict[str, Any] = {"root": tmp_path, "budget": Budget(iterations=50)}
+    whole = evolve(GAME, load("runner", GAME), levels, tiny("paper", generations=3), 3, name="whole", **options)
+    before = journal(whole.folder), (whole.folder / runs.HALL).read_bytes()
+    (whole.folder / runs.CHECKPOINT).write_text("{")
+    assert ended(whole.folder) is None
+    again = resume(whole.folder)
+    assert again.status == FINISHED and again.policy == whole.policy and "checkpoint.json" in again.recovered
+    assert (journal(whole.folder), (whole.folder / runs.HALL).read_bytes()) == before
+    assert not resume(whole.folder).recovered
 
 
 @pytest.mark.usefixtures("unsimplified")
