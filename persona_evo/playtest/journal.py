@@ -39,7 +39,6 @@ CONFIG, TRACES = "playtest.json", "traces.jsonl"
 Key = tuple[str, str, int, int]
 """Level, player, trial and seed of a playthrough."""
 
-
 KIND = JobKind("playtest", CONFIG, TRACES, SCHEMA, comparable=comparable)
 
 
@@ -59,15 +58,6 @@ LINES = LineFormat("playthrough", Playthrough.to_json, from_dict, key, _label)
 def playthroughs(folder: Path) -> Journal[Playthrough]:
     """The playthroughs in a playtest's folder."""
     return Journal(folder / TRACES, LINES)
-
-
-def reading(path: Path) -> list[Playthrough]:
-    """Read the playthroughs of a file that another process may be writing to; a torn last line is ignored.
-
-    Raises:
-        RunError: a line is damaged.
-    """
-    return Journal(path, LINES).read()
 
 
 @dataclass(frozen=True)

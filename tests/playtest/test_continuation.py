@@ -16,12 +16,11 @@ from persona_evo.games.core import Event, Metric
 from persona_evo.games.python_game import from_class
 from persona_evo.personas import Persona
 from persona_evo.playtest import batch, metrics, record_reading, records, require
-from persona_evo.playtest.journal import reading
 from persona_evo.playtest.players import Player
 from persona_evo.playtest.records import End, Playthrough
 from persona_evo.search.settings import Budget
 from persona_evo.search.tree_policy import TreePolicy
-from tests.playtest.makers import played
+from tests.playtest.makers import played, reading
 from tests.shared import unsealed
 
 GAME = registry.get("minidungeons2")

@@ -12,8 +12,7 @@ import pytest
 from persona_evo.errors import GameError, Place, RunError
 from persona_evo.games.core import Event
 from persona_evo.playtest import record_reading, records
-from persona_evo.playtest.journal import reading
-from tests.playtest.makers import played
+from tests.playtest.makers import played, reading
 
 pytestmark = pytest.mark.quick
 
