@@ -29,7 +29,7 @@ from persona_evo.games.core import Game, Level, closing_outside
 from persona_evo.jobs.workers import Workers, lent
 from persona_evo.search.duel import League
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.store import runs
+from persona_evo.store import checkpoints, runs
 from persona_evo.words import counted
 
 HELD_OUT = "held_out"
@@ -277,7 +277,7 @@ def ended(folder: Path) -> Outcome | None:
         RunError, PolicyError: a file is damaged.
     """
     config = runs.read_config(folder)
-    checkpoint, _ = runs.usable_checkpoint(folder, runs.digest(config))
+    checkpoint, _ = checkpoints.usable_checkpoint(folder, checkpoints.digest(config))
     if checkpoint is None:
         return None
     before = _policy_of(folder, checkpoint.generation + 1)

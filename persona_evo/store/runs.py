@@ -22,54 +22,36 @@ one before it, whose next generation is made again. Other damage is reported and
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
 from persona_evo.errors import Place, RunError
-from persona_evo.jobs import checksum, journal, schema
+from persona_evo.jobs import journal, schema
 from persona_evo.jobs.folder import made
 from persona_evo.jobs.lock import Lock
 from persona_evo.names import file_name
-
-SCHEMA = 1
-"""Version of config.json and checkpoint.json."""
-
-CONFIG, JOURNAL, CHECKPOINT, HALL, POLICY = (
-    "config.json",
-    "journal.jsonl",
-    "checkpoint.json",
-    "hall_of_fame.json",
-    "policy.json",
+from persona_evo.store.checkpoints import (
+    CHECKPOINT,
+    PREVIOUS,
+    SCHEMA,
+    Checkpoint,
+    digest,
+    usable_checkpoint,
+    versioned,
 )
-PREVIOUS = "checkpoint-previous.json"
-"""The checkpoint of the generation before the last."""
+from persona_evo.store.checkpoints import CONFIG as CONFIG
+
+JOURNAL, HALL, POLICY = "journal.jsonl", "hall_of_fame.json", "policy.json"
 BEFORE_FIRST = "policy-0.json"
 """The policy of a run whose time was up before the end of its first generation."""
 TIMING = "timing"
 """Key of a journal line under which is what differs between equal runs."""
-
-
-@dataclass(frozen=True)
-class Checkpoint:
-    """How far a run is.
-
-    generation: the last one finished. target: how many the run is to have. journal: bytes of the journal that belong
-    to the generations up to this one. state: all that the next generation depends on. config: digest of the
-    configuration that it was made with, "" where an older version wrote it.
-    """
-
-    generation: int
-    target: int
-    journal: int
-    state: Mapping[str, Any]
-    config: str = ""
 
 
 class Run:
@@ -127,8 +109,8 @@ class Run:
                 part.unlink()
             run = cls(folder, config, checkpoint, lock)
             run.recovered = recovered
-            if recovered:
-                run._save()
+            if checkpoint is not None and recovered:
+                checkpoint.write(folder / CHECKPOINT)
         except BaseException:
             lock.release()
             raise
@@ -148,20 +130,15 @@ class Run:
         end = journal.append(self.folder / JOURNAL, lines)
         schema.write(self.folder / HALL, {"generation": generation, "members": list(hall)})
         if self.checkpoint is not None:
-            self._save(PREVIOUS)
+            self.checkpoint.write(self.folder / PREVIOUS)
         self.checkpoint = Checkpoint(generation, target, end, state, self._digest)
-        self._save()
+        self.checkpoint.write(self.folder / CHECKPOINT)
 
     def aim(self, target: int) -> None:
         """Set how many generations the run is to have, so that a resumed run knows."""
         if self.checkpoint and self.checkpoint.target != target:
             self.checkpoint = replace(self.checkpoint, target=target)
-            self._save()
-
-    def _save(self, name: str = CHECKPOINT) -> None:
-        assert self.checkpoint is not None
-        text = json.dumps({"schema": SCHEMA, **self.checkpoint.__dict__}, allow_nan=False)
-        schema.write_atomically(self.folder / name, checksum.sealed(text) + "\n")
+            self.checkpoint.write(self.folder / CHECKPOINT)
 
     def finish(self, policy_text: str, generations: int) -> Path:
         """Write the final policy beside those of earlier ends of this run; the same policy is not written twice."""
@@ -223,103 +200,27 @@ def read_config(folder: Path) -> dict[str, Any]:
             expected=f"a folder with {CONFIG}",
             hint="name a folder below runs/",
         )
-    return dict(_reader(path).data)
+    return dict(_checked(folder).data)
 
 
 def config_reader(folder: Path) -> schema.Reader:
     """The configuration of a run, to take values out (raises as `read_config`)."""
     read_config(folder)
-    return _reader(folder / CONFIG)
+    return _checked(folder)
 
 
-def _reader(path: Path) -> schema.Reader:
-    data, text = schema.read(path, RunError)
-    data = schema.migrate(data, text, str(path), RunError, SCHEMA, {})
-    reader = schema.Reader(data, text, str(path), RunError)
-    if path.name == CONFIG:
-        reader.text_of("game")
-        persona = reader.object("persona")
-        persona.text_of("name")
-        persona.text_of("priority", "")
-        reader.whole("seed")
-        reader.words("versions", {})
-        reader.texts("first", [])
-        if reader.whole("target") < 1:
-            raise reader.fail("is out of range", "target", found=data["target"], expected="at least 1")
+def _checked(folder: Path) -> schema.Reader:
+    reader = versioned(folder / CONFIG)
+    reader.text_of("game")
+    persona = reader.object("persona")
+    persona.text_of("name")
+    persona.text_of("priority", "")
+    reader.whole("seed")
+    reader.words("versions", {})
+    reader.texts("first", [])
+    if reader.whole("target") < 1:
+        raise reader.fail("is out of range", "target", found=reader.whole("target"), expected="at least 1")
     return reader
-
-
-def digest(config: Mapping[str, Any]) -> str:
-    """Names a configuration: the same for the same values, whatever their order."""
-    plain = json.dumps(json.loads(schema.dump(config)), sort_keys=True)
-    return hashlib.blake2b(plain.encode(), digest_size=16).hexdigest()
-
-
-def read_checkpoint(folder: Path, name: str = CHECKPOINT) -> Checkpoint | None:
-    """The checkpoint of a run; None before the end of the first generation.
-
-    Raises:
-        RunError: a damaged file.
-    """
-    if not os.path.lexists(folder / name):
-        return None
-    reader = _reader(folder / name)
-    for key, least in (("generation", 0), ("target", 1), ("journal", 0)):
-        if reader.whole(key) < least:
-            raise reader.fail(
-                "is out of range",
-                key,
-                found=reader.whole(key),
-                expected=f"a whole number of at least {least}",
-                hint=schema.RESTORE,
-            )
-    return Checkpoint(
-        reader.whole("generation"),
-        reader.whole("target"),
-        reader.whole("journal"),
-        reader.get("state", dict, "an object"),
-        reader.text_of("config", ""),
-    )
-
-
-def usable_checkpoint(folder: Path, config: str) -> tuple[Checkpoint | None, str]:
-    """The newest checkpoint that can be used, and what is wrong with a newer one ("" for nothing).
-
-    Args:
-        folder: of the run.
-        config: digest of its configuration.
-
-    Raises:
-        RunError: none can be used, or it belongs to another configuration.
-    """
-    problem = f"{CHECKPOINT} is missing"
-    try:
-        checkpoint = read_checkpoint(folder)
-    except RunError as damage:
-        if not (folder / PREVIOUS).is_file():
-            raise
-        problem, checkpoint = str(damage).partition("\n")[0], None
-    name = CHECKPOINT
-    if checkpoint is None:
-        name, checkpoint = PREVIOUS, read_checkpoint(folder, PREVIOUS)
-    if checkpoint is None:
-        return None, ""
-    if checkpoint.config not in ("", config):
-        raise RunError(
-            "the checkpoint belongs to another configuration",
-            place=Place(str(folder / name)),
-            found=f"digest {checkpoint.config}",
-            expected=f"{config}, that of {CONFIG}",
-            hint=f"restore {CONFIG} and {CHECKPOINT} from a copy; for other settings start a new run",
-        )
-    if name == CHECKPOINT:
-        return checkpoint, ""
-    return checkpoint, f"{problem}; the run continues after generation {checkpoint.generation + 1}, from {PREVIOUS}"
-
-
-def checkpoint_reader(folder: Path) -> schema.Reader:
-    """The checkpoint of a run that has one, to take values out (raises as `read_checkpoint`)."""
-    return _reader(folder / CHECKPOINT)
 
 
 def _check_new(folder: Path) -> None:

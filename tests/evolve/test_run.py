@@ -37,7 +37,7 @@ from persona_evo.personas.core import load
 from persona_evo.personas.lists import OpenList
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import UCB1_FORMULA
-from persona_evo.store import policies, runs
+from persona_evo.store import checkpoints, policies, runs
 from tests.shared import unsealed
 
 from .drive_synthetic import config, work
@@ -120,7 +120,7 @@ def test_more_generations_continue_a_finished_run_as_if_it_had_been_longer(tmp_p
 def test_a_checkpoint_with_a_broken_state_is_told(tmp_path: Path) -> None:
     run = runs.Run.create(tmp_path, config("paper", 2))
     work(run)
-    path = run.folder / runs.CHECKPOINT
+    path = run.folder / checkpoints.CHECKPOINT
     data = json.loads(unsealed(path))
     del data["state"]["islands"][0]["stream"]
     path.write_text(json.dumps(data))
@@ -147,7 +147,7 @@ def test_a_checkpoint_with_a_broken_state_is_told(tmp_path: Path) -> None:
 def test_each_value_of_a_state_has_to_fit_the_run(tmp_path: Path, path: tuple[Any, ...], value: Any) -> None:
     run = runs.Run.create(tmp_path, {**config("paper", 2), "levels": [{}] * LEVELS})
     work(run)
-    file = run.folder / runs.CHECKPOINT
+    file = run.folder / checkpoints.CHECKPOINT
     data = json.loads(unsealed(file))
     inner = data["state"]
     for step in path[:-1]:
@@ -342,7 +342,7 @@ def test_a_run_goes_on_from_the_checkpoint_before_a_damaged_one(tmp_path: Path) 
     options: dict[str, Any] = {"root": tmp_path, "budget": Budget(iterations=50)}
     whole = evolve(GAME, load("runner", GAME), levels, tiny("paper", generations=3), 3, name="whole", **options)
     before = journal(whole.folder), (whole.folder / runs.HALL).read_bytes()
-    (whole.folder / runs.CHECKPOINT).write_text("{")
+    (whole.folder / checkpoints.CHECKPOINT).write_text("{")
     assert ended(whole.folder) is None
     again = resume(whole.folder)
     assert again.status == FINISHED and again.policy == whole.policy and "checkpoint.json" in again.recovered
@@ -361,7 +361,7 @@ def test_the_rules_must_be_those_the_run_began_with(tmp_path: Path) -> None:
     path.write_text(text.replace(f'"game_version": {GAME.version}', '"game_version": 99'))
     with pytest.raises(RunError, match="another configuration"):
         resume(outcome.folder)
-    checkpoint = outcome.folder / runs.CHECKPOINT
+    checkpoint = outcome.folder / checkpoints.CHECKPOINT
     kept = json.loads(unsealed(checkpoint))
     del kept["config"]  # as older versions wrote it
     checkpoint.write_text(json.dumps(kept))

@@ -38,7 +38,7 @@ from persona_evo.jobs.workers import Workers
 from persona_evo.personas.core import load
 from persona_evo.report import evolution as page
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.store import policies, runs
+from persona_evo.store import checkpoints, policies, runs
 from tests.shared import unsealed
 
 from .synthetic import METRICS
@@ -539,7 +539,7 @@ def test_a_state_has_to_be_one_of_a_run_that_draws_levels(
     made: dict[str, Pool], tmp_path: Path, path: tuple[Any, ...], value: Any
 ) -> None:
     folder = run(made, tmp_path, progress=stopping(lambda p: p.generation == 0)).folder
-    file = folder / runs.CHECKPOINT
+    file = folder / checkpoints.CHECKPOINT
     data = json.loads(unsealed(file))
     inner = data["state"]
     for step in path[:-1]:
@@ -569,7 +569,7 @@ def test_a_damaged_configuration_is_told(
     file = folder / runs.CONFIG
     config = {**json.loads(unsealed(file)), **change}
     file.write_text(schema.dump(config))
-    (folder / runs.CHECKPOINT).unlink()
+    (folder / checkpoints.CHECKPOINT).unlink()
     (folder / runs.HALL).unlink()
     (folder / runs.JOURNAL).unlink()
     with pytest.raises(RunError, match=said):

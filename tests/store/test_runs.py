@@ -15,7 +15,7 @@ import pytest
 
 from persona_evo.errors import RunError
 from persona_evo.jobs.lock import LOCK, Lock
-from persona_evo.store import runs
+from persona_evo.store import checkpoints, runs
 from tests.shared import unsealed
 
 CONFIG: dict[str, Any] = {"game": "pkg.mod:GAME", "persona": {"name": "runner"}, "seed": 7, "target": 4}
@@ -105,7 +105,7 @@ def test_damage_is_refused_with_its_place_and_the_folder_is_free_again(
 def test_a_damaged_checkpoint_is_replaced_by_the_one_before(tmp_path: Path, damage: Any) -> None:
     folder = made(tmp_path, 3)
     whole = [runs.comparable(row) for row in runs.read_journal(folder)]
-    path = folder / runs.CHECKPOINT
+    path = folder / checkpoints.CHECKPOINT
     if damage is None:
         path.unlink()
     else:
@@ -125,7 +125,7 @@ def test_a_damaged_checkpoint_is_replaced_by_the_one_before(tmp_path: Path, dama
 )
 def test_without_an_earlier_checkpoint_damage_is_refused(tmp_path: Path, damage: Any, said: str) -> None:
     folder = made(tmp_path, 1)
-    path = folder / runs.CHECKPOINT
+    path = folder / checkpoints.CHECKPOINT
     path.write_text(damage(path.read_text()))
     with pytest.raises(RunError, match=said):
         runs.Run.resume(folder)
@@ -134,20 +134,20 @@ def test_without_an_earlier_checkpoint_damage_is_refused(tmp_path: Path, damage:
 def test_a_journal_of_another_generation_does_not_belong_to_the_checkpoint(tmp_path: Path) -> None:
     folder = made(tmp_path, 2)
     lines = (folder / runs.JOURNAL).read_text().splitlines(keepends=True)
-    checkpoint = json.loads(unsealed(folder / runs.CHECKPOINT))
-    (folder / runs.CHECKPOINT).write_text(json.dumps({**checkpoint, "journal": len("".join(lines[:2]))}))
+    checkpoint = json.loads(unsealed(folder / checkpoints.CHECKPOINT))
+    (folder / checkpoints.CHECKPOINT).write_text(json.dumps({**checkpoint, "journal": len("".join(lines[:2]))}))
     with pytest.raises(RunError, match="does not belong"):
         runs.Run.resume(folder)
 
 
 def test_a_folder_of_an_earlier_version_is_resumed(tmp_path: Path) -> None:
     folder = made(tmp_path, 2)
-    for name in (runs.CONFIG, runs.JOURNAL, runs.HALL, runs.CHECKPOINT):
+    for name in (runs.CONFIG, runs.JOURNAL, runs.HALL, checkpoints.CHECKPOINT):
         unsealed(folder / name)
-    (folder / runs.PREVIOUS).unlink()
+    (folder / checkpoints.PREVIOUS).unlink()
     size = (folder / runs.JOURNAL).stat().st_size
-    (folder / runs.CHECKPOINT).write_text(
-        json.dumps({**json.loads((folder / runs.CHECKPOINT).read_text()), "journal": size})
+    (folder / checkpoints.CHECKPOINT).write_text(
+        json.dumps({**json.loads((folder / checkpoints.CHECKPOINT).read_text()), "journal": size})
     )
     with runs.Run.resume(folder) as run:
         record(run, 2)
@@ -250,7 +250,7 @@ def test_a_checkpoint_belongs_to_its_configuration(tmp_path: Path) -> None:
 def test_numbers_of_a_checkpoint_are_checked(tmp_path: Path, name: str, value: int) -> None:
     folder = made(tmp_path, 2)
     path = folder / "checkpoint.json"
-    (folder / runs.PREVIOUS).unlink()
+    (folder / checkpoints.PREVIOUS).unlink()
     path.write_text(json.dumps({**json.loads(unsealed(path)), name: value}))
     with pytest.raises(RunError, match=rf"checkpoint\.json:1:\d+: \.{name}"):
         runs.Run.resume(folder)
