@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
-from persona_evo.cli.parser import filled, number, whole
+from persona_evo.cli.parser import Commands, filled, number, whole
 from persona_evo.cli.say import Progress, duration, note
 from persona_evo.studies.colosseum import command as reproduce_colosseum
 from persona_evo.studies.commands import add_running, check_running, drawing, finished, seed_of, stopped
@@ -36,7 +36,7 @@ FROZEN = (
 """Options that a resumed reproduction has from its folder."""
 
 
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """The command's options, a command for each publication."""
     parser = commands.add_parser("reproduce", description=__doc__)
     studies = parser.add_subparsers(
@@ -49,7 +49,7 @@ def add(commands: Any) -> None:
     reproduce_evolution.add(studies)
 
 
-def _minidungeons(studies: Any) -> None:
+def _minidungeons(studies: Commands) -> None:
     parser = studies.add_parser(
         "minidungeons",
         help="personas through MCTS with evolved heuristics (Holmgård et al. 2019)",

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from typing import Any
 
 from persona_evo.cli import options
-from persona_evo.cli.parser import number, whole
+from persona_evo.cli.parser import Commands, number, whole
 from persona_evo.cli.say import Progress, duration, note
 from persona_evo.studies.commands import add_running, check_running, drawing, finished, stopped
 from persona_evo.words import plural
@@ -16,7 +15,7 @@ FROZEN = ("games", "iterations", "seconds")
 """Options that a resumed reproduction has from its folder."""
 
 
-def add(studies: Any) -> None:
+def add(studies: Commands) -> None:
     """The study's options."""
     parser = studies.add_parser(
         "colosseum",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from persona_evo.cli import options
-from persona_evo.cli.parser import filled, path, whole
+from persona_evo.cli.parser import Commands, filled, path, whole
 from persona_evo.cli.say import Progress, duration, note
 from persona_evo.studies.commands import add_running, check_running, drawing, finished, stopped
 
@@ -22,7 +22,7 @@ PERSONAS = ("runner", "monster_killer", "treasure_collector", "completionist")
 STAGES = ("pools", "lines", "train", "measure", "budgets", "transfer", "report")
 
 
-def add(studies: Any) -> None:
+def add(studies: Commands) -> None:
     """The study's options."""
     parser = studies.add_parser(
         "evolution",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from persona_evo.cli import options
-from persona_evo.cli.parser import whole
+from persona_evo.cli.parser import Commands, whole
 from persona_evo.cli.say import Progress, duration, note
 from persona_evo.studies.commands import add_running, check_running, drawing, finished, seed_of, stopped
 from persona_evo.words import counted
@@ -19,7 +19,7 @@ FROZEN = ("replicates", "rollouts")
 """Options that a resumed reproduction has from its folder."""
 
 
-def add(studies: Any) -> None:
+def add(studies: Commands) -> None:
     """The command's options."""
     parser = studies.add_parser(
         "montecarlo",

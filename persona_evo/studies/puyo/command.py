@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from persona_evo.cli import options
-from persona_evo.cli.parser import whole
+from persona_evo.cli.parser import Commands, whole
 from persona_evo.cli.say import Progress, note
 from persona_evo.studies.commands import add_running, check_running, drawing, finished, stopped
 
@@ -14,7 +13,7 @@ FROZEN = ("games", "drops", "clock", "generations", "population", "iterations")
 """Options that a resumed reproduction has from its folder."""
 
 
-def add(studies: Any) -> None:
+def add(studies: Commands) -> None:
     """The study's options."""
     parser = studies.add_parser(
         "puyo",
