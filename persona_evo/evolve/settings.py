@@ -15,7 +15,7 @@ FUNCTIONS = ("basic", "extended")
 VARIABLES = ("metrics", "paper", "extended", "planner", "parent")
 PLANNED = ("planner", "parent")
 """Choices of `variables` that only plans of whole levels have."""
-GROWTHS = ("grow", "full", "half")
+GROWTHS = ("grow", "full", "half", "sums")
 TOPOLOGIES = ("ring", "random")
 DUPLICATES = ("off", "canonical", "behaviour")
 MUTATIONS = ("new", "subtree", "point", "constant", "hoist", "shrink", "term")
@@ -55,6 +55,7 @@ SAMPLING: Mapping[str, Any] = {
     "islands": 2,
     "elites": 3,
     "migrants": 2,
+    "growth": "sums",
     "depth_min": 1,
     "depth_max": 4,
     "size_limit": 63,
@@ -93,7 +94,7 @@ class EvolutionSettings:
         costly: metrics that take time to work out are among them.
         constant_low, constant_high: constants are drawn uniformly from here (the text has -1 to 1).
         growth: shape of random formulas: "grow" draws every node from all functions and leaves alike, "full" has all
-            leaves at one depth, "half" is either.
+            leaves at one depth, "half" is either; "sums" is "half" or a sum of weighted terms (`genetics.with_term`).
         depth_min, depth_max: depth of random formulas; a single leaf has depth 0.
         depth_limit: no formula is ever deeper.
         size_limit: no formula ever has more nodes.

@@ -1,6 +1,6 @@
 """Play move by move: search from the state at hand, make the best move, go on from what it led to.
 
-For games of chance and games for two, which have no plan, and for play under a time limit. Each node maximises the
+For games of chance and two-player games, which have no plan, and for play under a time limit. Each node maximises the
 utility of the player to move there, as `measure` shows it to that player.
 
 | game | search | kept for the next move |

@@ -1,4 +1,4 @@
-"""One search with several open lists (`open_lists`) in a planner's memory: begun, gone on with, asked for its plans."""
+"""A search with several open lists (`open_lists`) in the memory of a planner: start it, continue it, ask for plans."""
 
 from __future__ import annotations
 

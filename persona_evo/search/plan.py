@@ -68,7 +68,7 @@ class Planner(Workspace):
         capacity: nodes at most.
 
     Raises:
-        SettingsError: the game is not a deterministic game for one player, or has no such variant of its rules.
+        SettingsError: the game is not a deterministic single-player game, or has no such variant of its rules.
     """
 
     def __init__(self, game: Game, level: Level, settings: SearchSettings, capacity: int) -> None:

@@ -1,4 +1,4 @@
-"""One search in a planner's memory: it is started, continued, and asked for its best plan."""
+"""A search in the memory of a planner: start it, continue it, ask it for its best plan."""
 
 from __future__ import annotations
 

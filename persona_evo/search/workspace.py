@@ -90,7 +90,7 @@ class Workspace:
             raise SettingsError(
                 f"{game.title} cannot be planned with one tree",
                 found=f"{counted(game.players, 'player')}, {'deterministic' if game.deterministic else 'random'}",
-                expected="a deterministic game for one player",
+                expected="a deterministic single-player game",
                 hint="play it move by move instead",
             )
         game, level, self.pack = game.for_search(level, settings.variant)
