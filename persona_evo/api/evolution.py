@@ -54,10 +54,10 @@ def evolve_policy(
         jobs: cores, -1 for all; without influence on the result.
         duration: seconds after which all is done; generations and the last steps share them.
         progress, tell: called after each generation, and in the last steps.
-        league: in games for two, whom the policies play against (see `playtest.match.names`); the game's own if there
-            are none.
+        league: in two-player games, the opponents of the policies (see `playtest.match.names`), by default
+            the game's own.
         agent: who plays with the policies, move by move; iterations and seconds are those of a move then. Without one
-            games for one are planned whole, and games for two have the game's template.
+            single-player games are planned whole, and two-player games have the game's template.
         search: rules of the search; "paper" for the preset "paper" and "single" otherwise if not given. "anytime"
             evolves for the planner with several open lists. An agent says how it searches.
         seed_policies: formulas to start from, named as for `--seed-policies`: "none" for random ones alone, "ucb1",

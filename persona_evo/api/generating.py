@@ -11,8 +11,9 @@ from persona_evo.errors import SettingsError
 from persona_evo.evolve import pools
 from persona_evo.evolve.parallel import Workers
 from persona_evo.games import registry
+from persona_evo.games.constraints import Constraints, Span
 from persona_evo.games.core import Game, Level
-from persona_evo.games.generating import Constraints, Span, generate, generator
+from persona_evo.games.generating import generate, generator
 from persona_evo.games.options import level_options
 
 

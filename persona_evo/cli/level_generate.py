@@ -146,7 +146,7 @@ def constraints_of(args: argparse.Namespace, game: Game) -> Constraints:
     Raises:
         SettingsError: a path in a game that has none, or one that is impossible, or a number is named twice.
     """
-    from persona_evo.games.generating import Constraints, Span
+    from persona_evo.games.constraints import Constraints, Span
 
     spans: dict[str, Span] = {}
     given = [(name, getattr(args, name)) for name in SHORT if getattr(args, name) is not None]

@@ -1,4 +1,4 @@
-"""`persona-evo match GAME A B ...`: agents of a game for two play each other, and what came of it.
+"""`persona-evo match GAME A B ...`: agents of a two-player game play each other, and what came of it.
 
   persona-evo match colosseum                              the agents that come with a game
   persona-evo match colosseum two_ply random --swap        let agents play, into a new folder with a page
@@ -60,7 +60,7 @@ def add(commands: Any) -> None:
     """The command's options."""
     parser = commands.add_parser("match", description=__doc__, epilog=PROGRAMS)
     parser.add_argument(
-        "game", type=filled, metavar="GAME|replay", help='a game for two, or "module:object" of your own, or replay'
+        "game", type=filled, metavar="GAME|replay", help='a two-player game, or "module:object" of your own, or replay'
     )
     parser.add_argument(
         "agents",
@@ -164,10 +164,10 @@ def _run(args: argparse.Namespace, workers: Workers) -> int:
     game = registry.get(args.game)
     if game.players != 2 and args.agents and game.agents:
         raise SettingsError(
-            "a match needs a game for two",
+            "a match needs a two-player game",
             found=f"{game.name}, for {game.players}",
             expected="such as colosseum",
-            hint="persona-evo playtest is for games for one",
+            hint="persona-evo playtest is for single-player games",
         )
     if not args.agents:
         return list_agents(game)

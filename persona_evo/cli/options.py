@@ -381,13 +381,13 @@ def budget_of(args: argparse.Namespace, league: League | None = None) -> Budget:
 
 
 def league_of(args: argparse.Namespace, game: Game, persona: Persona) -> League | None:
-    """Who plays move by move; None in games for one where no agent is named."""
+    """Who plays move by move; None in single-player games where no agent is named."""
     from persona_evo.playtest.match import names
 
     if game.players == 1:
         if args.league:
             raise SettingsError(
-                "--league is for games for two", found=f"{game.name}, for one", hint="leave --league out"
+                "--league is for two-player games", found=f"{game.name}, for one", hint="leave --league out"
             )
         if not args.agent:
             return None

@@ -200,7 +200,7 @@ def _run(args: argparse.Namespace, workers: Workers) -> int:
         _check_rates(args, rates, [v.name for v in levels])
         if not limited(game) and any(r.measure == "bound_ratio" for r in requirements):
             raise SettingsError(
-                "bound_ratio needs limits, which games for two and games of chance do not have",
+                "bound_ratio needs limits, which two-player games and games of chance do not have",
                 found=game.name,
                 expected="a requirement on win_rate, utility or a metric",
             )
@@ -320,7 +320,7 @@ def play(
 
 
 def _note_league(league: League, players: list[Player], trials: int) -> None:
-    """Say who is met, or in games for one who plays."""
+    """Say who is met, or in single-player games who plays."""
     from persona_evo.playtest.duels import meeting, met
     from persona_evo.playtest.players import movers
 

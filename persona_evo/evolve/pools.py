@@ -20,8 +20,9 @@ from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.evolve.parallel import Workers
 from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
+from persona_evo.games.constraints import Constraints
 from persona_evo.games.core import WON, Game, Level, main_metrics
-from persona_evo.games.generating import STREAMS, Constraints, Source, check_count
+from persona_evo.games.generating import STREAMS, Source, check_count
 from persona_evo.personas.lists import OpenList
 from persona_evo.search.plan import Planner, planner_for
 from persona_evo.search.settings import Budget, SearchSettings
@@ -233,7 +234,7 @@ def winners(
         raise SettingsError(
             f"nobody can prove that levels of {game.title} can be won",
             found=game.name,
-            expected="a deterministic game for one player",
+            expected="a deterministic single-player game",
             hint="name levels instead",
         )
     wanted = Wanted(registry.address(game), seed, stream, constraints, tuple(sorted((options or {}).items())))

@@ -1,9 +1,9 @@
 """Many playthroughs: every player in every level, as often as asked, on all cores.
 
 Where an agent plays move by move (`search.duel`), a playthrough is what it played with the player's tree policy; a
-player may also be an agent of its own, which needs no tree policy. In a game for two each player meets the opponents of
-a league in turn, first as one side, then as the other; its metrics are what it sees at the end, and its records name
-the opponent, the side and the result.
+player may also be an agent of its own, which needs no tree policy. In a two-player game each player meets the
+opponents of a league in turn, first as one side, then as the other; its metrics are
+what it sees at the end, and its records name the opponent, the side and the result.
 
 Once a trial has proven its plan, the trials after it show other routes of the same search (see `playing`).
 """
@@ -62,7 +62,7 @@ class Results:
     """A batch of playthroughs, in the order of levels, players and trials, and what it was made with.
 
     bounds: the best utilities known, by (level, persona's name). complete: False after Ctrl-C. folder: where the
-    playthroughs are kept, None if nowhere. league: who plays in a game for two.
+    playthroughs are kept, None if nowhere. league: who plays in a two-player game.
     """
 
     game: Game
@@ -139,8 +139,8 @@ def playtest(
         progress: called now and then.
         game_name: how the registry finds the game, where that is not its name ("module:object").
         recorded: what the folder calls the game, where that is something else.
-        league: who plays move by move; needed in a game for two, and where a player is an agent. The budget is one of a
-            move then, and the template says how it searches.
+        league: who plays move by move; needed in a two-player game, and where a player is an agent. The budget then
+            is that of a move, and the template says how it searches.
         continuation: share of the budget, beside it, for playing on from a plan's end to the game's; 0 not to.
         workers: to be used instead of new ones; they are left running.
         then: what these begin with when no playthrough is left to begin.
@@ -219,7 +219,7 @@ def specified(
         league = league.with_budget(budget)
     elif game.players > 1:
         raise SettingsError(
-            "a playtest of a game for two needs opponents",
+            "a playtest of a two-player game needs opponents",
             found=game.name,
             expected="a league",
             hint="or let agents play each other: persona-evo match",

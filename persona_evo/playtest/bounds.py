@@ -78,8 +78,8 @@ def bounds(
         records: playthroughs, of which a better one than the solver's replaces it; a playthrough whose plan was proven
             to be the best proves the limit.
         seconds: for the solver, for each level and persona; 0 for what the records say alone, which is all there is of
-            games that run elsewhere. Of games for two and games of chance there is no limit: what can be reached is up
-            to the opponent or to luck.
+            games that run elsewhere. Two-player games and games of chance have no limit: what can be reached depends on
+            the opponent or on luck.
         folder: where results are kept and looked up.
         progress: called with how many of how many are done.
         workers: to be used instead of new ones; they are left running.

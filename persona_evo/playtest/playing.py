@@ -277,7 +277,7 @@ def record(
         game, level: what was played.
         plan: what the search came to.
         trial: its number.
-        side: number of the player in a game for two, where no places are told: two avatars are on the board.
+        side: number of the player in a two-player game, where no places are told: two avatars are on the board.
         after: what was played after the plan, None where the game was not played to its end.
     """
     told = _Told(game, level, plan, after.actions if after else (), alone=side is None)

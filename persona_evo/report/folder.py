@@ -8,7 +8,7 @@
 | difficulty.csv | win rate, death rate and damage by level, persona and level of skill |
 | calibration.csv | how win rates correlate with pass rates that were measured elsewhere |
 | health.csv | hit points by level, player and turn |
-| duels.csv | games for two: by level, player, opponent and side |
+| duels.csv | two-player games: by level, player, opponent and side |
 | findings.json | what is wrong with the levels (see `persona_evo.games.findings`) |
 | summary_wide.csv | one row for each level and player |
 | summary.csv, comparison.csv, players.csv, correlations.csv, structure.csv, findings.csv | the tables |

@@ -455,7 +455,7 @@ def _single(s: Summary) -> dict[str, object]:
 def record_rows(records: Iterable[Playthrough]) -> list[dict[str, object]]:
     """Playthroughs for a CSV file, one a row, without their actions and positions.
 
-    Those of games for two also name the opponent, the side and the result.
+    Those of two-player games also name the opponent, the side and the result.
     """
     plain = (
         "level",

@@ -184,7 +184,7 @@ def test_who_cannot_be_in_a_league(tmp_path: Path) -> None:
             names.league(GAME, "", opponents=words)
     with pytest.raises(SettingsError, match="no tree policy"):
         names.league(GAME, "", template="two_ply")
-    with pytest.raises(SettingsError, match="for games for two"):
+    with pytest.raises(SettingsError, match="for two-player games"):
         LEAGUE.check(registry.get("minidungeons2"))
     with pytest.raises(SettingsError, match="needs opponents"):
         evolved(tmp_path, league=None)
@@ -247,7 +247,7 @@ def test_a_playtest_for_two_meets_everybody_from_both_sides_and_goes_on(tmp_path
 
 def test_commands_say_what_does_not_go_together(capsys: pytest.CaptureFixture[str]) -> None:
     for words, message in (
-        (["evolve", "--persona", "runner", "--league", "uct"], "--league is for games for two"),
+        (["evolve", "--persona", "runner", "--league", "uct"], "--league is for two-player games"),
         (
             ["evolve", "--persona", "duelist", "--game", "colosseum", "--search", "paper", "--levels", "random06"],
             "the agent says how it searches",

@@ -175,7 +175,7 @@ def test_who_cannot_play_move_by_move(tmp_path: Path) -> None:
     for words, message in (
         (("", "flat"), "no tree policy that could be replaced"),
         (("", "mowver"), r"no such agent(.|\n)*mover"),
-        (("", "mover", ["flat"]), "a league is for games for two"),
+        (("", "mover", ["flat"]), "a league is for two-player games"),
         (("", f"{own}#short"), r"mine\.toml.*how many moves"),
     ):
         with pytest.raises(SettingsError, match=message):
@@ -185,7 +185,7 @@ def test_who_cannot_play_move_by_move(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="the agent says how it searches"):
         evolved(tmp_path, search=SearchSettings.anytime())
     own.write_text('[flat]\nkind = "flat"\nutility = "WIN"\nsearch = { horizon = 3 }\n[none]\nkind = "search"\n')
-    for line, message in (("flat", "games for one"), ("none", "no utility")):
+    for line, message in (("flat", "single-player games"), ("none", "no utility")):
         with pytest.raises(SettingsError, match=message):
             text = own.read_text().split("[none]")
             own.write_text(text[0] if line == "flat" else "[none]\nkind = 'search'\n")

@@ -180,7 +180,7 @@ def test_what_makes_no_match_is_told() -> None:
         play.play(match("random"))
     with pytest.raises(SettingsError, match="is even"):
         play.play(match("random", "two_ply", games=3))
-    with pytest.raises(SettingsError, match="game for two"):
+    with pytest.raises(SettingsError, match="two-player game"):
         play.play(replace(match("random", "two_ply"), game="minidungeons2"))
 
 

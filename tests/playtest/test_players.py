@@ -20,6 +20,8 @@ from persona_evo.playtest.players import Player, Role, check_lists, player_from,
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy, with_lists
 
+pytestmark = pytest.mark.quick
+
 GAME = registry.get("minidungeons2")
 LISTS = (OpenList(parse("UTILITY - 0.001 * ST"), 2.0, True), OpenList(parse("CARE")))
 OWN = (OpenList(parse("OWN")),)

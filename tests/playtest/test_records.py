@@ -15,6 +15,8 @@ from persona_evo.playtest import record_reading, records
 from persona_evo.playtest.journal import reading
 from tests.playtest.makers import played
 
+pytestmark = pytest.mark.quick
+
 FULL = played(
     '<script>,\n"ü"',
     outcome="lost",

@@ -20,6 +20,8 @@ from persona_evo.playtest.match import records
 from persona_evo.store import cleaning, folders, runs, schema
 from persona_evo.store.lock import Lock, holder
 
+pytestmark = pytest.mark.quick
+
 OLD = 1.5e9
 
 PLAYTEST = {

@@ -18,6 +18,8 @@ from persona_evo.search.tree_policy import STATIC
 from persona_evo.store import policies
 from persona_evo.store.policies import Policy
 
+pytestmark = pytest.mark.quick
+
 GAME = "minidungeons2"
 FULL = Policy(
     name="mk",

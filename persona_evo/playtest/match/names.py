@@ -163,8 +163,8 @@ def league(game: Game, utility: str, template: str = "", opponents: Sequence[str
     Args:
         utility: the persona's, for games without a template.
         template: a word for another one than the game's.
-        opponents: in a game for two, words; those that the game names if there are none, else its random player and the
-            template itself.
+        opponents: in a two-player game, words; without any, those that the game names, else its random player and
+            the template itself.
 
     Raises:
         SettingsError, FormulaError: there is no such agent, two have the same name, or one cannot be in a league.

@@ -272,7 +272,7 @@ def digest(program: str) -> str:
 
 def _check(match: Match, game: Game) -> None:
     if game.players != 2:
-        raise SettingsError("a match needs a game for two", found=f"{game.name}, for {game.players}")
+        raise SettingsError("a match needs a two-player game", found=f"{game.name}, for {game.players}")
     if len(match.agents) < 2:
         raise SettingsError("a match needs two agents at least", found=str(len(match.agents)))
     if not match.levels:

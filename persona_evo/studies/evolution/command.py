@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--playthroughs",
         type=whole(60, 10_000_000),
         metavar="N",
-        help="of each run (default: 4000 with a single list, 5000 and 4000 in the planner, 600 from move to move)",
+        help="of each run (default: 6000 with a single list, 8000 and 7000 in the planner, 2000 from move to move)",
     )
     parser.add_argument(
         "--training", type=whole(1, 10_000), metavar="N", help="generated levels to train on (default: 200)"

@@ -187,6 +187,8 @@ def from_values(**values: Any) -> Settings:
 def evolution_of(setting: str, method: str, quick: bool = False) -> EvolutionSettings:
     """What an evolution is in a setting."""
     changes: dict[str, Any] = dict(_QUICKER if quick else {} if SETTINGS[setting].search else _SLOW)
+    if SETTINGS[setting].lists:
+        changes["wins"] = _WINS
     changes["variables"] = "planner" if setting == "single" else "metrics"
     changes["first"] = () if method == EVOLUTION else ("utility",)
     return EvolutionSettings.sampling(**changes)
@@ -251,7 +253,16 @@ _QUICK: dict[str, Any] = {
     "curves": 1,
     "budgets": (300, 1_000),
 }
-_SLOW = {"population": 40, "islands": 1, "migrants": 0, "tuning": 0.3}
-"""What an evolution is where a playthrough takes long, and there are few of them."""
+_SLOW = {
+    "population": 36,
+    "islands": 1,
+    "migrants": 0,
+    "levels_a_generation": 32,
+    "race_from": 8,
+    "tuning": 0.3,
+}
+"""What an evolution is where playthroughs are few and their results differ much, as one death decides."""
+_WINS = 0.25
+"""Weight of a win where open lists are evolved, which must not lose levels that UCB1 wins."""
 _QUICKER = {"population": 8, "islands": 1, "elites": 2, "levels_a_generation": 4, "race_from": 2}
 """What an evolution is in a first look."""
