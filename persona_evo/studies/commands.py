@@ -63,13 +63,13 @@ def seed_of(args: argparse.Namespace) -> int:
 
 
 def drawing() -> Callable[[str], None]:
-    """A function that shows the name of each picture that is drawn."""
+    """What to call with the name of each picture that is drawn."""
     line = Progress()
     return lambda text: line.show(f"drawing {text}")
 
 
 def finished(folder: Path, text: str, page: Path) -> int:
-    """Print the summary of a report and where the rest is; return the exit code."""
+    """Print what came out, and where the rest is; the exit code."""
     Progress.done_with_line()
     say(text)
     say(f"\neverything is in {folder}, start with {page}")
