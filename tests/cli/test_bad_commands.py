@@ -9,6 +9,8 @@ import pytest
 
 from tests.cli.tool import run
 
+pytestmark = pytest.mark.quick
+
 BAD: list[tuple[str, str]] = [
     ("", "COMMAND"),
     ("evolv", "did you mean 'evolve'"),

@@ -10,6 +10,8 @@ import pytest
 from persona_evo.errors import Place, SettingsError
 from persona_evo.evolve.settings import EvolutionSettings
 
+pytestmark = pytest.mark.quick
+
 
 def test_paper_is_the_published_protocol_with_the_program_values() -> None:
     s = EvolutionSettings.paper()
