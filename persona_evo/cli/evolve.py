@@ -192,7 +192,7 @@ def _start(args: argparse.Namespace, end: float | None, workers: Workers) -> int
         note(missing)
     if "library" in settings.first:
         for error in policies.damaged(game.name):
-            note(f"warning: a policy is passed over: {error}")
+            note(f"warning: a policy is skipped: {error}")
     best, all_runs = evolve_runs(
         game,
         persona,
@@ -230,7 +230,7 @@ def _resume(args: argparse.Namespace, end: float | None, workers: Workers) -> in
             raise SettingsError(
                 f"--{name.replace('_', '-')} does not go with --resume",
                 expected="--generations, --for, --until, --jobs, --backend, --game",
-                hint="a resumed run has everything else from its folder",
+                hint="a resumed run takes everything else from its folder",
             )
     from persona_evo.store import runs
 
@@ -261,7 +261,7 @@ def _settings(args: argparse.Namespace, game: Game, league: League | None) -> Ev
     for name, value in options.once(args.set, "--set").items():
         if name == "preset":
             raise SettingsError(
-                "the preset is no single setting",
+                "the preset is not a setting",
                 found=f"--set preset={value}",
                 expected="--preset paper or --preset modern",
             )
@@ -394,7 +394,7 @@ def _tell_policy(policy: Policy, outcome: Outcome) -> None:
     for level, value in rows:
         say(f"  {level:<12} {value:.4f}")
     if "tuning" in policy.unfinished:
-        say("the time was up before all constants were tuned, so the same seed need not give this policy again")
+        say("time ran out before all constants were tuned, so the same seed need not give this policy again")
     policy_command.tell_comparison(policy)
     early = ", ended by its deadline" if outcome.status != "finished" else ""
     if outcome.generations:

@@ -183,7 +183,7 @@ def _write(target: Path, text: str, force: bool) -> None:
                 "there is another file of this name already",
                 place=Place(str(target)),
                 expected="a folder of its own: --out FOLDER",
-                hint="--force writes over it",
+                hint="--force overwrites it",
             )
         write_atomically(target, text)
     except OSError as e:

@@ -257,7 +257,7 @@ def _finish(args: argparse.Namespace, played: Played, folder: Path) -> int:
             for table in tables.shown(records, names, levels, match.seed):
                 say(table.render() + "\n")
         note(
-            f"stopped after {counted(len(records), 'game')}, which are kept in {folder}; the same command goes on"
+            f"stopped after {counted(len(records), 'game')}, which are kept in {folder}; the same command continues"
             + ("" if args.out else f" with --out {folder}")
         )
         return 130

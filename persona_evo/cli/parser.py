@@ -64,9 +64,7 @@ class Parser(argparse.ArgumentParser):
         if option is None:
             lists = [action.option_strings[-1] for action in self._actions if action.type is names]
             commas = f"{', '.join(lists)}: commas between names and no spaces; " if lists else ""
-            raise SettingsError(
-                "more arguments than this command takes", found=" ".join(rest), hint=f"{commas}see {self.prog} --help"
-            )
+            raise SettingsError("too many arguments", found=" ".join(rest), hint=f"{commas}see {self.prog} --help")
         word = option.partition("=")[0]
         known = [o for action in self._actions for o in action.option_strings if o.startswith("--")]
         near = nearest(word, known)
@@ -120,7 +118,7 @@ def number(low: float, high: float, *, above: bool = False) -> Callable[[str], f
 def filled(text: str) -> str:
     """A kind of value: a text that is not empty."""
     if not text.strip():
-        raise argparse.ArgumentTypeError("expected a text, found an empty one")
+        raise argparse.ArgumentTypeError("expected text, found an empty string")
     return text
 
 

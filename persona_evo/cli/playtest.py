@@ -337,7 +337,7 @@ def _note_league(league: League, players: list[Player], trials: int) -> None:
 def _resumed(args: argparse.Namespace, workers: Workers) -> Results:
     if args.levels or args.out is not None or args.skill:
         raise SettingsError(
-            "levels, --out and --skill do not go with --resume", hint="a playtest has them from its folder"
+            "levels, --out and --skill do not go with --resume", hint="a resumed playtest takes them from its folder"
         )
     from persona_evo.api.results import as_results
     from persona_evo.playtest import batch

@@ -13,6 +13,8 @@ from persona_evo.errors import Place, SettingsError
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.search.settings import SearchSettings
 
+pytestmark = pytest.mark.quick
+
 
 def test_paper_is_the_published_protocol_with_the_program_values() -> None:
     s = EvolutionSettings.paper()
