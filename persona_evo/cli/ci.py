@@ -39,7 +39,7 @@ def check(args: argparse.Namespace) -> None:
         if target is not None and (target.is_dir() or not target.absolute().parent.is_dir()):
             found = "a folder" if target.is_dir() else "a folder that does not exist"
             raise SettingsError(
-                f"--{name} names no file that can be written",
+                f"--{name} does not name a file that can be written",
                 place=Place(str(target)),
                 found=found,
                 expected="a file in a folder that exists",

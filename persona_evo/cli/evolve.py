@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
 from persona_evo.cli import policy as policy_command
-from persona_evo.cli.parser import assignment, filled, path, plain, whole
+from persona_evo.cli.parser import Commands, assignment, filled, path, plain, whole
 from persona_evo.cli.pools import add_held_out, is_asked, pools_of
 from persona_evo.cli.say import StatusLine, duration, note, say
 from persona_evo.errors import SettingsError
@@ -56,7 +56,7 @@ RENEWED = (
 """Options that a resumed run has from its folder."""
 
 
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """The command's options."""
     parser = commands.add_parser("evolve", description=__doc__)
     parser.add_argument("--persona", type=filled, metavar="PERSONA", help=options.PERSONA)
@@ -192,7 +192,7 @@ def _start(args: argparse.Namespace, end: float | None, workers: Workers) -> int
         note(missing)
     if "library" in settings.first:
         for error in policies.damaged(game.name):
-            note(f"warning: a policy is passed over: {error}")
+            note(f"warning: a policy is skipped: {error}")
     best, all_runs = evolve_runs(
         game,
         persona,
@@ -230,7 +230,7 @@ def _resume(args: argparse.Namespace, end: float | None, workers: Workers) -> in
             raise SettingsError(
                 f"--{name.replace('_', '-')} does not go with --resume",
                 expected="--generations, --for, --until, --jobs, --backend, --game",
-                hint="a resumed run has everything else from its folder",
+                hint="a resumed run takes everything else from its folder",
             )
     from persona_evo.store import runs
 
@@ -263,7 +263,7 @@ def _settings(args: argparse.Namespace, game: Game, league: League | None) -> Ev
     for name, value in options.once(args.set, "--set").items():
         if name == "preset":
             raise SettingsError(
-                "the preset is no single setting",
+                "the preset is not a setting",
                 found=f"--set preset={value}",
                 expected="--preset paper or --preset modern",
             )
@@ -396,7 +396,7 @@ def _tell_policy(policy: Policy, outcome: Outcome) -> None:
     for level, value in rows:
         say(f"  {level:<12} {value:.4f}")
     if "tuning" in policy.unfinished:
-        say("the time was up before all constants were tuned, so the same seed need not give this policy again")
+        say("time ran out before all constants were tuned, so the same seed need not give this policy again")
     policy_command.tell_comparison(policy)
     early = ", ended by its deadline" if outcome.status != "finished" else ""
     if outcome.generations:

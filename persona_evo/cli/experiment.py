@@ -1,7 +1,7 @@
 """`persona-evo experiment`: how much can a player, or a design, get out of a game?
 
   persona-evo experiment new NAME          a commented file to start from
-  persona-evo experiment FILE.toml         make all its searches; the same command goes on where it was stopped
+  persona-evo experiment FILE.toml         make all its searches; the same command continues where it was stopped
   persona-evo experiment replay FOLDER     show the best way to play of a combination
 
 Variants x players x replicates, each a search of the whole game for the best score; the page shows the best scores, how
@@ -14,10 +14,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from persona_evo.cli import options
-from persona_evo.cli.parser import filled, number, path, whole
+from persona_evo.cli.parser import Commands, filled, number, path, whole
 from persona_evo.cli.say import StatusLine, note, say, to_go
 from persona_evo.cli.starting import begun
 from persona_evo.errors import ConnectError, GameError, Place, SettingsError, unknown
@@ -32,7 +32,7 @@ ROOT = Path("runs") / "experiments"
 """Where experiments are kept for which no folder is named."""
 
 
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """The command's options."""
     parser = commands.add_parser("experiment", description=__doc__)
     parser.add_argument("what", type=filled, metavar="FILE.toml|new|replay", help="an experiment's file, or what to do")
@@ -43,8 +43,8 @@ def add(commands: Any) -> None:
         metavar="NAME|FOLDER",
         help="of the file that is written, or of an experiment that was made",
     )
-    parser.add_argument("--replicates", type=whole(1, 10_000), metavar="N", help="instead of what the file says")
-    parser.add_argument("--rollouts", type=whole(1, 100_000_000), metavar="N", help="instead of what the file says")
+    parser.add_argument("--replicates", type=whole(1, 10_000), metavar="N", help="replaces the number in the file")
+    parser.add_argument("--rollouts", type=whole(1, 100_000_000), metavar="N", help="replaces the number in the file")
     options.add_jobs(parser)
     parser.add_argument(
         "-o",
@@ -54,7 +54,7 @@ def add(commands: Any) -> None:
         help="folder for everything (default: "
         "runs/experiments/NAME); with new, the file; with replay, the picture, NAME.gif",
     )
-    parser.add_argument("--force", action="store_true", help="new: write over a file that is there")
+    parser.add_argument("--force", action="store_true", help="new: overwrite an existing file")
     parser.add_argument(
         "--cell",
         type=filled,
@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
             )
         return _new(args) if args.what == "new" else _replay(args)
     if args.name is not None:
-        raise SettingsError("more arguments than this command takes", found=args.name, expected="one FILE.toml")
+        raise SettingsError("too many arguments", found=args.name, expected="one FILE.toml")
     return _make(args)
 
 
@@ -114,11 +114,11 @@ def _make(args: argparse.Namespace) -> int:
         StatusLine.done_with_line()
         if (folder / course.RESULTS).is_file():
             done = len(course.kept(folder, experiment))
-            note(f"kept in {folder}: {done} of {wanted}; the same command goes on with the next one")
+            note(f"kept in {folder}: {done} of {wanted}; the same command continues with the next one")
         raise
     StatusLine.done_with_line()
     if not results.complete:
-        note(f"stopped; kept in {folder}: {len(results.records)} of {wanted}; the same command goes on")
+        note(f"stopped; kept in {folder}: {len(results.records)} of {wanted}; the same command continues")
         return 130
     line = StatusLine()
     with writing_in(folder):

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
-from persona_evo.cli.parser import filled, number, path, whole
+from persona_evo.cli.parser import Commands, filled, number, path, whole
 from persona_evo.cli.say import StatusLine, duration, note, say, to_go
 from persona_evo.errors import Place, SettingsError
 from persona_evo.words import counted, plural
@@ -57,7 +57,7 @@ programs of others (FILE.py), as for the course COMP 424; a class needs no base,
 _SIZES = re.compile(r"(\d{1,3})(?:\.\.(\d{1,3}))?")
 
 
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """The command's options."""
     parser = commands.add_parser("match", description=__doc__, epilog=PROGRAMS)
     parser.add_argument(
@@ -258,7 +258,7 @@ def _finish(args: argparse.Namespace, played: Played, folder: Path) -> int:
             for table in tables.shown(records, names, levels, match.seed):
                 say(table.render() + "\n")
         note(
-            f"stopped after {counted(len(records), 'game')}, which are kept in {folder}; the same command goes on"
+            f"stopped after {counted(len(records), 'game')}, which are kept in {folder}; the same command continues"
             + ("" if args.out else f" with --out {folder}")
         )
         return 130

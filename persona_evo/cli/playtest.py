@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from persona_evo.cli import ci, options
-from persona_evo.cli.parser import filled, names, number, path, whole
+from persona_evo.cli.parser import Commands, filled, names, number, path, whole
 from persona_evo.cli.say import StatusLine, note, say, to_go
 from persona_evo.errors import SettingsError
 from persona_evo.search.skill import LADDER, PERFECT, SKILLS, errs
@@ -69,7 +69,7 @@ ROOT = Path("runs") / "playtests"
 """Where playtests are kept for which no folder is named."""
 
 
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """The command's options."""
     parser = commands.add_parser("playtest", description=__doc__, epilog=f"{REQUIREMENTS}\n{SKILL_TABLE}")
     parser.add_argument("levels", nargs="*", type=filled, metavar="LEVEL", help=options.LEVELS)
@@ -337,7 +337,7 @@ def _note_league(league: League, players: list[Player], trials: int) -> None:
 def _resumed(args: argparse.Namespace, workers: Workers) -> Results:
     if args.levels or args.out is not None or args.skill:
         raise SettingsError(
-            "levels, --out and --skill do not go with --resume", hint="a playtest has them from its folder"
+            "levels, --out and --skill do not go with --resume", hint="a resumed playtest takes them from its folder"
         )
     from persona_evo.api.results import as_results
     from persona_evo.playtest import batch

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from persona_evo.compiling.arrays import WordRow
 from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
-from persona_evo.games.core import WON, Game, Level
+from persona_evo.games.core import WON, Game, Level, Outside
 from persona_evo.search.finish import Ending, play_on
 from persona_evo.search.routes import Routes
 from persona_evo.search.run import Run
@@ -221,6 +221,17 @@ class LevelPlanner(Protocol):
         ...
 
 
+@dataclass(frozen=True, kw_only=True)
+class PlannedOutside(Outside):
+    """What takes the place of rules in a game that runs elsewhere and whose levels can be planned there.
+
+    Attributes:
+        planner: planner(game, level, settings, capacity) gives what plans a level.
+    """
+
+    planner: Callable[[Game, Level, SearchSettings, int], LevelPlanner]
+
+
 def planner_for(game: Game, level: Level, settings: SearchSettings, capacity: int) -> LevelPlanner:
     """What plans a level of a game, wherever that runs.
 
@@ -230,8 +241,9 @@ def planner_for(game: Game, level: Level, settings: SearchSettings, capacity: in
     if game.outside is not None:
         if settings.variant:
             game.rules_for((), settings.variant)
-        outside: LevelPlanner = game.outside.planner(game, level, settings, capacity)
-        return outside
+        if not isinstance(game.outside, PlannedOutside):
+            raise SettingsError(f"{game.title} runs outside this program, where nothing plans its levels")
+        return game.outside.planner(game, level, settings, capacity)
     return Planner(game, level, settings, capacity)
 
 

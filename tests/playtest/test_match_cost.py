@@ -51,6 +51,6 @@ def test_a_long_match_says_so_before_it_begins(
     assert main([*words, str(tmp_path / "long"), "--games", "500"]) == 130
     said = capsys.readouterr().err
     assert "500 games take about" in said and " h " in said and "1.8 to 1.9 s a move" in said
-    assert "the same command goes on" in said
+    assert "the same command continues" in said
     assert main([*words, str(tmp_path / "short"), "--games", "2", "--iterations", "20"]) == 130
     assert "take about" not in capsys.readouterr().err
