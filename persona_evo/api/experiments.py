@@ -26,7 +26,7 @@ def experiment(
     Args:
         file: see `persona_evo.playtest.experiment.reading`.
         folder: for everything.
-        replicates, rollouts: instead of what the file says.
+        replicates, rollouts: override the values of the file.
         jobs: cores, for games that are played in this program; without influence on the result.
         progress: called now and then.
 
