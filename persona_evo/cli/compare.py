@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from persona_evo.cli import options, playtest
-from persona_evo.cli.parser import filled
+from persona_evo.cli.parser import Commands, filled
 from persona_evo.cli.say import Progress, note, say
 from persona_evo.errors import SettingsError
 from persona_evo.words import counted
@@ -20,7 +20,7 @@ ROOT = Path("runs") / "comparisons"
 """Where comparisons are kept for which no folder is named."""
 
 
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """The command's options."""
     parser = commands.add_parser("compare", description=__doc__, epilog=playtest.SKILL_TABLE)
     parser.add_argument("a", type=filled, metavar="A", help="a level")

@@ -14,17 +14,17 @@ from __future__ import annotations
 import argparse
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from persona_evo.cli import options
-from persona_evo.cli.parser import filled, number, path
+from persona_evo.cli.parser import Commands, filled, number, path
 from persona_evo.cli.say import Progress, note, say
 from persona_evo.cli.starting import begun
 from persona_evo.errors import ConnectError, Place, SettingsError
 from persona_evo.words import counted
 
 if TYPE_CHECKING:
-    from persona_evo.connect.search import Search
+    from persona_evo.connect.search import Sample, Search
     from persona_evo.games.core import Game, Level
 
 TREE, BEST, SAMPLES = "tree.npz", "best.json", "samples.csv"
@@ -71,7 +71,7 @@ test = ["default@4-8"]
 """
 
 
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """The command's options."""
     parser = commands.add_parser("connect", description=__doc__)
     parts = parser.add_subparsers(dest="command_connect", metavar="new|search|replay", required=True)
@@ -155,11 +155,13 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
 
     options.check_outside(args.game)
     from persona_evo import api
+    from persona_evo.connect.game import ConnectedPlanner
     from persona_evo.games import mapsets, registry
     from persona_evo.games.core import closing_outside
     from persona_evo.personas import load
     from persona_evo.playtest.players import check_lists
     from persona_evo.playtest.playing import room
+    from persona_evo.search.plan import planner_for
     from persona_evo.search.settings import SearchSettings
     from persona_evo.store.schema import writing_in
 
@@ -176,7 +178,8 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
         note(f"{persona.name} in {level.name} by {policy.text}, seed {seed}")
         settings = replace(SearchSettings.single(), terminal=args.terminal)
         check_lists([policy], settings)
-        planner = game.outside.planner(game, level, settings, room(budget))
+        planner = planner_for(game, level, settings, room(budget))
+        assert isinstance(planner, ConnectedPlanner)
         tell = None
         if args.out is not None:
             stack.enter_context(writing_in(args.out))
@@ -186,7 +189,7 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
             kept.append(SAMPLES)
             rows.writerow(["sample", "utility", *game.symbols, "decisions", "rollout_seed", "hash"])
 
-            def tell(s: Any) -> None:
+            def tell(s: Sample) -> None:
                 rows.writerow([s.number, s.utility, *s.metrics.values(), len(s.trace), s.rollout_seed, s.hash])
 
         began = time.perf_counter()

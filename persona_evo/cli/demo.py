@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 from persona_evo.cli import evolve, options, playtest
-from persona_evo.cli.parser import filled, whole
+from persona_evo.cli.parser import Commands, filled, whole
 from persona_evo.cli.players import with_baseline
 from persona_evo.cli.say import note, say
 from persona_evo.words import counted
@@ -20,7 +19,7 @@ TRAINING = ("train01", "train02", "train03")
 UNSEEN = "test01"
 
 
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """The command's options."""
     parser = commands.add_parser("demo", description=__doc__)
     parser.add_argument(

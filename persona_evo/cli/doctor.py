@@ -7,10 +7,9 @@ choices; it is fit if the same comes back and it does not fail, and the exit cod
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from persona_evo import __version__
-from persona_evo.cli.parser import filled, whole
+from persona_evo.cli.parser import Commands, filled, whole
 from persona_evo.cli.say import say
 from persona_evo.errors import Place, SettingsError
 from persona_evo.words import counted
@@ -19,7 +18,7 @@ OPTIONAL = ("distributed", "ray")
 PACKAGES = ("numba", "llvmlite", "numpy", "deap", "joblib", "sympy", "scipy", "jinja2", "pillow", *OPTIONAL)
 
 
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """The command's options."""
     parser = commands.add_parser("doctor", description=__doc__)
     parser.add_argument(

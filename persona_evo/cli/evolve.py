@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
 from persona_evo.cli import policy as policy_command
-from persona_evo.cli.parser import assignment, filled, path, plain, whole
+from persona_evo.cli.parser import Commands, assignment, filled, path, plain, whole
 from persona_evo.cli.pools import add_held_out, is_asked, pools_of
 from persona_evo.cli.say import Progress, duration, note, say
 from persona_evo.errors import SettingsError
@@ -56,7 +56,7 @@ RENEWED = (
 """Options that a resumed run has from its folder."""
 
 
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """The command's options."""
     parser = commands.add_parser("evolve", description=__doc__)
     parser.add_argument("--persona", type=filled, metavar="PERSONA", help=options.PERSONA)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from persona_evo.cli import options
-from persona_evo.cli.parser import filled, path
+from persona_evo.cli.parser import Commands, filled, path
 from persona_evo.cli.say import say
 from persona_evo.cli.starting import begun
 from persona_evo.errors import SettingsError
 from persona_evo.words import counted
 
 
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """The command's options."""
     parser = commands.add_parser("game", description=__doc__)
     parts = parser.add_subparsers(dest="command_game", metavar="new|check", required=True)

@@ -7,10 +7,10 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from persona_evo.cli import options
-from persona_evo.cli.parser import names, path, whole
+from persona_evo.cli.parser import Commands, names, path, whole
 from persona_evo.cli.say import note, say
 from persona_evo.errors import LevelError, Place, SettingsError
 
@@ -54,7 +54,7 @@ def constraint(text: str) -> tuple[str, tuple[float, float]]:
     return name.strip(), span(value)
 
 
-def add(parts: Any) -> None:
+def add(parts: Commands) -> None:
     """The command's options."""
     parser = parts.add_parser("generate", help="draw sound, winnable levels from a seed", description=ABOUT)
     parser.add_argument(

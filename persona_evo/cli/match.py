@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
-from persona_evo.cli.parser import filled, number, path, whole
+from persona_evo.cli.parser import Commands, filled, number, path, whole
 from persona_evo.cli.say import Progress, duration, note, say
 from persona_evo.errors import Place, SettingsError
 from persona_evo.words import counted, plural
@@ -56,7 +56,7 @@ programs of others (FILE.py), as for the course COMP 424; a class needs no base,
 _SIZES = re.compile(r"(\d{1,3})(?:\.\.(\d{1,3}))?")
 
 
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """The command's options."""
     parser = commands.add_parser("match", description=__doc__, epilog=PROGRAMS)
     parser.add_argument(

@@ -8,13 +8,20 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 from persona_evo.errors import SettingsError, nearest, unknown
 
 _WHOLE = re.compile(r"\s*[-+]?[0-9]{1,39}\s*", re.ASCII)
 _NUMBER = re.compile(r"\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*", re.ASCII)
 _LARGEST = 1e300
+
+
+class Commands(Protocol):
+    """The commands of a parser, to which modules add theirs."""
+
+    def add_parser(self, name: str, **options: Any) -> Parser:
+        """The parser of a command."""
 
 
 class Parser(argparse.ArgumentParser):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from persona_evo.cli import ci, options
-from persona_evo.cli.parser import filled, names, number, path, whole
+from persona_evo.cli.parser import Commands, filled, names, number, path, whole
 from persona_evo.cli.say import Progress, duration, note, say
 from persona_evo.errors import SettingsError
 from persona_evo.search.skill import LADDER, PERFECT, SKILLS, errs
@@ -69,7 +69,7 @@ ROOT = Path("runs") / "playtests"
 """Where playtests are kept for which no folder is named."""
 
 
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """The command's options."""
     parser = commands.add_parser("playtest", description=__doc__, epilog=f"{REQUIREMENTS}\n{SKILL_TABLE}")
     parser.add_argument("levels", nargs="*", type=filled, metavar="LEVEL", help=options.LEVELS)

@@ -6,10 +6,10 @@ import argparse
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from persona_evo.cli import formula, options
-from persona_evo.cli.parser import filled
+from persona_evo.cli.parser import Commands, filled
 from persona_evo.cli.say import note, say
 from persona_evo.errors import Place, PolicyError
 from persona_evo.names import is_name
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from persona_evo.store.policies import Policy
 
 
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """The command's options."""
     parser = commands.add_parser("policy", description=__doc__)
     parts = parser.add_subparsers(dest="command_policy", metavar="list|show|export|simplify|install", required=True)

@@ -16,21 +16,22 @@ import argparse
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from persona_evo.cli import options
-from persona_evo.cli.parser import filled, path, whole
+from persona_evo.cli.parser import Commands, filled, path, whole
 from persona_evo.cli.say import Progress, note, say
 from persona_evo.errors import Place, RunError, SettingsError
 from persona_evo.words import counted
 
 if TYPE_CHECKING:
+    from persona_evo.api import Results
     from persona_evo.store.folders import RunEntry
 
 RUN = "a run's folder, a part of its name that no other run has, or latest"
 
 
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """The command's options."""
     parser = commands.add_parser("runs", description=__doc__)
     parts = parser.add_subparsers(dest="command_runs", metavar="list|show|compare|clean", required=True)
@@ -206,7 +207,7 @@ def _found(entry: RunEntry, args: argparse.Namespace) -> str:
     return ""
 
 
-def _playtest(entry: RunEntry, args: argparse.Namespace) -> Any:
+def _playtest(entry: RunEntry, args: argparse.Namespace) -> Results:
     """The results of a playtest's folder."""
     from persona_evo.api.runs import kept_playtest
 

@@ -6,10 +6,10 @@ import argparse
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from persona_evo.cli import options
-from persona_evo.cli.parser import filled, number, whole
+from persona_evo.cli.parser import Commands, filled, number, whole
 from persona_evo.cli.say import Progress, note, say
 from persona_evo.errors import Place, SettingsError
 from persona_evo.words import counted
@@ -24,7 +24,7 @@ SEEDED = ("auto", "random", "flat")
 ITERATIONS = 2_000_000
 
 
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """The command's options."""
     parser = commands.add_parser("solve", description=__doc__)
     parser.add_argument("levels", nargs="+", type=filled, metavar="LEVEL", help=options.LEVELS)

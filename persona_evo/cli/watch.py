@@ -13,10 +13,10 @@ from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from persona_evo.cli import options, playtest
-from persona_evo.cli.parser import filled
+from persona_evo.cli.parser import Commands, filled
 from persona_evo.cli.say import Progress, duration, note, say
 from persona_evo.errors import PersonaEvoError, SettingsError
 from persona_evo.words import counted, enumerated
@@ -41,7 +41,7 @@ PATIENCE = 1.0
 DAY = 86400.0
 
 
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """The command's options."""
     parser = commands.add_parser("watch", description=__doc__, epilog=playtest.SKILL_TABLE)
     parser.add_argument("levels", nargs="+", type=filled, metavar="LEVEL", help=options.LEVELS)

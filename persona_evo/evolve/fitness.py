@@ -14,7 +14,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from persona_evo.evolve import genome
 from persona_evo.evolve.dispatch import Costs, Dispatch
@@ -25,7 +25,8 @@ from persona_evo.evolve.records import Request
 from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
 from persona_evo.games.core import WON, Game, Level
-from persona_evo.search.plan import Plan, capacity_for, plan, planner_for
+from persona_evo.search.duel import Solo
+from persona_evo.search.plan import LevelPlanner, Plan, capacity_for, plan, planner_for
 from persona_evo.search.settings import Budget
 from persona_evo.search.skilled_player import Skilled
 from persona_evo.search.tree_policy import TreePolicy, with_lists
@@ -84,21 +85,21 @@ class _Workshop:
         self.spec = spec
         self.game: Game = registry.get(spec.game)
         self.utility = parse(spec.utility, self.game.symbols)
-        self._planners: dict[int, Any] = {}
+        self._planners: dict[int, LevelPlanner | Solo] = {}
         self._large = capacity_for(spec.budget) * len(spec.levels) > _NODES_KEPT
 
     def policy(self, formula: Formula | str | TreePolicy) -> TreePolicy:
         own = formula if isinstance(formula, TreePolicy) else genome.to_policy(str(formula), self.game)
         return with_lists(own, self.spec.lists)
 
-    def planner(self, case: int) -> Any:
+    def planner(self, case: int) -> LevelPlanner | Solo:
         if case not in self._planners:
             if self._large:
                 self._planners.clear()
             self._planners[case] = self._planner(case)
         return self._planners[case]
 
-    def _planner(self, case: int) -> Any:
+    def _planner(self, case: int) -> LevelPlanner | Solo:
         number, opponent = divmod(case, len(self.spec.cases) // len(self.spec.levels))
         level, league = self.spec.levels[number], self.spec.league
         loaded = _loaded(self.game, level)
@@ -110,9 +111,9 @@ class _Workshop:
 
     def plan(self, policy: TreePolicy, case: int, seed: int, side: int, budget: Budget) -> Plan:
         planner = self.planner(case)
-        sides = {} if self.spec.league is None else {"side": side}
-        found: Plan = planner.plan(self.utility, policy, budget, seed, **sides)
-        return found
+        if isinstance(planner, Solo):
+            return planner.plan(self.utility, policy, budget, seed, side)
+        return planner.plan(self.utility, policy, budget, seed)
 
     def play(self, policy: TreePolicy, case: int, seed: int, side: int, budget: Budget) -> Score:
         found = self.plan(policy, case, seed, side, budget)

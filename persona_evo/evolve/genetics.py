@@ -6,6 +6,7 @@ everything draws from the stream it is given and constants are plain terminals, 
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from persona_evo.errors import SettingsError, unknown
 from persona_evo.evolve.settings import LISTS, PLANNED, EvolutionSettings
 from persona_evo.formula import PRIMITIVES, Formula, parse
+from persona_evo.personas.lists import UTILITY
 
 if TYPE_CHECKING:
     from persona_evo.games.core import Game
@@ -29,6 +31,12 @@ OUTCOMES = ("DEAD", "WON")
 """Metrics that only tell how a game ended; the paper's formulas do not have them."""
 
 _TRIES = 20
+_TERMS = 4
+"""Terms of a random sum at most."""
+_LIGHTEST = 0.001
+"""The smallest weight of a term; the largest is 1."""
+_PRODUCTS = 0.25
+"""Share of the terms that are products of two leaves."""
 
 
 def metrics_of(settings: EvolutionSettings, game: Game) -> tuple[str, ...]:
@@ -181,13 +189,42 @@ def random_tree(settings: EvolutionSettings, primitives: Primitives, stream: ran
     """A new random tree with a depth between depth_min and depth_max and within the size limit."""
     for _ in range(_TRIES):
         nodes = _shape(settings, primitives, stream)
-        if len(nodes) <= settings.size_limit:
+        if fits(nodes, settings):
             return nodes
     return grow(primitives, settings.depth_min, settings.depth_min, stream, full=True, arity=2)
 
 
+def with_term(nodes: Tree, primitives: Primitives, stream: random.Random) -> Tree:
+    """A tree to which a weighted leaf, or a product of two leaves, is added, or from which it is subtracted.
+
+    The logarithm of the weight is uniform.
+    """
+    named = primitives.pset.mapping
+    weight = float(f"{math.exp(stream.uniform(math.log(_LIGHTEST), 0.0)):.2g}")
+    added = [primitives.symbol(stream)]
+    if stream.random() < _PRODUCTS:
+        added = [named["*"], *added, primitives.symbol(stream)]
+    sign = named["+" if stream.random() < 0.5 else "-"]
+    return type(nodes)([sign, *nodes, named["*"], constant(weight), *added])
+
+
+def _sum(primitives: Primitives, stream: random.Random) -> Tree:
+    """The persona's utility where formulas may read it, or else a leaf, with one or more weighted terms."""
+    from deap import gp
+
+    head = next((leaf for leaf in primitives.symbols if leaf.name == UTILITY), None)
+    nodes = gp.PrimitiveTree([head or primitives.symbol(stream)])
+    for _ in range(stream.randint(1, _TERMS)):
+        nodes = with_term(nodes, primitives, stream)
+    return nodes
+
+
 def _shape(settings: EvolutionSettings, primitives: Primitives, stream: random.Random) -> Tree:
     kind = settings.growth
+    if kind == "sums":
+        if stream.random() < 0.5:
+            return _sum(primitives, stream)
+        kind = "half"
     if kind == "half":
         kind = "full" if stream.random() < 0.5 else "grow"
     if kind == "grow":

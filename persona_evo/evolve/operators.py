@@ -13,20 +13,15 @@
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Callable
 
-from persona_evo.evolve.genetics import Primitives, Tree, constant, fits, grow, is_constant, random_tree
+from persona_evo.evolve.genetics import Primitives, Tree, constant, fits, grow, is_constant, random_tree, with_term
 from persona_evo.evolve.settings import EvolutionSettings
 
 _TRIES = 10
 _SMALL = 2
 """Depth of the subtree that a mutation inserts at most."""
-_LIGHTEST = 0.001
-"""The smallest weight of a term that a mutation adds; the largest is 1."""
-_PRODUCTS = 0.25
-"""Share of the added terms that are products of two leaves."""
 
 Mutation = Callable[[Tree, EvolutionSettings, Primitives, random.Random], Tree]
 
@@ -124,13 +119,7 @@ def term(tree: Tree, settings: EvolutionSettings, primitives: Primitives, stream
 
     What a tree ranks first mostly stays first, so that a term refines what is there already.
     """
-    named = primitives.pset.mapping
-    weight = float(f"{math.exp(stream.uniform(math.log(_LIGHTEST), 0.0)):.2g}")
-    added = [primitives.symbol(stream)]
-    if stream.random() < _PRODUCTS:
-        added = [named["*"], *added, primitives.symbol(stream)]
-    sign = named["+" if stream.random() < 0.5 else "-"]
-    return type(tree)([sign, *tree, named["*"], constant(weight), *added])
+    return with_term(tree, primitives, stream)
 
 
 MUTATION: dict[str, Mutation] = {

@@ -234,7 +234,7 @@ def winners(
         raise SettingsError(
             f"nobody can prove that levels of {game.title} can be won",
             found=game.name,
-            expected="a deterministic game for one player",
+            expected="a deterministic single-player game",
             hint="name levels instead",
         )
     wanted = Wanted(registry.address(game), seed, stream, constraints, tuple(sorted((options or {}).items())))

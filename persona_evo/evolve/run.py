@@ -27,6 +27,7 @@ from persona_evo.evolve.training import Training
 from persona_evo.games import registry
 from persona_evo.games.commands import command
 from persona_evo.games.core import Game, Level, closing_outside
+from persona_evo.personas import Persona
 from persona_evo.search.duel import League
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.store import runs
@@ -67,7 +68,7 @@ class Outcome:
 
 def evolve(
     game: Game,
-    persona: Any,
+    persona: Persona,
     levels: Sequence[Level],
     settings: EvolutionSettings,
     seed: int,
@@ -92,7 +93,7 @@ def evolve(
 
     Args:
         game: its description.
-        persona: a `personas.Persona`.
+        persona: the persona.
         levels: to train on, as loaded by `game.load`.
         settings: of the evolution.
         seed: everything follows from it.
@@ -146,7 +147,7 @@ def evolve(
 
 def _configuration(
     game: Game,
-    persona: Any,
+    persona: Persona,
     training: Training,
     settings: EvolutionSettings,
     seed: int,
@@ -171,7 +172,7 @@ def _configuration(
 
 def specification(
     game: Game,
-    persona: Any,
+    persona: Persona,
     levels: Sequence[Level],
     settings: EvolutionSettings,
     search: SearchSettings | None,
@@ -239,7 +240,7 @@ def resume(
 
 
 def evolve_runs(
-    game: Game, persona: Any, levels: Sequence[Level], settings: EvolutionSettings, seed: int, **options: Any
+    game: Game, persona: Persona, levels: Sequence[Level], settings: EvolutionSettings, seed: int, **options: Any
 ) -> tuple[Outcome, list[Outcome]]:
     """`settings.runs` independent runs with the seeds seed, seed + 1, ...; (the best, all).
 

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+from persona_evo.api.studies import CONFIG as CONFIG
 from persona_evo.errors import Place, RunError, SettingsError
 from persona_evo.store import schema
 from persona_evo.store.lines import with_whole_search
 
-CONFIG = "reproduction.json"
 SCHEMA = 1
 
 T = TypeVar("T")

@@ -69,9 +69,7 @@ def test_the_least_time_there_is_is_some(
     assert ran.code == 0, ran.err
 
 
-@pytest.mark.parametrize(
-    "command", [("playtest", "train01"), ("compare", "train01", "train02"), ("reproduce", "minidungeons")]
-)
+@pytest.mark.parametrize("command", [("playtest", "train01"), ("compare", "train01", "train02")])
 def test_clusters_are_checked_first(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, command: tuple[str, ...]
 ) -> None:

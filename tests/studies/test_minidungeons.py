@@ -14,7 +14,7 @@ from persona_evo.evolve.run import Outcome
 from persona_evo.games import mapsets, registry
 from persona_evo.personas import load as load_persona
 from persona_evo.playtest import batch
-from persona_evo.playtest.metrics import Bound
+from persona_evo.playtest.metrics import ONE_EACH, ONE_SEARCH, Bound
 from persona_evo.playtest.players import Player
 from persona_evo.playtest.records import Playthrough
 from persona_evo.search.settings import Budget, SearchSettings
@@ -33,6 +33,7 @@ from persona_evo.studies.minidungeons.settings import (
     reopen,
     training,
 )
+from tests.playtest.makers import drawn, group
 from tests.shared import shared
 
 PAPER = published.load("minidungeons")
@@ -306,3 +307,19 @@ def test_an_evolved_policy_that_is_ucb1_is_told(tmp_path: Path) -> None:
     assert not any("UCB1 itself" in line for line in provenance.reservations(m))
     m.policies["runner"] = Policy("p", "minidungeons2", "ucb1")
     assert any("The evolved policy of runner is UCB1 itself" in line for line in provenance.reservations(m))
+
+
+def test_studies_take_no_repeats_of_a_search_for_a_sample() -> None:
+    from persona_evo.studies.minidungeons.cross import _better, mean_utility
+    from persona_evo.studies.minidungeons.results import higher, mean_of
+
+    good, bad = drawn("one", "runner", 20), drawn("one", "base", 20, best=0.8)
+    assert (higher(good, bad, "utility"), higher(bad, good, "utility"), higher(good, good, "utility")) == (1, -1, 0)
+    assert higher(good, group("one", "base", 5, 20), "win_rate") == 1
+    assert higher(drawn("one", "runner", 20, 2), group("one", "base", 1, 20), "win_rate") == 0, "three searches only"
+    assert mean_of(good, "utility").note == ONE_SEARCH and mean_of(good, "steps").known
+    names = ("one", "two", "three", "four")
+    evolved = [r for i, name in enumerate(names) for r in drawn(name, "runner", 20, best=0.9 - 0.1 * i)]
+    plain = [r for i, name in enumerate(names) for r in drawn(name, "base", 20, 1, best=0.85 - 0.11 * i)]
+    assert (_better(evolved, plain), _better(plain, evolved), _better(evolved, evolved)) == (1, -1, 0)
+    assert mean_utility(evolved).note == ONE_EACH

@@ -253,8 +253,15 @@ _QUICK: dict[str, Any] = {
     "curves": 1,
     "budgets": (300, 1_000),
 }
-_SLOW = {"population": 40, "islands": 1, "migrants": 0, "tuning": 0.3}
-"""What an evolution is where a playthrough takes long, and there are few of them."""
+_SLOW = {
+    "population": 36,
+    "islands": 1,
+    "migrants": 0,
+    "levels_a_generation": 32,
+    "race_from": 8,
+    "tuning": 0.3,
+}
+"""What an evolution is where playthroughs are few and their results differ much, as one death decides."""
 _WINS = 0.25
 """Weight of a win where open lists are evolved, which must not lose levels that UCB1 wins."""
 _QUICKER = {"population": 8, "islands": 1, "elites": 2, "levels_a_generation": 4, "race_from": 2}

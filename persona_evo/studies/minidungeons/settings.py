@@ -40,7 +40,7 @@ class Cross:
 class Settings:
     """A reproduction.
 
-    study: name of the publication's file. protocol: preset of the evolution, which also decides the rules of its
+    study: name of the publication. protocol: preset of the evolution, which also decides the rules of its
     search. runs: independent evolutions of each persona. trials: playthroughs of each player in each level.
     iterations: of the search in the evolution; playtest_iterations: in the playtests. bound_seconds: for the solver,
     where limits are not known. cross: None for no cross tables. quick: the budgets are those of a first look, but for

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from persona_evo.api.studies import Study
 from persona_evo.cli import options
 from persona_evo.cli.parser import whole
 from persona_evo.cli.say import Progress, duration, note
@@ -19,15 +20,8 @@ FROZEN = ("replicates", "rollouts")
 """Options that a resumed reproduction has from its folder."""
 
 
-def add(studies: Any) -> None:
-    """The command's options."""
-    parser = studies.add_parser(
-        "montecarlo",
-        help="machine playtesting of designs and playstyles (Keehl 2018)",
-        description="Searches It's Alive! and 2D Roguelike for the best score, as the thesis did: playstyles, designs, "
-        "flat and factored actions, one and many workers, terminal treatment, UCT constants, forward only, high "
-        "stakes. The page has its findings beside those here: direction, p, and why where they differ.",
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The study's options."""
     parser.add_argument(
         "--replicates",
         type=whole(2, 10_000),
@@ -39,7 +33,6 @@ def add(studies: Any) -> None:
     )
     parser.add_argument("--quick", action="store_true", help="a first look: 8 replicates of 600 rollouts")
     add_running(parser, "runs/reproduction-montecarlo", backend=False)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -79,3 +72,13 @@ def _teller() -> Callable[[Told], None]:
         )
 
     return tell
+
+
+STUDY = Study(
+    help="machine playtesting of designs and playstyles (Keehl 2018)",
+    description="Searches It's Alive! and 2D Roguelike for the best score, as the thesis did: playstyles, designs, "
+    "flat and factored actions, one and many workers, terminal treatment, UCT constants, forward only, high "
+    "stakes. The page has its findings beside those here: direction, p, and why where they differ.",
+    add_arguments=add_arguments,
+    run=run,
+)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
+from persona_evo.api.studies import Study
 from persona_evo.cli import options
 from persona_evo.cli.parser import whole
 from persona_evo.cli.say import Progress, note
@@ -14,14 +14,8 @@ FROZEN = ("games", "drops", "clock", "generations", "population", "iterations")
 """Options that a resumed reproduction has from its folder."""
 
 
-def add(studies: Any) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The study's options."""
-    parser = studies.add_parser(
-        "puyo",
-        help="Monte Carlo search for Puyo-Puyo (Hanson and Moffat 2014)",
-        description="Plays Puyo-Puyo with exhaustive, breadth-first, depth-first, random, Monte Carlo and tree search "
-        "under depth limits and budgets, and writes figures 2 to 6 beside what the publication's prose says of them.",
-    )
     parser.add_argument("--games", type=whole(1, 10), metavar="N", help="starting positions (default: 10)")
     parser.add_argument("--drops", type=whole(10, 150), metavar="N", help="of a game at most (default: 150)")
     parser.add_argument(
@@ -42,12 +36,10 @@ def add(studies: Any) -> None:
     )
     parser.add_argument("--quick", action="store_true", help="three short games, a small evolution: about a minute")
     add_running(parser, "runs/reproduction-puyo")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Play and report what is not there yet."""
-
     check_running(args, FROZEN)
     from persona_evo.studies.keeping import usual_folder
     from persona_evo.studies.puyo import games as puyo
@@ -74,3 +66,12 @@ def run(args: argparse.Namespace) -> int:
         return stopped(args, folder)
     written = report.write(material, drawing())
     return finished(folder, written.text, written.page)
+
+
+STUDY = Study(
+    help="Monte Carlo search for Puyo-Puyo (Hanson and Moffat 2014)",
+    description="Plays Puyo-Puyo with exhaustive, breadth-first, depth-first, random, Monte Carlo and tree search "
+    "under depth limits and budgets, and writes figures 2 to 6 beside what the publication's prose says of them.",
+    add_arguments=add_arguments,
+    run=run,
+)
