@@ -91,7 +91,7 @@ def claim(folder: Path, values: Mapping[str, Any]) -> None:
             place=Place(str(folder)),
             found=f"a run of the kind {kind.name}" if kind is not None else ", ".join(others[:5]),
             expected="a new folder, or that of an earlier watch",
-            hint="name another with --out",
+            hint="name another folder with --out",
         )
     schema.write(folder / CONFIG, {"schema": SCHEMA, **values})
 

@@ -68,7 +68,7 @@ def add(commands: Commands) -> None:
         nargs="*",
         type=filled,
         metavar="AGENT|FOLDER",
-        help="two or more; none lists the game's own. With replay: the folder of a match",
+        help="two or more; without any, the game's own agents are listed. With replay: the folder of a match",
     )
     parser.add_argument(
         "--games",
@@ -84,18 +84,18 @@ def add(commands: Commands) -> None:
         metavar="N[..M]",
         help="board sizes instead of the levels' own, for games whose loader has an option size",
     )
-    parser.add_argument("--swap", action="store_true", help="play each board twice, the sides exchanged")
+    parser.add_argument("--swap", action="store_true", help="play each board twice, with the sides exchanged")
     parser.add_argument(
         "--iterations",
         type=whole(1, options.MOST_ITERATIONS),
         metavar="N",
-        help="search iterations of each agent for a move (default: each agent's own budget)",
+        help="search iterations of each agent per move (default: each agent's own budget)",
     )
     parser.add_argument(
         "--seconds",
         type=number(0, 3600, above=True),
         metavar="S",
-        help="seconds of each agent for a move; results then depend on the machine",
+        help="seconds of each agent per move; results then depend on the machine",
     )
     parser.add_argument(
         "--limit",
@@ -108,12 +108,12 @@ def add(commands: Commands) -> None:
         type=whole(0, 1_000_000),
         default=500,
         metavar="MB",
-        help="what a program may take for itself, 0 for any (default: %(default)s)",
+        help="memory limit of a program, 0 for none (default: %(default)s)",
     )
     options.add_jobs(parser)
     options.add_backend(parser)
     options.add_seed(parser)
-    parser.add_argument("--no-pictures", action="store_true", help="a page without pictures of games")
+    parser.add_argument("--no-pictures", action="store_true", help="leave pictures of games out of the page")
     parser.add_argument(
         "-o",
         "--out",
@@ -182,7 +182,7 @@ def _cheap(args: argparse.Namespace) -> None:
 
     if len(args.agents) == 1:
         raise SettingsError(
-            "a match needs two agents at least",
+            "a match needs at least two agents",
             found=args.agents[0],
             hint=f"persona-evo match {args.game} lists those of the game",
         )
@@ -317,7 +317,7 @@ def _replay(args: argparse.Namespace) -> int:
 def list_agents(game: Game) -> int:
     """The agents that come with the game."""
     if not game.agents:
-        raise SettingsError(f"{game.name} comes without agents", expected="FILE.toml#NAME or FILE.py, two or more")
+        raise SettingsError(f"{game.name} has no agents of its own", expected="FILE.toml#NAME or FILE.py, two or more")
     for name, about in _abouts(game):
         say(f"{name:<20} {about}")
     return 0
@@ -376,7 +376,7 @@ def levels_of(args: argparse.Namespace, game: Game) -> list[Level]:
     shipped = mapsets.shipped(game).sets
     named = args.levels or [next((s for s in ("train", "all") if s in shipped), "")]
     if not named[0]:
-        raise SettingsError(f"{game.name} comes without levels", expected="--levels LEVEL ...")
+        raise SettingsError(f"{game.name} has no levels of its own", expected="--levels LEVEL ...")
     sized = "size" in inspect.signature(game.load).parameters
     if args.size is None:
         try:
@@ -389,11 +389,11 @@ def levels_of(args: argparse.Namespace, game: Game) -> list[Level]:
                 place=e.place,
                 found=e.found,
                 expected=e.expected,
-                hint="a level's text stands in a file (persona-evo level new NAME --game "
+                hint="the text of a level is in a file (persona-evo level new NAME --game "
                 f"{args.game}); other random boards in each game: --size 8 or --size 6..12",
             ) from e
     if not sized:
-        raise SettingsError(f"boards of {game.name} have no size that can be chosen", found="--size")
+        raise SettingsError(f"boards of {game.name} have a fixed size", found="--size")
     (base, *more) = mapsets.resolve(game, named[:1] if args.levels is None else named)
     if more and args.levels is not None:
         raise SettingsError("--size goes with one level", found=", ".join(args.levels))
@@ -411,4 +411,4 @@ def _say_faults(played: Played, folder: Path) -> None:
         say(f"{name}: {lost}, such as {where}: {what}")
     for agent in played.match.agents:
         if agent.kind == "program" and log_of(folder, agent.name).is_file():
-            say(f"{agent.name}: what it printed, and its tracebacks, are in {log_of(folder, agent.name)}")
+            say(f"{agent.name}: its output and tracebacks are in {log_of(folder, agent.name)}")

@@ -141,7 +141,7 @@ def save(
         RunError: the folder cannot be made, or there is nothing to draw.
     """
     if form not in FORMATS:
-        raise SettingsError("figures have no such format", found=form, expected=", ".join(FORMATS))
+        raise SettingsError("there is no such format for figures", found=form, expected=", ".join(FORMATS))
     drawings, folder = list(drawings), Path(folder)
     if not drawings:
         raise RunError("there is nothing to draw", hint="figures show results: wait for the first ones")

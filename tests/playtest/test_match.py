@@ -176,7 +176,7 @@ def test_a_programs_log_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_what_makes_no_match_is_told() -> None:
-    with pytest.raises(SettingsError, match="two agents at least"):
+    with pytest.raises(SettingsError, match="at least two agents"):
         play.play(match("random"))
     with pytest.raises(SettingsError, match="is even"):
         play.play(match("random", "two_ply", games=3))
@@ -314,12 +314,12 @@ def test_the_command_plays_prints_and_goes_on(tmp_path: Path, capsys: pytest.Cap
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["match", "colosseum", "uct"], "two agents at least"),
+        (["match", "colosseum", "uct"], "at least two agents"),
         (["match", "colosseum", "uct", "random", "--size", "12..6"], "expected a size or a range"),
         (["match", "colosseum", "uct", "random", "--size", "0"], "expected a size or a range"),
         (["match", "colosseum", "uct", "random", "--size", "3"], "size is out of range"),
-        (["match", "minidungeons2", "a", "b"], "comes without agents"),
-        (["match", "minidungeons2"], "comes without agents"),
+        (["match", "minidungeons2", "a", "b"], "has no agents of its own"),
+        (["match", "minidungeons2"], "has no agents of its own"),
         (["match", "colosseum", "uct", "random", "--levels", "random x"], "--size 8 or --size 6..12"),
         (["match", "colosseum", "uct", "rondam"], "did you mean 'random'"),
         (["match", "colosseum", "uct", "random", "--out", __file__], "is a file: name another folder with --out"),

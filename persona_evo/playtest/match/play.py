@@ -287,7 +287,7 @@ def _check(match: Match, game: Game) -> None:
     if game.players != 2:
         raise SettingsError("a match needs a two-player game", found=f"{game.name}, for {game.players}")
     if len(match.agents) < 2:
-        raise SettingsError("a match needs two agents at least", found=str(len(match.agents)))
+        raise SettingsError("a match needs at least two agents", found=str(len(match.agents)))
     if not match.levels:
         raise SettingsError("a match needs a level", found="none")
     even(match.games, match.swap)
