@@ -147,8 +147,8 @@ def add_skill(parser: argparse.ArgumentParser) -> None:
         type=filled,
         metavar="NAME",
         help="in single-player games: evolve for a player who searches anew for each move. novice, casual and expert "
-        "see a few moves ahead and make errors; full-sight sees the whole game, makes no errors, and has 200 iterations "
-        "a move",
+        "see a few moves ahead and make errors; full-sight sees the whole game, makes no errors and has 200 "
+        "iterations a move",
     )
 
 

@@ -17,11 +17,11 @@ from persona_evo.studies.evolution import settings as study
 from tests.cli.tool import run
 
 LEVEL = """\
-########
-#H.....#
-#.####.#
-#.P.E..#
-########
+XXXXXXXX
+XH     X
+X XXXX X
+X P e  X
+XXXXXXXX
 """
 SMALL = ("--persona", "runner", "--generations", 1, "--population", 4, "--islands", 1, "--jobs", 1, "--seed", 3)
 FEW = ("--set", "final_trials=1", "--set", "final_candidates=1", "--seed-policies", "formula:PE", "formula:PE-ST")
