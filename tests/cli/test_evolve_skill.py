@@ -10,8 +10,8 @@ import pytest
 
 import persona_evo as pe
 from persona_evo.errors import SettingsError
-from persona_evo.evolve import pools
-from persona_evo.evolve.setting import SLOW
+from persona_evo.evolve.setting import SLOW, SkilledPlay, with_usual
+from persona_evo.games import registry
 from persona_evo.search.skill import FULL_SIGHT, LADDER
 from persona_evo.studies.evolution import settings as study
 from tests.cli.tool import run
@@ -24,7 +24,12 @@ X P e  X
 XXXXXXXX
 """
 SMALL = ("--persona", "runner", "--generations", 1, "--population", 4, "--islands", 1, "--jobs", 1, "--seed", 3)
-FEW = ("--set", "final_trials=1", "--set", "final_candidates=1", "--seed-policies", "formula:PE", "formula:PE-ST")
+TINY = {"final_trials": 1, "final_candidates": 1, "depth_min": 1, "size_limit": 3}
+FEW = (
+    *(word for name, value in TINY.items() for word in ("--set", f"{name}={value}")),
+    "--seed-policies",
+    "formula:PE",
+)
 
 
 @pytest.fixture
@@ -67,9 +72,8 @@ def test_a_policy_is_evolved_for_a_skill(level: Path, tmp_path: Path, capsys: py
         population=4,
         islands=1,
         jobs=1,
-        final_trials=1,
-        final_candidates=1,
-        seed_policies=["formula:PE", "formula:PE-ST"],
+        **TINY,
+        seed_policies=["formula:PE"],
         out=tmp_path / "b",
     )
     assert whole.policy is not None
@@ -86,31 +90,25 @@ def test_iterations_are_those_of_a_move(level: Path, tmp_path: Path, capsys: pyt
 
 
 def test_drawn_levels_have_the_settings_of_slow_playthroughs(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    usual = pools.counts
-    monkeypatch.setattr(pools, "counts", lambda train, held_out: usual(train, held_out, 2))
-    given = (
-        "--persona",
-        "runner",
-        "--generations",
-        1,
-        "--jobs",
-        1,
-        "--seed",
-        3,
-        "--skill",
-        "novice",
-        "--iterations",
-        1,
-    )
-    drawn = ("--levels", "generate:3", "--held-out", 2, "--set", "levels_a_generation=1")
-    made = run(capsys, "evolve", *given, *drawn, "--out", tmp_path, "--set", "size_limit=15")
+    levels = [tmp_path / f"{name}.txt" for name in "abcd"]
+    for path in levels:
+        path.write_text(LEVEL)
+    drawn = ("--levels", *levels, "--set", "levels_a_generation=1", "--set", "tuning=0", "--skill", "novice")
+    made = run(capsys, "evolve", *SMALL[:6], *SMALL[8:], *drawn, *FEW, "--out", tmp_path / "a")
     assert made.code == 0, made.err
-    evolution = config_of(tmp_path)["evolution"]
-    assert {name: evolution[name] for name in SLOW} == dict(SLOW)  # type: ignore[index]
-    assert evolution["size_limit"] == 15  # type: ignore[index]
-    assert "on 2 generated levels (not trained on)" in made.out
+    evolution = config_of(tmp_path / "a")["evolution"]
+    chosen = {**SLOW, "population": 4, "tuning": 0}
+    assert {name: evolution[name] for name in SLOW} == chosen  # type: ignore[index]
+
+
+def test_a_study_and_a_run_share_the_settings_of_slow_playthroughs() -> None:
+    skilled, game = SkilledPlay.of("full-sight", registry.get("minidungeons2")), registry.get("minidungeons2")
+    assert with_usual({}, skilled, game, "modern", generated=True) == dict(SLOW)
+    assert with_usual({"islands": 2}, skilled, game, "modern", generated=True).get("migrants") is None
+    assert with_usual({}, skilled, game, "modern", generated=False) == {}
+    assert with_usual({}, None, game, "modern", generated=True) == {}
     assert study.evolution_of("casual", study.SEEDED).to_dict().items() >= SLOW.items()
 
 
