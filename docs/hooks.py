@@ -11,7 +11,7 @@ import os
 import posixpath
 import re
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
+import persona_evo
 from persona_evo.cli import main
 from persona_evo.formula.primitives import TABLE
 from persona_evo.games import registry
@@ -81,7 +82,7 @@ def _table(name: str, page: str) -> str:
     return TABLES[name]()
 
 
-def _rows(head: str, rows: Iterator[tuple[str, ...]] | list[tuple[str, ...]]) -> str:
+def _rows(head: str, rows: Iterable[tuple[str, ...]]) -> str:
     """A Markdown table; head: the titles of the columns with | between them."""
     lines = [f"| {head} |", "|" + "---|" * len(head.split("|"))]
     lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
@@ -116,27 +117,33 @@ def _summary(module: str) -> str:
 
 def operators() -> str:
     """All operations of formulas."""
-    rows = [
-        (
-            f"`{_written(p.name, p.arity, p.infix)}`",
-            p.meaning,
-            p.guard,
-            f"`{p.csharp.format(*'abc')}`",
-            "yes" if p.commutative else "",
-        )
-        for p in TABLE
-    ]
-    return _rows("written | value | defined everywhere by | in C# | commutative", rows)
+    rows = [(f"`{_written(p.name, p.arity, p.infix)}`", p.meaning, p.guard) for p in TABLE]
+    return _rows("written | value | limits", rows)
 
 
 def _written(name: str, arity: int, infix: bool) -> str:
-    operands = "abc"[:arity]
-    return f"a {name} b" if infix else "-a" if name == "neg" else f"{name}({', '.join(operands)})"
+    operands = {1: "x", 2: "ab", 3: "cab"}[arity]
+    return f"a {name} b" if infix else "-x" if name == "neg" else f"{name}({', '.join(operands)})"
 
 
 def variables() -> str:
     """The variables of a search."""
     return _rows("variable | what", [(f"`{k}`", v) for k, v in {**SEARCH_VARIABLES, **MOVE_VARIABLES}.items()])
+
+
+def functions() -> str:
+    """The functions of `import persona_evo`, each as mkdocstrings shows it."""
+    return _described(name for name in persona_evo.__all__ if name.islower())
+
+
+def classes() -> str:
+    """Its classes."""
+    return _described(name for name in persona_evo.__all__ if not name.islower())
+
+
+def _described(names: Iterable[str]) -> str:
+    options = "    options:\n      show_root_heading: true\n      show_root_toc_entry: true\n      heading_level: 3"
+    return "\n\n".join(f"::: persona_evo.api.{name}\n{options}" for name in names)
 
 
 def list_variables() -> str:
@@ -185,7 +192,7 @@ def persona_file() -> str:
 
 def commands() -> str:
     """The help of every command."""
-    os.environ["COLUMNS"] = "100"
+    os.environ["COLUMNS"] = "88"
     return "\n\n".join(_help(main.parser(), 1))
 
 
@@ -200,7 +207,9 @@ def _help(parser: argparse.ArgumentParser, level: int) -> Iterator[str]:
 
 
 TABLES: dict[str, Callable[[], str]] = {
+    "classes": classes,
     "commands": commands,
+    "functions": functions,
     "import-rules": import_rules,
     "layers": layers,
     "list-variables": list_variables,

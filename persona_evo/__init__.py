@@ -1,12 +1,19 @@
 """Automated playtesting with personas.
 
-The whole main job in a few lines (everything is loaded when it is used, nothing before):
+The whole main job in a few lines (everything is loaded when it is first used):
 
     import persona_evo as pe
 
     killer = pe.load_persona("monster_killer")
-    run = pe.evolve_policy(killer, ["train01", "train02"], generations=5, population=40, iterations=1000, seed=1,
-                           progress=lambda p: print(f"generation {p.generation + 1}/{p.target}, {p.eta:.0f} s to go"))
+    run = pe.evolve_policy(
+        killer,
+        ["train01", "train02"],
+        generations=5,
+        population=40,
+        iterations=1000,
+        seed=1,
+        progress=lambda p: print(f"generation {p.generation + 1}/{p.target}, {p.eta:.0f} s to go"),
+    )
     policy = pe.load_policy(run.policy)
     print(policy.best)
     players = [pe.player(killer, policy), pe.player(killer, "ucb1")]

@@ -16,7 +16,7 @@ settings.load_profile("same")
 """Properties are held against the same examples each time, so that what passes here passes elsewhere. Others are drawn
 by `pytest --hypothesis-profile fresh`, as often as one likes; what they find becomes an `example` of its test."""
 
-ORDER = ("formula", "personas", "store", "games", "playtest", "search", "connect", "evolve", "report", "cli")
+ORDER = ("formula", "personas", "store", "games", "playtest", "search", "connect", "evolve", "report", "cli", "studies")
 """Folders of tests, quick ones first; test modules beside them come last."""
 COMPILED = ("search", "colosseum", "minidungeons2", "its_alive", "roguelike2d", "puyo")
 """What takes long to compile, so that every second of them takes two workers about the same time."""

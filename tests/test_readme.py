@@ -1,4 +1,4 @@
-"""The README's commands run as they stand there, with small budgets added, and its Python is that of the package."""
+"""Commands of README and tutorials run as they stand there, with small budgets added; those of other pages parse."""
 
 from __future__ import annotations
 
@@ -10,54 +10,77 @@ from pathlib import Path
 import pytest
 
 import persona_evo
-from persona_evo.cli.main import main
+from persona_evo.api import studies
+from persona_evo.cli.main import main, parser
 
 ROOT = Path(__file__).resolve().parents[1]
-TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = ROOT / "docs" / "pages"
+README = ROOT / "README.md"
+QUICK = "--trials 1 --iterations 50 --no-pictures --bound-seconds 0 --seed 1"
 SMALL = {
-    "persona new": "",
-    "persona check": "",
-    "level new": "",
-    "level check": "",
-    "level generate": "--count 2",
-    "evolve --persona": "--levels generate:4 --held-out 2 --generations 2 --population 10 --islands 2 --iterations 100 "
-    "--jobs 1 --set final_trials=1",
-    "evolve --resume": "--jobs 1",
-    "policy list": "",
-    "policy show": "",
-    "policy export": "",
-    "playtest my_levels/": "--trials 2 --iterations 200 --no-pictures --jobs 1 --bound-seconds 0 --seed 1",
-    "runs list": "",
-    "compare before.txt": "--trials 2 --iterations 200 --jobs 1 --seed 1",
-    "solve after.txt": "--seconds 1",
-    "match colosseum": "--games 2 --size 6 --iterations 20 --jobs 1",
-    "game new": "",
-    "game check": "--seed 1",
-    "connect new": "",
-    "doctor --game": "",
-    "connect search": "--iterations 100 --seed 1",
-    "connect replay": "--no-screen",
-    "playtest test --game": "--trials 1 --iterations 50 --no-pictures --bound-seconds 0 --seed 1",
-    "reproduce minidungeons": "--generations 1 --population 10 --iterations 30 --playtest-iterations 60 --trials 2 "
-    "--jobs 1 --bound-seconds 0",
-    "reproduce puyo": "--games 1 --drops 10 --generations 1 --population 10 --iterations 20 --jobs 1",
-    "reproduce colosseum": "--games 2 --iterations 10 --seconds 0.01 --jobs 1",
-    "reproduce evolution": "--setting planner-300 --persona runner --runs 1 --playthroughs 60 --jobs 1",
-    "experiment new": "",
-    "experiment playstyles.toml": "--replicates 2 --rollouts 20 --jobs 1",
-    "reproduce montecarlo": "--replicates 2 --rollouts 10 --jobs 1",
+    README: {"demo": "--generations 2 --population 8 --trials 3 --iterations 100 --jobs 1"},
+    PAGES / "tutorials" / "designers.md": {
+        "persona new": "",
+        "persona check": "",
+        "level new": "",
+        "level check": "",
+        "playtest my_levels/": "--trials 2 --iterations 200 --no-pictures --jobs 1 --bound-seconds 0 --seed 1",
+        "runs list": "",
+        "compare before.txt": "--trials 2 --iterations 200 --jobs 1 --seed 1",
+        "solve after.txt": "--seconds 1",
+        "level generate": "--count 2",
+        "evolve --persona": "--levels generate:4 --held-out 2 --generations 2 --population 10 --islands 2 "
+        "--iterations 100 --jobs 1 --set final_trials=1",
+        "evolve --resume": "--jobs 1",
+        "policy list": "",
+        "policy show": "",
+        "policy export": "",
+    },
+    PAGES / "tutorials" / "researchers.md": {
+        "match colosseum": "--games 2 --size 6 --iterations 20 --jobs 1",
+        "experiment new": "",
+        "experiment playstyles.toml": "--replicates 2 --rollouts 20 --jobs 1",
+        "reproduce minidungeons": "--generations 1 --population 10 --iterations 30 --playtest-iterations 60 --trials 2 "
+        "--jobs 1 --bound-seconds 0",
+        "reproduce puyo": "--games 1 --drops 10 --generations 1 --population 10 --iterations 20 --jobs 1",
+        "reproduce colosseum": "--games 2 --iterations 10 --seconds 0.01 --jobs 1",
+        "reproduce evolution": "--setting planner-300 --persona runner --runs 1 --playthroughs 60 --jobs 1",
+        "reproduce montecarlo": "--replicates 2 --rollouts 10 --jobs 1",
+    },
+    PAGES / "tutorials" / "unity.md": {
+        "connect new": "",
+        "doctor --game": "",
+        "connect search": "--iterations 100 --seed 1",
+        "connect replay": "--no-screen",
+        "playtest test --game": QUICK,
+    },
+    PAGES / "own_games.md": {
+        "game new orchard": "",
+        "game check orchard.py": "--seed 1",
+        "persona new gardener": "",
+        "playtest orchard.txt": QUICK,
+        "level generate": "--count 4",
+        "evolve --game": "--generations 1 --population 8 --islands 2 --iterations 30 --jobs 1 --held-out 1 "
+        "--set levels_a_generation=0 --set final_trials=1",
+        "game new meadow": "",
+        "game check meadow.py": "--seed 1",
+    },
 }
-"""What is added to each command; a command of the README that is not here fails the test."""
+"""Page -> what is added to each of its commands. A command that is not here fails the test."""
+SHOWN = [README, ROOT / "CONTRIBUTING.md", *PAGES.rglob("*.md"), *ROOT.glob("persona_evo/**/README.md")]
 
 
-def commands() -> list[str]:
-    """The README's commands, in its order."""
-    return re.findall(r"^ *persona-evo (.+)$", TEXT, flags=re.MULTILINE)
+def commands(page: Path) -> list[str]:
+    """The commands in a page's shell blocks, in its order."""
+    text = page.read_text(encoding="utf-8").replace("\\\n", " ")
+    blocks = re.findall(r"^ *```sh\n(.*?)^ *```", text, flags=re.MULTILINE | re.DOTALL)
+    return re.findall(r"^(?: *|.*/)persona-evo (.+)$", "\n".join(blocks), flags=re.MULTILINE)
 
 
 @pytest.mark.usefixtures("unsimplified")
+@pytest.mark.parametrize("page", SMALL, ids=lambda page: page.name)
 def test_every_command_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     levels = ROOT / "persona_evo" / "games" / "catalog" / "minidungeons2" / "levels"
     (tmp_path / "my_levels").mkdir()
@@ -66,13 +89,14 @@ def test_every_command_runs(
         (tmp_path / f"{target}.txt").write_text(text, encoding="utf-8")
     shutil.copytree(ROOT / "tests" / "examples", tmp_path / "tests" / "examples")
     monkeypatch.chdir(tmp_path)
-    lines = commands()
-    assert len(lines) == len(SMALL)
+    small = SMALL[page]
+    lines = [line for line in commands(page) if studies.installed() or not line.startswith("reproduce")]
+    assert not studies.installed() or len(lines) == len(small)
     for line in lines:
-        name = next(k for k in SMALL if line.startswith(k))
-        words = [*shlex.split(line), *SMALL[name].split()]
+        name = next(k for k in small if line.startswith(k))
+        words = [*shlex.split(line), *small[name].split()]
         if name == "evolve --resume":
-            (run,) = (tmp_path / "runs").iterdir()
+            (run,) = (tmp_path / "runs").glob("*-collector-*")
             words[words.index("--resume") + 1] = str(run)
         code = main(words)
         said = capsys.readouterr()
@@ -80,14 +104,25 @@ def test_every_command_runs(
         assert said.out.strip()
 
 
-def test_python_of_the_readme_is_that_of_the_package() -> None:
-    block = re.search(r"```python\n(.*?)```", TEXT, flags=re.DOTALL)
+@pytest.mark.quick
+@pytest.mark.parametrize("page", SHOWN, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_command_has_the_options_that_it_is_shown_with(page: Path) -> None:
+    for line in commands(page):
+        words = shlex.split(line)
+        assert parser(words[:1]).parse_args(words), line
+
+
+@pytest.mark.quick
+def test_python_of_the_tutorial_is_that_of_the_package() -> None:
+    text = (PAGES / "tutorials" / "researchers.md").read_text(encoding="utf-8")
+    block = re.search(r"```python\n(.*?)```", text, flags=re.DOTALL)
     assert block is not None
     inside = [line.strip() for line in (persona_evo.__doc__ or "").splitlines()]
     assert all(line.strip() in inside for line in block[1].splitlines() if line)
 
 
+@pytest.mark.quick
 def test_ci_does_what_the_second_command_does() -> None:
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-    assert 'install -q -e ".[test]" && .venv/bin/python -m pytest' in TEXT
+    assert 'install -q -e ".[test]" && .venv/bin/python -m pytest' in README.read_text(encoding="utf-8")
     assert 'install --quiet -e ".[test]"' in script and ".venv/bin/python -m pytest\n" in script

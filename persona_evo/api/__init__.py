@@ -9,7 +9,8 @@
 | playtests | play levels, compare two, solve one |
 | results | what a playtest comes to |
 | runs | what is kept in the folders of runs, and figures of it |
-| studies | experiments and reproductions |
+| experiments | experiments of one's own |
+| studies | published experiments that can be run again, and how they are found |
 
 Everything raises `PersonaEvoError` for what a user can get wrong.
 """
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from persona_evo.api.checks import check_levels
     from persona_evo.api.evolution import evolve_policy, resume_evolution
+    from persona_evo.api.experiments import experiment
     from persona_evo.api.generating import generate_levels
     from persona_evo.api.naming import (
         load_game,
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from persona_evo.api.playtests import compare, plan, playtest_levels, solve
     from persona_evo.api.results import Comparison, Results
     from persona_evo.api.runs import compare_playtests, kept_playtest, save_figures
-    from persona_evo.api.studies import Reproduction, experiment, reproduce, resume_reproduction
+    from persona_evo.api.studies import Reproduction, reproduce, resume_reproduction
     from persona_evo.errors import PersonaEvoError
     from persona_evo.evolve.run import Outcome
     from persona_evo.evolve.settings import EvolutionSettings
@@ -101,12 +103,13 @@ __all__ = [
 _NAMES = {
     "api.checks": "check_levels",
     "api.evolution": "evolve_policy resume_evolution",
+    "api.experiments": "experiment",
     "api.generating": "generate_levels",
     "api.naming": "load_game load_level load_levels load_persona load_personas load_policy player tree_policy",
     "api.playtests": "compare plan playtest_levels solve",
     "api.results": "Comparison Results",
     "api.runs": "compare_playtests kept_playtest save_figures",
-    "api.studies": "Reproduction experiment reproduce resume_reproduction",
+    "api.studies": "Reproduction reproduce resume_reproduction",
     "errors": "PersonaEvoError",
     "evolve.run": "Outcome",
     "evolve.settings": "EvolutionSettings",

@@ -10,8 +10,7 @@ from typing import Any
 from persona_evo.api.naming import LevelsLike, PersonaLike, first_policies, league_of, levels_of, rules_of_search
 from persona_evo.evolve import comparison, pools
 from persona_evo.evolve import run as runs_of_evolution
-from persona_evo.evolve.driving import Progress as Generation
-from persona_evo.evolve.parallel import Workers
+from persona_evo.evolve.driving import GenerationProgress
 from persona_evo.evolve.run import Outcome
 from persona_evo.evolve.schedule import TellPhase
 from persona_evo.evolve.setting import SkilledPlay, with_usual
@@ -19,6 +18,7 @@ from persona_evo.evolve.start import chosen as chosen_settings
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
 from persona_evo.games.generating import asked
+from persona_evo.jobs.workers import Workers
 from persona_evo.personas import Persona, load
 from persona_evo.search.duel import budget_for
 from persona_evo.search.settings import SearchSettings
@@ -36,7 +36,7 @@ def evolve_policy(
     jobs: int = -1,
     out: str | Path = "runs",
     duration: float | None = None,
-    progress: Callable[[Generation], None] | None = None,
+    progress: Callable[[GenerationProgress], None] | None = None,
     tell: TellPhase | None = None,
     league: Sequence[str] = (),
     agent: str = "",
@@ -56,10 +56,10 @@ def evolve_policy(
         jobs: cores, -1 for all; without influence on the result.
         duration: seconds after which all is done; generations and the last steps share them.
         progress, tell: called after each generation, and in the last steps.
-        league: in games for two, whom the policies play against (see `playtest.match.names`); the game's own if there
-            are none.
+        league: in two-player games, the opponents of the policies (see `playtest.match.names`), by default
+            the game's own.
         agent: who plays with the policies, move by move; iterations and seconds are those of a move then. Without one
-            games for one are planned whole, and games for two have the game's template.
+            single-player games are planned whole, and two-player games have the game's template.
         search: rules of the search; "paper" for the preset "paper" and "single" otherwise if not given. "anytime"
             evolves for the planner with several open lists. An agent says how it searches.
         seed_policies: formulas to start from, named as for `--seed-policies`: "none" for random ones alone, "ucb1",
@@ -136,7 +136,7 @@ def resume_evolution(
     generations: int | None = None,
     jobs: int = -1,
     duration: float | None = None,
-    progress: Callable[[Generation], None] | None = None,
+    progress: Callable[[GenerationProgress], None] | None = None,
     tell: TellPhase | None = None,
 ) -> Outcome:
     """Continue an evolution where it stopped, or add generations to a finished one."""

@@ -232,11 +232,11 @@ def players_of(players: PlayersLike, search: str | SearchSettings = "anytime", a
 
 
 def league_of(game: Game, persona: Persona, words: Sequence[str], agent: str = "") -> League | None:
-    """Who plays move by move, None in games for one without an agent."""
+    """Who plays move by move, None in single-player games without an agent."""
     if game.players > 1 or agent:
         return names.league(game, persona.utility.text, agent, words)
     if words:
-        raise SettingsError("a league is for games for two", found=f"{game.name}, for one")
+        raise SettingsError("a league is for two-player games", found=f"{game.name}, for one")
     return None
 
 
@@ -272,7 +272,7 @@ def rules_of_search(
         raise SettingsError(
             "hedge and tolerance are for the planner's open lists",
             found=f"{said}; {why}",
-            expected="the search anytime in a game for one without chance, planned whole",
+            expected="the search anytime in a single-player game without chance, planned whole",
             hint="leave them out",
         )
     if isinstance(search, str):
@@ -293,4 +293,4 @@ def _constant(text: str) -> float:
     try:
         return float(text)
     except ValueError as e:
-        raise SettingsError("UCB1's constant is no number", found=text, expected="ucb1:C such as ucb1:0.7") from e
+        raise SettingsError("UCB1's constant is not a number", found=text, expected="ucb1:C such as ucb1:0.7") from e

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from persona_evo.api.results import Results, as_results
+from persona_evo.api.studies import study_of
 from persona_evo.errors import Place, RunError, SettingsError
 from persona_evo.playtest import batch, journal
 from persona_evo.playtest import bounds as limits
@@ -32,7 +33,7 @@ def kept_playtest(folder: str | Path, game_name: str | None = None) -> Results:
         raise RunError(
             "the playtest has no playthroughs yet",
             place=Place(str(where / journal.TRACES)),
-            hint=f"go on with it: persona-evo playtest --resume {where}",
+            hint=f"continue it: persona-evo playtest --resume {where}",
         )
     personas = [p.persona for p in results.players]
     if results.game.outside is None and (where / limits.FILE).is_file():
@@ -98,7 +99,7 @@ def save_figures(
     """Draw the figures of a run for a publication or slides.
 
     Args:
-        run: the folder of a playtest, a match, an experiment, an evolution, or the reproduction of MiniDungeons.
+        run: the folder of a playtest, a match, an experiment, an evolution, or a study that has some.
         folder: where the files go.
         form: "pdf", "png" (300 dots per inch) or "svg".
         game_name: how the game is found now, where it has moved.
@@ -142,11 +143,10 @@ def _drawings(entry: RunEntry, game_name: str | None) -> Iterable[Drawing]:
 
         made = searches.reopen(entry.folder)
         return experiment.drawings(searches.Results(made, searches.kept(entry.folder, made), entry.folder))
-    if entry.kind == "reproduction" and "minidungeons" in entry.title:
-        from persona_evo.studies.minidungeons import course, settings
-        from persona_evo.studies.minidungeons import figures as study_figures
-
-        return study_figures.drawings(course.Course(entry.folder, *settings.reopen(entry.folder)).kept())
+    if entry.kind == "reproduction":
+        drawings = study_of(entry.folder)[1].drawings
+        if drawings is not None:
+            return drawings(entry.folder)
     hint = f"its charts are in {entry.folder / 'figures'}, and its parts in {entry.folder / 'runs'} have figures"
     raise SettingsError(
         "this kind of run has no figures",

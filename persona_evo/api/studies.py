@@ -1,128 +1,161 @@
-"""Experiments of one's own, and published ones again."""
+"""Studies: published experiments that can be run again, each found by an entry point.
+
+A package adds a study with an entry point of the group `persona_evo.studies`: its name is the study's, its value is
+"module:object", and the object is a `Study`. The studies that ship are the folders of the package of the same name;
+they are found there in a checkout that is not installed, too. Everything else works where that package is missing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import argparse
+import functools
+import pkgutil
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from persona_evo.games import registry
-from persona_evo.games.core import Level
-from persona_evo.playtest.experiment import course as course_of_experiment
-from persona_evo.studies.minidungeons import course
-from persona_evo.studies.minidungeons import published as publications
-from persona_evo.studies.minidungeons import settings as reproductions
-from persona_evo.studies.minidungeons.course import Material
+from persona_evo.errors import SettingsError, unknown
+from persona_evo.report.written import Report
 
 if TYPE_CHECKING:
-    from persona_evo.report.written import Report
+    from persona_evo.report.figures import Drawing
 
+GROUP = "persona_evo.studies"
+"""The group of entry points, and the package of the studies that ship."""
 
-def experiment(
-    file: str | Path,
-    folder: str | Path,
-    *,
-    replicates: int | None = None,
-    rollouts: int | None = None,
-    jobs: int = 1,
-    progress: Callable[[course_of_experiment.Progress], None] | None = None,
-) -> Report:
-    """Make the searches of an experiment's TOML file and write the page; the same call goes on after any stop.
-
-    Args:
-        file: see `persona_evo.playtest.experiment.reading`. folder: for everything.
-        replicates, rollouts: instead of what the file says.
-        jobs: cores, for games that are played in this program; without influence on the result.
-        progress: told now and then.
-
-    Raises:
-        KeyboardInterrupt: Ctrl-C; what was made up to then is kept.
-    """
-    from persona_evo.playtest.experiment import reading
-    from persona_evo.report import experiment as report
-
-    design = reading.read(Path(file)).smaller(replicates, rollouts)
-    results = course_of_experiment.conduct(design, Path(folder), jobs=jobs, progress=progress)
-    if not results.complete:
-        raise KeyboardInterrupt
-    return report.write(results, Path(folder))
+CONFIG = "reproduction.json"
+"""The file in a study's folder that says which study it is and what the result depends on."""
 
 
 @dataclass(frozen=True)
-class Reproduction:
-    """A published experiment, run again: everything that was evolved and played, the page, and a summary."""
-
-    material: Material
-    page: Path
-    text: str
+class Reproduction(Report):
+    """The report of a study that has been run; as a string, its text."""
 
     def __str__(self) -> str:
         return self.text
 
 
-def reproduce(
-    study: str = "minidungeons",
-    protocol: str = "paper",
-    levels: str | Path | None = None,
-    *,
-    folder: str | Path | None = None,
-    jobs: int = -1,
-    backend: str = "loky",
-    duration: float | None = None,
-    progress: Callable[[course.Progress], None] | None = None,
-    drawing: Callable[[str], None] | None = None,
-    **settings: Any,
-) -> Reproduction:
-    """Run a published experiment again and write a report on it; the same call goes on after any stop.
+@dataclass(frozen=True)
+class Study:
+    """A published experiment that can be run again. Importing its module should load little: lists of studies do it.
+
+    Attributes:
+        help: one line for lists.
+        description: what the study does, and how long it takes.
+        add_arguments: adds the options of its command to a parser.
+        run: runs its command with the parsed options; returns the exit code.
+        reproduce: runs it from Python; None if only its command does.
+        resume: continues it from Python, given its folder; None likewise.
+        drawings: the figures of a study's folder for print; None if it has none.
+    """
+
+    help: str
+    description: str
+    add_arguments: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace], int]
+    reproduce: Callable[..., Reproduction] | None = None
+    resume: Callable[..., Reproduction] | None = None
+    drawings: Callable[[Path], Iterable[Drawing]] | None = None
+
+
+@functools.cache
+def installed() -> Mapping[str, EntryPoint]:
+    """All installed studies by name, in alphabetical order."""
+    found = {name: EntryPoint(name, f"{GROUP}.{name}.command:STUDY", GROUP) for name in _shipped()}
+    for point in entry_points(group=GROUP):
+        if point.name in found or not point.module.startswith(f"{GROUP}."):  # else its folder has been deleted
+            found[point.name] = point
+    return dict(sorted(found.items()))
+
+
+def _shipped() -> list[str]:
+    """The studies in the package of those that ship, [] where it is missing."""
+    spec = find_spec(GROUP)
+    folders = None if spec is None else spec.submodule_search_locations
+    return [] if folders is None else [module.name for module in pkgutil.iter_modules(folders) if module.ispkg]
+
+
+def not_installed(name: str) -> SettingsError:
+    """The error for a study that is not there."""
+    if not installed():
+        return SettingsError(
+            "no studies are installed",
+            found=name or None,
+            hint=f"install a package with entry points of the group {GROUP}",
+        )
+    expected, hint = unknown(name, installed())
+    return SettingsError("there is no such study", found=name, expected=expected, hint=hint)
+
+
+def get(name: str) -> Study:
+    """The study called `name`.
+
+    Raises:
+        SettingsError: it is not installed, or cannot be loaded.
+    """
+    if name not in installed():
+        raise not_installed(name)
+    point = installed()[name]
+    hint = "reinstall the package that it comes with, or ask its authors"
+    try:
+        study = point.load()
+    except Exception as e:
+        what = f"the study {name!r} cannot be loaded: {type(e).__name__}: {e}"
+        raise SettingsError(what, found=point.value, hint=hint) from e
+    if not isinstance(study, Study):
+        what = f"the study {name!r} is a {type(study).__name__}"
+        raise SettingsError(what, found=point.value, expected="a persona_evo.api.studies.Study", hint=hint)
+    return study
+
+
+def study_of(folder: Path) -> tuple[str, Study]:
+    """The name of the study that a folder holds, and the study.
+
+    Raises:
+        RunError: it is not the folder of a study, or its file is damaged.
+        SettingsError: the study is not installed.
+    """
+    from persona_evo.jobs.folder import JobKind
+
+    name = JobKind("reproduction", CONFIG).reader(folder).text_of("study", "")
+    return name, get(name)
+
+
+def reproduce(study: str = "minidungeons", *choices: Any, **settings: Any) -> Reproduction:
+    """Run a study and write its report; the same call resumes it after any stop.
 
     Args:
-        study: "minidungeons".
-        protocol: "paper" or "modern".
-        levels: a folder with the publication's maps; without it levels of the project stand in.
-        folder: for everything; `runs/reproduction-<study>-<protocol>` if not given, with the levels' name behind it
-            where they are given.
-        jobs, backend: of `playtest_levels`; without influence on the result.
-        duration: seconds; evolutions share what the playtests leave of it.
-        progress: told how far everything is. drawing: told what is being drawn.
-        settings: quick, cross, seed, runs, trials, generations, population, iterations, playtest_iterations,
-            bound_seconds (see `studies.minidungeons.settings`).
+        study: its name.
+        choices, settings: the study's own, such as those of `persona_evo.studies.minidungeons.reproduction.reproduce`.
+
+    Raises:
+        SettingsError: the study is not installed, or runs only from the command line.
     """
-    chosen = reproductions.Settings.of(study, protocol, **settings)
-    published = publications.load(study)
-    loaded = reproductions.levels_for(published, registry.get(published.game), levels)
-    target = reproductions.default_folder(study, protocol, levels, loaded, False) if folder is None else Path(folder)
-    return _reproduce(target, chosen, loaded, jobs, backend, duration, progress, drawing)
+    found = get(study).reproduce
+    if found is None:
+        raise _command_only(study, f"persona-evo reproduce {study}")
+    return found(*choices, **settings)
 
 
-def resume_reproduction(
-    folder: str | Path,
-    *,
-    jobs: int = -1,
-    backend: str = "loky",
-    duration: float | None = None,
-    progress: Callable[[course.Progress], None] | None = None,
-    drawing: Callable[[str], None] | None = None,
-) -> Reproduction:
-    """Continue a reproduction with nothing but its folder (arguments as for `reproduce`)."""
-    settings, levels = reproductions.reopen(Path(folder))
-    return _reproduce(Path(folder), settings, levels, jobs, backend, duration, progress, drawing)
+def resume_reproduction(folder: str | Path, **settings: Any) -> Reproduction:
+    """Continue a study, given nothing but its folder.
+
+    Args:
+        folder: of a study that was begun.
+        settings: those that may change on the way, such as `jobs`.
+
+    Raises:
+        RunError: it is not the folder of a study, or its file is damaged.
+        SettingsError: the study is not installed, or runs only from the command line.
+    """
+    name, study = study_of(Path(folder))
+    if study.resume is None:
+        raise _command_only(name, f"persona-evo reproduce {name} --resume {folder}")
+    return study.resume(Path(folder), **settings)
 
 
-def _reproduce(
-    folder: Path,
-    settings: reproductions.Settings,
-    levels: Sequence[Level],
-    jobs: int,
-    backend: str,
-    duration: float | None,
-    progress: course.Tell | None,
-    drawing: Callable[[str], None] | None,
-) -> Reproduction:
-    from persona_evo.studies.minidungeons import report
-
-    material = course.Course(folder, settings, levels, jobs=jobs, backend=backend, seconds=duration, tell=progress).run(
-        halfway=lambda so_far: report.write(so_far, drawing)
-    )
-    written = report.write(material, drawing)
-    return Reproduction(material, written.page, written.text)
+def _command_only(study: str, command: str) -> SettingsError:
+    return SettingsError("this study runs only from the command line", found=study, hint=command)

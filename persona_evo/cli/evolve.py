@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
 from persona_evo.cli import policy as policy_command
-from persona_evo.cli.parser import assignment, filled, path, plain, whole
+from persona_evo.cli.parser import Commands, assignment, filled, path, plain, whole
 from persona_evo.cli.pools import add_held_out, is_asked, pools_of
-from persona_evo.cli.say import Progress, duration, note, say
+from persona_evo.cli.say import StatusLine, duration, note, say
 from persona_evo.errors import SettingsError
 from persona_evo.words import counted, enumerated, plural
 
 if TYPE_CHECKING:
-    from persona_evo.evolve.driving import Progress as Generation
-    from persona_evo.evolve.parallel import Workers
+    from persona_evo.evolve.driving import GenerationProgress
     from persona_evo.evolve.run import Outcome
     from persona_evo.evolve.schedule import Phase
     from persona_evo.evolve.setting import SkilledPlay
     from persona_evo.evolve.settings import EvolutionSettings
     from persona_evo.games.core import Game
+    from persona_evo.jobs.workers import Workers
     from persona_evo.search.duel import League
     from persona_evo.store.policies import Policy
 
@@ -58,7 +58,7 @@ RENEWED = (
 """Options that a resumed run has from its folder."""
 
 
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """The command's options."""
     parser = commands.add_parser("evolve", description=__doc__)
     parser.add_argument("--persona", type=filled, metavar="PERSONA", help=options.PERSONA)
@@ -154,7 +154,7 @@ def add_skill(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Evolve in a new run folder, or go on in one."""
-    from persona_evo.evolve.deadline import deadline
+    from persona_evo.jobs.deadline import deadline
 
     options.check_backend(args)
     end = deadline(args.for_, args.until)
@@ -211,7 +211,7 @@ def _start(args: argparse.Namespace, end: float | None, workers: Workers) -> int
         note(missing)
     if "library" in settings.first:
         for error in policies.damaged(game.name):
-            note(f"warning: a policy is passed over: {error}")
+            note(f"warning: a policy is skipped: {error}")
     best, all_runs = evolve_runs(
         game,
         persona,
@@ -250,7 +250,7 @@ def _resume(args: argparse.Namespace, end: float | None, workers: Workers) -> in
             raise SettingsError(
                 f"--{name.replace('_', '-')} does not go with --resume",
                 expected="--generations, --for, --until, --jobs, --backend, --game",
-                hint="a resumed run has everything else from its folder",
+                hint="a resumed run takes everything else from its folder",
             )
     from persona_evo.store import runs
 
@@ -270,6 +270,8 @@ def _resume(args: argparse.Namespace, end: float | None, workers: Workers) -> in
     )
     game = registry.get(options.moved(args) or config["game"])
     options.report_findings(game)
+    if outcome.recovered:
+        note(outcome.recovered)
     return finish(outcome, game, levels=[level["source"] for level in config["levels"] if level["source"]])
 
 
@@ -292,7 +294,7 @@ def _settings(
     for name, value in options.once(args.set, "--set").items():
         if name == "preset":
             raise SettingsError(
-                "the preset is no single setting",
+                "the preset is not a setting",
                 found=f"--set preset={value}",
                 expected="--preset paper or --preset modern",
             )
@@ -309,13 +311,13 @@ def _settings(
     return chosen(preset, game, league, changes, first, generated=generated)
 
 
-def teller() -> Callable[[Generation], None]:
+def teller() -> Callable[[GenerationProgress], None]:
     """Shows each generation on one line."""
     from persona_evo.evolve.genome import is_lists
 
-    line = Progress()
+    line = StatusLine()
 
-    def tell(p: Generation) -> None:
+    def tell(p: GenerationProgress) -> None:
         mean = sum(row.mean for row in p.rows) / len(p.rows)
         busy = f", cores {p.usage.share:.0%} busy" if p.usage is not None else ""
         bred = "set" if is_lists(p.best.formula) else "formula"
@@ -334,7 +336,7 @@ def teller() -> Callable[[Generation], None]:
 
 def phase_teller() -> Callable[[Phase], None]:
     """Shows the last steps of an evolution, each on a line of its own."""
-    lines: dict[str, Progress] = {}
+    lines: dict[str, StatusLine] = {}
 
     def tell(p: Phase) -> None:
         if p.left is not None:
@@ -347,7 +349,7 @@ def phase_teller() -> Callable[[Phase], None]:
         ended = "done" if p.total else "there was no time for it"
         share = ended if last else f"{p.done / p.total:.0%}, {duration(p.eta)} to go at most"
         of = f" ({counted(p.total, 'playthrough')})" if p.total > 1 else ""
-        lines.setdefault(p.name, Progress()).show(f"{p.name}{of}: {share}", last=last)
+        lines.setdefault(p.name, StatusLine()).show(f"{p.name}{of}: {share}", last=last)
 
     return tell
 
@@ -429,7 +431,7 @@ def _tell_policy(policy: Policy, outcome: Outcome) -> None:
     for level, value in rows:
         say(f"  {level:<12} {value:.4f}")
     if "tuning" in policy.unfinished:
-        say("the time was up before all constants were tuned, so the same seed need not give this policy again")
+        say("time ran out before all constants were tuned, so the same seed need not give this policy again")
     policy_command.tell_comparison(policy)
     early = ", ended by its deadline" if outcome.status != "finished" else ""
     if outcome.generations:

@@ -19,7 +19,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from persona_evo.cli.parser import Parser
+    from persona_evo.cli.parser import Commands, Parser
 
 COMMANDS = {
     "demo": "the main job in under three minutes",
@@ -32,7 +32,7 @@ COMMANDS = {
     "compare": "say what differs between two versions of a level",
     "runs": "list, show, compare and delete runs",
     "status": "show the runs in progress and how far they are",
-    "match": "agents of a game for two against each other",
+    "match": "agents of a two-player game against each other",
     "solve": "the best known plan for a persona in a level",
     "experiment": "compare designs and players by the best scores they allow",
     "reproduce": "run a published experiment again",
@@ -44,7 +44,7 @@ COMMANDS = {
 """Modules, in the order in which they are met, and what `--help` says of them."""
 
 _ENDING = 3.0
-"""Seconds after a Ctrl-C in which further ones are taken for the same."""
+"""Seconds after a Ctrl-C in which further ones count as the same."""
 
 ABOUT = """\
 Automated playtesting with personas: say what a kind of player wants, evolve a tree policy for it, playtest levels.
@@ -60,16 +60,20 @@ Automated playtesting with personas: say what a kind of player wants, evolve a t
 class _Commands:
     """The commands of a parser, to which modules add theirs."""
 
-    def __init__(self, made: Any) -> None:
+    def __init__(self, made: Commands) -> None:
         self._made = made
 
-    def add_parser(self, name: str, **options: Any) -> Any:
+    def add_parser(self, name: str, **options: Any) -> Parser:
         """The parser of a command, with the line that `--help` shows."""
         return self._made.add_parser(name, help=COMMANDS[name], **options)
 
 
 def parser(wanted: Collection[str] = tuple(COMMANDS)) -> Parser:
-    """The parser of all commands. wanted: those whose options are needed; only their modules are imported."""
+    """The parser of all commands.
+
+    Args:
+        wanted: commands whose options are needed; only their modules are imported.
+    """
     import importlib
 
     from persona_evo import __version__
@@ -87,7 +91,7 @@ def parser(wanted: Collection[str] = tuple(COMMANDS)) -> Parser:
 
 
 def _quiet_threads() -> None:
-    """Keep the thread that feeds worker processes from telling that Ctrl-C took its work away."""
+    """Keep the thread that feeds worker processes quiet when Ctrl-C ends them."""
     import threading
 
     told = threading.excepthook
@@ -101,7 +105,7 @@ def _quiet_threads() -> None:
 
 
 def _open_streams() -> None:
-    """Give what was closed by the caller to nobody, lest a file that is opened takes its number."""
+    """Open standard streams that the caller closed on the null device, so that no other file gets their numbers."""
     for number in range(3):
         try:
             os.fstat(number)
@@ -110,16 +114,17 @@ def _open_streams() -> None:
 
 
 class _Stops(list[float]):
-    """When the process was told to stop, by Ctrl-C or SIGTERM. code: of a process that stops for that."""
+    """Times of Ctrl-C and SIGTERM. code: the exit code of a process that stops for them."""
 
     code = 130
 
 
 @contextlib.contextmanager
 def _interrupts(stops: _Stops) -> Iterator[None]:
-    """Note in `stops`, which is so not empty any more, that Ctrl-C was typed or SIGTERM came, whatever compiled code
-    makes of it. Told so again while what runs is being ended, nobody listens. Workers and games are processes of other
-    programs, which neither of this is for."""
+    """Record Ctrl-C and SIGTERM in `stops`, also where compiled code swallows the exception.
+
+    Further signals are ignored while the command ends. Workers and games handle signals themselves.
+    """
     import signal
     import threading
     import time
@@ -146,7 +151,7 @@ def _interrupts(stops: _Stops) -> Iterator[None]:
 
 
 def entry() -> int:
-    """`main` for a process that ends with it: once the code is certain, no Ctrl-C is heard any more."""
+    """`main` for a process that ends with it: Ctrl-C is ignored once the exit code is known."""
     import signal
 
     stops = _Stops()
@@ -175,7 +180,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _main(argv: Sequence[str] | None, stops: _Stops) -> int:
-    from persona_evo.cli.say import Progress, note, silence
+    from persona_evo.cli.say import StatusLine, note, silence
     from persona_evo.errors import PersonaEvoError
 
     try:
@@ -210,14 +215,14 @@ def _main(argv: Sequence[str] | None, stops: _Stops) -> int:
             _flush(quietly=True)
             return 2
         finally:
-            Progress.done_with_line()
+            StatusLine.done_with_line()
     except BrokenPipeError:
         silence(sys.stdout)
         return 141
 
 
 def _tell_of_compiling() -> None:
-    """Say what is compiled while a command works."""
+    """Report what is compiled while a command works."""
     from persona_evo.cli.say import Compiling
     from persona_evo.compiling.news import listen
 
@@ -225,7 +230,7 @@ def _tell_of_compiling() -> None:
 
 
 def _hear_warnings() -> None:
-    """Print what this package warns of while it works as notes, once a line that is being rewritten is ended."""
+    """Print warnings of this package as notes, each on a line of its own."""
     import logging
 
     from persona_evo.cli.say import note
@@ -240,7 +245,7 @@ def _hear_warnings() -> None:
 
 
 def _flush(quietly: bool = False) -> None:
-    """Write what standard output still holds; quietly: or drop it, where that cannot be."""
+    """Flush standard output. quietly: drop what cannot be written."""
     from persona_evo.cli.say import STDOUT, silence
 
     try:
@@ -261,13 +266,15 @@ def _told(error: OSError) -> str:
     said = f"{error.filename}: " if error.filename else ""
     said += error.strerror or str(error)
     if error.filename == STDOUT:
-        return f"{said}\n  hint: what the command has made is kept, only what it had to say is lost: print it elsewhere"
+        return f"{said}\n  hint: the results are kept, only the output is lost; print it elsewhere"
     if error.errno in (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)):
-        said += "\n  hint: what was saved is kept; free space, then go on with --resume, or run the command again"
+        said += "\n  hint: everything saved so far is kept; free some space, then use --resume or run the command again"
     if error.errno in (errno.EEXIST, errno.ENOTDIR, errno.EISDIR):
-        said += "\n  hint: a file where a folder is needed, or the reverse: move it away, or name another with --out"
+        said += (
+            "\n  hint: a file is where a folder is needed, or the reverse; move it away, or name another one with --out"
+        )
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        said += "\n  hint: this may not be written or read: change its permissions, or name another with --out"
+        said += "\n  hint: permission is missing; change it, or name another place with --out"
     return said
 
 

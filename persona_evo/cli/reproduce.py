@@ -6,169 +6,38 @@ Everything is in one folder. The same command goes on where it was stopped or ki
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import NoReturn
 
-from persona_evo.cli import options
-from persona_evo.cli.parser import filled, number, whole
-from persona_evo.cli.say import Progress, duration, note
-from persona_evo.studies.colosseum import command as reproduce_colosseum
-from persona_evo.studies.commands import add_running, check_running, drawing, finished, seed_of, stopped
-from persona_evo.studies.evolution import command as reproduce_evolution
-from persona_evo.studies.montecarlo import command as montecarlo
-from persona_evo.studies.puyo import command as reproduce_puyo
-
-if TYPE_CHECKING:
-    from persona_evo.studies.minidungeons.course import Progress as Told
-
-FROZEN = (
-    "protocol",
-    "levels",
-    "runs",
-    "trials",
-    "generations",
-    "population",
-    "iterations",
-    "playtest_iterations",
-    "bound_seconds",
-)
-"""Options that a resumed reproduction has from its folder."""
+from persona_evo.api import studies
+from persona_evo.cli.parser import Commands
+from persona_evo.errors import SettingsError
 
 
-def add(commands: Any) -> None:
-    """The command's options, a command for each publication."""
+def add(commands: Commands) -> None:
+    """The command's options: a command for each study that is installed."""
     parser = commands.add_parser("reproduce", description=__doc__)
-    studies = parser.add_subparsers(
-        dest="command_reproduce", metavar="minidungeons|montecarlo|puyo|colosseum|evolution", required=True
-    )
-    _minidungeons(studies)
-    montecarlo.add(studies)
-    reproduce_puyo.add(studies)
-    reproduce_colosseum.add(studies)
-    reproduce_evolution.add(studies)
+    names = list(studies.installed())
+    if not names:
+        _refuse(parser, studies.not_installed(""))
+        return
+    found = parser.add_subparsers(dest="command_reproduce", metavar="|".join(names), required=True)
+    for name in names:
+        try:
+            study = studies.get(name)
+        except SettingsError as e:
+            # Without a prefix that anybody types, options are arguments like others.
+            _refuse(found.add_parser(name, help="cannot be loaded", prefix_chars="\0", add_help=False), e)
+            continue
+        command = found.add_parser(name, help=study.help, description=study.description)
+        study.add_arguments(command)
+        command.set_defaults(run=study.run)
 
 
-def _minidungeons(studies: Any) -> None:
-    parser = studies.add_parser(
-        "minidungeons",
-        help="personas through MCTS with evolved heuristics (Holmgård et al. 2019)",
-        description="Evolves the four personas' tree policies several times, plays all maps with the best of each and "
-        "with UCB1, and writes tables II to IV, figures 3 to 6 and the correlations beside the paper's.",
-    )
-    parser.add_argument("--protocol", choices=("paper", "modern"), help="(default: paper)")
-    parser.add_argument(
-        "--levels",
-        type=filled,
-        metavar="DIR",
-        help="folder with the paper's maps, map01 to map11 (default: levels of the project stand in)",
-    )
-    parser.add_argument(
-        "--runs",
-        type=whole(1, 1000),
-        metavar="N",
-        help="evolutions of each persona, of which the best counts (default: 3)",
-    )
-    parser.add_argument(
-        "--trials", type=whole(1, 100_000), metavar="N", help="playthroughs of each player in each map (default: 50)"
-    )
-    parser.add_argument("--generations", type=whole(1, 1_000_000), metavar="N", help="(default: 100)")
-    parser.add_argument("--population", type=whole(2, 1_000_000), metavar="N", help="(default: 100)")
-    parser.add_argument(
-        "--iterations",
-        type=whole(1, options.MOST_ITERATIONS),
-        metavar="N",
-        help="of the search in the evolution (default: 10000)",
-    )
-    parser.add_argument(
-        "--playtest-iterations",
-        type=whole(1, options.MOST_ITERATIONS),
-        metavar="N",
-        help="of the search in the playtests (default: 10000, modern 60000)",
-    )
-    parser.add_argument(
-        "--bound-seconds",
-        type=number(0, 86400),
-        metavar="S",
-        help="for the best plan of each persona in each level where it is not known; what is found "
-        "in it depends on the machine, unless it is proven (default: 10)",
-    )
-    parser.add_argument(
-        "--cross",
-        action="store_true",
-        help="also the cross tables: policies under other utilities, on other maps, and against more search",
-    )
-    parser.add_argument("--quick", action="store_true", help="everything from small budgets, in about three minutes")
-    parser.add_argument(
-        "--for",
-        dest="for_",
-        type=filled,
-        metavar="TIME",
-        help="time for this call, such as 8h: evolutions share what the playtests leave of it, each "
-        "with one generation at least; the next call goes on with those that it cut short",
-    )
-    add_running(
-        parser, "runs/reproduction-minidungeons-PROTOCOL, with the name of --levels behind it where they are given"
-    )
+def _refuse(parser: argparse.ArgumentParser, error: SettingsError) -> None:
+    """Let a command take any arguments and raise an error."""
+
+    def run(args: argparse.Namespace) -> NoReturn:
+        raise error
+
+    parser.add_argument("anything", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     parser.set_defaults(run=run)
-
-
-def run(args: argparse.Namespace) -> int:
-    """Evolve, play and report what is not there yet."""
-    check_running(args, (*FROZEN, "cross"), free="--for, ")
-    from persona_evo import api
-    from persona_evo.evolve.deadline import duration as seconds
-
-    tell: dict[str, Any] = {
-        "jobs": options.jobs_of(args),
-        "backend": args.backend,
-        "progress": _teller(),
-        "drawing": drawing(),
-        "duration": None if args.for_ is None else seconds(args.for_),
-    }
-    if args.resume is not None:
-        folder = args.resume
-    else:
-        protocol = args.protocol or "paper"
-        folder = args.out or _folder(args, protocol)
-        given = {name: getattr(args, name) for name in FROZEN if name not in ("protocol", "levels")}
-        given["seed"] = seed_of(args)
-    try:
-        if args.resume is not None:
-            done = api.resume_reproduction(folder, **tell)
-        else:
-            note(f"reproducing {args.command_reproduce}, protocol {protocol}, seed {given['seed']}, into {folder}")
-            done = api.reproduce(
-                args.command_reproduce,
-                protocol,
-                args.levels,
-                folder=folder,
-                quick=args.quick,
-                cross=args.cross,
-                **given,
-                **tell,
-            )
-    except KeyboardInterrupt:
-        return stopped(args, folder)
-    return finished(folder, str(done), done.page)
-
-
-def _folder(args: argparse.Namespace, protocol: str) -> Path:
-    """Where everything is kept if no folder is named."""
-    from persona_evo.games import registry
-    from persona_evo.studies.minidungeons import published, settings
-
-    study = args.command_reproduce
-    publication = published.load(study)
-    levels = settings.levels_for(publication, registry.get(publication.game), args.levels)
-    return settings.default_folder(study, protocol, args.levels, levels, args.quick)
-
-
-def _teller() -> Callable[[Told], None]:
-    line = Progress()
-
-    def tell(p: Told) -> None:
-        rest = "" if p.eta is None else f", {duration(p.eta)} to go for everything"
-        line.show(f"{p.share:.0%}: {p.part}, {p.detail}{rest}", last=p.last)
-
-    return tell

@@ -27,9 +27,9 @@ from persona_evo.connect.session import Session
 from persona_evo.errors import ConnectError, LevelError, SettingsError
 from persona_evo.formula import Formula, parse
 from persona_evo.formula.primitives import PRIMITIVES
-from persona_evo.games.core import ENDED, LOST, RUNNING, WON, Game, Level, Metric, Outside, Rules
+from persona_evo.games.core import ENDED, LOST, RUNNING, WON, Game, Level, Metric, Rules
 from persona_evo.games.python_game import number_of
-from persona_evo.search.plan import Plan
+from persona_evo.search.plan import Plan, PlannedOutside
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import MOVE_VARIABLES, SEARCH_VARIABLES, TreePolicy
 from persona_evo.seeds import below
@@ -70,7 +70,7 @@ def of(session: Session) -> Game:
         compiled=False,
         horizon=about.horizon or hello.max_decisions,
         locate=partial(_locate, rules, symbols) if {"X", "Y"} <= set(symbols) else None,
-        outside=Outside(
+        outside=PlannedOutside(
             planner=partial(ConnectedPlanner, session, outcome),
             close=session.close,
             findings=session.findings,

@@ -158,7 +158,7 @@ class Within:
             raise SettingsError(
                 f"{game.title} cannot be searched by its choices alone",
                 found=f"{counted(game.players, 'player')}, {'deterministic' if game.deterministic else 'random'}",
-                expected="a deterministic game for one player",
+                expected="a deterministic single-player game",
             )
         self.game, self.level, self.most = game, level, most
         self.findings: list[Finding] = []

@@ -10,8 +10,16 @@ from persona_evo.games.core import Game
 from persona_evo.search.settings import Budget
 from persona_evo.search.skill import EVOLVED, FULL_SIGHT, PERFECT, Skill, check_game, skill_from_dict
 
-SLOW: Mapping[str, Any] = {"population": 40, "islands": 1, "migrants": 0, "tuning": 0.3}
-"""What differs from `EvolutionSettings.sampling` where a playthrough takes long, so that there are few of them."""
+SLOW: Mapping[str, Any] = {
+    "population": 36,
+    "islands": 1,
+    "migrants": 0,
+    "levels_a_generation": 32,
+    "race_from": 8,
+    "tuning": 0.3,
+}
+"""What differs from `EvolutionSettings.sampling` where playthroughs are few and their results differ much, as one death
+decides."""
 
 
 class SkilledPlay(NamedTuple):

@@ -27,6 +27,29 @@ SMALL_ISLAND = 10
 
 _MODERN_MUTATIONS = {"subtree": 3.0, "point": 2.0, "constant": 2.0, "hoist": 1.0, "shrink": 1.0, "new": 1.0}
 
+_PAPER: Mapping[str, Any] = {
+    "runs": 3,
+    "functions": "basic",
+    "variables": "paper",
+    "costly": False,
+    "constant_low": 0.0,
+    "growth": "grow",
+    "size_limit": 511,
+    "pool": "tournament",
+    "mutation": 0.1,
+    "mutations": {"new": 1.0},
+    "crossover": 1.0,
+    "common_seeds": False,
+    "reevaluations": 1,
+    "rounds": 0,
+    "duplicates": "off",
+    "unique_tries": 0,
+    "prefer_small": False,
+    "first": (),
+    "preset": "paper",
+}
+"""What the published protocol has other than the preset `modern`."""
+
 SAMPLING: Mapping[str, Any] = {
     "population": 60,
     "islands": 2,
@@ -52,10 +75,10 @@ SAMPLING: Mapping[str, Any] = {
 
 @dataclass(frozen=True)
 class EvolutionSettings:
-    """How formulas are bred and chosen. Defaults are those of the preset `paper`.
+    """How formulas are bred and chosen. Defaults are those of the preset `modern`, as those of every command are.
 
-    The protocol of Holmgård et al. 2018, section V-B; where the text and the original program differ the program's
-    value is the default and the text's is an option.
+    The preset `paper` is the protocol of Holmgård et al. 2018, section V-B; where the text and the original program
+    differ it has the program's value, and the text's is an option.
 
     Attributes:
         population: individuals of all islands together; a multiple of `islands`.
@@ -122,28 +145,28 @@ class EvolutionSettings:
     population: int = 100
     islands: int = 5
     generations: int = 100
-    runs: int = 3
-    functions: str = "basic"
-    variables: str = "paper"
+    runs: int = 1
+    functions: str = "extended"
+    variables: str = "metrics"
     metrics: tuple[str, ...] = ()
-    costly: bool = False
-    constant_low: float = 0.0
+    costly: bool = True
+    constant_low: float = -1.0
     constant_high: float = 1.0
-    growth: str = "grow"
+    growth: str = "half"
     depth_min: int = 2
     depth_max: int = 5
     depth_limit: int = 8
-    size_limit: int = 511
+    size_limit: int = 127
     migration_every: int = 1
     migrants: int = 5
     topology: str = "ring"
-    pool: str = "tournament"
+    pool: str = "lexicase"
     pool_size: int = 5
     tournament: int = 2
     elites: int = 3
-    mutation: float = 0.1
-    mutations: Mapping[str, float] = field(default_factory=lambda: {"new": 1.0})
-    crossover: float = 1.0
+    mutation: float = 0.3
+    mutations: Mapping[str, float] = field(default_factory=lambda: _MODERN_MUTATIONS)
+    crossover: float = 0.8
     trials: int = 1
     levels_a_generation: int = 0
     race_from: int = 0
@@ -151,19 +174,19 @@ class EvolutionSettings:
     wins: float = 0.0
     parsimony: float = 0.0
     tuning: float = 0.0
-    common_seeds: bool = False
-    reevaluations: int = 1
-    rounds: int = 0
-    duplicates: str = "off"
+    common_seeds: bool = True
+    reevaluations: int = 6
+    rounds: int = 1
+    duplicates: str = "behaviour"
     memory: int = 1000
-    unique_tries: int = 0
-    prefer_small: bool = False
+    unique_tries: int = 5
+    prefer_small: bool = True
     individual: str = BY_SEARCH
-    first: tuple[str, ...] = ()
+    first: tuple[str, ...] = ("ucb1", "utility")
     hall_of_fame: int = 40
     final_candidates: int = 10
     final_trials: int = 20
-    preset: str = "paper"
+    preset: str = "modern"
 
     def __post_init__(self) -> None:
         for name in ("metrics", "first", "budgets"):
@@ -184,33 +207,12 @@ class EvolutionSettings:
     @classmethod
     def paper(cls, **changes: Any) -> EvolutionSettings:
         """The published protocol."""
-        return cls(**changes)
+        return cls(**{**_PAPER, **changes})
 
     @classmethod
     def modern(cls, **changes: Any) -> EvolutionSettings:
         """The same budget with what was learned since: no work is done twice and luck does not survive."""
-        values: dict[str, Any] = {
-            "functions": "extended",
-            "variables": "metrics",
-            "costly": True,
-            "constant_low": -1.0,
-            "growth": "half",
-            "size_limit": 127,
-            "runs": 1,
-            "pool": "lexicase",
-            "mutation": 0.3,
-            "mutations": _MODERN_MUTATIONS,
-            "crossover": 0.8,
-            "common_seeds": True,
-            "reevaluations": 6,
-            "rounds": 1,
-            "duplicates": "behaviour",
-            "unique_tries": 5,
-            "prefer_small": True,
-            "first": ("ucb1", "utility"),
-            "preset": "modern",
-        }
-        return cls(**{**values, **changes})
+        return cls(**changes)
 
     @classmethod
     def sampling(cls, **changes: Any) -> EvolutionSettings:
@@ -258,7 +260,7 @@ class EvolutionSettings:
         plain: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
         plain.setdefault("individual", FORMULA)  # runs of versions that knew nothing else
         try:
-            return cls(**plain)
+            return cls.paper(**plain)
         except SettingsError as e:
             raise SettingsError(e.what, place=place, found=e.found, expected=e.expected, hint=e.hint) from e
 

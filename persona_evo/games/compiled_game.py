@@ -28,7 +28,7 @@ _CLOCK = -1
 
 @rule("mover")
 def alone(tables: WordRow, state: WordRow) -> int:
-    """The mover of a game for one."""
+    """The mover of a single-player game."""
     return 0
 
 
@@ -74,7 +74,7 @@ def from_rules(
             65,535; raises ValueError if the text is no level.
         legal, step, over, measure: marked with `rule` (see `persona_evo.games.core`).
         key: a hash of what decides the future; left out, of the whole state.
-        mover: whose turn it is; needed in games for two.
+        mover: whose turn it is; needed in two-player games.
         clock: the word of the state that counts moves, which a `key` left out does not read; -1 for none.
         health: formula over the metrics for the hit points left.
         idle: the action that stands still.

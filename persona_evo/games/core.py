@@ -10,7 +10,7 @@ are always the same).
 | legal | (tables, state, actions int64[max_actions]) | how many legal actions it wrote, in the game's order |
 | step | (tables, state, action, rng int64[2]) | 0; changes the state in place; must accept every action |
 | over | (tables, state) | 0 while the game goes on, 1 won, 2 lost, 3 ended without either, for player 0 of several |
-| mover | (tables, state) | the player to move, 0 in games for one |
+| mover | (tables, state) | the player to move, 0 in single-player games |
 | measure | (tables, state, player, out float64[metrics]) | 0; writes every metric as this player sees it |
 | key | (tables, state) | a 64-bit hash of all that decides the future, without the count of steps |
 | rollout | (tables, state, actions, played int64[length], length, rng, seen float64[length + 1, metrics], every) | how
@@ -162,7 +162,6 @@ class Event:
 class Outside:
     """What takes the place of rules where a game runs outside this process and keeps its own state.
 
-    planner(game, level, settings, capacity) -> what plans a level there, used as a `search.plan.Planner`.
     levels(names) -> the texts of the levels that names stand for, which `load` reads; no files are looked for.
     sets: names of levels by set. personas: files of its own. close() ends its processes, which start again when needed.
     findings() -> what made the game fail since the last call, one text each.
@@ -170,7 +169,6 @@ class Outside:
     wins: whether it is said which ends of the game count as won.
     """
 
-    planner: Callable[[Game, Level, Any, int], Any]
     levels: Callable[[Sequence[str]], list[str]]
     close: Callable[[], None]
     findings: Callable[[], list[str]]
@@ -203,8 +201,8 @@ class Game:
     locate(level, state) -> (x, y) of the avatar, for heatmaps; None where the game has no place.
     events(level, before, after, step) -> what happened between two states.
     draw: "module:function" that draws a state (loaded on demand). The module may draw what happens in a
-    step, too (see `persona_evo.report.replay.frames`). That of a game for two may have PLAYERS, (name, #rrggbb) of both
-    players' pieces, and standing(level, state), the score in words ("" before there is one), with which games of a
+    step, too (see `persona_evo.report.replay.frames`). That of a two-player game may have PLAYERS, (name, #rrggbb) of
+    both players' pieces, and standing(level, state), the score in words ("" before there is one), with which games of a
     match are shown.
     structure(level) -> level-structure numbers (walls, dead ends, ...), by name.
     homing: formula over the metrics that grows on the way to a win; "" where nothing but the utility leads there.

@@ -9,8 +9,8 @@ A class is one state of the game:
 | `legal()` | the legal actions in a fixed order: names out of the class's `actions`, or whole numbers |
 | `apply(action)` | makes a move in place; with `apply(action, dice)` where chance plays a part |
 | `over()` | None while the game goes on; "won", "lost", or "ended" |
-| `measure()` | the metrics by symbol; `measure(player)` in games for two |
-| `mover()` | games for two: whose turn it is, 0 or 1 |
+| `measure()` | the metrics by symbol; `measure(player)` in two-player games |
+| `mover()` | two-player games: whose turn it is, 0 or 1 |
 | `key()` | optional: anything plain (numbers, text, tuples) that is equal for states with the same future |
 | `position()` | optional: (x, y) of the avatar, for heatmaps |
 | `draw()` or `__str__` | optional: the state as text, for replays in a terminal |
@@ -265,7 +265,7 @@ def _ways_of(cls: type[Any], symbols: Sequence[str], players: int) -> tuple[Metr
         if not callable(getattr(cls, method, None)):
             raise GameError(f"{cls.__name__} has `ways` and lacks the method {method}")
     if players > 1:
-        raise GameError(f"{cls.__name__} has `ways`, which are for games for one")
+        raise GameError(f"{cls.__name__} has `ways`, which are for single-player games")
     for symbol, name in ways.items() if isinstance(ways, Mapping) else [(ways, "")]:
         known = isinstance(symbol, str) and symbol.isascii() and symbol.isidentifier()
         if not (known and isinstance(name, str) and name):

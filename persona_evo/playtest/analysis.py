@@ -27,9 +27,9 @@ from persona_evo.search.skill import errs
 class Analysis:
     """What a batch says. personas: the players that are judged; pairs: (player, baseline) that were compared.
 
-    standings: in games for two, by level, player, opponent and side. baseline: rows of `versus_baseline`; players: of
-    `between_players` among the personas that make no mistakes. tolerances: see `analyse`. steps: how each level of
-    skill fares, none without any. agreements: with the pass rates given.
+    standings: in two-player games, by level, player, opponent and side. baseline: rows of `versus_baseline`; players:
+    rows of `between_players` among the personas that make no mistakes. tolerances: see `analyse`. steps: how each level
+    of skill fares, none without any. agreements: with the pass rates given.
     accepted: accepted findings, with reasons; gone: accepted ones that no longer occur.
     """
 

@@ -10,18 +10,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from persona_evo.evolve.dispatch import Dispatch
 from persona_evo.evolve.fitness_spec import LevelText
-from persona_evo.evolve.parallel import Workers
 from persona_evo.formula import parse
 from persona_evo.games import registry
 from persona_evo.games.core import RUNNING, WON, Game, Level
+from persona_evo.jobs import schema
+from persona_evo.jobs.dispatch import Dispatch
+from persona_evo.jobs.workers import Workers
 from persona_evo.personas import Persona
 from persona_evo.personas.lists import OpenList
 from persona_evo.playtest.metrics import Bound
 from persona_evo.playtest.records import OUTCOMES, Playthrough
 from persona_evo.seeds import stream
-from persona_evo.store import schema
 from persona_evo.words import counted
 
 FILE = "bounds.json"
@@ -78,8 +78,8 @@ def bounds(
         records: playthroughs, of which a better one than the solver's replaces it; a playthrough whose plan was proven
             to be the best proves the limit.
         seconds: for the solver, for each level and persona; 0 for what the records say alone, which is all there is of
-            games that run elsewhere. Of games for two and games of chance there is no limit: what can be reached is up
-            to the opponent or to luck.
+            games that run elsewhere. Two-player games and games of chance have no limit: what can be reached depends on
+            the opponent or on luck.
         folder: where results are kept and looked up.
         progress: called with how many of how many are done.
         workers: to be used instead of new ones; they are left running.

@@ -1,4 +1,4 @@
-"""Games for two: what a persona reached against each opponent from each side, and what that says of a level.
+"""Two-player games: what a persona reached against each opponent from each side, and what that says of a level.
 
 | kind | says | severity |
 |---|---|---|
@@ -67,7 +67,7 @@ def standing(
 
 
 def opponents_of(records: Iterable[Playthrough]) -> list[str]:
-    """Names of the opponents in order of first appearance; none in games for one."""
+    """Names of the opponents in order of first appearance; none in single-player games."""
     return list(dict.fromkeys(r.opponent for r in records if r.opponent))
 
 
@@ -103,7 +103,7 @@ def standings(records: Sequence[Playthrough]) -> list[Standing]:
 
 
 def find(records: Sequence[Playthrough], players: Iterable[str]) -> list[Finding]:
-    """What is to be said of the levels of a game for two; players: whose games are judged."""
+    """What is to be said of the levels of a two-player game; players: whose games are judged."""
     chosen = [r for r in records if r.opponent]
     judged = [p for p in players_of(chosen) if p in set(players)]
     cases = [(level, player) for level in levels_of(chosen) for player in judged]

@@ -66,7 +66,7 @@ DAMAGE = Measure("damage", "damage", lambda r: r.damage or 0.0, "lower", "hit po
 OUTCOMES = (WIN_RATE, DEATH_RATE, UNFINISHED_RATE, STUCK_RATE)
 """How games end, as rates."""
 FLAGS = ("WON", "DEAD", "LOST")
-"""Symbols of metrics that are 1 where a game for one has ended so, and 0 elsewhere."""
+"""Symbols of metrics that are 1 where a single-player game has ended so, and 0 elsewhere."""
 UTILITY = Measure("utility", "utility", lambda r: r.best_utility, "higher", by_search=True)
 
 
@@ -96,9 +96,9 @@ class Summary:
     damage, health: hit points lost on the way, and those left at the end; None where the game has none.
     proven: playthroughs whose plan the search proved to be the best. best_utility, bound: the best playthrough and the
     limit; over all levels the means of the levels'. ratio: mean utility / bound, None where there is no positive bound.
-    opponents: whom it met, in a game for two. unbound: why there is no limit, "" where there is one or none was looked
-    for. wins: whether an end can count as won at all; a win rate of 0 says nothing where none can. repeated: symbols of
-    metrics that say of the plan's end what outcomes, damage and hit points say of the whole game. absent: those that
+    opponents: whom it met, in a two-player game. unbound: why there is no limit, "" where there is one or nobody looked
+    for it. wins: whether an end can count as won at all; a win rate of 0 says nothing where none can. repeated: symbols
+    of metrics that say of the plan's end what outcomes, damage and hit points say of the whole game. absent: those that
     are shares of things that none of the levels has; means over levels leave out the levels without such things.
     """
 

@@ -75,7 +75,7 @@ def check_lists(policies: Iterable[TreePolicy], rules: SearchSettings, agent: st
             raise SettingsError(
                 "a policy of open lists plays only where a planner searches with them",
                 found=f"{policy.name}, played by {how}",
-                expected="the search anytime in a game for one without chance, or another policy",
+                expected="the search anytime in a single-player game without chance, or another policy",
                 hint="a formula in the policy's file, its own score, plays everywhere",
             )
 
@@ -122,7 +122,7 @@ def check_ladder(names: Sequence[str], game: Game) -> None:
     """See that there are such levels of skill, and that the game can be played at them.
 
     Raises:
-        SettingsError: an unknown name, one that is named twice, a connected game or a game for two.
+        SettingsError: an unknown name, one that is named twice, a connected game or a two-player game.
     """
     for name in names:
         skills.check(name)

@@ -15,8 +15,8 @@ from typing import Any
 
 from persona_evo.errors import GameError
 from persona_evo.games.core import Event
+from persona_evo.jobs import checksum, schema
 from persona_evo.search.settings import PROVEN
-from persona_evo.store import schema
 
 SCHEMA = 1
 """Version of the lines that `to_json` writes. It changes when a field changes its meaning."""
@@ -25,7 +25,7 @@ OUTCOMES = ("running", "won", "lost", "ended")
 """Names of RUNNING, WON, LOST and ENDED of `persona_evo.games.core`, in that order."""
 
 SIDES = ("first", "second")
-"""Sides of a game for two, by who makes the first move."""
+"""Sides of a two-player game, by who makes the first move."""
 
 ENDS = ("won", "lost", "unfinished", "stuck", "ended")
 """How a game ends when play goes on after the plan: unfinished is alive at the horizon, or where the budget for playing
@@ -88,7 +88,7 @@ class Playthrough:
     stopped: why the search ended ("proven best", "budget", "time", "nodes", "memory", "win" or "stuck").
     actions: names, one a step. positions: the avatar's (x, y) before the first action and after each, so one more than
     actions; empty where the game has no place. events: what happened on the way, in order. opponent, side: in a game
-    for two, whom the player met and which of SIDES it had; "" in games for one.
+    for two, whom the player met and which of SIDES it had; "" in single-player games.
 
     All this is of the route that is shown. best_utility, best_actions: of the best plan that the search found, which
     the route may differ from within the search's tolerance; those of the route if not given. proven: no plan is worth
@@ -131,17 +131,17 @@ class Playthrough:
 
     @property
     def result(self) -> str:
-        """Of a game for two: win, loss, or draw, which it also is where no end is come to; "" in games for one."""
+        """Win, loss or draw of a two-player game (a draw also if it does not end); "" in single-player games."""
         return _RESULTS.get(self.outcome, "draw") if self.opponent else ""
 
     @property
     def against(self) -> dict[str, str]:
-        """What there is to say of a game for two beside the rest, by name; nothing in games for one."""
+        """Further fields of a two-player game, by name; empty for single-player games."""
         return {"opponent": self.opponent, "side": self.side, "result": self.result} if self.opponent else {}
 
     @property
     def best(self) -> dict[str, Any]:
-        """What there is to say of the search's best plan beside the route, by name; nothing in games for two."""
+        """Further fields of the search's best plan, by name; empty for two-player games."""
         names = () if self.opponent else ("best_utility", "best_actions", "search")
         return {name: getattr(self, name) for name in names}
 
@@ -266,7 +266,7 @@ def ended(stopped: str, proven: bool) -> str:
 def write(path: Path | str, records: Iterable[Playthrough]) -> int:
     """Replace a file of JSON lines at once; the number of lines. Line ends are the same on every system."""
     chosen = list(records)
-    schema.write_atomically(Path(path), (record.to_json() + "\n" for record in chosen))
+    schema.write_atomically(Path(path), (checksum.sealed(record.to_json()) + "\n" for record in chosen))
     return len(chosen)
 
 

@@ -1,4 +1,4 @@
-"""Games for two: tables of what was won from which side against whom, and which colour is who in a replay."""
+"""Two-player games: tables of what was won from which side against whom, and which colour is who in a replay."""
 
 from __future__ import annotations
 
@@ -77,13 +77,16 @@ def standing_rows(standings: Iterable[Standing]) -> list[dict[str, object]]:
 
 
 def seat(game: Game, level: Level, record: Playthrough) -> int:
-    """Number of the player that a record of a game for two is about."""
+    """Number of the player that a record of a two-player game is about."""
     mover = int(game.rules().mover(level.tables, game.start(level, record.seed)))
     return mover if record.side == SIDES[0] else 1 - mover
 
 
 def labels(game: Game, level: Level, record: Playthrough, colours: Sequence[tuple[str, str]]) -> list[Label]:
-    """Who is who in a record's replay, the record's player first. colours: of players 0 and 1; [] in games for one."""
+    """Who is who in a record's replay, the record's player first; [] in single-player games.
+
+    colours: of players 0 and 1.
+    """
     if not record.opponent or len(colours) < 2:
         return []
     mine = seat(game, level, record)

@@ -55,7 +55,7 @@ class Page:
     Attributes:
         title, subtitle: its heading.
         summaries, infos: results, and what the metrics mean.
-        standings: results of games for two.
+        standings: results of two-player games.
         findings: in the order in which they are told; a finding's number on the maps is its place here, from 1.
         accepted: accepted findings, with the reasons.
         gone: sentences on accepted findings that no longer occur.

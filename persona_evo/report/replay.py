@@ -106,7 +106,7 @@ def frames(game: Game, level: Level, record: Playthrough, scale: int = 24, whole
 
     A game whose drawing has `between(level, before, action, after, *, scale, number)` shows what happens in a step,
     too: pictures of the same size with their milliseconds, before that of the state `after`. number: of the step.
-    In a game for two a legend says which colour is who.
+    In a two-player game a legend says which colour is who.
     """
     module = drawing(game)
     if module is None or not hasattr(module, "state_image"):

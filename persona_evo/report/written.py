@@ -7,9 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 
-@dataclass
+@dataclass(frozen=True)
 class Report:
-    """What was written. text: tables and sentences for a terminal."""
+    """A report that was written.
+
+    Attributes:
+        page: its first file.
+        text: tables and sentences for a terminal.
+    """
 
     page: Path
     text: str

@@ -1,6 +1,6 @@
 """Play move by move: search from the state at hand, make the best move, go on from what it led to.
 
-For games of chance and games for two, which have no plan, and for play under a time limit. Each node maximises the
+For games of chance and two-player games, which have no plan, and for play under a time limit. Each node maximises the
 utility of the player to move there, as `measure` shows it to that player.
 
 | game | search | kept for the next move |
@@ -27,10 +27,10 @@ from persona_evo.games.check import same
 from persona_evo.games.core import RUNNING, Game, Level
 from persona_evo.search import mcts, open_loop
 from persona_evo.search.amaf import marks_for
+from persona_evo.search.engine import Engine
 from persona_evo.search.layout import FULL, GOING_ON, IS_UCB1, ITERATIONS, NO_MARKS, NODES, Options, Search, buffers_for
 from persona_evo.search.pace import Pace
 from persona_evo.search.plan import capacity_for
-from persona_evo.search.run import Engine
 from persona_evo.search.scoring import Scoring, policy_code
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree import ACTION, DEPTH, DONE, NOBODY, NODE, ROOT, TOTAL, VISITS, Memory

@@ -5,14 +5,14 @@
 | random | moves of the game's own random player (variant `random`), else uniform ones |
 | greedy | the move after which `utility` is highest, of equal ones any; with `seconds`, the best looked at by then |
 | search | the best move of a tree search (`act`) |
-| flat | in games for one, the first move of the best of random lines, `search.horizon` moves long (`lookahead`) |
+| flat | in single-player games, the first move of the best of random lines, `search.horizon` moves long (`lookahead`) |
 | program | what a program of others answers (`persona_evo.connect.program`) |
 
 A TOML file of agents has a table for each. The one called `evolver` is the template of agents whose tree policy is
 evolved, and `league`, above all tables, names whom these play against unless something else is said. Next to the fields
 of `Agent` a table may have `constants`: names and numbers that stand for them in formulas, so that `NAME:C=0.5` names
-the same agent with another number. In a game for one an agent may be without `utility`: it then plays for what the
-persona wants.
+the same agent with another number. In a single-player game an agent may be without `utility`: it then plays for the
+utility of the persona.
 """
 
 from __future__ import annotations
@@ -284,7 +284,7 @@ def _kind(agent: Agent, game: Game) -> None:
         )
     if agent.kind == "flat" and game.players != 1:
         raise SettingsError(
-            "flat search is for games for one",
+            "flat search is for single-player games",
             found=counted(game.players, "player"),
             expected="another kind, such as search",
         )

@@ -103,7 +103,7 @@ def solve(
         progress: told in words how far the planner is.
 
     Raises:
-        SettingsError: not a deterministic game for one player, no such method, or a limit out of range.
+        SettingsError: not a deterministic single-player game, no such method, or a limit out of range.
         FormulaError: the utility names something that is no metric of the game.
     """
     if method not in METHODS:

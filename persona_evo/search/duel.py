@@ -31,10 +31,10 @@ def budget_for(iterations: int | None, seconds: float | None, league: League | N
 
 @dataclass(frozen=True)
 class League:
-    """Who plays move by move: an agent and, in a game for two, whom it meets.
+    """Who plays move by move: an agent and, in a two-player game, whom it meets.
 
     agent: the template of whoever plays with the tree policies that are tried; its own policy does not matter.
-    opponents: of all of them; none in a game for one.
+    opponents: of all of them; none in a single-player game.
     """
 
     agent: Agent
@@ -64,12 +64,12 @@ class League:
         """See that these games can be played again from their seeds.
 
         Raises:
-            SettingsError: opponents in a game for one or none in a game for two, an opponent that is a program, a
-                template that is not one, or a game that is played in another process.
+            SettingsError: opponents in a single-player game or none in a two-player game, an opponent that is a
+                program, a template that is not one, or a game that is played in another process.
         """
         if (self.opponents and game.players != 2) or game.players > 2:
             raise SettingsError(
-                "a league is for games for two", found=f"{game.name}, for {game.players}", hint="leave --league out"
+                "a league is for two-player games", found=f"{game.name}, for {game.players}", hint="leave --league out"
             )
         if not self.opponents and game.players == 2:
             raise SettingsError("the league has no opponents", expected="at least one agent")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from persona_evo.compiling.arrays import WordRow
 from persona_evo.formula import Formula, parse
@@ -11,10 +11,8 @@ from persona_evo.games.core import RUNNING, WON
 from persona_evo.search.run import Run
 from persona_evo.search.settings import Budget
 from persona_evo.search.tree_policy import TreePolicy
+from persona_evo.search.workspace import Workspace
 from persona_evo.seeds import derive
-
-if TYPE_CHECKING:
-    from persona_evo.search.plan import Planner
 
 SHARE = 0.25
 """Of what is left of the budget, for each place from which a win is looked for."""
@@ -31,7 +29,7 @@ class Ending(NamedTuple):
     nodes: int = 0
 
 
-def play_on(finisher: Planner, actions: tuple[int, ...], utility: Formula, budget: Budget, seed: int) -> Ending:
+def play_on(finisher: Workspace, actions: tuple[int, ...], utility: Formula, budget: Budget, seed: int) -> Ending:
     """The plan that wins and is worth no less, or the most worthy one found in looking for it.
 
     A best state is often one from which nobody gets away, so a win is looked for from the plan's last state, then from

@@ -1,9 +1,8 @@
-"""One search with several open lists (`open_lists`) in a planner's memory: begun, gone on with, asked for its plans."""
+"""A search with several open lists (`open_lists`) in the memory of a planner: start it, continue it, ask for plans."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,15 +15,14 @@ from persona_evo.personas.lists import CEILING as CEILING_OF
 from persona_evo.personas.lists import OWN, OpenList
 from persona_evo.search import layout, open_lists
 from persona_evo.search.ceilings import Bounds
+from persona_evo.search.engine import CHUNK, SLOW_CHUNK, Counted, Engine
 from persona_evo.search.layout import Search
 from persona_evo.search.list_orders import ListScores, Order, chosen, orders
 from persona_evo.search.open_lists import BETTER, CEILING, FIRST_SCORE, SHORTER, VARIETY, WORTH, Planning
 from persona_evo.search.pace import Pace
 from persona_evo.search.problem import Problem
-from persona_evo.search.routes import least, longest
-from persona_evo.search.run import CHUNK, SLOW_CHUNK, Counted, Engine
 from persona_evo.search.scoring import Scoring, policy_code
-from persona_evo.search.settings import PROVEN, Budget
+from persona_evo.search.settings import PROVEN, Budget, least_worth, longest_route
 from persona_evo.search.tree import (
     DEPTH,
     DONE,
@@ -40,10 +38,8 @@ from persona_evo.search.tree import (
     Tree,
 )
 from persona_evo.search.tree_policy import TreePolicy, read_of
+from persona_evo.search.workspace import Workspace
 from persona_evo.seeds import derive, stream
-
-if TYPE_CHECKING:
-    from persona_evo.search.plan import Planner
 
 FIRST_LOOK = 1_000
 """Iterations before the first look at whether the best plan is proven; later ones after as many as were made."""
@@ -55,45 +51,11 @@ ones alone, which spares a quarter of the time and finds as much."""
 VARIED = 4
 """Iterations spent on other plans within the tolerance, for each that it took to prove the best worth."""
 
-MOST_FACTS = 2**22
-"""Entries of the table of what was seen, at most."""
-
-LIMITS = 1_000
-"""Depths for which the utility's limit is worked out one by one; deeper states have the limit of the last."""
-
 ALONE = (OpenList(Formula((OWN,))),)
 """The list of a search with a single one, whose policy reads what only this search works out (`plan_variables`)."""
 
 ENDLESS = 2**62
 """More iterations than there can be."""
-
-
-class ListMemory:
-    """What searches with open lists need beside the tree, to be used for one after the other.
-
-    Attributes:
-        heaps: int32[lists, capacity], one open list a row.
-        facts: int64[2**k], hashes of what was seen.
-        limits: float64[depths], what the utility can be at most at each depth and deeper.
-    """
-
-    def __init__(self, capacity: int) -> None:
-        self._capacity, self._limited = capacity, ("", 0)
-        self.heaps = np.empty((0, capacity), dtype=np.int32)
-        size = 1024
-        while size < min(2 * capacity, MOST_FACTS):
-            size *= 2
-        self.facts, self.limits = np.zeros(size, dtype=np.int64), np.zeros(1)
-
-    def prepare(self, lists: int, problem: Problem) -> None:
-        """Make room for so many lists, forget what was seen, and work out the limits."""
-        if len(self.heaps) < lists:
-            self.heaps = np.empty((lists, self._capacity), dtype=np.int32)
-        self.facts.fill(0)
-        if self._limited != (key := (problem.utility.text, problem.horizon)):
-            depths = 1 if problem.constant else min(problem.horizon + 2, LIMITS)
-            self._limited = key
-            self.limits = np.array([problem.ceiling(depth) for depth in range(depths)], dtype=np.float64)
 
 
 class ListSearch(Counted):
@@ -106,7 +68,7 @@ class ListSearch(Counted):
 
     def __init__(
         self,
-        planner: Planner,
+        planner: Workspace,
         utility: Formula,
         policy: TreePolicy,
         budget: Budget,
@@ -155,7 +117,7 @@ class ListSearch(Counted):
     def _work(self, search: Search, found: Sequence[Order], scores: ListScores, thorough: int) -> Planning:
         """What the engine works on."""
         game, level, problem = self._planner.game, self._planner.level, self._problem
-        memory, n = self._planner.list_memory(), len(game.metrics)
+        memory, n = self._planner.lists, len(game.metrics)
         memory.prepare(len(found), problem)
         write, leaf = scores.code(), np.zeros(len(scores.row))
         novelty, count = game.novelty(level) if game.novelty is not None else (open_lists.words_of, len(level.start))
@@ -252,7 +214,7 @@ class ListSearch(Counted):
         """Fill the lists anew for another thing to look for."""
         planner, work = self._planner, self._handle.work
         before, self._steps = self._steps, int(self._counts[layout.BEST_STEPS])
-        worth, most = least(float(self._best[0]), planner.settings.tolerance), longest(self._steps)
+        worth, most = least_worth(float(self._best[0]), planner.settings.tolerance), longest_route(self._steps)
         horizon = self._steps - 1 if what == SHORTER else min(planner.horizon, most)
         self._handle.work = work._replace(
             search=work.search._replace(options=work.search.options._replace(horizon=horizon)),

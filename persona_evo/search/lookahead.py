@@ -205,7 +205,7 @@ class Thought:
 
 
 class Lookahead:
-    """Plays one side of a game for one, move by move, by one of METHODS.
+    """Plays one side of a single-player game, move by move, by one of METHODS.
 
     Args:
         game, level: what is played.
@@ -261,7 +261,7 @@ class Lookahead:
                 raise SettingsError(f"no such {what}", found=value, expected=expected, hint=hint)
         if self.game.players != 1:
             raise SettingsError(
-                "this search is for games for one",
+                "this search is for single-player games",
                 found=counted(self.game.players, "player"),
                 hint="play with persona_evo.search.act",
             )

@@ -6,26 +6,21 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
-
-from persona_evo.compiling.arrays import ShortRow, WordRow
+from persona_evo.compiling.arrays import WordRow
 from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
-from persona_evo.games.core import WON, Game, Level, Rules
+from persona_evo.games.core import WON, Game, Level, Outside
 from persona_evo.search.finish import Ending, play_on
-from persona_evo.search.layout import COUNTS, IS_UCB1, MERGE, Codes, Options, Search, buffers_for
 from persona_evo.search.routes import Routes
-from persona_evo.search.run import Run, Setup
+from persona_evo.search.run import Run
 from persona_evo.search.settings import POLISH, PROVEN, Budget, SearchSettings
-from persona_evo.search.tree import DONE, Columns, Memory
 from persona_evo.search.tree_policy import STATIC, TreePolicy
-from persona_evo.words import counted
+from persona_evo.search.workspace import Workspace
 
 if TYPE_CHECKING:
-    from persona_evo.search.list_search import ListMemory, ListSearch
+    from persona_evo.search.list_search import ListSearch
 
 __all__ = ["Budget", "Plan", "Planner", "SearchSettings", "TreePolicy", "plan"]
 
@@ -64,8 +59,8 @@ class Plan:
             object.__setattr__(self, "best_actions", self.actions)
 
 
-class Planner:
-    """A level, the search's settings and the memory for a tree, to be used for many searches one after the other.
+class Planner(Workspace):
+    """Plans levels of one game with the memory for a tree, for many searches one after the other.
 
     Args:
         game, level: what is played; the attributes of these names are what `Game.for_search` makes of them.
@@ -73,53 +68,14 @@ class Planner:
         capacity: nodes at most.
 
     Raises:
-        SettingsError: the game is not a deterministic game for one player, or has no such variant of its rules.
+        SettingsError: the game is not a deterministic single-player game, or has no such variant of its rules.
     """
 
     def __init__(self, game: Game, level: Level, settings: SearchSettings, capacity: int) -> None:
-        if game.players != 1 or not game.deterministic:
-            raise SettingsError(
-                f"{game.title} cannot be planned with one tree",
-                found=f"{counted(game.players, 'player')}, {'deterministic' if game.deterministic else 'random'}",
-                expected="a deterministic game for one player",
-                hint="play it move by move instead",
-            )
-        game, level, self.pack = game.for_search(level, settings.variant)
-        self.game, self.level, self.settings = game, level, settings
-        self.capacity = max(2, min(capacity, 2**31 - 2))
-        self.tries_all = game.rules_for((), settings.variant).legal is game.rules().legal
-        self.horizon = settings.horizon or game.horizon_of(level)
-        self.by_leaf = settings.best_first
-        hashed = ("off", "prune", "merge").index(settings.transpositions)
-        self.memory = Memory(self.capacity, level.start, bool(hashed), hashed == MERGE, spare=1)
-        self.options = Options(
-            self.horizon,
-            settings.rollout,
-            max(1, level.max_actions),
-            IS_UCB1,
-            cut_off=DONE if settings.terminal == "cut_off" else 0,
-            first_win=settings.stop == "first_win",
-            shuffle=settings.expansion == "random",
-            hashed=hashed,
-            watch=("tree", "ends", "all").index(settings.watch),
-        )
-        self.buffers = buffers_for(game, level, settings.rollout, min(self.horizon, self.capacity))
-        self.setup: Setup | None = None
+        super().__init__(game, level, settings, capacity)
         self._finisher: Planner | None = None
         self._hedge: Planner | None = None
         self._routes: Routes | None = None
-        self._lists: ListMemory | None = None
-
-    @cached_property
-    def heap(self) -> ShortRow:
-        """Room for all open leaves."""
-        return np.empty(self.capacity, dtype=np.int32)
-
-    def work(self, rules: Rules, columns: Columns, options: Options, codes: Codes) -> Search:
-        """What a search in this planner's memory works on; what was there is lost."""
-        tree = self.memory.lay_out(columns, 2 * self.capacity + options.room)
-        buffers = self.buffers._replace(counts=np.zeros(COUNTS, dtype=np.int64), best=np.zeros(1))
-        return Search(rules, self.level.tables, tree, options, codes, buffers, self.heap[:0])
 
     def plan(
         self,
@@ -249,14 +205,6 @@ class Planner:
             self._finisher = Planner(self.game, self.level, settings, capacity)
         return self._finisher
 
-    def list_memory(self) -> ListMemory:
-        """What searches with open lists need beside the tree."""
-        from persona_evo.search.list_search import ListMemory
-
-        if self._lists is None:
-            self._lists = ListMemory(self.capacity)
-        return self._lists
-
 
 class LevelPlanner(Protocol):
     """What plans a level: a `Planner`, or that of a game that runs elsewhere."""
@@ -273,6 +221,17 @@ class LevelPlanner(Protocol):
         ...
 
 
+@dataclass(frozen=True, kw_only=True)
+class PlannedOutside(Outside):
+    """What takes the place of rules in a game that runs elsewhere and whose levels can be planned there.
+
+    Attributes:
+        planner: planner(game, level, settings, capacity) gives what plans a level.
+    """
+
+    planner: Callable[[Game, Level, SearchSettings, int], LevelPlanner]
+
+
 def planner_for(game: Game, level: Level, settings: SearchSettings, capacity: int) -> LevelPlanner:
     """What plans a level of a game, wherever that runs.
 
@@ -282,8 +241,9 @@ def planner_for(game: Game, level: Level, settings: SearchSettings, capacity: in
     if game.outside is not None:
         if settings.variant:
             game.rules_for((), settings.variant)
-        outside: LevelPlanner = game.outside.planner(game, level, settings, capacity)
-        return outside
+        if not isinstance(game.outside, PlannedOutside):
+            raise SettingsError(f"{game.title} runs outside this program, where nothing plans its levels")
+        return game.outside.planner(game, level, settings, capacity)
     return Planner(game, level, settings, capacity)
 
 

@@ -29,7 +29,7 @@ class Problem:
     """Find the plan of at most `horizon` moves whose last state has the highest utility.
 
     Raises:
-        SettingsError: the game is not a deterministic game for one player, or the horizon is out of range.
+        SettingsError: the game is not a deterministic single-player game, or the horizon is out of range.
     """
 
     game: Game
@@ -43,7 +43,7 @@ class Problem:
                 f"{self.game.title} has no best plan",
                 found=f"{counted(self.game.players, 'player')}, "
                 f"{'deterministic' if self.game.deterministic else 'random'}",
-                expected="a deterministic game for one player",
+                expected="a deterministic single-player game",
                 hint="play it move by move instead",
             )
         if self.game.outside is not None:

@@ -6,7 +6,6 @@ ways into each state that are just as short (the tree keeps one of them; the oth
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,24 +14,12 @@ from persona_evo.compiling.arrays import IntRow, ShortRow, ShortTable
 from persona_evo.formula import Formula
 from persona_evo.games.core import WON
 from persona_evo.search.open_lists import WORTH
+from persona_evo.search.settings import least_worth, longest_route
 from persona_evo.search.tree import ACTION, DEPTH, NOBODY, OVER, PARENT, ROOT, STATUS
 from persona_evo.seeds import below, derive, stream
 
 if TYPE_CHECKING:
     from persona_evo.search.list_search import ListSearch
-
-LONGER = 0.25
-"""Moves that a route may have more than the best plan, as a share of its moves: plans are not padded."""
-
-
-def least(worth: float, tolerance: float) -> float:
-    """What a route is worth at least beside a best plan of this worth; tolerance: a share of |worth|."""
-    return worth - tolerance * abs(worth)
-
-
-def longest(moves: int) -> int:
-    """Moves that a route has at most beside a best plan of so many."""
-    return math.ceil((1.0 + LONGER) * moves)
 
 
 class Routes:
@@ -50,8 +37,8 @@ class Routes:
     ) -> None:
         self.utility, self._search, self._best = utility, search, best
         tree, nodes = search.tree, search.nodes
-        enough = tree.values[:nodes, WORTH] >= least(worth, tolerance)
-        short = tree.nodes[:nodes, DEPTH] <= longest(len(best))
+        enough = tree.values[:nodes, WORTH] >= least_worth(worth, tolerance)
+        short = tree.nodes[:nodes, DEPTH] <= longest_route(len(best))
         winning = (tree.links[:nodes, STATUS] & OVER == WON) | (not won)
         self._ends = [int(node) for node in np.flatnonzero(enough & short & winning)]
         self._beyond, self._tail = search.best_end

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
@@ -231,3 +232,17 @@ def _check(fields: Iterable[str], data: Mapping[str, object], what: str) -> None
         if key not in fields:
             expected, hint = unknown(str(key), fields)
             raise SettingsError(f"no such field in {what}", found=str(key), expected=expected, hint=hint)
+
+
+LONGER = 0.25
+"""Moves that a route may have more than the best plan, as a share of its moves: plans are not padded."""
+
+
+def least_worth(worth: float, tolerance: float) -> float:
+    """What a route is worth at least beside a best plan of this worth; tolerance: a share of |worth|."""
+    return worth - tolerance * abs(worth)
+
+
+def longest_route(moves: int) -> int:
+    """Moves that a route has at most beside a best plan of so many."""
+    return math.ceil((1.0 + LONGER) * moves)

@@ -105,7 +105,7 @@ class SkilledPlayer:
     """Plays whole games on one level.
 
     Args:
-        game: a game for one player that is played in this process.
+        game: a single-player game that is played in this process.
         level: what is played.
         utility: over the game's metrics; what the player wants.
         policy: the tree policy that it searches by; its utility where the policy has no score of its own.

@@ -187,7 +187,7 @@ def check_moves(game: Game, variant: str, symbols: Iterable[str]) -> None:
             f"searches with the variant {variant!r} of {game.name} do not keep {' and '.join(read)}",
             found=", ".join(read),
             expected="a policy and an answer without AN and AR, or another variant",
-            hint="random games of this variant are one piece, so that nobody can tell whose each of their moves is",
+            hint="this variant plays a random game as a whole, so it is not known which player made which of its moves",
         )
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from persona_evo.errors import SettingsError
-from persona_evo.evolve.parallel import Workers
 from persona_evo.evolve.settings import EvolutionSettings
+from persona_evo.jobs.workers import Workers
 from tests.cli.tool import run
 
 EVOLVE = ("evolve", "--persona", "runner", "--levels", "train01", "--generations", "1")
@@ -69,9 +69,7 @@ def test_the_least_time_there_is_is_some(
     assert ran.code == 0, ran.err
 
 
-@pytest.mark.parametrize(
-    "command", [("playtest", "train01"), ("compare", "train01", "train02"), ("reproduce", "minidungeons")]
-)
+@pytest.mark.parametrize("command", [("playtest", "train01"), ("compare", "train01", "train02")])
 def test_clusters_are_checked_first(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, command: tuple[str, ...]
 ) -> None:
@@ -86,7 +84,7 @@ def test_a_requirement_on_limits_that_are_not_looked_for(capsys: pytest.CaptureF
 
 def test_a_scheduler_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed")
-    monkeypatch.setattr("persona_evo.evolve.parallel.CONNECT_SECONDS", 1)
+    monkeypatch.setattr("persona_evo.jobs.workers.CONNECT_SECONDS", 1)
     with pytest.raises(SettingsError, match="no dask cluster answers"), Workers(1, "dask", "127.0.0.1:1"):
         pass
 

@@ -99,7 +99,7 @@ def test_drawn_levels_have_the_settings_of_slow_playthroughs(
     made = run(capsys, "evolve", *SMALL[:6], *SMALL[8:], *drawn, *FEW, "--out", tmp_path / "a")
     assert made.code == 0, made.err
     evolution = config_of(tmp_path / "a")["evolution"]
-    chosen = {**SLOW, "population": 4, "tuning": 0}
+    chosen = {**SLOW, "population": 4, "tuning": 0, "levels_a_generation": 1}
     assert {name: evolution[name] for name in SLOW} == chosen  # type: ignore[index]
 
 

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
+from persona_evo.api.studies import CONFIG
 from persona_evo.cli.main import main
 from persona_evo.connect.traces import Trace
+from persona_evo.jobs.lock import Lock
 from persona_evo.store import folders
-from persona_evo.store.lock import Lock
-from persona_evo.studies import keeping
 from tests.cli.test_commands import EVOLVE
 from tests.cli.tool import command, environment, run
 
@@ -71,7 +71,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for words in commands:
             assert main([str(w) for w in words]) == 0, words
         Path("runs/again").mkdir()
-        keeping.claim(Path("runs/again"), "minidungeons", {"seed": 4})
+        Path("runs/again", CONFIG).write_text(json.dumps({"schema": 1, "study": "minidungeons", "seed": 4}))
         found = Path("runs/found")
         found.mkdir()
         (found / "samples.csv").write_text("sample,utility,SC,decisions,rollout_seed,hash\n1,2.0,2.0,1,5,aa\n")

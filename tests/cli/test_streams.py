@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from persona_evo.cli import main as program
-from persona_evo.store import schema
+from persona_evo.jobs import schema
 from tests.cli.tool import command, environment, run
 
 LISTED, WRONG, HELP = ("policy", "list"), ("persona", "nope"), ("playtest", "--help")
@@ -51,7 +51,7 @@ def test_streams_that_cannot_be_written(line: tuple[str, ...], streams: str, cod
     assert done.returncode == code
     assert "Traceback" not in done.stderr and "ignored" not in done.stderr
     if streams == ">/dev/full":
-        assert "standard output: No space left" in done.stderr and "only what it had to say is lost" in done.stderr
+        assert "standard output: No space left" in done.stderr and "only the output is lost" in done.stderr
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
@@ -111,7 +111,12 @@ def test_a_full_disk_names_the_file_and_what_to_do(
     monkeypatch.setattr("os.fsync", full)
     target = tmp_path / "f.txt"
     ran = run(capsys, "formula", "export", "MS", "-o", target)
-    assert ran.code == 2 and str(target) in ran.err and "what was saved is kept" in ran.err and not target.exists()
+    assert (
+        ran.code == 2
+        and str(target) in ran.err
+        and "everything saved so far is kept" in ran.err
+        and not target.exists()
+    )
 
 
 def test_an_error_of_writing_without_a_name_gets_that_of_the_folder(tmp_path: Path) -> None:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from typing import Any
 
 import pytest
 
+import persona_evo as pe
 from persona_evo.errors import Place, SettingsError
 from persona_evo.evolve.settings import EvolutionSettings
+from persona_evo.search.settings import SearchSettings
+
+pytestmark = pytest.mark.quick
 
 
 def test_paper_is_the_published_protocol_with_the_program_values() -> None:
@@ -97,3 +102,13 @@ def test_what_is_given_and_does_not_fit_is_told_with_all_rules_at_once() -> None
     said = str(e.value)
     assert "multiple of islands (5)" in said and "elites (3)" in said and "migrants (5)" in said
     assert "use 25 or more, or fewer islands" in said
+
+
+def test_settings_without_a_preset_are_those_of_commands_without_one() -> None:
+    assert EvolutionSettings() == EvolutionSettings.modern() == EvolutionSettings.of("modern")
+    assert SearchSettings() == SearchSettings.preset("anytime")
+    assert EvolutionSettings().preset == inspect.signature(pe.evolve_policy).parameters["preset"].default
+
+
+def test_what_a_run_of_an_earlier_version_does_not_say_is_that_of_the_paper() -> None:
+    assert EvolutionSettings.from_dict({"individual": "search"}) == EvolutionSettings.paper()

@@ -30,6 +30,7 @@ from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.seeds import derive, stream
 from persona_evo.store import policies, runs
+from tests.shared import unsealed
 
 GAME, HIDDEN = registry.get("puyo"), registry.get("puyo_hidden")
 BUILDER = load("chain_builder", GAME)
@@ -163,7 +164,7 @@ def test_a_playtest_move_by_move_has_agents_beside_tree_policies_and_goes_on(tmp
         assert [p.agent for p in again.players] == [p.agent for p in players]
         assert [replace(r, seconds=0.0) for r in again.records] == [replace(r, seconds=0.0) for r in whole.records]
     config = folder / CONFIG
-    text = config.read_text()
+    text = unsealed(config)
     config.write_text(text.replace('"kind": "flat"', '"kind": "flit"'))
     with pytest.raises(RunError, match=r"playtest\.json:\d+(.|\n)*flit"):
         batch.resume(folder)
@@ -175,7 +176,7 @@ def test_who_cannot_play_move_by_move(tmp_path: Path) -> None:
     for words, message in (
         (("", "flat"), "no tree policy that could be replaced"),
         (("", "mowver"), r"no such agent(.|\n)*mover"),
-        (("", "mover", ["flat"]), "a league is for games for two"),
+        (("", "mover", ["flat"]), "a league is for two-player games"),
         (("", f"{own}#short"), r"mine\.toml.*how many moves"),
     ):
         with pytest.raises(SettingsError, match=message):
@@ -185,7 +186,7 @@ def test_who_cannot_play_move_by_move(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="the agent says how it searches"):
         evolved(tmp_path, search=SearchSettings.anytime())
     own.write_text('[flat]\nkind = "flat"\nutility = "WIN"\nsearch = { horizon = 3 }\n[none]\nkind = "search"\n')
-    for line, message in (("flat", "games for one"), ("none", "no utility")):
+    for line, message in (("flat", "single-player games"), ("none", "no utility")):
         with pytest.raises(SettingsError, match=message):
             text = own.read_text().split("[none]")
             own.write_text(text[0] if line == "flat" else "[none]\nkind = 'search'\n")

@@ -12,6 +12,8 @@ from persona_evo.errors import FormulaError, Place
 from persona_evo.formula import LIMIT, MAX_NODES, TABLE, Formula, parse
 from tests.formula.strategies import bits, formulas, points
 
+pytestmark = pytest.mark.quick
+
 
 def value(text: str, **symbols: float) -> float:
     return parse(text).evaluate(symbols)

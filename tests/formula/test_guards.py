@@ -7,6 +7,8 @@ import pytest
 from persona_evo.formula import parse
 from persona_evo.formula.guards import guards
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.mark.parametrize(
     ("text", "parts"),

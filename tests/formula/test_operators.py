@@ -19,6 +19,14 @@ CLAMP = Operator("clamp", ("x", "low", "high"), "min(max(x, low), high)", "x, br
 SIGMOID = Operator("sigmoid", ("x",), "1 / (1 + exp(-x))")
 """
 
+PERSONA = """\
+game = "minidungeons2"
+title = "Half a killer"
+priority = "MS"
+short = "HK"
+utility = "clamp(MS, 0, 0.5) + 0.1 * TO"
+"""
+
 PROGRAM = """\
 import persona_evo as pe
 from persona_evo.formula.intervals import span
@@ -63,16 +71,18 @@ def test_an_operator_is_added_by_an_entry_point(installed: dict[str, str]) -> No
     done = output(installed, "-c", PROGRAM)
     assert done.returncode == 0, done.stderr
     assert "clamp has the wrong number of arguments" in done.stdout and "clamp(x, low, high)" in done.stdout
-    assert "unknown function" in done.stdout and "did you mean clamp" in done.stdout.lower()
+    assert "unknown function" in done.stdout and "did you mean 'clamp'" in done.stdout
 
 
-def test_the_operator_serves_on_the_command_line(installed: dict[str, str]) -> None:
-    command = ("-m", "persona_evo", "policy", "show", "sigmoid(R) + 1 / N")
+def test_the_operator_serves_on_the_command_line(installed: dict[str, str], tmp_path: Path) -> None:
+    persona = tmp_path / "careful.toml"
+    persona.write_text(PERSONA, encoding="utf-8")
+    command = ("-m", "persona_evo", "persona", "check", str(persona))
     done = output(installed, *command)
-    assert done.returncode == 0 and "exp(-R)" in done.stdout, done.stdout + done.stderr
+    assert done.returncode == 0 and "min(max(MS, 0), 0.5)" in done.stdout, done.stdout + done.stderr
     installed["PYTHONPATH"] = installed["PYTHONPATH"].split(os.pathsep)[1]
     done = output(installed, *command)
-    assert done.returncode != 0 and "unknown function" in done.stderr
+    assert done.returncode == 2 and "unknown function" in done.stderr and "clamp" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,8 @@ from persona_evo.formula.parts import split
 
 from .strategies import bits, formulas, points
 
+pytestmark = pytest.mark.quick
+
 CHANGING = ("R", "ST")
 
 

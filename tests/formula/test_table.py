@@ -164,7 +164,6 @@ CONSUMERS: dict[str, Any] = {
     "spans": lambda f: spans(f, {"a": np.array([[0.0], [1.0]])}),
     "native": lambda f: formula_on_row(f, ("a",)),
     "interpreter": lambda f: encode(f, ("a",)),
-    "export": lambda f: export(f, "python"),
 }
 
 
@@ -174,6 +173,11 @@ def test_an_unknown_operation_is_an_error(consumer: str, monkeypatch: pytest.Mon
     monkeypatch.delitem(PRIMITIVES, "log")
     with pytest.raises((FormulaError, KeyError)):
         CONSUMERS[consumer](formula)
+
+
+def test_no_formula_has_an_unknown_operation() -> None:
+    with pytest.raises(FormulaError):
+        Formula(("a", "b", "pow"))
 
 
 @given(st.floats(allow_nan=True, allow_infinity=True))

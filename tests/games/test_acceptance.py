@@ -11,6 +11,8 @@ from persona_evo.errors import SettingsError
 from persona_evo.games.acceptance import accept, no_longer, read
 from persona_evo.games.findings import Finding, to_json
 
+pytestmark = pytest.mark.quick
+
 CORRIDOR = """\
 # intended
 [[accept]]

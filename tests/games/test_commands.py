@@ -12,6 +12,8 @@ from persona_evo.games.commands import command, unseen
 from persona_evo.personas import load, resolve, template
 from tests.shared import ROOT
 
+pytestmark = pytest.mark.quick
+
 HOP = (ROOT / "tests" / "examples" / "corridor.py").read_text(encoding="utf-8").replace("Corridor", "Hopper")
 
 

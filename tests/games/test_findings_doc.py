@@ -12,6 +12,8 @@ from persona_evo.games.findings import KINDS
 from tests.examples.vault import GAME as VAULT
 from tests.shared import ROOT
 
+pytestmark = pytest.mark.quick
+
 DOC = (ROOT / "docs" / "pages" / "findings.md").read_text(encoding="utf-8")
 TABLE = re.findall(r"^\| `(\w+)` \| (level|play|level, play) \| (.+) \|$", DOC, re.MULTILINE)
 EXAMPLES = re.findall(r"^### (\w+)\n(.*?)(?=^### |\Z)", DOC, re.MULTILINE | re.DOTALL)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import statistics
 from collections import Counter
 from typing import Any
 
@@ -11,7 +12,6 @@ import pytest
 from persona_evo.errors import SettingsError
 from persona_evo.evolve import pools
 from persona_evo.evolve.fitness_spec import LevelText
-from persona_evo.evolve.parallel import Workers
 from persona_evo.formula import parse
 from persona_evo.games import registry
 from persona_evo.games.catalog.minidungeons2.soundness import sound
@@ -19,6 +19,7 @@ from persona_evo.games.constraints import Constraints, Span
 from persona_evo.games.diagnosis import diagnose
 from persona_evo.games.generating import STREAMS, Source, asked, generate, stream_of
 from persona_evo.games.mapsets import resolve
+from persona_evo.jobs.workers import Workers
 from persona_evo.search.plan import Plan, planner_for
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
@@ -44,11 +45,20 @@ def test_levels_hold_everything_and_have_mixed_sizes() -> None:
     counts = Counter("".join(level.text for level in made))
     assert all(counts[char] for char in "XHeTPtpMRobm ")
     shapes = [GAME.structure(level) for level in made]  # type: ignore[misc]
-    assert {level.name.split("-")[0] for level in made} == {"cave", "rooms", "halls"}
+    kinds = ["passages", "maze", "rooms", "halls", "cave", "arena"]
+    assert [level.name.split("-")[0] for level in made] == kinds * 4
     assert all(8 <= numbers["width"] <= 24 and 8 <= numbers["height"] <= 24 for numbers in shapes)
-    assert min(n["floor"] for n in shapes) < 60 and max(n["floor"] for n in shapes) > 150
+    assert min(n["floor"] for n in shapes) < 70 and max(n["floor"] for n in shapes) > 150
     assert any(n["potions"] <= 1 for n in shapes) and any(n["reachable"] == 1 for n in shapes)
     assert any(n["path_portals"] < n["path"] or n["path"] != n["path"] for n in shapes if n["portals"])
+
+
+def test_levels_range_from_narrow_corridors_to_open_halls() -> None:
+    shapes = [GAME.structure(level) for level in generate(GAME, 24, 5)]  # type: ignore[misc]
+    assert 2.3 < statistics.median(n["branching"] for n in shapes) < 3.1
+    for name, low, high in (("choke_points", 0.2, 0.5), ("dead_ends", 0.01, 0.1), ("open_areas", 0.05, 0.3)):
+        assert min(n[name] / n["floor"] for n in shapes) < low < high < max(n[name] / n["floor"] for n in shapes), name
+    assert sum(n["height"] > n["width"] and 180 <= n["width"] * n["height"] <= 231 for n in shapes) >= 10
 
 
 def test_the_whole_level_check_finds_no_problem() -> None:

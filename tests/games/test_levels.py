@@ -13,6 +13,8 @@ from persona_evo.games.catalog.minidungeons2 import levels, md1
 from persona_evo.games.catalog.minidungeons2.levels import Grid, parse
 from tests.shared import shared
 
+pytestmark = pytest.mark.quick
+
 SHIPPED = Path(levels.__file__).parent / "levels"
 SMALL = "XXXXXX\nXHT  X\nXpM pX\nX b eX\nXXXXXX\n"
 

@@ -10,6 +10,8 @@ import pytest
 from persona_evo.errors import FormulaError
 from persona_evo.games.tomlplaces import Places
 
+pytestmark = pytest.mark.quick
+
 TEXT = '''\
 # a comment = [not, a] table
 top = "a # \\"b\\" c"   # after it

@@ -118,7 +118,7 @@ def test_what_is_wrong_with_ways_is_told() -> None:
     ):
         with pytest.raises(GameError, match=told):
             from_class(type("Wrong", (Mapped,), changes))
-    with pytest.raises(GameError, match="for games for one"):
+    with pytest.raises(GameError, match="for single-player games"):
         from_class(type("Wrong", (Mapped,), {"mover": lambda self: 0}), players=2)
     for given in ({"NY": [(1, 1)]}, {"NC": [1]}, [(1, 1)]):
         wrong = from_class(type("Wrong", (Mapped,), {"targets": lambda self, given=given: given}))

@@ -10,6 +10,8 @@ import pytest
 from persona_evo.errors import PersonaError
 from persona_evo.personas import load, resolve
 
+pytestmark = pytest.mark.quick
+
 RUNNER = 'name = "runner"\ngame = "minidungeons2"\npriority = "MS"\nutility = "MS"\n'
 
 

@@ -16,6 +16,8 @@ from persona_evo.games.core import Game, Metric
 from persona_evo.names import file_name, is_name
 from persona_evo.personas import Persona, Stage, catalog, combine, doubts, extremes, load, rates, resolve, template
 
+pytestmark = pytest.mark.quick
+
 
 def _never(*_: Any) -> Any:
     raise AssertionError("a persona must not need the rules of its game")

@@ -9,6 +9,8 @@ import pytest
 
 from persona_evo.playtest.bootstrap import difference, fewer
 
+pytestmark = pytest.mark.quick
+
 
 def test_equal_runs_leave_the_levels_alone_to_chance() -> None:
     levels = np.linspace(0.0, 1.0, 50)

@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 from persona_evo.cli.main import main
+from persona_evo.jobs.progress import Forecast
 from persona_evo.playtest.match import cost, play
-from persona_evo.playtest.match.cost import Forecast, Pace
-from persona_evo.playtest.match.play import Progress
+from persona_evo.playtest.match.cost import Pace
 from persona_evo.search.agents import Agent
-from persona_evo.studies.colosseum.matches import _Ahead
 
 ONE = Pace(40, 1e-3)
 
@@ -41,30 +40,6 @@ def test_a_forecast_weighs_what_is_left_and_follows_the_clock() -> None:
     assert slow.left == pytest.approx(300, rel=0.05), "three times slower than was thought"
 
 
-def test_a_reproduction_weighs_its_matches() -> None:
-    class Fixed:
-        def __init__(self, costs: list[float]) -> None:
-            self.cost = costs
-
-        def jobs(self) -> list[float]:
-            return self.cost
-
-        def costs(self, jobs: list[float]) -> list[float]:
-            return jobs
-
-    told: list[tuple[str, int, int, float]] = []
-    found: dict[str, Any] = {"cheap": Fixed([0.001] * 90), "there": Fixed([1e6] * 3), "dear": Fixed([60.0] * 10)}
-    ahead = _Ahead(found, 2, lambda *told_: told.append(told_))
-    ahead.begun("cheap", 0, 90)
-    ahead.progress(Progress(90, 90, 0.0))
-    ahead.begun("there", 3, 3)
-    ahead.begun("dear", 4, 10)
-    ahead.progress(Progress(4, 10, 0.0))
-    ahead.progress(Progress(5, 10, 0.0))
-    assert [t[:3] for t in told] == [("cheap", 90, 103), ("dear", 97, 103), ("dear", 98, 103)]
-    assert told[1][3] > 100, "though nine games of ten are played, the dear ones are not"
-
-
 def test_a_long_match_says_so_before_it_begins(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -76,6 +51,6 @@ def test_a_long_match_says_so_before_it_begins(
     assert main([*words, str(tmp_path / "long"), "--games", "500"]) == 130
     said = capsys.readouterr().err
     assert "500 games take about" in said and " h " in said and "1.8 to 1.9 s a move" in said
-    assert "the same command goes on" in said
+    assert "the same command continues" in said
     assert main([*words, str(tmp_path / "short"), "--games", "2", "--iterations", "20"]) == 130
     assert "take about" not in capsys.readouterr().err

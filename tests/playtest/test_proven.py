@@ -132,19 +132,3 @@ def test_a_limit_ends_as_the_best_plan_does_and_not_as_the_route() -> None:
     )
     found = bounds(game, [level], [runner], [route], seconds=0)["hall", "runner"]
     assert found == Bound(runner.utility.evaluate(end), True, end, True, won=True)
-
-
-def test_studies_take_no_repeats_of_a_search_for_a_sample() -> None:
-    from persona_evo.studies.minidungeons.cross import _better, mean_utility
-    from persona_evo.studies.minidungeons.results import higher, mean_of
-
-    good, bad = drawn("one", "runner", 20), drawn("one", "base", 20, best=0.8)
-    assert (higher(good, bad, "utility"), higher(bad, good, "utility"), higher(good, good, "utility")) == (1, -1, 0)
-    assert higher(good, group("one", "base", 5, 20), "win_rate") == 1
-    assert higher(drawn("one", "runner", 20, 2), group("one", "base", 1, 20), "win_rate") == 0, "three searches only"
-    assert mean_of(good, "utility").note == ONE_SEARCH and mean_of(good, "steps").known
-    names = ("one", "two", "three", "four")
-    evolved = [r for i, name in enumerate(names) for r in drawn(name, "runner", 20, best=0.9 - 0.1 * i)]
-    plain = [r for i, name in enumerate(names) for r in drawn(name, "base", 20, 1, best=0.85 - 0.11 * i)]
-    assert (_better(evolved, plain), _better(plain, evolved), _better(evolved, evolved)) == (1, -1, 0)
-    assert mean_utility(evolved).note == ONE_EACH

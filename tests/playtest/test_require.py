@@ -13,6 +13,8 @@ from persona_evo.playtest.metrics import Bound, summarise
 from persona_evo.playtest.requirement import Requirement
 from tests.playtest.makers import INFOS, group
 
+pytestmark = pytest.mark.quick
+
 RECORDS = (
     group("map01", "runner", 10, 10)
     + group("map02", "runner", 8, 10)

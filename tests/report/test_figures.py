@@ -15,9 +15,7 @@ from persona_evo.playtest import statistics
 from persona_evo.playtest.statistics import Interval
 from persona_evo.report import charts, figures, plots
 from persona_evo.report.figures import Drawing
-from persona_evo.studies.minidungeons import figures as study_figures
 from tests.playtest.makers import played
-from tests.studies.test_minidungeons import material
 
 LEVEL = "XXXXXXX\nXH   eX\nX T  MX\nXXXXXXX\n"
 
@@ -85,10 +83,3 @@ def test_what_cannot_be_drawn_is_refused(tmp_path: Path) -> None:
         figures.save([], tmp_path)
     with pytest.raises(pe.PersonaEvoError, match="not the folder of a run"):
         pe.save_figures(tmp_path, tmp_path / "figures")
-
-
-def test_the_papers_figures(tmp_path: Path) -> None:
-    drawings = list(study_figures.drawings(material(tmp_path)))
-    names = {d.name[0] for d in drawings}
-    assert {"figure3", "figure4a", "figure4b", "fitness"} <= names
-    assert figures.rendered(drawings[0].content, "pdf").startswith(b"%PDF")

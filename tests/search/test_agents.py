@@ -272,7 +272,7 @@ def test_a_move_over_the_limit_is_replaced() -> None:
         ("[a]\nutility = 'WIN'\nconstants = { sqrt = 1 }", "a constant is a new name", "3:22"),
         ("[a]\nutility = 'WIN'\nseconds = -1", "out of range", "3:11"),
         ("[a]\nutility = 'WIN'\niterations = 0", "out of range", "3:14"),
-        ("[a]\nkind = 'flat'\nutility = 'WIN'\nsearch = { horizon = 3 }", "games for one", "2:8"),
+        ("[a]\nkind = 'flat'\nutility = 'WIN'\nsearch = { horizon = 3 }", "single-player games", "2:8"),
         ("[a]\nvariant = 'unswapped'\nutility = 'WIN'\npolicy = 'R + AR'", "do not keep AR", "4:10"),
         ("[a]\nvariant = 'unswapped'\nutility = 'WIN'\nanswer = 'AN'", "do not keep AN", "4:10"),
     ],

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from persona_evo.search.heap import lot, pop, push
+
+pytestmark = pytest.mark.quick
 
 
 def before(scores: list[float], a: int, b: int) -> bool:

@@ -117,7 +117,7 @@ def test_what_makes_no_sense(change: dict[str, Any], said: str) -> None:
 
 def test_not_for_two() -> None:
     level = nim.GAME.load("11", "level")
-    with pytest.raises(SettingsError, match="games for one"):
+    with pytest.raises(SettingsError, match="single-player games"):
         Lookahead(nim.GAME, level, parse(nim.GAME.symbols[0]), 2, "dfs")
 
 

@@ -10,6 +10,8 @@ from persona_evo.search.outlook import outlook
 from persona_evo.seeds import stream
 from tests.examples.vault import GAME as VAULT
 
+pytestmark = pytest.mark.quick
+
 MD2 = registry.get("minidungeons2")
 AMBUSH = "XXXXXXX\nXHRRReX\nX RRR X\nXXXXXXX"
 HALL = "XXXXXXXXX\nXH    M X\nX  P  T X\nX   M  eX\nXXXXXXXXX"

@@ -5,7 +5,11 @@ from __future__ import annotations
 import time
 from unittest.mock import patch
 
+import pytest
+
 from persona_evo.search.pace import LOOK, Pace
+
+pytestmark = pytest.mark.quick
 
 
 def course(seconds: float, speed: float, most: int = 10**9) -> list[int]:

@@ -11,14 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from persona_evo.api import studies
 from persona_evo.errors import RunError
 from persona_evo.evolve.reopening import budget_at  # noqa: F401 (the modules below name the files)
+from persona_evo.jobs import schema
+from persona_evo.jobs.lock import Lock, holder
 from persona_evo.playtest import journal
 from persona_evo.playtest.experiment import course
 from persona_evo.playtest.match import records
-from persona_evo.store import cleaning, folders, runs, schema
-from persona_evo.store.lock import Lock, holder
-from persona_evo.studies import keeping
+from persona_evo.store import cleaning, folders, runs
+
+pytestmark = pytest.mark.quick
 
 OLD = 1.5e9
 
@@ -75,7 +78,7 @@ def test_the_files_are_those_that_runs_write() -> None:
     assert files["playtest"] == (journal.CONFIG, journal.TRACES)
     assert files["match"] == (records.CONFIG, records.GAMES)
     assert files["experiment"] == (course.CONFIG, course.RESULTS)
-    assert files["reproduction"][0] == keeping.CONFIG
+    assert files["reproduction"][0] == studies.CONFIG
     assert set(files) | {folders.SEARCH.name} == set(cleaning.OWN)
 
 
@@ -130,7 +133,7 @@ def test_what_is_no_run_s_own_file_keeps_it(tmp_path: Path) -> None:
         (folder / name).write_text("mine")
     again = tmp_path / "again"
     run_in(again / "runs" / "playtest")
-    keeping.claim(again, "minidungeons", {"seed": 4})
+    schema.write_atomically(again / studies.CONFIG, schema.dump({"schema": 1, "study": "minidungeons", "seed": 4}))
     (again / "index.html").write_text("x")
     shutil.copytree(again, tmp_path / "again-2")
     (again / "runs" / "playtest" / "notes.md").write_text("mine")

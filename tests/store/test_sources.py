@@ -5,8 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
+
 from persona_evo.errors import SettingsError
 from persona_evo.store.sources import Sources
+
+pytestmark = pytest.mark.quick
 
 
 def settled(sources: Sources) -> list[str]:

@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
+from persona_evo.jobs.progress import Progress
 from persona_evo.playtest.match.records import Record
 from persona_evo.studies.colosseum import findings as colosseum_findings
 from persona_evo.studies.colosseum import matches as colosseum
 from persona_evo.studies.colosseum import report
 from persona_evo.studies.colosseum.findings import NO, ROUGHLY, WEAK, YES
-from persona_evo.studies.colosseum.matches import CONSTANTS, Material, Settings, matches, study
+from persona_evo.studies.colosseum.matches import CONSTANTS, Material, Settings, _Ahead, matches, study
 from tests.cli.tool import run
 
 TINY = ("--quick", "--games", "2", "--iterations", "10", "--seconds", "0.01", "--jobs", "1", "--seed", "5")
@@ -33,7 +34,9 @@ def games(folder: Path) -> dict[str, list[dict[str, Any]]]:
     for path in sorted((folder / "runs").glob("*/games.jsonl")):
         if not path.parent.name.endswith(("short", "seconds")):
             lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-            found[path.parent.name] = [{k: v for k, v in r.items() if k not in ("seconds", "slowest")} for r in lines]
+            found[path.parent.name] = [
+                {k: v for k, v in r.items() if k not in ("seconds", "slowest", "crc")} for r in lines
+            ]
     return found
 
 
@@ -191,3 +194,27 @@ def test_a_reason_is_told_only_for_what_came_out() -> None:
     assert f": {ROUGHLY}" in told(35) and "It looks at all moves" not in told(35), "worse here than in the report"
     quick = Settings.of(quick=True)
     assert ": (too few games)." in told(50, quick) and "It looks" not in told(50, quick)
+
+
+def test_a_reproduction_weighs_its_matches() -> None:
+    class Fixed:
+        def __init__(self, costs: list[float]) -> None:
+            self.cost = costs
+
+        def jobs(self) -> list[float]:
+            return self.cost
+
+        def costs(self, jobs: list[float]) -> list[float]:
+            return jobs
+
+    told: list[tuple[str, int, int, float]] = []
+    found: dict[str, Any] = {"cheap": Fixed([0.001] * 90), "there": Fixed([1e6] * 3), "dear": Fixed([60.0] * 10)}
+    ahead = _Ahead(found, 2, lambda p: told.append((p.what, p.done, p.total, p.eta or 0.0)))
+    ahead.begun("cheap", 0, 90)
+    ahead.progress(Progress(90, 90, 0.0))
+    ahead.begun("there", 3, 3)
+    ahead.begun("dear", 4, 10)
+    ahead.progress(Progress(4, 10, 0.0))
+    ahead.progress(Progress(5, 10, 0.0))
+    assert [t[:3] for t in told] == [("cheap", 90, 103), ("dear", 97, 103), ("dear", 98, 103)]
+    assert told[1][3] > 100, "though nine games of ten are played, the dear ones are not"

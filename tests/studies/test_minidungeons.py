@@ -14,26 +14,27 @@ from persona_evo.evolve.run import Outcome
 from persona_evo.games import mapsets, registry
 from persona_evo.personas import load as load_persona
 from persona_evo.playtest import batch
-from persona_evo.playtest.metrics import Bound
+from persona_evo.playtest.metrics import ONE_EACH, ONE_SEARCH, Bound
 from persona_evo.playtest.players import Player
 from persona_evo.playtest.records import Playthrough
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.store.policies import Policy
 from persona_evo.studies import keeping
+from persona_evo.studies.keeping import CONFIG
 from persona_evo.studies.minidungeons import provenance, published, results
 from persona_evo.studies.minidungeons.course import Material, _Ledger
 from persona_evo.studies.minidungeons.published import BASELINE, EVOLVED
 from persona_evo.studies.minidungeons.settings import (
-    CONFIG,
     Settings,
-    claim,
     default_folder,
     levels_for,
+    opened,
     reopen,
     training,
 )
-from tests.shared import shared
+from tests.playtest.makers import drawn, group
+from tests.shared import shared, unsealed
 
 PAPER = published.load("minidungeons")
 GAME = registry.get("minidungeons2")
@@ -208,15 +209,15 @@ def test_settings_and_their_file(tmp_path: Path) -> None:
     assert Settings.of("minidungeons", "modern").playtest_iterations == 60_000
     assert Settings.of("minidungeons").playtest_iterations == Settings.of("minidungeons").iterations == 10_000
     levels = mapsets.resolve(GAME, LEVELS)
-    claim(tmp_path, settings, GAME, levels)
-    claim(tmp_path, settings, GAME, levels)
+    opened(tmp_path, settings, GAME, levels).close()
+    opened(tmp_path, settings, GAME, levels).close()
     again, same = reopen(tmp_path)
     assert again == settings and [v.text for v in same] == [v.text for v in levels]
     with pytest.raises(RunError, match="holds another reproduction"):
-        claim(tmp_path, Settings.of("minidungeons", "modern", quick=True, cross=True, trials=8), GAME, levels)
+        opened(tmp_path, Settings.of("minidungeons", "modern", quick=True, cross=True, trials=8), GAME, levels).close()
     with pytest.raises(RunError, match="other levels"):
-        claim(tmp_path, settings, GAME, levels[:1])
-    text = (tmp_path / CONFIG).read_text(encoding="utf-8")
+        opened(tmp_path, settings, GAME, levels[:1]).close()
+    text = unsealed(tmp_path / CONFIG)
     (tmp_path / CONFIG).write_text(text.replace('"trials": 7', '"trial": 7'), encoding="utf-8")
     with pytest.raises(RunError, match="damaged"):
         reopen(tmp_path)
@@ -229,21 +230,21 @@ def test_modern_evolves_with_one_list_and_plays_with_the_planner(tmp_path: Path)
     assert paper.search == paper.playtest_search == SearchSettings.paper() and "playing" not in paper.to_dict()
     assert (modern.search, modern.playtest_search) == (SearchSettings.single(), SearchSettings.anytime())
     levels = mapsets.resolve(GAME, LEVELS)
-    claim(tmp_path, modern, GAME, levels)
+    opened(tmp_path, modern, GAME, levels).close()
     assert reopen(tmp_path)[0] == modern
 
 
 def test_a_reproduction_from_before_the_planner_goes_on_with_one_list(tmp_path: Path) -> None:
     settings, levels = Settings.of("minidungeons", "modern", quick=True), mapsets.resolve(GAME, LEVELS)
-    claim(tmp_path, settings, GAME, levels)
-    old = json.loads((tmp_path / CONFIG).read_text(encoding="utf-8"))
+    opened(tmp_path, settings, GAME, levels).close()
+    old = json.loads(unsealed(tmp_path / CONFIG))
     del old["playing"]
     (tmp_path / CONFIG).write_text(json.dumps(old), encoding="utf-8")
     again, _ = reopen(tmp_path)
     assert again.playtest_search == again.search == SearchSettings.single()
-    claim(tmp_path, again, GAME, levels)
+    opened(tmp_path, again, GAME, levels).close()
     with pytest.raises(RunError, match="playing"):
-        claim(tmp_path, settings, GAME, levels)
+        opened(tmp_path, settings, GAME, levels).close()
     (tmp_path / CONFIG).write_text(json.dumps({**old, "playing": "anytme"}), encoding="utf-8")
     with pytest.raises(RunError, match="damaged"):
         reopen(tmp_path)
@@ -288,7 +289,7 @@ def test_levels_that_are_named_have_a_folder_of_their_own(tmp_path: Path, monkey
     assert default_folder("minidungeons", "paper", None, levels, True) == plain
     assert default_folder("minidungeons", "paper", "../md2/", levels, True) == Path(f"{plain}-md2")
     plain.mkdir(parents=True)
-    claim(plain, settings, GAME, levels)
+    opened(plain, settings, GAME, levels).close()
     assert default_folder("minidungeons", "paper", "md2", levels, True) == plain, "a folder from before is gone on with"
     assert default_folder("minidungeons", "paper", "md2", levels[:1], True) == Path(f"{plain}-md2")
     plain.rename(plain.name)
@@ -306,3 +307,19 @@ def test_an_evolved_policy_that_is_ucb1_is_told(tmp_path: Path) -> None:
     assert not any("UCB1 itself" in line for line in provenance.reservations(m))
     m.policies["runner"] = Policy("p", "minidungeons2", "ucb1")
     assert any("The evolved policy of runner is UCB1 itself" in line for line in provenance.reservations(m))
+
+
+def test_studies_take_no_repeats_of_a_search_for_a_sample() -> None:
+    from persona_evo.studies.minidungeons.cross import _better, mean_utility
+    from persona_evo.studies.minidungeons.results import higher, mean_of
+
+    good, bad = drawn("one", "runner", 20), drawn("one", "base", 20, best=0.8)
+    assert (higher(good, bad, "utility"), higher(bad, good, "utility"), higher(good, good, "utility")) == (1, -1, 0)
+    assert higher(good, group("one", "base", 5, 20), "win_rate") == 1
+    assert higher(drawn("one", "runner", 20, 2), group("one", "base", 1, 20), "win_rate") == 0, "three searches only"
+    assert mean_of(good, "utility").note == ONE_SEARCH and mean_of(good, "steps").known
+    names = ("one", "two", "three", "four")
+    evolved = [r for i, name in enumerate(names) for r in drawn(name, "runner", 20, best=0.9 - 0.1 * i)]
+    plain = [r for i, name in enumerate(names) for r in drawn(name, "base", 20, 1, best=0.85 - 0.11 * i)]
+    assert (_better(evolved, plain), _better(plain, evolved), _better(evolved, evolved)) == (1, -1, 0)
+    assert mean_utility(evolved).note == ONE_EACH

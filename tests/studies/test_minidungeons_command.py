@@ -174,3 +174,8 @@ def test_what_is_typed_wrong(
     (tmp_path / "taken").write_text("a file", encoding="utf-8")
     ran = run(capsys, *line.split())
     assert ran.code == 2 and says in ran.err and "Traceback" not in ran.err
+
+
+def test_clusters_are_checked_first(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    ran = run(capsys, "reproduce", "minidungeons", "--out", tmp_path / "out", "--address", "nonsense")
+    assert ran.code == 2 and "address" in ran.err and not (tmp_path / "out").exists()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+from persona_evo.report import figures
+from persona_evo.studies.minidungeons import figures as study_figures
 from persona_evo.studies.minidungeons import report as reproduction
 from persona_evo.studies.minidungeons import results
 from tests.studies.test_minidungeons import material
@@ -59,3 +61,10 @@ def test_the_whole_folder(tmp_path: Path) -> None:
     pictures = {p.name for p in (tmp_path / "figures").iterdir()}
     assert {"objects.svg", "fitness_runner.svg"} <= pictures and text.count("<svg") >= 8
     assert len(list((tmp_path / "policies").iterdir())) == 4
+
+
+def test_the_papers_figures(tmp_path: Path) -> None:
+    drawings = list(study_figures.drawings(material(tmp_path)))
+    names = {d.name[0] for d in drawings}
+    assert {"figure3", "figure4a", "figure4b", "fitness"} <= names
+    assert figures.rendered(drawings[0].content, "pdf").startswith(b"%PDF")

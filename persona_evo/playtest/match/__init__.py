@@ -1,4 +1,4 @@
-"""Matches between agents of a game for two.
+"""Matches between agents of a two-player game.
 
 | module | what |
 |---|---|

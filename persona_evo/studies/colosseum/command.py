@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
+from persona_evo.api.studies import Study
 from persona_evo.cli import options
 from persona_evo.cli.parser import number, whole
-from persona_evo.cli.say import Progress, duration, note
+from persona_evo.cli.say import StatusLine, note, to_go
 from persona_evo.studies.commands import add_running, check_running, drawing, finished, stopped
 from persona_evo.words import plural
+
+if TYPE_CHECKING:
+    from persona_evo.jobs.progress import Progress
 
 FROZEN = ("games", "iterations", "seconds")
 """Options that a resumed reproduction has from its folder."""
 
 
-def add(studies: Any) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The study's options."""
-    parser = studies.add_parser(
-        "colosseum",
-        help="two students' agents for Colosseum Survival! (McGill, COMP 424, 2023)",
-        description="Plays Colosseum Survival! with the agents of two reports: breadth and depth of trees by board, "
-        "all agents against the random one and each other, with and without each heuristic, for many values of c, with "
-        "RAVE and with random games that end early, beside what the reports say. About 15 minutes on two cores.",
-    )
     parser.add_argument(
         "--games",
         type=whole(2, 10_000),
@@ -47,12 +44,10 @@ def add(studies: Any) -> None:
         "--quick", action="store_true", help="a first look: four games a pair, 100 iterations a move, about a minute"
     )
     add_running(parser, "runs/reproduction-colosseum")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Play and report what is not there yet."""
-
     check_running(args, FROZEN)
     from persona_evo.studies.colosseum import matches as colosseum
     from persona_evo.studies.colosseum import report
@@ -66,17 +61,27 @@ def run(args: argparse.Namespace) -> int:
         folder = args.out or usual_folder("colosseum", "quick" * args.quick)
         note(f"reproducing colosseum, seed {settings.seed}, into {folder}")
     material = colosseum.run(folder, settings, jobs=options.jobs_of(args), backend=args.backend, tell=_teller())
-    Progress.done_with_line()
+    StatusLine.done_with_line()
     if not material.complete:
         return stopped(args, folder)
     written = report.write(material, drawing())
     return finished(folder, written.text, written.page)
 
 
-def _teller() -> Callable[[str, int, int, float], None]:
-    line = Progress()
+def _teller() -> Callable[[Progress], None]:
+    line = StatusLine()
 
-    def tell(what: str, done: int, total: int, left: float) -> None:
-        line.show(f"{done}/{total} {plural(total, 'game')}: {what}, {duration(left)} to go")
+    def tell(p: Progress) -> None:
+        line.show(f"{p.done}/{p.total} {plural(p.total, 'game')}: {p.what}{to_go(p.eta)}")
 
     return tell
+
+
+STUDY = Study(
+    help="two students' agents for Colosseum Survival! (McGill, COMP 424, 2023)",
+    description="Plays Colosseum Survival! with the agents of two reports: breadth and depth of trees by board, "
+    "all agents against the random one and each other, with and without each heuristic, for many values of c, with "
+    "RAVE and with random games that end early, beside what the reports say. About 15 minutes on two cores.",
+    add_arguments=add_arguments,
+    run=run,
+)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from persona_evo.api.studies import Study
 from persona_evo.cli import options
 from persona_evo.cli.parser import filled, path, whole
-from persona_evo.cli.say import Progress, duration, note
+from persona_evo.cli.say import StatusLine, note, to_go
 from persona_evo.studies.commands import add_running, check_running, drawing, finished, stopped
 
 if TYPE_CHECKING:
-    from persona_evo.studies.evolution.journal import Progress as Told
+    from persona_evo.jobs.progress import Progress
 
 FROZEN = ("setting", "persona", "runs", "playthroughs", "training", "held_out")
 """Options that a resumed study has from its folder."""
@@ -22,16 +23,8 @@ PERSONAS = ("runner", "monster_killer", "treasure_collector", "completionist")
 STAGES = ("pools", "lines", "train", "measure", "budgets", "transfer", "report")
 
 
-def add(studies: Any) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The study's options."""
-    parser = studies.add_parser(
-        "evolution",
-        help="what an evolution is worth beside other ways to come by a tree policy",
-        description="Evolves tree policies for the four personas on generated levels, many runs of each method with "
-        "the same number of playthroughs, beside random search, hill climbing, UCB1 and formulas written by hand, and "
-        "compares them on levels that none of them has seen. Hours; every stage can be stopped and goes on where it "
-        "was.",
-    )
     parser.add_argument(
         "--stage",
         choices=STAGES,
@@ -52,7 +45,7 @@ def add(studies: Any) -> None:
         "--playthroughs",
         type=whole(60, 10_000_000),
         metavar="N",
-        help="of each run (default: 4000 with a single list, 5000 and 4000 in the planner, 600 from move to move)",
+        help="of each run (default: 6000 with a single list, 8000 and 7000 in the planner, 2000 from move to move)",
     )
     parser.add_argument(
         "--training", type=whole(1, 10_000), metavar="N", help="generated levels to train on (default: 200)"
@@ -70,13 +63,12 @@ def add(studies: Any) -> None:
         "--for", dest="for_", type=filled, metavar="TIME", help="time for this call, such as 8h; the next one goes on"
     )
     add_running(parser, "runs/reproduction-evolution")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Do what is not there yet, and report."""
     check_running(args, FROZEN, free="--stage, --paper, --levels, --long, --for, ")
-    from persona_evo.evolve.deadline import duration as seconds
+    from persona_evo.jobs.deadline import duration as seconds
     from persona_evo.studies.evolution import course, levels, report
     from persona_evo.studies.keeping import usual_folder
 
@@ -118,11 +110,21 @@ def run(args: argparse.Namespace) -> int:
     return finished(folder, written.text, written.page)
 
 
-def _teller() -> Callable[[Told], None]:
-    line = Progress()
+def _teller() -> Callable[[Progress], None]:
+    line = StatusLine()
 
-    def tell(p: Told) -> None:
-        rest = "" if p.eta is None else f", {duration(p.eta)} to go"
-        line.show(f"{p.stage} {p.done}/{p.total}: {p.what}{rest}", last=p.done == p.total)
+    def tell(p: Progress) -> None:
+        line.show(f"{p.part} {p.done}/{p.total}: {p.what}{to_go(p.eta)}", last=p.done == p.total)
 
     return tell
+
+
+STUDY = Study(
+    help="what an evolution is worth beside other ways to come by a tree policy",
+    description="Evolves tree policies for the four personas on generated levels, many runs of each method with "
+    "the same number of playthroughs, beside random search, hill climbing, UCB1 and formulas written by hand, and "
+    "compares them on levels that none of them has seen. Hours; every stage can be stopped and goes on where it "
+    "was.",
+    add_arguments=add_arguments,
+    run=run,
+)

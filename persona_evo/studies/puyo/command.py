@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
+from persona_evo.api.studies import Study
 from persona_evo.cli import options
 from persona_evo.cli.parser import whole
-from persona_evo.cli.say import Progress, note
+from persona_evo.cli.say import StatusLine, note
 from persona_evo.studies.commands import add_running, check_running, drawing, finished, stopped
 
 FROZEN = ("games", "drops", "clock", "generations", "population", "iterations")
 """Options that a resumed reproduction has from its folder."""
 
 
-def add(studies: Any) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The study's options."""
-    parser = studies.add_parser(
-        "puyo",
-        help="Monte Carlo search for Puyo-Puyo (Hanson and Moffat 2014)",
-        description="Plays Puyo-Puyo with exhaustive, breadth-first, depth-first, random, Monte Carlo and tree search "
-        "under depth limits and budgets, and writes figures 2 to 6 beside what the publication's prose says of them.",
-    )
     parser.add_argument("--games", type=whole(1, 10), metavar="N", help="starting positions (default: 10)")
     parser.add_argument("--drops", type=whole(10, 150), metavar="N", help="of a game at most (default: 150)")
     parser.add_argument(
@@ -42,12 +36,10 @@ def add(studies: Any) -> None:
     )
     parser.add_argument("--quick", action="store_true", help="three short games, a small evolution: about a minute")
     add_running(parser, "runs/reproduction-puyo")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Play and report what is not there yet."""
-
     check_running(args, FROZEN)
     from persona_evo.studies.keeping import usual_folder
     from persona_evo.studies.puyo import games as puyo
@@ -61,16 +53,25 @@ def run(args: argparse.Namespace) -> int:
         settings = Settings.of(quick=args.quick, seed=args.seed, **given)
         folder = args.out or usual_folder("puyo", "quick" * args.quick)
         note(f"reproducing puyo, seed {settings.seed}, into {folder}")
-    line = Progress()
+    line = StatusLine()
     try:
         material = puyo.run(
             folder,
             settings,
             jobs=options.jobs_of(args),
             backend=args.backend,
-            tell=lambda what, share: line.show(f"{share:.0%}: {what}"),
+            tell=lambda p: line.show(f"{p.share:.0%}: {p.what}"),
         )
     except KeyboardInterrupt:
         return stopped(args, folder)
     written = report.write(material, drawing())
     return finished(folder, written.text, written.page)
+
+
+STUDY = Study(
+    help="Monte Carlo search for Puyo-Puyo (Hanson and Moffat 2014)",
+    description="Plays Puyo-Puyo with exhaustive, breadth-first, depth-first, random, Monte Carlo and tree search "
+    "under depth limits and budgets, and writes figures 2 to 6 beside what the publication's prose says of them.",
+    add_arguments=add_arguments,
+    run=run,
+)

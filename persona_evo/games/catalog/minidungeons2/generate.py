@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from random import Random
 
-from persona_evo.games.analysis import Moves, beside, distances, parts
+from persona_evo.games.analysis import Moves, beside, distances, parts, shortest
 from persona_evo.games.catalog.minidungeons2.levels import FLOOR, MAX_MONSTERS, WALL
 from persona_evo.games.constraints import ATTEMPTS, Constraints, Generator
 from persona_evo.games.findings import Spot
@@ -22,7 +22,7 @@ Floor = set[Spot]
 
 SIDES = (8, 24)
 """Fewest and most tiles of a side, walls included, unless the constraints say otherwise."""
-USUAL = (9, 11), (17, 20)
+USUAL = (10, 11), (18, 21)
 """Width and height of most levels, walls included, unless the constraints say otherwise."""
 SHARE_OF_USUAL = 0.65
 LEAST_SIDE, MOST_SIDE = 4, 100
@@ -49,7 +49,7 @@ SCARCE = 0.25
 WITH_PORTALS = 0.5
 """Share of the levels that have a pair of portals."""
 
-LEAST_FLOOR = 0.3
+LEAST_FLOOR = 0.4
 """Share of the tiles inside the outer walls that are floor, at least."""
 
 HABITS = (0.0, 0.3, 0.7)
@@ -77,11 +77,11 @@ class Contents:
 
 def cave(rng: Random, width: int, height: int) -> Floor:
     """Floor as water leaves it: noise, smoothed by what most of the eight neighbours are."""
-    share = rng.uniform(0.55, 0.64)
+    share = rng.uniform(0.52, 0.62)
     inside = list(itertools.product(range(1, width - 1), range(1, height - 1)))
     floor = {tile for tile in inside if rng.random() < share}
     around = [d for d in itertools.product((-1, 0, 1), repeat=2) if d != (0, 0)]
-    for _ in range(rng.randint(1, 3)):
+    for _ in range(rng.randint(1, 2)):
         near = {(x, y): sum((x + dx, y + dy) in floor for dx, dy in around) for x, y in inside}
         floor = {tile for tile in inside if near[tile] > 4 or (near[tile] == 4 and tile in floor)}
     return floor
@@ -89,10 +89,24 @@ def cave(rng: Random, width: int, height: int) -> Floor:
 
 def passages(rng: Random, width: int, height: int) -> Floor:
     """Corridors that branch, end and sometimes meet again, with chambers at some of their ends and crossings."""
-    widest = rng.choice((2, 3, 3, 4))
+    return _network(rng, width, height, rng.choice((2, 3, 4)), rng.uniform(0.0, 0.2), rng.uniform(0.1, 0.4))
+
+
+def maze(rng: Random, width: int, height: int) -> Floor:
+    """Long corridors with dead ends, which hardly ever meet again."""
+    return _network(rng, width, height, rng.choice((2, 3)), rng.uniform(0.0, 0.1), 0.0)
+
+
+def _network(rng: Random, width: int, height: int, widest: int, loops: float, chambers: float) -> Floor:
+    """Corridors along a grid of lines, as a walk goes that turns back where it meets itself.
+
+    Args:
+        widest: tiles from one line to the next, at most.
+        loops: share of the dead ends that are joined to a neighbour.
+        chambers: share of the crossings of lines that are chambers.
+    """
     columns, rows = (_lines(rng, side, widest) for side in (width, height))
     spots = list(itertools.product(range(len(columns)), range(len(rows))))
-    loops, chambers = rng.uniform(0.0, 0.2), rng.uniform(0.0, 0.3)
     stack = [rng.choice(spots)]
     floor, seen = {(columns[stack[0][0]], rows[stack[0][1]])}, set(stack)
     while stack:
@@ -126,8 +140,8 @@ def rooms(rng: Random, width: int, height: int) -> Floor:
     floor: Floor = set()
     middles: list[Spot] = []
     joined: list[tuple[Spot, Spot]] = []
-    most = rng.randint(3, 6)
-    for _ in range(max(2, width * height // rng.randint(8, 20))):
+    most = rng.randint(2, 5)
+    for _ in range(max(2, width * height // rng.randint(7, 16))):
         w, h = rng.randint(1, min(most, width - 2)), rng.randint(1, min(most, height - 2))
         left, top = rng.randint(1, width - 1 - w), rng.randint(1, height - 1 - h)
         floor |= set(itertools.product(range(left, left + w), range(top, top + h)))
@@ -153,7 +167,7 @@ def corridor(rng: Random, a: Spot, b: Spot) -> Floor:
 def halls(rng: Random, width: int, height: int) -> Floor:
     """A rectangle that walls divide again and again, each with a single door, now and then with two."""
     floor = set(itertools.product(range(1, width - 1), range(1, height - 1)))
-    least = rng.choice((1, 1, 1, 2, 3))
+    least = rng.choice((1, 1, 2, 3))
     queue = [(1, 1, width - 2, height - 2)]
     for left, top, w, h in queue:
         if max(w, h) < 2 * least + 1:
@@ -193,6 +207,7 @@ def arena(rng: Random, width: int, height: int) -> Floor:
 
 SHAPES: dict[str, Callable[[Random, int, int], Floor]] = {
     "passages": passages,
+    "maze": maze,
     "rooms": rooms,
     "halls": halls,
     "cave": cave,
@@ -201,8 +216,9 @@ SHAPES: dict[str, Callable[[Random, int, int], Floor]] = {
 
 KINDS = {
     "passages": "corridors that branch and end, with small chambers",
+    "maze": "long corridors with dead ends",
     "rooms": "rooms that overlap or are joined by corridors",
-    "halls": "halls with single doors between them, down to a maze: choke points",
+    "halls": "halls with single doors between them: choke points",
     "cave": "floor as water leaves it, open and ragged",
     "arena": "one open hall with pillars",
 }
@@ -282,8 +298,10 @@ def place(rng: Random, things: dict[Spot, str], free: Floor, moves: Moves, what:
         moves: where one step leads to from each tile of the level.
         what: to place.
     """
-    together, hidden, guarding, lurking, distant = (rng.choice(HABITS) for _ in range(5))
-    away = distances([spot for spot, char in things.items() if char == "H"], moves)
+    together, hidden, aside, guarding, lurking, distant = (rng.choice(HABITS) for _ in range(6))
+    hero, goal = (spot for spot, char in things.items() if char in "He")
+    away, off = distances([hero], moves), distances(shortest(hero, goal, moves), moves)
+    remote = {tile for tile in moves if 2 * off.get(tile, len(moves)) > max(off.values())}
     ends = {tile for tile in moves if len(moves[tile]) == 1}
     narrow = {tile for tile in moves if len(moves[tile]) <= 2}
     far = {tile for tile in moves if 2 * away.get(tile, len(moves)) > max(away.values())}
@@ -296,11 +314,11 @@ def place(rng: Random, things: dict[Spot, str], free: Floor, moves: Moves, what:
 
     for char in "T" * what.treasures + "P" * what.potions:
         near = {tile for spot, other in things.items() if other == char for tile in moves[spot]}
-        put(char, (together, near), (hidden, ends))
+        put(char, (together, near), (hidden, ends), (aside, remote))
     steps = distances([spot for spot, char in things.items() if char in GUARDED], moves)
     posts = {tile for tile, count in steps.items() if count <= GUARD}
     for char in what.monsters:
-        put(char, *([(distant, far)] if char == "m" else [(guarding, posts), (lurking, narrow)]))
+        put(char, *([(distant, far)] if char == "m" else [(guarding, posts), (lurking, narrow), (aside, remote)]))
     for char in "t" * what.traps:
         put(char)
 

@@ -340,7 +340,7 @@ def over(t: Row, s: Row) -> int:
 
 @rule("mover")
 def mover(t: Row, s: Row) -> int:
-    """A game for one."""
+    """A single-player game."""
     return 0
 
 

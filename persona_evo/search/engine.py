@@ -1,0 +1,115 @@
+"""The engine of a search in its memory, and what every search counts."""
+
+from __future__ import annotations
+
+import contextlib
+
+import numpy as np
+
+from persona_evo.compiling import Entry, Handle, prepare
+from persona_evo.compiling.arrays import IntRow, WordRow
+from persona_evo.search import layout, mcts, moving
+from persona_evo.search.asking import Asking, Player
+from persona_evo.search.layout import Search
+from persona_evo.search.tree import NOBODY, Memory
+
+CHUNK = 20_000
+"""Iterations between two reports of progress at most."""
+
+SLOW_CHUNK = 200
+"""The same for games in plain Python, and between two looks at whether the plan wins."""
+
+
+class Engine:
+    """A search in its memory, which gets larger where the tree has no slots left.
+
+    Args:
+        memory: where its tree lies.
+        work: what it works on.
+        handle: that of a search in the same memory before, of which it keeps what is the same.
+
+    Attributes:
+        work: what it works on now.
+    """
+
+    def __init__(self, memory: Memory, work: Search, handle: Handle[Search] | None = None) -> None:
+        self._memory, self.handle = memory, handle or Handle(work)
+        player = getattr(work.rules.step, "__self__", None)
+        self._asking = None
+        if player is not None and isinstance(player, Player) and not work.options.amaf:
+            self._asking = Asking(work, player)
+        self._change(work)
+
+    def _change(self, work: Search) -> None:
+        self.work = self.handle.work = work
+        if self._asking is not None:
+            self._asking.change(work)
+
+    def limit(self, nodes: int) -> None:
+        """Let the tree have so many nodes at most."""
+        work = self.work
+        if nodes != len(work.tree.nodes):
+            self._change(work._replace(tree=work.tree._replace(nodes=self._memory.nodes[:nodes])))
+
+    def run(self, entry: Entry, iterations: int) -> int:
+        """Make so many iterations; why it returned, NO_ROOM aside."""
+        counts = self.work.buffers.counts
+        end = int(counts[layout.ITERATIONS]) + iterations
+        with self._quiet():
+            while True:
+                left = end - int(counts[layout.ITERATIONS])
+                asking = self._asking if entry is mcts.search else None
+                reason = entry(self.handle, left) if asking is None else asking.search(left)
+                if reason != layout.NO_ROOM:
+                    return reason
+                tree = self._memory.grow(self.work.tree, int(counts[layout.SLOTS]))
+                self._change(self.work._replace(tree=tree))
+
+    def move_root(self, node: int) -> None:
+        """Keep only what is below a node."""
+        work, counts = self.work, self.work.buffers.counts
+        old, rows = work.tree, np.empty(int(counts[layout.NODES]), dtype=np.int32)
+        new, none = self._memory.turn(old), np.empty((0, 0), dtype=np.uint16)
+        move = moving.Move(old._replace(states=none), new._replace(states=none), rows, counts, work.options.horizon)
+        kept = moving.move_root(Handle(move), node)
+        old.states[:kept] = old.states[np.flatnonzero(rows != NOBODY)]
+        self._change(work._replace(tree=new))
+        if self._asking is not None:
+            self._asking.forget()
+
+    def prepare(self, entry: Entry, *functions: object) -> None:
+        """Compile what begins a search and goes on with it, and functions of the game that Python calls."""
+        prepare((mcts.plant, self.handle), (entry, self.handle), *functions)
+
+    def plant(self, state: WordRow) -> None:
+        """Begin anew from a state."""
+        self.work.tree.states[0] = state
+        if self._asking is not None:
+            self._asking.forget()
+        with self._quiet():
+            mcts.plant(self.handle)
+
+    def _quiet(self) -> contextlib.AbstractContextManager[object]:
+        """No warnings where whole numbers of plain Python wrap."""
+        return np.errstate(all="ignore") if self.handle.plain else contextlib.nullcontext()
+
+
+class Counted:
+    """What every search counts. _counts: int64[COUNTS] of `layout`."""
+
+    _counts: IntRow
+
+    @property
+    def iterations(self) -> int:
+        """Iterations made."""
+        return int(self._counts[layout.ITERATIONS])
+
+    @property
+    def nodes(self) -> int:
+        """Nodes in the tree."""
+        return int(self._counts[layout.NODES])
+
+    @property
+    def won(self) -> bool:
+        """Whether the best plan wins."""
+        return bool(self._counts[layout.BEST_WON])

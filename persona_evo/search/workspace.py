@@ -1,0 +1,166 @@
+"""The memory of a planner, and what the searches in it have in common."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from persona_evo.compiling import Entry
+from persona_evo.compiling.arrays import ShortRow
+from persona_evo.errors import SettingsError
+from persona_evo.formula import Formula
+from persona_evo.games.core import Game, Level, Rules
+from persona_evo.search import best_first, layout, mcts
+from persona_evo.search.engine import Engine
+from persona_evo.search.layout import COUNTS, IS_UCB1, MERGE, Codes, Options, Search, buffers_for
+from persona_evo.search.problem import Problem
+from persona_evo.search.scoring import Scoring, policy_code
+from persona_evo.search.settings import SearchSettings
+from persona_evo.search.tree import DONE, Columns, Memory
+from persona_evo.search.tree_policy import MOVE_VARIABLES, STATIC, TreePolicy
+from persona_evo.words import counted
+
+MOST_FACTS = 2**22
+"""Entries of the table of what was seen, at most."""
+
+LIMITS = 1_000
+"""Depths for which the utility's limit is worked out one by one; deeper states have the limit of the last."""
+
+
+class ListMemory:
+    """What searches with open lists need beside the tree, to be used for one after the other.
+
+    Attributes:
+        heaps: int32[lists, capacity], one open list a row.
+        facts: int64[2**k], hashes of what was seen.
+        limits: float64[depths], what the utility can be at most at each depth and deeper.
+    """
+
+    def __init__(self, capacity: int) -> None:
+        self._capacity, self._limited = capacity, ("", 0)
+        self.heaps = np.empty((0, capacity), dtype=np.int32)
+        size = 1024
+        while size < min(2 * capacity, MOST_FACTS):
+            size *= 2
+        self.facts, self.limits = np.zeros(size, dtype=np.int64), np.zeros(1)
+
+    def prepare(self, lists: int, problem: Problem) -> None:
+        """Make room for so many lists, forget what was seen, and work out the limits."""
+        if len(self.heaps) < lists:
+            self.heaps = np.empty((lists, self._capacity), dtype=np.int32)
+        self.facts.fill(0)
+        if self._limited != (key := (problem.utility.text, problem.horizon)):
+            depths = 1 if problem.constant else min(problem.horizon + 2, LIMITS)
+            self._limited = key
+            self.limits = np.array([problem.ceiling(depth) for depth in range(depths)], dtype=np.float64)
+
+
+class Setup(NamedTuple):
+    """What searches for the same in a planner's memory have in common.
+
+    Attributes:
+        asked: what they are for, and the salt of their options.
+        problem, engine, search: the problem, the engine, and its entry.
+        scoring: what is asked of the tree policy.
+    """
+
+    asked: tuple[Formula, TreePolicy, int, int]
+    problem: Problem
+    engine: Engine
+    search: Entry
+    scoring: Scoring
+
+
+class Workspace:
+    """A level, the settings and the memory that one search after the other uses.
+
+    Args:
+        game, level: what is played; the attributes of these names are what `Game.for_search` makes of them.
+        settings: the search's rules.
+        capacity: nodes at most.
+
+    Raises:
+        SettingsError: the game is not a deterministic game for one player, or has no such variant of its rules.
+    """
+
+    def __init__(self, game: Game, level: Level, settings: SearchSettings, capacity: int) -> None:
+        if game.players != 1 or not game.deterministic:
+            raise SettingsError(
+                f"{game.title} cannot be planned with one tree",
+                found=f"{counted(game.players, 'player')}, {'deterministic' if game.deterministic else 'random'}",
+                expected="a deterministic single-player game",
+                hint="play it move by move instead",
+            )
+        game, level, self.pack = game.for_search(level, settings.variant)
+        self.game, self.level, self.settings = game, level, settings
+        self.capacity = max(2, min(capacity, 2**31 - 2))
+        self.tries_all = game.rules_for((), settings.variant).legal is game.rules().legal
+        self.horizon = settings.horizon or game.horizon_of(level)
+        self.by_leaf = settings.best_first
+        hashed = ("off", "prune", "merge").index(settings.transpositions)
+        self.memory = Memory(self.capacity, level.start, bool(hashed), hashed == MERGE, spare=1)
+        self.options = Options(
+            self.horizon,
+            settings.rollout,
+            max(1, level.max_actions),
+            IS_UCB1,
+            cut_off=DONE if settings.terminal == "cut_off" else 0,
+            first_win=settings.stop == "first_win",
+            shuffle=settings.expansion == "random",
+            hashed=hashed,
+            watch=("tree", "ends", "all").index(settings.watch),
+        )
+        self.buffers = buffers_for(game, level, settings.rollout, min(self.horizon, self.capacity))
+        self.setup: Setup | None = None
+
+    @cached_property
+    def heap(self) -> ShortRow:
+        """Room for all open leaves."""
+        return np.empty(self.capacity, dtype=np.int32)
+
+    def work(self, rules: Rules, columns: Columns, options: Options, codes: Codes) -> Search:
+        """What a search in this planner's memory works on; what was there is lost."""
+        tree = self.memory.lay_out(columns, 2 * self.capacity + options.room)
+        buffers = self.buffers._replace(counts=np.zeros(COUNTS, dtype=np.int64), best=np.zeros(1))
+        return Search(rules, self.level.tables, tree, options, codes, buffers, self.heap[:0])
+
+    @cached_property
+    def lists(self) -> ListMemory:
+        """What searches with open lists need beside the tree."""
+        return ListMemory(self.capacity)
+
+    def set_up(self, utility: Formula, policy: TreePolicy, horizon: int, salt: int) -> Setup:
+        """What a search needs in this memory; that of the last search if it is for the same."""
+        asked, last = (utility, policy, horizon, salt), self.setup
+        if last is not None and last.asked == asked:
+            return last
+        game, settings = self.game, self.settings
+        read = (policy.formula,) if policy.formula else ()
+        strange = sorted({s for f in read for s in f.symbols} & MOVE_VARIABLES.keys() - set(game.symbols))
+        if strange:
+            raise SettingsError(
+                "a plan of a whole level keeps nothing of this",
+                found=", ".join(strange),
+                hint="AN and AR are for play from move to move",
+            )
+        holds = policy.holds if policy.formula is not None else layout.IS_UCB1
+        search = best_first.search if self.by_leaf and holds == STATIC else mcts.search
+        scoring = Scoring(policy.formula, utility, game.symbols, holds, settings.value == "mean")
+        columns, codes = policy_code(scoring)
+        rules = game.rules_for(utility.symbols.union(*(f.symbols for f in read)), settings.variant)
+        problem = Problem.of(game, self.level, utility, horizon)
+        options = self.options._replace(
+            horizon=problem.horizon,
+            holds=holds,
+            c=policy.c,
+            salt=salt,
+            used=problem.used(*read),
+            hashed=0 if problem.clocked else self.options.hashed,
+        )
+        heap = self.heap if search is best_first.search else self.heap[:0]
+        work = self.work(rules, columns, options, codes)._replace(heap=heap)
+        engine = Engine(self.memory, work, None if last is None else last.engine.handle)
+        self.setup = Setup(asked, problem, engine, search, scoring)
+        return self.setup

@@ -1,0 +1,179 @@
+"""`persona-evo reproduce minidungeons`: the tables and figures of the paper on personas, made again."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from persona_evo.api.studies import Reproduction, Study
+from persona_evo.cli import options
+from persona_evo.cli.parser import filled, number, whole
+from persona_evo.cli.say import StatusLine, note, to_go
+from persona_evo.studies.commands import add_running, check_running, drawing, finished, seed_of, stopped
+
+if TYPE_CHECKING:
+    from persona_evo.jobs.progress import Progress
+    from persona_evo.report.figures import Drawing
+
+FROZEN = (
+    "protocol",
+    "levels",
+    "runs",
+    "trials",
+    "generations",
+    "population",
+    "iterations",
+    "playtest_iterations",
+    "bound_seconds",
+)
+"""Options that a resumed reproduction has from its folder."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The study's options."""
+    parser.add_argument("--protocol", choices=("paper", "modern"), help="(default: paper)")
+    parser.add_argument(
+        "--levels",
+        type=filled,
+        metavar="DIR",
+        help="folder with the paper's maps, map01 to map11 (default: levels of the project stand in)",
+    )
+    parser.add_argument(
+        "--runs",
+        type=whole(1, 1000),
+        metavar="N",
+        help="evolutions of each persona, of which the best counts (default: 3)",
+    )
+    parser.add_argument(
+        "--trials", type=whole(1, 100_000), metavar="N", help="playthroughs of each player in each map (default: 50)"
+    )
+    parser.add_argument("--generations", type=whole(1, 1_000_000), metavar="N", help="(default: 100)")
+    parser.add_argument("--population", type=whole(2, 1_000_000), metavar="N", help="(default: 100)")
+    parser.add_argument(
+        "--iterations",
+        type=whole(1, options.MOST_ITERATIONS),
+        metavar="N",
+        help="of the search in the evolution (default: 10000)",
+    )
+    parser.add_argument(
+        "--playtest-iterations",
+        type=whole(1, options.MOST_ITERATIONS),
+        metavar="N",
+        help="of the search in the playtests (default: 10000, modern 60000)",
+    )
+    parser.add_argument(
+        "--bound-seconds",
+        type=number(0, 86400),
+        metavar="S",
+        help="for the best plan of each persona in each level where it is not known; what is found "
+        "in it depends on the machine, unless it is proven (default: 10)",
+    )
+    parser.add_argument(
+        "--cross",
+        action="store_true",
+        help="also the cross tables: policies under other utilities, on other maps, and against more search",
+    )
+    parser.add_argument("--quick", action="store_true", help="everything from small budgets, in about three minutes")
+    parser.add_argument(
+        "--for",
+        dest="for_",
+        type=filled,
+        metavar="TIME",
+        help="time for this call, such as 8h: evolutions share what the playtests leave of it, each "
+        "with one generation at least; the next call goes on with those that it cut short",
+    )
+    add_running(
+        parser, "runs/reproduction-minidungeons-PROTOCOL, with the name of --levels behind it where they are given"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Evolve, play and report what is not there yet."""
+    check_running(args, (*FROZEN, "cross"), free="--for, ")
+    from persona_evo.jobs.deadline import duration as seconds
+    from persona_evo.studies.minidungeons import reproduction
+
+    tell: dict[str, Any] = {
+        "jobs": options.jobs_of(args),
+        "backend": args.backend,
+        "progress": _teller(),
+        "drawing": drawing(),
+        "duration": None if args.for_ is None else seconds(args.for_),
+    }
+    if args.resume is not None:
+        folder = args.resume
+    else:
+        protocol = args.protocol or "paper"
+        folder = args.out or _folder(args, protocol)
+        given = {name: getattr(args, name) for name in FROZEN if name not in ("protocol", "levels")}
+        given["seed"] = seed_of(args)
+    try:
+        if args.resume is not None:
+            done = reproduction.resume(folder, **tell)
+        else:
+            note(f"reproducing minidungeons, protocol {protocol}, seed {given['seed']}, into {folder}")
+            done = reproduction.reproduce(
+                protocol,
+                args.levels,
+                folder=folder,
+                quick=args.quick,
+                cross=args.cross,
+                **given,
+                **tell,
+            )
+    except KeyboardInterrupt:
+        return stopped(args, folder)
+    return finished(folder, str(done), done.page)
+
+
+def _folder(args: argparse.Namespace, protocol: str) -> Path:
+    """Where everything is kept if no folder is named."""
+    from persona_evo.games import registry
+    from persona_evo.studies.minidungeons import published, settings
+    from persona_evo.studies.minidungeons.reproduction import NAME
+
+    publication = published.load(NAME)
+    levels = settings.levels_for(publication, registry.get(publication.game), args.levels)
+    return settings.default_folder(NAME, protocol, args.levels, levels, args.quick)
+
+
+def _teller() -> Callable[[Progress], None]:
+    line = StatusLine()
+
+    def tell(p: Progress) -> None:
+        rest = to_go(p.eta, " for everything")
+        line.show(f"{p.share:.0%}: {p.part}, {p.what}{rest}", last=p.ended)
+
+    return tell
+
+
+def _reproduce(*choices: Any, **given: Any) -> Reproduction:
+    from persona_evo.studies.minidungeons.reproduction import reproduce
+
+    return reproduce(*choices, **given)
+
+
+def _resume(folder: Path, **given: Any) -> Reproduction:
+    from persona_evo.studies.minidungeons.reproduction import resume
+
+    return resume(folder, **given)
+
+
+def _drawings(folder: Path) -> Iterable[Drawing]:
+    from persona_evo.studies.minidungeons import course, figures, settings
+
+    return figures.drawings(course.Course(folder, *settings.reopen(folder)).kept())
+
+
+STUDY = Study(
+    help="personas through MCTS with evolved heuristics (Holmgård et al. 2019)",
+    description="Evolves the four personas' tree policies several times, plays all maps with the best of each and "
+    "with UCB1, and writes tables II to IV, figures 3 to 6 and the correlations beside the paper's.",
+    add_arguments=add_arguments,
+    run=run,
+    reproduce=_reproduce,
+    resume=_resume,
+    drawings=_drawings,
+)

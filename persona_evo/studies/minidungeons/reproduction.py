@@ -1,0 +1,98 @@
+"""The study from Python: run and resumed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from persona_evo.api.studies import Reproduction
+from persona_evo.games import registry
+from persona_evo.games.core import Level
+from persona_evo.jobs.progress import Tell
+from persona_evo.studies.minidungeons import course
+from persona_evo.studies.minidungeons import published as publications
+from persona_evo.studies.minidungeons import settings as reproductions
+from persona_evo.studies.minidungeons.course import Material
+
+NAME = "minidungeons"
+
+
+@dataclass(frozen=True)
+class PersonasReproduced(Reproduction):
+    """The paper's experiments, run again.
+
+    Attributes:
+        page: the report's first file.
+        text: a summary.
+        material: everything that was evolved and played.
+    """
+
+    material: Material
+
+
+def reproduce(
+    protocol: str = "paper",
+    levels: str | Path | None = None,
+    *,
+    folder: str | Path | None = None,
+    jobs: int = -1,
+    backend: str = "loky",
+    duration: float | None = None,
+    progress: Tell | None = None,
+    drawing: Callable[[str], None] | None = None,
+    **settings: Any,
+) -> PersonasReproduced:
+    """Run the paper's experiments again and write a report on them; the same call resumes after any stop.
+
+    Args:
+        protocol: "paper" or "modern".
+        levels: a folder with the publication's maps; without it levels of the project stand in.
+        folder: for everything; `runs/reproduction-minidungeons-<protocol>` if not given, followed by the levels' name
+            where they are given.
+        jobs, backend: of `playtest_levels`; without influence on the result.
+        duration: seconds; evolutions share what the playtests leave of it.
+        progress: called now and then with how far everything is.
+        drawing: called with the name of each picture that is drawn.
+        settings: quick, cross, seed, runs, trials, generations, population, iterations, playtest_iterations,
+            bound_seconds (see `studies.minidungeons.settings`).
+    """
+    chosen = reproductions.Settings.of(NAME, protocol, **settings)
+    published = publications.load(NAME)
+    loaded = reproductions.levels_for(published, registry.get(published.game), levels)
+    target = reproductions.default_folder(NAME, protocol, levels, loaded, False) if folder is None else Path(folder)
+    return _reproduce(target, chosen, loaded, jobs, backend, duration, progress, drawing)
+
+
+def resume(
+    folder: str | Path,
+    *,
+    jobs: int = -1,
+    backend: str = "loky",
+    duration: float | None = None,
+    progress: Tell | None = None,
+    drawing: Callable[[str], None] | None = None,
+) -> PersonasReproduced:
+    """Continue a reproduction with nothing but its folder (arguments as for `reproduce`)."""
+    settings, levels = reproductions.reopen(Path(folder))
+    return _reproduce(Path(folder), settings, levels, jobs, backend, duration, progress, drawing)
+
+
+def _reproduce(
+    folder: Path,
+    settings: reproductions.Settings,
+    levels: Sequence[Level],
+    jobs: int,
+    backend: str,
+    duration: float | None,
+    progress: Tell | None,
+    drawing: Callable[[str], None] | None,
+) -> PersonasReproduced:
+    from persona_evo.studies.minidungeons import report
+
+    material = course.Course(folder, settings, levels, jobs=jobs, backend=backend, seconds=duration, tell=progress).run(
+        halfway=lambda so_far: report.write(so_far, drawing)
+    )
+    written = report.write(material, drawing)
+    return PersonasReproduced(written.page, written.text, material)
