@@ -106,7 +106,7 @@ class _Workshop:
         if league is not None:
             return league.games(self.game, loaded)[opponent]
         if self.spec.skill is not None:
-            return Skilled(self.game, loaded, self.spec.skill)
+            return Skilled(self.game, loaded, self.spec.skill, self.spec.per_legal_move)
         return planner_for(self.game, loaded, self.spec.search, capacity_for(self.spec.budget))
 
     def plan(self, policy: TreePolicy, case: int, seed: int, side: int, budget: Budget) -> Plan:
@@ -160,7 +160,7 @@ def sample_plan(spec: FitnessSpec, formula: Formula, case: int, budget: Budget) 
     """One playthrough of a case with a formula, to look at its states. budget: of one that is planned whole."""
     shop = _workshop(spec)
     policy = shop.policy(formula)
-    if spec.league is not None:
+    if spec.league is not None or spec.skill is not None:
         return shop.plan(policy, case, 0, 0, spec.budget)
     return plan(shop.game, spec.levels[case].load(shop.game), shop.utility, policy, budget, spec.search, seed=0)
 

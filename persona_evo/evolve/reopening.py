@@ -21,7 +21,7 @@ from persona_evo.games.core import Game, Level
 from persona_evo.jobs import schema
 from persona_evo.search.duel import League
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.skill import Skill
+from persona_evo.search.skill import skill_from_dict
 from persona_evo.store import checkpoints, runs
 from persona_evo.store.policies import lists_at
 from persona_evo.words import counted
@@ -70,7 +70,7 @@ def spec_of(folder: Path, game_name: str) -> FitnessSpec:
     if "league" in r.data:
         r.made("league", lambda values: League.from_dict(values, game))
     if "skill" in r.data:
-        r.made("skill", lambda values: Skill(**values))
+        r.made("skill", skill_from_dict)
     check_levels(r)
     load_levels(r, game)
     _check_best(r, "best")

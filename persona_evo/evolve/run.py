@@ -21,6 +21,7 @@ from persona_evo.evolve.pools import Pool
 from persona_evo.evolve.records import Individual
 from persona_evo.evolve.reopening import VALIDATION
 from persona_evo.evolve.schedule import Phase, Schedule, TellPhase
+from persona_evo.evolve.setting import SkilledPlay, in_words
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.training import Training
 from persona_evo.games import registry
@@ -90,6 +91,7 @@ def evolve(
     held_out: Sequence[Level] | None = None,
     workers: Workers | None = None,
     pools: Mapping[str, Pool] | None = None,
+    skilled: SkilledPlay | None = None,
 ) -> Outcome:
     """Evolve a tree policy for a persona in a new run folder.
 
@@ -116,14 +118,18 @@ def evolve(
         pools: solved levels by their streams (`pools.prepared`), of which those to train on are `levels`; the held-out
             ones take the place of `held_out`. Where the settings draw levels for each generation and there are no
             pools, some levels are set apart to compare on.
+        skilled: who plays from move to move, with a budget of its own; in place of `search`, `budget` and `league`.
 
     Raises:
-        SettingsError: no levels, settings that do not fit the game, or a league that does not, or none for two.
+        SettingsError: no levels, settings that do not fit the game, or a league that does not, or none for two; a
+            skilled player beside a league or a search.
         RunError: the folder cannot be made.
     """
     if not levels:
         raise SettingsError("an evolution needs levels", found="none", expected="at least one")
-    if league is not None:
+    if skilled is not None:
+        skilled.check(game, {"a league": league, "a search": search})
+    elif league is not None:
         league.check(game)
         if search is not None:
             raise SettingsError(
@@ -134,7 +140,7 @@ def evolve(
             )
     elif game.players > 1:
         raise SettingsError("an evolution for a game for two needs opponents", found=game.name, expected="a league")
-    spec = specification(game, persona, levels, settings, search, budget, league, game_name)
+    spec = specification(game, persona, levels, settings, search, budget, league, game_name, skilled)
     settings = settled(settings, spec)
     if pools:
         held_out = pools["held out"].load(game)
@@ -181,13 +187,16 @@ def specification(
     budget: Budget | None,
     league: League | None,
     game_name: str | None = None,
+    skilled: SkilledPlay | None = None,
 ) -> FitnessSpec:
     """What an evolution plays; the arguments as of `evolve`."""
     if league is not None:
         search, budget = SearchSettings.from_dict(league.agent.search), budget or league.agent.budget
+    if skilled is not None:
+        search, budget = SearchSettings.single(), skilled.budget
     if search is None:
         search = SearchSettings.paper() if settings.preset == "paper" else SearchSettings.single()
-    return FitnessSpec.of(
+    spec = FitnessSpec.of(
         game_name or game.name,
         levels,
         persona.utility,
@@ -197,6 +206,7 @@ def specification(
         league,
         persona.lists,
     )
+    return spec if skilled is None else replace(spec, skill=skilled.skill, per_legal_move=skilled.per_legal_move)
 
 
 def resume(
@@ -423,11 +433,9 @@ def _policy_of(folder: Path, generations: int) -> tuple[Path, float, float | Non
 
 def summary(config: Mapping[str, Any]) -> str:
     """One line on a run's configuration, for people."""
-    budget = config["budget"]
-    limit = ", ".join(f"{budget[k]:g} {k}" for k in ("iterations", "seconds", "nodes") if budget.get(k) is not None)
     others = ", ".join(o["name"] for o in config["league"]["opponents"]) if "league" in config else ""
-    each = f"move{', against ' if others else ''}{others}" if "league" in config else "playthrough"
     return (
         f"{config['persona']['name']} on {counted(len(config['levels']), 'level')} of {config['game']}, "
-        f"seed {config['seed']}, preset {config['evolution']['preset']}, {limit} a {each}"
+        f"seed {config['seed']}, preset {config['evolution']['preset']}, {in_words(config)}"
+        f"{', against ' if others else ''}{others}"
     )
