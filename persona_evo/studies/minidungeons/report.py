@@ -36,7 +36,7 @@ from persona_evo.report.pages import (
 from persona_evo.report.tables import Table
 from persona_evo.report.written import Report
 from persona_evo.search.tree_policy import SEARCH_VARIABLES
-from persona_evo.store import policies
+from persona_evo.store import policies, policy_library
 from persona_evo.studies.minidungeons import cross, results
 from persona_evo.studies.minidungeons import figures as study_figures
 from persona_evo.studies.minidungeons.course import Crossed, Material
@@ -383,7 +383,7 @@ def equations_table(m: Material) -> Table:
         rows.append(
             [
                 f"({number}) {persona.short}",
-                policies.find(printed, m.game.name).formula,
+                policy_library.find(printed, m.game.name).formula,
                 m.policies[persona.name].best,
             ]
         )
