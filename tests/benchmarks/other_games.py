@@ -87,7 +87,7 @@ STUDIES = {
         ),
         100,
         400,
-        2,
+        4,
         SMALL,
     ),
     "roguelike2d-tcp": Study(
