@@ -14,6 +14,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from persona_evo.connect.description import Description, LevelName, read
 from persona_evo.connect.pool import Pool
 from persona_evo.connect.search import INSIDE, SCORE, Ordering, Sample, Search
 from persona_evo.connect.session import Session
+from persona_evo.connect.together import Job, plan_together
 from persona_evo.errors import ConnectError, LevelError, SettingsError
 from persona_evo.formula import Formula, parse
 from persona_evo.formula.primitives import PRIMITIVES
@@ -72,6 +74,7 @@ def of(session: Session) -> Game:
         locate=partial(_locate, rules, symbols) if {"X", "Y"} <= set(symbols) else None,
         outside=Outside(
             planner=partial(ConnectedPlanner, session, outcome),
+            plans=lambda jobs: plan_together(starmap(Job, jobs)),
             close=session.close,
             findings=session.findings,
             keep_in=session.keep_in,
@@ -135,8 +138,17 @@ class ConnectedPlanner:
             search.spend(budget, began, progress)
         finally:
             assert isinstance(search.pool, Pool)
-            self._session.settle(search.pool)
+            self.settle(search.pool)
         return self.plan_of(search, seed, time.perf_counter() - began)
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Map and variant of the level: levels where both are the same are played by the same processes."""
+        return self._name.map, self._name.variant
+
+    def settle(self, pool: Pool) -> None:
+        """After a search: write down what it found wrong."""
+        self._session.settle(pool)
 
     def confirm(self, search: Search) -> list[str]:
         """Play the best rollout of a search again; in what it came to another end.

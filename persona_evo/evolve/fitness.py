@@ -115,8 +115,33 @@ class _Workshop:
         return found
 
     def play(self, policy: TreePolicy, case: int, seed: int, side: int, budget: Budget) -> Score:
-        found = self.plan(policy, case, seed, side, budget)
+        return self._score(self.plan(policy, case, seed, side, budget))
+
+    def _score(self, found: Plan) -> Score:
         return Score(found.utility, found.metrics.get(self.spec.priority, 0.0), float(found.outcome == WON))
+
+    @property
+    def side_by_side(self) -> bool:
+        """Whether whole levels of a connected game are planned, for so many iterations."""
+        plain = self.spec.league is None and self.spec.skill is None and self.spec.budget.seconds is None
+        return plain and self.game.outside is not None
+
+    def play_side_by_side(self, trials: Sequence[FitnessTrial], stop: Stop | None) -> Iterator[Score | None]:
+        """As `play` of the module, for a connected game: it is waited for in several playthroughs at once."""
+        assert self.game.outside is not None
+
+        def jobs() -> Iterator[tuple[Any, Formula, TreePolicy, Budget, int]]:
+            for formula, case, seed, _, share in trials:
+                if stop is not None and stop.is_due():
+                    return
+                budget = self.spec.budget.part(share)
+                yield self.planner(case), self.utility, self.policy(formula), budget, seed
+
+        played = 0
+        for found in self.game.outside.plans(jobs()):
+            played += 1
+            yield self._score(found)
+        yield from [None] * (len(trials) - played)
 
 
 _here = threading.local()
@@ -151,6 +176,9 @@ def play(shared: tuple[FitnessSpec, Stop | None], trials: Sequence[FitnessTrial]
     """Play some trials, in their order (this is what workers run); None for those that come too late."""
     spec, stop = shared
     shop = _workshop(spec)
+    if shop.side_by_side:
+        yield from shop.play_side_by_side(trials, stop)
+        return
     policies: dict[str | TreePolicy, TreePolicy] = {}
     for formula, case, seed, side, share in trials:
         if stop is not None and stop.is_due():
@@ -338,6 +366,8 @@ class Fitness:
         return [scores[i] for i in first]
 
     def _play_each(self, trials: Sequence[FitnessTrial]) -> list[Score | None]:
+        if self.workers.alone and _workshop(self.spec).side_by_side:
+            return self._play_here(trials)
         parts = Dispatch(
             self.workers,
             play,
@@ -351,11 +381,21 @@ class Fitness:
         self.warm_up()
         started = time.perf_counter()
         scores = [score for part in parts for score in part]
-        seconds = (time.perf_counter() - started) * min(self.workers.jobs, len(trials))
+        self._measure(scores, (time.perf_counter() - started) * min(self.workers.jobs, len(trials)))
+        return scores
+
+    def _play_here(self, trials: Sequence[FitnessTrial]) -> list[Score | None]:
+        """Play without cutting the work into parts, so that as many as possible are played side by side."""
+        self.warm_up()
+        started = time.perf_counter()
+        scores = list(play((self.spec, self._stop()), trials))
+        self._measure(scores, time.perf_counter() - started)
+        return scores
+
+    def _measure(self, scores: Sequence[Score | None], seconds: float) -> None:
         played = sum(score is not None for score in scores)
         if played:
             self.pace = max(_QUICKEST, 0.5 * self.pace + 0.5 * seconds / played)
-        return scores
 
     def _stop(self) -> Stop | None:
         if self.stop is None:

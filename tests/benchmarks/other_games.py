@@ -93,13 +93,12 @@ STUDIES = {
     "roguelike2d-tcp": Study(
         "unity_support/games/roguelike2d/forward.toml",
         "forager",
-        ("default@6001-6024", "default@6101-6108", "default@6201-6224"),
-        100,
-        350,
-        2,
+        ("default@6001-6024", "default@6101-6108", "default@6301-6340"),
+        200,
+        600,
+        4,
         {
             **SMALL,
-            "population": 16,
             "variables": "extended",
             "metrics": ("ST", "FD", "PR", "EA", "DT", "NX", "NF", "NM"),
         },
