@@ -14,6 +14,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from persona_evo.evolve import genome
@@ -83,6 +84,8 @@ class _Workshop:
     def __init__(self, spec: FitnessSpec) -> None:
         self.spec = spec
         self.game: Game = registry.get(spec.game)
+        whole = spec.league is None and spec.skill is None and spec.budget.seconds is None
+        self.side_by_side = whole and self.game.outside is not None
         self.utility = parse(spec.utility, self.game.symbols)
         self._planners: dict[int, Any] = {}
         self._large = capacity_for(spec.budget) * len(spec.levels) > _NODES_KEPT
@@ -120,28 +123,15 @@ class _Workshop:
     def _score(self, found: Plan) -> Score:
         return Score(found.utility, found.metrics.get(self.spec.priority, 0.0), float(found.outcome == WON))
 
-    @property
-    def side_by_side(self) -> bool:
-        """Whether whole levels of a connected game are planned, for so many iterations."""
-        plain = self.spec.league is None and self.spec.skill is None and self.spec.budget.seconds is None
-        return plain and self.game.outside is not None
-
-    def play_side_by_side(self, trials: Sequence[FitnessTrial], stop: Stop | None) -> Iterator[Score | None]:
+    def play_side_by_side(self, trials: Sequence[FitnessTrial], stop: Stop | None) -> list[Score | None]:
         """As `play` of the module, for a connected game: it is waited for in several playthroughs at once."""
         assert self.game.outside is not None
-
-        def jobs() -> Iterator[tuple[Any, Formula, TreePolicy, Budget, int]]:
-            for formula, case, seed, _, share in trials:
-                if stop is not None and stop.is_due():
-                    return
-                budget = self.spec.budget.part(share)
-                yield self.planner(case), self.utility, self.policy(formula), budget, seed
-
-        played = 0
-        for found in self.game.outside.plans(jobs()):
-            played += 1
-            yield self._score(found)
-        yield from [None] * (len(trials) - played)
+        jobs = (
+            (self.planner(t.case), self.utility, self.policy(t.formula), self.spec.budget.part(t.share), t.seed)
+            for t in takewhile(lambda _: stop is None or not stop.is_due(), trials)
+        )
+        scores = [self._score(found) for found in self.game.outside.plans(jobs)]
+        return [*scores, *[None] * (len(trials) - len(scores))]
 
 
 _here = threading.local()
@@ -366,8 +356,6 @@ class Fitness:
         return [scores[i] for i in first]
 
     def _play_each(self, trials: Sequence[FitnessTrial]) -> list[Score | None]:
-        if self.workers.alone and _workshop(self.spec).side_by_side:
-            return self._play_here(trials)
         parts = Dispatch(
             self.workers,
             play,
@@ -377,25 +365,17 @@ class Fitness:
             [self._thought] * len(trials),
             self._costs,
         )
-        parts.begin()
+        whole = self.workers.alone and _workshop(self.spec).side_by_side
+        if not whole:
+            parts.begin()
         self.warm_up()
         started = time.perf_counter()
-        scores = [score for part in parts for score in part]
-        self._measure(scores, (time.perf_counter() - started) * min(self.workers.jobs, len(trials)))
-        return scores
-
-    def _play_here(self, trials: Sequence[FitnessTrial]) -> list[Score | None]:
-        """Play without cutting the work into parts, so that as many as possible are played side by side."""
-        self.warm_up()
-        started = time.perf_counter()
-        scores = list(play((self.spec, self._stop()), trials))
-        self._measure(scores, time.perf_counter() - started)
-        return scores
-
-    def _measure(self, scores: Sequence[Score | None], seconds: float) -> None:
+        scores = [score for part in ([play(parts.shared, trials)] if whole else parts) for score in part]
+        seconds = (time.perf_counter() - started) * min(self.workers.jobs, len(trials))
         played = sum(score is not None for score in scores)
         if played:
             self.pace = max(_QUICKEST, 0.5 * self.pace + 0.5 * seconds / played)
+        return scores
 
     def _stop(self) -> Stop | None:
         if self.stop is None:

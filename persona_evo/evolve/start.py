@@ -69,8 +69,8 @@ def of_rollouts(metrics: Sequence[str], game: Game) -> list[str]:
 
     They are UCB1 with less exploration than usual, and R with each metric that the game calls good or bad, or with each
     metric both ways in a game that calls none so. In a search whose rollouts reach the end of the game, R already says
-    what the persona wants; a metric such as health tells good rollouts from lucky ones. Clocks and metrics that tell how
-    the game ended are left out.
+    what the persona wants; a metric such as health tells good rollouts from lucky ones. Clocks are left out, and so are
+    metrics that tell how the game ended.
     """
     usable = [m for m in game.metrics if m.symbol in metrics and m.symbol not in OUTCOMES and not m.clock]
     judged = [m for m in usable if m.better != "neutral"]
