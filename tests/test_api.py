@@ -14,6 +14,8 @@ import pytest
 import persona_evo as pe
 from tests.cli.tool import environment
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.fixture(scope="module")
 def outcome(tmp_path_factory: pytest.TempPathFactory) -> pe.Outcome:

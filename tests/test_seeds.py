@@ -11,6 +11,8 @@ from persona_evo.compiling import callback
 from persona_evo.compiling.arrays import IntRow
 from persona_evo.seeds import below, draw, stream
 
+pytestmark = pytest.mark.quick
+
 WORD = 0xFFFFFFFF
 
 

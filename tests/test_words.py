@@ -6,6 +6,8 @@ import pytest
 
 from persona_evo.words import counted, plural
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.mark.parametrize(("n", "said"), [(0, "0 games"), (1, "1 game"), (2, "2 games"), (12_000, "12,000 games")])
 def test_numbers_of_things(n: int, said: str) -> None:

@@ -10,14 +10,15 @@ from typing import Any
 from persona_evo.api.naming import LevelsLike, PersonaLike, first_policies, league_of, levels_of, rules_of_search
 from persona_evo.evolve import comparison, pools
 from persona_evo.evolve import run as runs_of_evolution
-from persona_evo.evolve.driving import Progress as Generation
-from persona_evo.evolve.parallel import Workers
+from persona_evo.evolve.driving import GenerationProgress
 from persona_evo.evolve.run import Outcome
 from persona_evo.evolve.schedule import TellPhase
+from persona_evo.evolve.setting import SkilledPlay, with_usual
 from persona_evo.evolve.start import chosen as chosen_settings
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
 from persona_evo.games.generating import asked
+from persona_evo.jobs.workers import Workers
 from persona_evo.personas import Persona, load
 from persona_evo.search.duel import budget_for
 from persona_evo.search.settings import SearchSettings
@@ -35,13 +36,14 @@ def evolve_policy(
     jobs: int = -1,
     out: str | Path = "runs",
     duration: float | None = None,
-    progress: Callable[[Generation], None] | None = None,
+    progress: Callable[[GenerationProgress], None] | None = None,
     tell: TellPhase | None = None,
     league: Sequence[str] = (),
     agent: str = "",
     search: str | SearchSettings | None = None,
     seed_policies: str | Sequence[str] | None = None,
     held_out: int = pools.HELD_OUT,
+    skill: str = "",
     **settings: Any,
 ) -> Outcome:
     """Evolve a tree policy for a persona and keep the run in a folder below `out`.
@@ -50,7 +52,7 @@ def evolve_policy(
         levels: to train on; "generate:200" draws 200 from the seed and solves them, where the game has a generator.
         preset: "modern" or "paper"; `settings` change single values, such as generations or population.
         iterations, seconds: of the search in each playthrough; 10,000 iterations if neither is given, or what the agent
-            has for a move.
+            or the skill has for a move.
         jobs: cores, -1 for all; without influence on the result.
         duration: seconds after which all is done; generations and the last steps share them.
         progress, tell: called after each generation, and in the last steps.
@@ -63,20 +65,27 @@ def evolve_policy(
         seed_policies: formulas to start from, named as for `--seed-policies`: "none" for random ones alone, "ucb1",
             which sets `variables` to "extended" unless they are given, "utility", "library", a policy's name or file,
             "formula:TEXT". None for the preset's, of which what does not fit is left out.
-
         held_out: how many levels are held out beside generated ones.
+        skill: evolve for a player who searches anew for each move: "novice", "casual" or "expert", who see a few moves
+            ahead and make errors, or "full-sight", who sees the whole game and makes none. Takes the place of search,
+            agent and league; iterations are those of a move, or for each legal move as the skill has them if not given.
 
     Returns:
         The outcome; `load_policy(outcome.policy)` is what was found.
 
     Raises:
-        SettingsError: a setting is out of range, or a policy that was named does not fit into the first population.
+        SettingsError: a setting is out of range, a policy that was named does not fit into the first population, or a
+            skill does not go with the game or other arguments.
     """
     who = persona if isinstance(persona, Persona) else load(persona)
     game = registry.get(who.game)
+    others = {"search": search, "agent": agent, "league": league, "seconds": seconds}
+    skilled = SkilledPlay.of(skill, game, iterations, others=others)
     meeting = league_of(game, who, league, agent)
     first = None if seed_policies is None else first_policies(seed_policies, game.name)
-    chosen = chosen_settings(preset, game, meeting, settings, first, generated=bool(_generated(levels)))
+    generated = bool(_generated(levels))
+    changes = with_usual(settings, skilled, game, preset, generated)
+    chosen = chosen_settings(preset, game, meeting, changes, first, generated=generated)
     seed = fresh() if seed is None else seed
     made = _pools(game, who, levels, seed, jobs, held_out)
     trained = made["train"].load(game) if made else levels_of(game, levels)
@@ -98,6 +107,7 @@ def evolve_policy(
         league=meeting,
         held_out=unseen,
         pools=made,
+        skilled=skilled,
     )
     return best
 
@@ -126,7 +136,7 @@ def resume_evolution(
     generations: int | None = None,
     jobs: int = -1,
     duration: float | None = None,
-    progress: Callable[[Generation], None] | None = None,
+    progress: Callable[[GenerationProgress], None] | None = None,
     tell: TellPhase | None = None,
 ) -> Outcome:
     """Continue an evolution where it stopped, or add generations to a finished one."""

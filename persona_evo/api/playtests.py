@@ -24,9 +24,10 @@ from persona_evo.api.naming import (
 )
 from persona_evo.api.results import Comparison, Results, add_bounds, as_results, compared
 from persona_evo.errors import SettingsError
-from persona_evo.evolve.parallel import lent
 from persona_evo.games import acceptance, registry
 from persona_evo.games.core import closing_outside
+from persona_evo.jobs.progress import Tell
+from persona_evo.jobs.workers import lent
 from persona_evo.personas import Persona, load
 from persona_evo.playtest import batch
 from persona_evo.playtest import bounds as limits
@@ -83,7 +84,7 @@ def playtest_levels(
     jobs: int = -1,
     folder: str | Path | None = None,
     bound_seconds: float = 0.0,
-    progress: batch.Tell | None = None,
+    progress: Tell | None = None,
     league: Sequence[str] = (),
     agent: str = "",
     hedge: float | None = None,
@@ -148,7 +149,7 @@ def _playtest(
     jobs: int = -1,
     folder: str | Path | None = None,
     bound_seconds: float = 0.0,
-    progress: batch.Tell | None = None,
+    progress: Tell | None = None,
     league: Sequence[str] = (),
     agent: str = "",
     hedge: float | None = None,
@@ -166,7 +167,7 @@ def _playtest(
     mover = meeting.agent.name if meeting is not None else ""
     rules = rules_of_search(search, game, hedge=hedge, tolerance=tolerance, agent=mover, usual=usual)
     check_lists([p.policy for p in chosen if p.agent is None], rules, mover)
-    with lent(None, game, jobs) as workers:
+    with lent(None, jobs, alone=game.outside is not None) as workers:
         played = batch.playtest(
             game,
             loaded,

@@ -39,7 +39,7 @@ def check(args: argparse.Namespace) -> None:
         if target is not None and (target.is_dir() or not target.absolute().parent.is_dir()):
             found = "a folder" if target.is_dir() else "a folder that does not exist"
             raise SettingsError(
-                f"--{name} names no file that can be written",
+                f"--{name} does not name a file that can be written",
                 place=Place(str(target)),
                 found=found,
                 expected="a file in a folder that exists",
@@ -65,8 +65,8 @@ def write(
     facts: Mapping[str, str],
 ) -> None:
     """Write what was asked for. facts: where the rest is, and how it was made, by name."""
+    from persona_evo.jobs.schema import write_atomically
     from persona_evo.report import ci
-    from persona_evo.store.schema import write_atomically
 
     if args.junit is not None:
         write_atomically(args.junit, ci.junit(cases))

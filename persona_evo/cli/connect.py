@@ -14,17 +14,17 @@ from __future__ import annotations
 import argparse
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from persona_evo.cli import options
-from persona_evo.cli.parser import filled, number, path
-from persona_evo.cli.say import Progress, note, say
+from persona_evo.cli.parser import Commands, filled, number, path
+from persona_evo.cli.say import StatusLine, note, say
 from persona_evo.cli.starting import begun
 from persona_evo.errors import ConnectError, Place, SettingsError
 from persona_evo.words import counted
 
 if TYPE_CHECKING:
-    from persona_evo.connect.search import Search
+    from persona_evo.connect.search import Sample, Search
     from persona_evo.games.core import Game, Level
 
 TREE, BEST, SAMPLES = "tree.npz", "best.json", "samples.csv"
@@ -71,16 +71,16 @@ test = ["default@4-8"]
 """
 
 
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """The command's options."""
     parser = commands.add_parser("connect", description=__doc__)
     parts = parser.add_subparsers(dest="command_connect", metavar="new|search|replay", required=True)
     new = parts.add_parser("new", help="write a description to start from")
     new.add_argument("name", type=filled, metavar="NAME", help="letters, digits, _ and -")
-    new.add_argument("-o", "--out", type=path, metavar="FILE", help="where to (default: NAME.toml)")
-    new.add_argument("--force", action="store_true", help="write over a file that is there")
+    new.add_argument("-o", "--out", type=path, metavar="FILE", help="file to write (default: NAME.toml)")
+    new.add_argument("--force", action="store_true", help="overwrite an existing file")
     new.set_defaults(run=run_new)
-    search = parts.add_parser("search", help="look for the best way to play a level", description=FAILURES)
+    search = parts.add_parser("search", help="search for the best playthrough of a level", description=FAILURES)
     search.add_argument("game", type=filled, metavar="FILE.toml", help="the game's description")
     search.add_argument(
         "--level",
@@ -107,13 +107,13 @@ def add(commands: Any) -> None:
         "--terminal",
         choices=("cut_off", "revisit"),
         default="cut_off",
-        help="whether ways to play that are known may be chosen again (default: %(default)s)",
+        help="whether complete playthroughs may be selected again (default: %(default)s)",
     )
     options.add_budget(search)
     options.add_seed(search)
     options.add_out(search, f"folder for {BEST}, {TREE} and {SAMPLES} (default: nothing is kept)")
     search.set_defaults(run=run_search)
-    replay = parts.add_parser("replay", help="let the game play what was found, in its window")
+    replay = parts.add_parser("replay", help="replay the playthrough in the game's window")
     replay.add_argument("game", type=filled, metavar="FILE.toml", help="the game's description")
     replay.add_argument("trace", type=path, metavar="TRACE", help=f"{BEST} of a search")
     replay.add_argument(
@@ -143,7 +143,7 @@ def run_search(args: argparse.Namespace) -> int:
     except (PersonaEvoError, KeyboardInterrupt):
         if kept:
             logs = sorted(str(f.name) for f in args.out.glob("logs*") if f.is_dir())
-            note(f"what was found up to then is in {args.out}: {', '.join([*kept, *logs])}")
+            note(f"what was found until then is in {args.out}: {', '.join([*kept, *logs])}")
         raise
 
 
@@ -155,18 +155,20 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
 
     options.check_outside(args.game)
     from persona_evo import api
+    from persona_evo.connect.game import ConnectedPlanner
     from persona_evo.games import mapsets, registry
     from persona_evo.games.core import closing_outside
+    from persona_evo.jobs.schema import writing_in
     from persona_evo.personas import load
     from persona_evo.playtest.players import check_lists
     from persona_evo.playtest.playing import room
+    from persona_evo.search.plan import planner_for
     from persona_evo.search.settings import SearchSettings
-    from persona_evo.store.schema import writing_in
 
     game = registry.get(args.game)
     if game.outside is None:
-        raise SettingsError("this is no connected game", found=args.game, expected="a description, FILE.toml")
-    line = Progress()
+        raise SettingsError("this is not a connected game", found=args.game, expected="a description, FILE.toml")
+    line = StatusLine()
     with ExitStack() as stack:
         stack.enter_context(closing_outside(game))
         (level,) = mapsets.resolve(game, [args.level])[:1]
@@ -176,7 +178,8 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
         note(f"{persona.name} in {level.name} by {policy.text}, seed {seed}")
         settings = replace(SearchSettings.single(), terminal=args.terminal)
         check_lists([policy], settings)
-        planner = game.outside.planner(game, level, settings, room(budget))
+        planner = planner_for(game, level, settings, room(budget))
+        assert isinstance(planner, ConnectedPlanner)
         tell = None
         if args.out is not None:
             stack.enter_context(writing_in(args.out))
@@ -186,7 +189,7 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
             kept.append(SAMPLES)
             rows.writerow(["sample", "utility", *game.symbols, "decisions", "rollout_seed", "hash"])
 
-            def tell(s: Any) -> None:
+            def tell(s: Sample) -> None:
                 rows.writerow([s.number, s.utility, *s.metrics.values(), len(s.trace), s.rollout_seed, s.hash])
 
         began = time.perf_counter()
@@ -205,7 +208,7 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
         finally:
             options.report_findings(game)
         if wrong:
-            say("FAULT: played again, the same choices came to another end: " + "; ".join(wrong))
+            say("FAULT: the same choices led to another end when they were replayed: " + "; ".join(wrong))
         if search.lost:
             played = counted(search.lost + search.iterations, "rollout")
             say(f"FAULT: the game failed in {search.lost:,} of {played}, each time that these were played")
@@ -243,7 +246,9 @@ def run_replay(args: argparse.Namespace) -> int:
         folder = args.trace if args.trace.is_dir() else args.trace.parent
         beside = (folder / BEST).is_file()
         raise SettingsError(
-            "a folder is no way to play" if args.trace.is_dir() else "this is the tree of a search, and no way to play",
+            "a folder is not a playthrough"
+            if args.trace.is_dir()
+            else "this is the tree of a search, not a playthrough",
             place=Place(str(args.trace)),
             expected=f"the file {BEST} of a search",
             hint=f"name {folder / BEST}" if beside else f"there is no {BEST} there: search again with --out",

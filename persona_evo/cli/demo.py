@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 from persona_evo.cli import evolve, options, playtest
-from persona_evo.cli.parser import filled, whole
+from persona_evo.cli.parser import Commands, filled, whole
 from persona_evo.cli.players import with_baseline
 from persona_evo.cli.say import note, say
 from persona_evo.words import counted
@@ -20,7 +19,7 @@ TRAINING = ("train01", "train02", "train03")
 UNSEEN = "test01"
 
 
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """The command's options."""
     parser = commands.add_parser("demo", description=__doc__)
     parser.add_argument(
@@ -58,11 +57,11 @@ def run(args: argparse.Namespace) -> int:
     from persona_evo.api.naming import TOLERANCE, load_policy, player, rules_of_search
     from persona_evo.api.results import add_bounds, as_results
     from persona_evo.evolve.driving import INTERRUPTED
-    from persona_evo.evolve.parallel import Workers
     from persona_evo.evolve.run import evolve as evolve_policy
     from persona_evo.evolve.settings import EvolutionSettings
     from persona_evo.games import mapsets, registry
     from persona_evo.games.commands import command
+    from persona_evo.jobs.workers import Workers
     from persona_evo.playtest import batch
     from persona_evo.report.text import summary_text
     from persona_evo.search.settings import Budget

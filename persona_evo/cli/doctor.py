@@ -7,10 +7,9 @@ choices; it is fit if the same comes back and it does not fail, and the exit cod
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from persona_evo import __version__
-from persona_evo.cli.parser import filled, whole
+from persona_evo.cli.parser import Commands, filled, whole
 from persona_evo.cli.say import say
 from persona_evo.errors import Place, SettingsError
 from persona_evo.words import counted
@@ -19,10 +18,12 @@ OPTIONAL = ("distributed", "ray")
 PACKAGES = ("numba", "llvmlite", "numpy", "deap", "joblib", "sympy", "scipy", "jinja2", "pillow", *OPTIONAL)
 
 
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """The command's options."""
     parser = commands.add_parser("doctor", description=__doc__)
-    parser.add_argument("--clear-cache", action="store_true", help="delete compiled code; it is made anew when needed")
+    parser.add_argument(
+        "--clear-cache", action="store_true", help="delete compiled code; it is compiled again when needed"
+    )
     parser.add_argument("--game", type=filled, metavar="FILE.toml", help="a connected game's description")
     parser.add_argument(
         "--level",
@@ -36,7 +37,7 @@ def add(commands: Any) -> None:
         type=whole(1, 1_000_000),
         default=2000,
         metavar="N",
-        help="rollouts to take the time of, within 5 s (default: %(default)s)",
+        help="rollouts to time, within 5 s (default: %(default)s)",
     )
     parser.set_defaults(run=run)
 
@@ -49,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
     import platform
 
     from persona_evo.compiling import cache, is_warm
-    from persona_evo.evolve.parallel import cores
+    from persona_evo.jobs.workers import cores
 
     if args.clear_cache:
         gone, left = cache.clear()
@@ -59,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
                 "compiled code cannot be deleted",
                 place=Place(str(left[0])),
                 found=counted(len(left), "file"),
-                hint="see that you may write there, or set PERSONA_EVO_CACHE to another folder",
+                hint="check the permissions, or set PERSONA_EVO_CACHE to another folder",
             )
         return 0
     say(
@@ -123,5 +124,5 @@ def _examine(args: argparse.Namespace) -> int:
         if not found.restarted
         else (f", but {counted(found.restarted, 'process')} ended or hung and had to be started anew")
     )
-    say("the game is not fit to be searched" if found.faults else f"the same choices lead to the same end: fine{again}")
+    say("the game cannot be searched" if found.faults else f"the same choices lead to the same end: fine{again}")
     return 1 if found.faults else 0

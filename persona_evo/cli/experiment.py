@@ -1,7 +1,7 @@
 """`persona-evo experiment`: how much can a player, or a design, get out of a game?
 
   persona-evo experiment new NAME          a commented file to start from
-  persona-evo experiment FILE.toml         make all its searches; the same command goes on where it was stopped
+  persona-evo experiment FILE.toml         make all its searches; the same command continues where it was stopped
   persona-evo experiment replay FOLDER     show the best way to play of a combination
 
 Variants x players x replicates, each a search of the whole game for the best score; the page shows the best scores, how
@@ -14,17 +14,17 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from persona_evo.cli import options
-from persona_evo.cli.parser import filled, number, path, whole
-from persona_evo.cli.say import Progress, duration, note, say
+from persona_evo.cli.parser import Commands, filled, number, path, whole
+from persona_evo.cli.say import StatusLine, note, say, to_go
 from persona_evo.cli.starting import begun
 from persona_evo.errors import ConnectError, GameError, Place, SettingsError, unknown
 from persona_evo.words import counted
 
 if TYPE_CHECKING:
-    from persona_evo.playtest.experiment.course import Progress as Told
+    from persona_evo.jobs.progress import Progress
     from persona_evo.playtest.experiment.course import Record
     from persona_evo.playtest.experiment.design import Experiment
 
@@ -32,7 +32,7 @@ ROOT = Path("runs") / "experiments"
 """Where experiments are kept for which no folder is named."""
 
 
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """The command's options."""
     parser = commands.add_parser("experiment", description=__doc__)
     parser.add_argument("what", type=filled, metavar="FILE.toml|new|replay", help="an experiment's file, or what to do")
@@ -43,8 +43,8 @@ def add(commands: Any) -> None:
         metavar="NAME|FOLDER",
         help="of the file that is written, or of an experiment that was made",
     )
-    parser.add_argument("--replicates", type=whole(1, 10_000), metavar="N", help="instead of what the file says")
-    parser.add_argument("--rollouts", type=whole(1, 100_000_000), metavar="N", help="instead of what the file says")
+    parser.add_argument("--replicates", type=whole(1, 10_000), metavar="N", help="replaces the number in the file")
+    parser.add_argument("--rollouts", type=whole(1, 100_000_000), metavar="N", help="replaces the number in the file")
     options.add_jobs(parser)
     parser.add_argument(
         "-o",
@@ -54,7 +54,7 @@ def add(commands: Any) -> None:
         help="folder for everything (default: "
         "runs/experiments/NAME); with new, the file; with replay, the picture, NAME.gif",
     )
-    parser.add_argument("--force", action="store_true", help="new: write over a file that is there")
+    parser.add_argument("--force", action="store_true", help="new: overwrite an existing file")
     parser.add_argument(
         "--cell",
         type=filled,
@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
             )
         return _new(args) if args.what == "new" else _replay(args)
     if args.name is not None:
-        raise SettingsError("more arguments than this command takes", found=args.name, expected="one FILE.toml")
+        raise SettingsError("too many arguments", found=args.name, expected="one FILE.toml")
     return _make(args)
 
 
@@ -94,9 +94,9 @@ def _new(args: argparse.Namespace) -> int:
 
 
 def _make(args: argparse.Namespace) -> int:
+    from persona_evo.jobs.schema import writing_in
     from persona_evo.playtest.experiment import course, reading
     from persona_evo.report import experiment as report
-    from persona_evo.store.schema import writing_in
 
     experiment = reading.read(Path(args.what)).smaller(args.replicates, args.rollouts)
     folder = args.out or ROOT / experiment.name
@@ -111,19 +111,19 @@ def _make(args: argparse.Namespace) -> int:
         with writing_in(folder):
             results = course.conduct(experiment, folder, jobs=options.jobs_of(args), progress=teller())
     except (ConnectError, GameError):
-        Progress.done_with_line()
+        StatusLine.done_with_line()
         if (folder / course.RESULTS).is_file():
             done = len(course.kept(folder, experiment))
-            note(f"kept in {folder}: {done} of {wanted}; the same command goes on with the next one")
+            note(f"kept in {folder}: {done} of {wanted}; the same command continues with the next one")
         raise
-    Progress.done_with_line()
+    StatusLine.done_with_line()
     if not results.complete:
-        note(f"stopped; kept in {folder}: {len(results.records)} of {wanted}; the same command goes on")
+        note(f"stopped; kept in {folder}: {len(results.records)} of {wanted}; the same command continues")
         return 130
-    line = Progress()
+    line = StatusLine()
     with writing_in(folder):
         written = report.write(results, folder, lambda text: line.show(f"drawing {text}"))
-    Progress.done_with_line()
+    StatusLine.done_with_line()
     say(written.text)
     say(f"\neverything is in {folder}, start with {written.page}")
     return 0
@@ -174,15 +174,12 @@ def _best(records: Sequence[Record], experiment: Experiment) -> Record:
     return max((r for r in records if searched[r.cell] == goals[0]), key=lambda r: (r.score, -r.replicate))
 
 
-def teller() -> Callable[[Told], None]:
+def teller() -> Callable[[Progress], None]:
     """A line of progress."""
-    line = Progress()
+    line = StatusLine()
 
-    def tell(p: Told) -> None:
-        rest = "" if p.eta is None else f", {duration(p.eta)} to go"
-        line.show(
-            f"{p.done / p.total:.0%}: {p.cell}, replicate {p.replicate + 1}; {p.done:,} of {p.total:,} rollouts{rest}",
-            last=p.done >= p.total,
-        )
+    def tell(p: Progress) -> None:
+        made = f"{p.done:,} of {p.total:,} rollouts"
+        line.show(f"{p.share:.0%}: {p.what}; {made}{to_go(p.eta)}", last=p.done >= p.total)
 
     return tell

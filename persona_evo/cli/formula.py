@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from persona_evo.cli import options
-from persona_evo.cli.parser import filled, number, path
+from persona_evo.cli.parser import Commands, filled, number, path
 from persona_evo.cli.say import say
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 KINDS = ("text", "latex", "python", "numpy", "csharp")
 
 
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """The command's options."""
     parser = commands.add_parser("formula", description=__doc__)
     parts = parser.add_subparsers(dest="command_formula", metavar="simplify|export", required=True)
@@ -41,8 +41,8 @@ def add_export(parser: argparse.ArgumentParser) -> None:
     """--to, --name, -o."""
     parser.add_argument("--to", default="text", choices=KINDS, help="language (default: %(default)s)")
     parser.add_argument("--name", default="score", type=filled, metavar="NAME", help="of the function (default: score)")
-    parser.add_argument("-o", "--out", type=path, metavar="FILE", help="where to (default: standard output)")
-    parser.add_argument("--force", action="store_true", help="write over a file that is there")
+    parser.add_argument("-o", "--out", type=path, metavar="FILE", help="file to write (default: standard output)")
+    parser.add_argument("--force", action="store_true", help="overwrite an existing file")
 
 
 def run_simplify(args: argparse.Namespace) -> int:
@@ -84,14 +84,14 @@ def write(formula: Formula, args: argparse.Namespace, about: str) -> int:
 def put(text: str, args: argparse.Namespace) -> int:
     """Print a text, or write it to a file that is not there yet (or anew with --force)."""
     from persona_evo.errors import Place, SettingsError
-    from persona_evo.store import schema
+    from persona_evo.jobs import schema
 
     text = text.rstrip("\n")
     if args.out is None:
         say(text)
         return 0
     if args.out.is_file() and not args.force:
-        raise SettingsError("there is such a file already", place=Place(str(args.out)), hint="--force writes over it")
+        raise SettingsError("the file already exists", place=Place(str(args.out)), hint="--force overwrites it")
     schema.write_atomically(args.out, text + "\n")
     say(f"wrote {args.out}")
     return 0

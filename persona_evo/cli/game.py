@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from persona_evo.cli import options
-from persona_evo.cli.parser import filled, path
+from persona_evo.cli.parser import Commands, filled, path
 from persona_evo.cli.say import say
 from persona_evo.cli.starting import begun
 from persona_evo.errors import SettingsError
 from persona_evo.words import counted
 
 
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """The command's options."""
     parser = commands.add_parser("game", description=__doc__)
     parts = parser.add_subparsers(dest="command_game", metavar="new|check", required=True)
@@ -22,19 +21,19 @@ def add(commands: Any) -> None:
     new.add_argument(
         "--compiled",
         action="store_true",
-        help="with compiled rules beside the class: more to write, and more than fifty times as fast",
+        help="add compiled rules to the class: more to write, but more than fifty times as fast",
     )
-    new.add_argument("-o", "--out", type=path, metavar="FILE", help="where to (default: NAME.py)")
-    new.add_argument("--force", action="store_true", help="write over a file that is there")
+    new.add_argument("-o", "--out", type=path, metavar="FILE", help="file to write (default: NAME.py)")
+    new.add_argument("--force", action="store_true", help="overwrite an existing file")
     new.set_defaults(run=run_new)
-    check = parts.add_parser("check", help="play random games and look at every state on the way")
+    check = parts.add_parser("check", help="check every state of random games")
     check.add_argument("game", type=filled, metavar="GAME", help="FILE.py, FILE.py:NAME, or a game of the catalog")
     check.add_argument("levels", nargs="+", type=filled, metavar="LEVEL", help="files, folders, or names of levels")
     check.add_argument(
         "--like",
         type=filled,
         metavar="GAME",
-        help="another game that it has to be the same as, such as the class beside compiled rules",
+        help="compare with another game that has to behave the same, such as the class beside compiled rules",
     )
     options.add_level_options(check)
     options.add_seed(check)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from persona_evo.cli import ci, level_generate, options
-from persona_evo.cli.parser import filled
+from persona_evo.cli.parser import Commands, filled
 from persona_evo.cli.say import note, say
 from persona_evo.cli.starting import begun
 from persona_evo.errors import LevelError
@@ -32,18 +32,16 @@ Sets of levels: a TOML file with arrays, such as  night = ["maps/a.txt", "train0
 """
 
 
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """The command's options."""
     parser = commands.add_parser("level", description=f"{__doc__}\n\n{FORMAT}")
     parser.appendix = _legend
     parts = parser.add_subparsers(dest="command_level", metavar="new|generate|check|list", required=True)
-    new = parts.add_parser("new", help="write a small level to start from, and say what its characters mean")
+    new = parts.add_parser("new", help="write a small level to start from, and explain its characters")
     options.add_new(new, "txt")
     new.set_defaults(run=run_new)
     level_generate.add(parts)
-    check = parts.add_parser(
-        "check", help="say what is wrong with levels that nobody has played", description=CHECKED + FORMAT
-    )
+    check = parts.add_parser("check", help="find faults in levels without playing them", description=CHECKED + FORMAT)
     check.add_argument("levels", nargs="+", type=filled, metavar="LEVEL", help=options.LEVELS)
     options.add_level_options(check)
     options.add_accept(check)
@@ -74,7 +72,7 @@ def run_new(args: argparse.Namespace) -> int:
     if not words.example:
         raise LevelError(
             f"{game.title} has no level to start from",
-            hint="its levels are no files: they are named MAP:VARIANT@SEED"
+            hint="its levels are not files: they are named MAP:VARIANT@SEED"
             if game.outside is not None
             else "a level of a game of your own is a text that its from_text reads",
         )
@@ -154,7 +152,7 @@ def _tell(game: Game, levels: list[Level], told: Sorted) -> None:
         if limits := unknown_in(game, level):
             say(f"{level.name}: {limits}.\n")
     if not has_analysis(game):
-        say(f"{game.title} has no level analysis: levels are read, and nothing is said of their layout.\n")
+        say(f"{game.title} has no level analysis: levels are read, but their layout is not checked.\n")
     for name in dict.fromkeys(f.level for f in found):
         say(name)
         for finding in found:

@@ -19,7 +19,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from persona_evo.cli.parser import Parser
+    from persona_evo.cli.parser import Commands, Parser
 
 COMMANDS = {
     "demo": "the main job in under three minutes",
@@ -60,10 +60,10 @@ Automated playtesting with personas: say what a kind of player wants, evolve a t
 class _Commands:
     """The commands of a parser, to which modules add theirs."""
 
-    def __init__(self, made: Any) -> None:
+    def __init__(self, made: Commands) -> None:
         self._made = made
 
-    def add_parser(self, name: str, **options: Any) -> Any:
+    def add_parser(self, name: str, **options: Any) -> Parser:
         """The parser of a command, with the line that `--help` shows."""
         return self._made.add_parser(name, help=COMMANDS[name], **options)
 
@@ -180,7 +180,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _main(argv: Sequence[str] | None, stops: _Stops) -> int:
-    from persona_evo.cli.say import Progress, note, silence
+    from persona_evo.cli.say import StatusLine, note, silence
     from persona_evo.errors import PersonaEvoError
 
     try:
@@ -215,7 +215,7 @@ def _main(argv: Sequence[str] | None, stops: _Stops) -> int:
             _flush(quietly=True)
             return 2
         finally:
-            Progress.done_with_line()
+            StatusLine.done_with_line()
     except BrokenPipeError:
         silence(sys.stdout)
         return 141

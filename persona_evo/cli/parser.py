@@ -8,13 +8,20 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 from persona_evo.errors import SettingsError, nearest, unknown
 
 _WHOLE = re.compile(r"\s*[-+]?[0-9]{1,39}\s*", re.ASCII)
 _NUMBER = re.compile(r"\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*", re.ASCII)
 _LARGEST = 1e300
+
+
+class Commands(Protocol):
+    """The commands of a parser, to which modules add theirs."""
+
+    def add_parser(self, name: str, **options: Any) -> Parser:
+        """The parser of a command."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -57,9 +64,7 @@ class Parser(argparse.ArgumentParser):
         if option is None:
             lists = [action.option_strings[-1] for action in self._actions if action.type is names]
             commas = f"{', '.join(lists)}: commas between names and no spaces; " if lists else ""
-            raise SettingsError(
-                "more arguments than this command takes", found=" ".join(rest), hint=f"{commas}see {self.prog} --help"
-            )
+            raise SettingsError("too many arguments", found=" ".join(rest), hint=f"{commas}see {self.prog} --help")
         word = option.partition("=")[0]
         known = [o for action in self._actions for o in action.option_strings if o.startswith("--")]
         near = nearest(word, known)
@@ -113,7 +118,7 @@ def number(low: float, high: float, *, above: bool = False) -> Callable[[str], f
 def filled(text: str) -> str:
     """A kind of value: a text that is not empty."""
     if not text.strip():
-        raise argparse.ArgumentTypeError("expected a text, found an empty one")
+        raise argparse.ArgumentTypeError("expected text, found an empty string")
     return text
 
 

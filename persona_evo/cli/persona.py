@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from persona_evo.cli import options
-from persona_evo.cli.parser import filled
+from persona_evo.cli.parser import Commands, filled
 from persona_evo.cli.say import note, say
 from persona_evo.cli.starting import begun
 from persona_evo.errors import PersonaError
@@ -24,7 +24,7 @@ SHOWN_LEVELS = 3
 """Shipped levels in which random games are played where no levels are named."""
 
 
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """The command's options."""
     parser = commands.add_parser("persona", description=__doc__)
     parts = parser.add_subparsers(dest="command_persona", metavar="new|check|list", required=True)

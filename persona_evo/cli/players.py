@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from persona_evo.errors import SettingsError
 
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from persona_evo.games.core import Game
     from persona_evo.personas import Persona
     from persona_evo.playtest.players import Player
+    from persona_evo.search.agents import Agent
+    from persona_evo.search.tree_policy import TreePolicy
 
 AGENT = "agent:"
 """Start of a policy that is an agent."""
@@ -33,7 +35,7 @@ def with_baseline(own: Player, baseline: Player, mean: bool) -> list[Player]:
     return [replace(own, baseline="")]
 
 
-def own_policy(wanted: Mapping[str, str], persona: Persona, game: Game, by_utility: bool) -> Any:
+def own_policy(wanted: Mapping[str, str], persona: Persona, game: Game, by_utility: bool) -> TreePolicy | Agent:
     """What a persona plays by: what was asked for (`by_persona`), else its evolved policy, else something that is said.
 
     by_utility: that is the persona's utility, which leads the search; otherwise it is UCB1.
@@ -74,7 +76,7 @@ def tell_of_agents(policy: str, persona: Persona, game: Game) -> None:
         note(f"{name} was evolved to be played move by move, and plans whole levels here; as it was: --agent {name}")
 
 
-def read_policy(policy: str, persona: Persona, game: Game) -> Any:
+def read_policy(policy: str, persona: Persona, game: Game) -> TreePolicy | Agent:
     """A tree policy, or the agent that plays instead of one."""
     from persona_evo import api
     from persona_evo.playtest.match import names

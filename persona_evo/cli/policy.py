@@ -6,10 +6,10 @@ import argparse
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from persona_evo.cli import formula, options
-from persona_evo.cli.parser import filled
+from persona_evo.cli.parser import Commands, filled
 from persona_evo.cli.say import note, say
 from persona_evo.errors import Place, PolicyError
 from persona_evo.names import is_name
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from persona_evo.store.policies import Policy
 
 
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """The command's options."""
     parser = commands.add_parser("policy", description=__doc__)
     parts = parser.add_subparsers(dest="command_policy", metavar="list|show|export|simplify|install", required=True)
@@ -76,7 +76,7 @@ def run_list(args: argparse.Namespace) -> int:
             ]
         )
     for error in policies.damaged(game.name):
-        note(f"warning: a policy is passed over: {error}")
+        note(f"warning: a policy is skipped: {error}")
         rows.append(
             [
                 Path(error.place.source if error.place else "").stem,
@@ -165,13 +165,13 @@ def run_simplify(args: argparse.Namespace) -> int:
     import contextlib
     import dataclasses
 
+    from persona_evo.jobs.lock import Lock
     from persona_evo.store import policies, runs
-    from persona_evo.store.lock import Lock
 
     file = policies.file_of(args.policy)
     if file is None:
         raise PolicyError(
-            "a policy is simplified in its own file",
+            "only a policy in a file of its own can be simplified",
             found=args.policy,
             expected="a policy file, or the folder of a run",
         )
@@ -200,7 +200,7 @@ def run_export(args: argparse.Namespace) -> int:
         return formula.put(json.dumps(policy.to_dict(), indent=2, ensure_ascii=False), args)
     if policy.kind == "lists":
         raise PolicyError(
-            "open lists are no single formula",
+            "open lists are not a single formula",
             place=Place(policy.file or policy.name),
             found=counted(len(policy.lists), "list"),
             expected="a policy of the kind formula or ucb1",
@@ -228,7 +228,9 @@ def run_install(args: argparse.Namespace) -> int:
         )
     target = Path(policies.FOLDER) / policy.game / f"{name}.json"
     if target.exists() and not args.force:
-        raise PolicyError("there is such a policy already", place=Place(str(target)), hint="--force writes over it")
+        raise PolicyError(
+            "a policy of this name already exists", place=Place(str(target)), hint="--force overwrites it"
+        )
     policies.write(dataclasses.replace(policy, name=name), target)
     say(f"wrote {target}")
     play = command(
@@ -251,6 +253,8 @@ def _load(args: argparse.Namespace) -> Policy:
 
 
 def _facts(policy: Policy) -> list[tuple[str, str]]:
+    from persona_evo.evolve.setting import in_words
+
     run = policy.run
     evolution = policy.evolution
     facts = [
@@ -270,8 +274,9 @@ def _facts(policy: Policy) -> list[tuple[str, str]]:
         ("trained on", _trained_on(policy.levels)),
         ("evolved by", f"preset {evolution['preset']}, seed {policy.seed}" if evolution.get("preset") else ""),
         ("run", ", ".join(f"{k} {v}" for k, v in run.items() if not isinstance(v, dict))),
-        ("search", listed(policy.search)),
-        ("budget", ", ".join(f"{v:g} {k}" for k, v in policy.budget.items() if v is not None)),
+        ("evolved for", in_words({"budget": policy.budget, "skill": policy.skill}) if policy.skill else ""),
+        ("search", "" if policy.skill else listed(policy.search)),
+        ("budget", ", ".join(f"{v:g} {k}" for k, v in policy.budget.items() if v is not None and not policy.skill)),
         ("versions", ", ".join(f"{k} {v}" for k, v in policy.versions.items())),
         ("notes", policy.notes),
         ("source", policy.source),

@@ -6,13 +6,14 @@ Everything is in one folder. The same command goes on where it was stopped or ki
 from __future__ import annotations
 
 import argparse
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from persona_evo.api import studies
+from persona_evo.cli.parser import Commands
 from persona_evo.errors import SettingsError
 
 
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """The command's options: a command for each study that is installed."""
     parser = commands.add_parser("reproduce", description=__doc__)
     names = list(studies.installed())

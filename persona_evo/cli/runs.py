@@ -16,21 +16,22 @@ import argparse
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from persona_evo.cli import options
-from persona_evo.cli.parser import filled, path, whole
-from persona_evo.cli.say import Progress, note, say
+from persona_evo.cli.parser import Commands, filled, path, whole
+from persona_evo.cli.say import StatusLine, note, say
 from persona_evo.errors import Place, RunError, SettingsError
 from persona_evo.words import counted
 
 if TYPE_CHECKING:
+    from persona_evo.api import Results
     from persona_evo.store.folders import RunEntry
 
 RUN = "a run's folder, a part of its name that no other run has, or latest"
 
 
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """The command's options."""
     parser = commands.add_parser("runs", description=__doc__)
     parts = parser.add_subparsers(dest="command_runs", metavar="list|show|compare|clean", required=True)
@@ -38,7 +39,7 @@ def add(commands: Any) -> None:
     add_roots(listing)
     listing.add_argument("--json", action="store_true", help="print JSON")
     listing.set_defaults(run=run_list)
-    show = parts.add_parser("show", help="what a run has found, one of its playthroughs, or its page")
+    show = parts.add_parser("show", help="show what a run has found, one of its playthroughs, or its page")
     show.add_argument("name", type=filled, metavar="RUN", help=RUN)
     add_root(show)
     show.add_argument(
@@ -48,7 +49,7 @@ def add(commands: Any) -> None:
         help="play playthrough N of a playtest (from 1) as text, with the moves after the plan",
     )
     show.add_argument("--gif", type=path, metavar="FILE", help="with --trace: an animated picture instead of text")
-    show.add_argument("--page", action="store_true", help="write the page of an evolution anew")
+    show.add_argument("--page", action="store_true", help="write the page of an evolution again")
     show.add_argument(
         "--figures",
         type=path,
@@ -74,7 +75,9 @@ def add(commands: Any) -> None:
     )
     add_root(clean)
     clean.add_argument("--keep", type=whole(0, 10**6), metavar="N", help="keep the newest N runs of each kind")
-    clean.add_argument("--older-than", type=filled, metavar="TIME", help="only runs unchanged for so long: 30d, 12h")
+    clean.add_argument(
+        "--older-than", type=filled, metavar="TIME", help="only runs unchanged for at least this long: 30d, 12h"
+    )
     clean.add_argument("--yes", action="store_true", help="delete them; without this nothing is deleted")
     clean.set_defaults(run=run_clean)
 
@@ -150,7 +153,7 @@ def run_show(args: argparse.Namespace) -> int:
         return _trace(entry, args)
     if args.page and entry.kind != "evolution":
         raise SettingsError(
-            "only the page of an evolution is written anew",
+            "only the page of an evolution can be written again",
             found=f"--page, {entry.kind}",
             hint=f"persona-evo playtest --resume {entry.folder}" if entry.kind == "playtest" else None,
         )
@@ -204,7 +207,7 @@ def _found(entry: RunEntry, args: argparse.Namespace) -> str:
     return ""
 
 
-def _playtest(entry: RunEntry, args: argparse.Namespace) -> Any:
+def _playtest(entry: RunEntry, args: argparse.Namespace) -> Results:
     """The results of a playtest's folder."""
     from persona_evo.api.runs import kept_playtest
 
@@ -215,7 +218,7 @@ def _figures(entry: RunEntry, args: argparse.Namespace) -> int:
     """Draw a run's figures."""
     from persona_evo.api.runs import save_figures
 
-    line = Progress()
+    line = StatusLine()
     drawn = save_figures(
         entry.folder,
         args.figures,
@@ -290,7 +293,7 @@ def run_compare(args: argparse.Namespace) -> int:
 
 def run_clean(args: argparse.Namespace) -> int:
     """List what can be deleted, and with --yes delete it."""
-    from persona_evo.evolve.deadline import duration
+    from persona_evo.jobs.deadline import duration
     from persona_evo.report.run_tables import size
     from persona_evo.store import cleaning, folders
 

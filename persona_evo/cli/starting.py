@@ -38,6 +38,6 @@ def begun(
         )
     target: Path = args.out or Path(f"{args.name}{suffix}")
     if target.exists() and not args.force:
-        raise error("there is such a file already", place=Place(str(target)), hint="--force writes over it")
+        raise error("the file already exists", place=Place(str(target)), hint="--force overwrites it")
     target.write_text(text(args.name), encoding="utf-8", newline="\n")
     return target

@@ -5,16 +5,15 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from typing import Any
 
-from persona_evo.cli.parser import number
+from persona_evo.cli.parser import Commands, number
 from persona_evo.cli.runs import add_roots, roots_of
 from persona_evo.cli.say import say
 
 EVERY = 2.0
 
 
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """The command's options."""
     parser = commands.add_parser("status", description=__doc__)
     add_roots(parser)

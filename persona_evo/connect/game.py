@@ -12,9 +12,8 @@ import hashlib
 import json
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import starmap
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +28,9 @@ from persona_evo.connect.together import Job, plan_together
 from persona_evo.errors import ConnectError, LevelError, SettingsError
 from persona_evo.formula import Formula, parse
 from persona_evo.formula.primitives import PRIMITIVES
-from persona_evo.games.core import ENDED, LOST, RUNNING, WON, Game, Level, Metric, Outside, Rules
+from persona_evo.games.core import ENDED, LOST, RUNNING, WON, Game, Level, Metric, Rules
 from persona_evo.games.python_game import number_of
-from persona_evo.search.plan import Plan
+from persona_evo.search.plan import Plan, PlanJob, PlannedOutside
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import MOVE_VARIABLES, SEARCH_VARIABLES, TreePolicy
 from persona_evo.seeds import below
@@ -72,9 +71,9 @@ def of(session: Session) -> Game:
         compiled=False,
         horizon=about.horizon or hello.max_decisions,
         locate=partial(_locate, rules, symbols) if {"X", "Y"} <= set(symbols) else None,
-        outside=Outside(
+        outside=PlannedOutside(
             planner=partial(ConnectedPlanner, session, outcome),
-            plans=lambda jobs: plan_together(starmap(Job, jobs)),
+            plans=_plans,
             close=session.close,
             findings=session.findings,
             keep_in=session.keep_in,
@@ -177,6 +176,17 @@ class ConnectedPlanner:
             proven=search.proven,
             seed=seed,
         )
+
+
+def _plans(jobs: Iterable[PlanJob]) -> Iterator[Plan]:
+    """The plans of levels of connected games, searched side by side."""
+
+    def own() -> Iterator[Job]:
+        for planner, *rest in jobs:
+            assert isinstance(planner, ConnectedPlanner)
+            yield Job(planner, *rest)
+
+    return plan_together(own())
 
 
 Outcome = Callable[[dict[str, float]], int]

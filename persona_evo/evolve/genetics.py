@@ -189,7 +189,7 @@ def random_tree(settings: EvolutionSettings, primitives: Primitives, stream: ran
     """A new random tree with a depth between depth_min and depth_max and within the size limit."""
     for _ in range(_TRIES):
         nodes = _shape(settings, primitives, stream)
-        if len(nodes) <= settings.size_limit:
+        if fits(nodes, settings):
             return nodes
     return grow(primitives, settings.depth_min, settings.depth_min, stream, full=True, arity=2)
 

@@ -162,9 +162,6 @@ class Event:
 class Outside:
     """What takes the place of rules where a game runs outside this process and keeps its own state.
 
-    planner(game, level, settings, capacity) -> what plans a level there, used as a `search.plan.Planner`.
-    plans(jobs) -> the plans of several levels, searched side by side; a job is a planner and the utility, policy,
-    budget (without seconds) and seed for its `plan`.
     levels(names) -> the texts of the levels that names stand for, which `load` reads; no files are looked for.
     sets: names of levels by set. personas: files of its own. close() ends its processes, which start again when needed.
     findings() -> what made the game fail since the last call, one text each.
@@ -172,8 +169,6 @@ class Outside:
     wins: whether it is said which ends of the game count as won.
     """
 
-    planner: Callable[[Game, Level, Any, int], Any]
-    plans: Callable[[Iterable[tuple[Any, ...]]], Iterator[Any]]
     levels: Callable[[Sequence[str]], list[str]]
     close: Callable[[], None]
     findings: Callable[[], list[str]]

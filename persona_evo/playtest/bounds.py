@@ -10,18 +10,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from persona_evo.evolve.dispatch import Dispatch
 from persona_evo.evolve.fitness_spec import LevelText
-from persona_evo.evolve.parallel import Workers
 from persona_evo.formula import parse
 from persona_evo.games import registry
 from persona_evo.games.core import RUNNING, WON, Game, Level
+from persona_evo.jobs import schema
+from persona_evo.jobs.dispatch import Dispatch
+from persona_evo.jobs.workers import Workers
 from persona_evo.personas import Persona
 from persona_evo.personas.lists import OpenList
 from persona_evo.playtest.metrics import Bound
 from persona_evo.playtest.records import OUTCOMES, Playthrough
 from persona_evo.seeds import stream
-from persona_evo.store import schema
 from persona_evo.words import counted
 
 FILE = "bounds.json"

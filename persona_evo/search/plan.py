@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from persona_evo.compiling.arrays import WordRow
 from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
-from persona_evo.games.core import WON, Game, Level
+from persona_evo.games.core import WON, Game, Level, Outside
 from persona_evo.search.finish import Ending, play_on
 from persona_evo.search.routes import Routes
 from persona_evo.search.run import Run
@@ -221,6 +221,29 @@ class LevelPlanner(Protocol):
         ...
 
 
+class PlanJob(NamedTuple):
+    """What is to be planned: a planner, and the arguments of its `plan`. The budget has no seconds."""
+
+    planner: LevelPlanner
+    utility: Formula
+    policy: TreePolicy
+    budget: Budget
+    seed: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedOutside(Outside):
+    """What takes the place of rules in a game that runs elsewhere and whose levels can be planned there.
+
+    Attributes:
+        planner: planner(game, level, settings, capacity) gives what plans a level.
+        plans: plans(jobs) gives the plans of several jobs, in their order; their searches run side by side.
+    """
+
+    planner: Callable[[Game, Level, SearchSettings, int], LevelPlanner]
+    plans: Callable[[Iterable[PlanJob]], Iterator[Plan]]
+
+
 def planner_for(game: Game, level: Level, settings: SearchSettings, capacity: int) -> LevelPlanner:
     """What plans a level of a game, wherever that runs.
 
@@ -230,8 +253,9 @@ def planner_for(game: Game, level: Level, settings: SearchSettings, capacity: in
     if game.outside is not None:
         if settings.variant:
             game.rules_for((), settings.variant)
-        outside: LevelPlanner = game.outside.planner(game, level, settings, capacity)
-        return outside
+        if not isinstance(game.outside, PlannedOutside):
+            raise SettingsError(f"{game.title} runs outside this program, where nothing plans its levels")
+        return game.outside.planner(game, level, settings, capacity)
     return Planner(game, level, settings, capacity)
 
 

@@ -1,4 +1,4 @@
-"""What the commands of `persona-evo reproduce` share: how to run, where to keep things, and how to go on."""
+"""Options and messages that the commands of all studies share."""
 
 from __future__ import annotations
 
@@ -8,14 +8,20 @@ from pathlib import Path
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import path, whole
-from persona_evo.cli.say import Progress, note, say
+from persona_evo.cli.say import StatusLine, note, say
 from persona_evo.errors import SettingsError
 
 INTERRUPTED = 130
 
 
 def add_running(parser: argparse.ArgumentParser, folder: str, backend: bool = True) -> None:
-    """--jobs, --backend, --seed, --out and --resume; folder: where everything is kept by default, in words."""
+    """Add --jobs, --backend, --seed, --out and --resume.
+
+    Args:
+        parser: of the study's command.
+        folder: where everything is kept by default, for the help.
+        backend: False for a study that has no choice of it.
+    """
     options.add_jobs(parser)
     if backend:
         options.add_backend(parser, address=False)
@@ -27,13 +33,15 @@ def add_running(parser: argparse.ArgumentParser, folder: str, backend: bool = Tr
 
 
 def check_running(args: argparse.Namespace, frozen: Sequence[str], free: str = "") -> None:
-    """Refuse a backend that cannot be used, and beside --resume all options whose values the folder has.
+    """Check the backend, and that no option comes with --resume whose value the folder has.
 
     Args:
-        frozen: names of these options, without --seed, --out and --quick. free: more options that may be given.
+        args: the parsed options.
+        frozen: names of the options that the folder has, without --seed, --out and --quick.
+        free: further options that may come with --resume, for the message; each followed by a comma and a space.
 
     Raises:
-        SettingsError: which option that is.
+        SettingsError: an option that does not go with --resume, or a backend that cannot be used.
     """
     given = "--jobs, --backend" if "backend" in args else "--jobs"
     if "backend" in args:
@@ -56,20 +64,20 @@ def seed_of(args: argparse.Namespace) -> int:
 
 def drawing() -> Callable[[str], None]:
     """What to call with the name of each picture that is drawn."""
-    line = Progress()
+    line = StatusLine()
     return lambda text: line.show(f"drawing {text}")
 
 
 def finished(folder: Path, text: str, page: Path) -> int:
     """Print what came out, and where the rest is; the exit code."""
-    Progress.done_with_line()
+    StatusLine.done_with_line()
     say(text)
     say(f"\neverything is in {folder}, start with {page}")
     return 0
 
 
 def stopped(args: argparse.Namespace, folder: Path) -> int:
-    """Say how to go on after Ctrl-C; the exit code."""
+    """Say how to resume after Ctrl-C; return the exit code."""
     note(f"stopped; everything up to here is kept in {folder}")
     note(f"go on with: persona-evo reproduce {args.command_reproduce} --resume {folder}")
     return INTERRUPTED

@@ -9,6 +9,8 @@ import pytest
 
 from tests.cli.tool import run
 
+pytestmark = pytest.mark.quick
+
 BAD: list[tuple[str, str]] = [
     ("", "COMMAND"),
     ("evolv", "did you mean 'evolve'"),
@@ -26,7 +28,7 @@ BAD: list[tuple[str, str]] = [
     ("playtest test01 --personas broken.toml", "broken.toml:"),
     ("playtest test01 --policy nobody", "no such policy"),
     ("playtest test01 --policy broken.json", "broken.json"),
-    ("playtest test01 --policy ucb1:much", "no number"),
+    ("playtest test01 --policy ucb1:much", "not a number"),
     ("playtest test01 --policy ucb1:-1", "out of range"),
     ("playtest test01 --policy ucb1:nan", "out of range"),
     ("playtest test01 --policy formula:MS+", "formula"),
@@ -67,7 +69,7 @@ BAD: list[tuple[str, str]] = [
     ("compare test01", "required: B"),
     ("compare test01 test01", "two levels"),
     ("compare test01 train", "two levels"),
-    ("compare test01 test02 test03", "more arguments"),
+    ("compare test01 test02 test03", "too many arguments"),
     ("playtest test01 --personas runner greedy", "commas between names and no spaces"),
     ("solve test01", "--persona"),
     ("solve --persona runner", "LEVEL"),
@@ -122,7 +124,7 @@ BAD: list[tuple[str, str]] = [
     ("policy export ucb1 --to cobol", "no such choice for --to"),
     ("policy export ucb1 --to python --name 1x", "not a name"),
     ("policy install nobody", "no such policy"),
-    ("policy export listed.json", "open lists are no single formula"),
+    ("policy export listed.json", "open lists are not a single formula"),
     ("policy show unlisted.json", "'lists' is missing"),
     ("persona check heavy.toml", "heavy.toml:6:1: the weight of an open list"),
     ("playtest train01 --policy listed.json --search single", "a policy of open lists plays only where a planner"),

@@ -140,7 +140,7 @@ def test_a_policy_of_lists_is_shown_installed_and_exported_as_json(
     assert "list 1          OWN (novel states first)" in shown.out
     assert "list 2          UTILITY - ST (weight 0.5)" in shown.out
     refused = run(capsys, "policy", "export", "mine.json", "--to", "python")
-    assert refused.code == 2 and "mine.json: open lists are no single formula" in refused.err
+    assert refused.code == 2 and "mine.json: open lists are not a single formula" in refused.err
     assert "--to json" in refused.err
     exported = run(capsys, "policy", "export", "mine.json", "--to", "json")
     assert exported.code == 0 and json.loads(exported.out)["lists"][0] == {"score": "OWN", "weight": 1.0, "novel": True}

@@ -20,6 +20,8 @@ from persona_evo.playtest.experiment.one import run
 from tests.connect.driving import GAMES, describe, none_left, session
 from tests.shared import ROOT
 
+pytestmark = pytest.mark.quick
+
 BOOK = (ROOT / "unity_support" / "PROTOCOL.md").read_text(encoding="utf-8")
 
 

@@ -10,6 +10,8 @@ from persona_evo.connect.client import Client, ExperimentFinished
 from persona_evo.connect.random import SplitMix64
 from persona_evo.errors import ConnectError
 
+pytestmark = pytest.mark.quick
+
 
 class Driver:
     """One connection, taken from this side."""

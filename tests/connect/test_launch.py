@@ -10,6 +10,8 @@ import pytest
 from persona_evo.connect import launch
 from persona_evo.errors import ConnectError
 
+pytestmark = pytest.mark.quick
+
 
 def program(path):
     path.parent.mkdir(parents=True, exist_ok=True)

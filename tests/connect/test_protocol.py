@@ -12,6 +12,8 @@ from persona_evo.connect import protocol as p
 from persona_evo.connect.random import SplitMix64
 from persona_evo.errors import ProtocolError, SettingsError
 
+pytestmark = pytest.mark.quick
+
 U64 = st.integers(0, 2**64 - 1)
 PAIRS = st.lists(
     st.integers(1, p.MOST_CHOICES).flatmap(lambda n: st.tuples(st.integers(0, n - 1), st.just(n))), max_size=40

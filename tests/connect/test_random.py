@@ -7,6 +7,8 @@ import pytest
 
 from persona_evo.connect.random import SplitMix64
 
+pytestmark = pytest.mark.quick
+
 GOLDEN = json.loads((Path(__file__).parent / "golden_random.json").read_text(encoding="utf-8"))
 
 

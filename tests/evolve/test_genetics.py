@@ -15,6 +15,8 @@ from persona_evo.evolve.settings import MUTATIONS, EvolutionSettings
 from persona_evo.formula import parse
 from persona_evo.games import registry
 
+pytestmark = pytest.mark.quick
+
 PAPER = EvolutionSettings.paper()
 MODERN = EvolutionSettings.modern()
 PAPER_METRICS = ("ST", "PE", "PD", "TO", "MS", "HL", "MTK", "JT", "TU", "TS", "IC")

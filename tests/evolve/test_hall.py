@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from persona_evo.evolve import hall
 from persona_evo.evolve.records import Individual
+
+pytestmark = pytest.mark.quick
 
 
 def individual(name: str, fitness: float, size: int, trials: int = 1) -> Individual:

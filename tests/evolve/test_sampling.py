@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from persona_evo import seeds
 from persona_evo.errors import RunError, SettingsError
-from persona_evo.evolve import genome, pools, racing, sampled, selection, tuning
+from persona_evo.evolve import genome, pools, racing, sampled, selection
 from persona_evo.evolve.comparison import over_levels
 from persona_evo.evolve.driving import DEADLINE, FINISHED, INTERRUPTED
 from persona_evo.evolve.fitness import Fitness, FitnessTrial, Score
@@ -25,7 +25,6 @@ from persona_evo.evolve.fitness_spec import LEAST_BEST, FitnessSpec, LevelText
 from persona_evo.evolve.genetics import Primitives, random_tree
 from persona_evo.evolve.islands import generations
 from persona_evo.evolve.operators import mutate
-from persona_evo.evolve.parallel import Workers
 from persona_evo.evolve.pools import Pool
 from persona_evo.evolve.records import Individual, Island, Request, State
 from persona_evo.evolve.rivals import RivalComparison, of_policy
@@ -34,10 +33,13 @@ from persona_evo.evolve.schedule import Phase
 from persona_evo.evolve.settings import SAMPLING, EvolutionSettings
 from persona_evo.formula import parse
 from persona_evo.games import mapsets, registry
+from persona_evo.jobs import schema
+from persona_evo.jobs.workers import Workers
 from persona_evo.personas.core import load
 from persona_evo.report import evolution as page
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.store import policies, runs, schema
+from persona_evo.store import checkpoints, policies, runs
+from tests.shared import unsealed
 
 from .synthetic import METRICS
 
@@ -209,40 +211,6 @@ def test_a_course_goes_on_after_any_generation_as_if_it_had_not_stopped() -> Non
     for at in range(3):
         rest = list(course(small(), Asked(), State.from_json(whole[at])))
         assert rest == whole[at + 1 :]
-
-
-# the end
-
-
-def test_the_finalist_is_best_where_it_meets_the_others_once_more() -> None:
-    asked = Asked()
-    hall = [
-        replace(one, validation=[-0.01 * k] * VALIDATION, utilities=[-0.01 * k] * VALIDATION)
-        for k, one in enumerate(reversed(people(6)))
-    ]
-    best = tuning.finalist(hall, small(), 3, LEVELS, asked)
-    assert best.key == "k2", "of the four that are best on the validation set the one that is best on drawn levels"
-    assert {len(r.cases) for r in asked.batches[0]} == {2 * VALIDATION} and len(asked.batches[0]) == 4
-
-
-@pytest.mark.parametrize("playthroughs", [0, 21, 22, 100, 400])
-def test_tuning_spends_no_more_than_it_has_and_never_gets_worse(playthroughs: int) -> None:
-    settings = small()
-    asked = Asked()
-    formula = "PE * 0.5 + 0.3"
-    values = [Asked.value(formula, LEVELS + k) for k in range(VALIDATION)]
-    best = Individual(formula, 5, values, 1, key="k", validation=values)
-    primitives = Primitives.of(settings, METRICS)
-    steps = list(tuning.steps(best, settings, 3, primitives, LEVELS, VALIDATION, asked, playthroughs))
-    spent = sum(r.playthroughs for batch in asked.batches for r in batch)
-    assert spent <= playthroughs and (not steps or steps[-1].spent == spent)
-    assert bool(steps) == (playthroughs >= 2 * 8 + VALIDATION)
-    course = [best.fitness, *(step.best.fitness for step in steps)]
-    assert course == sorted(course)
-    if playthroughs == 400:
-        assert course[-1] > course[0] and steps[-1].best.origin == "tuning"
-    tuned = tuning.tune(best, settings, 3, primitives, LEVELS, VALIDATION, Asked(), playthroughs)
-    assert tuned == (steps[-1].best if steps else best)
 
 
 # what is counted
@@ -537,8 +505,8 @@ def test_a_state_has_to_be_one_of_a_run_that_draws_levels(
     made: dict[str, Pool], tmp_path: Path, path: tuple[Any, ...], value: Any
 ) -> None:
     folder = run(made, tmp_path, progress=stopping(lambda p: p.generation == 0)).folder
-    file = folder / runs.CHECKPOINT
-    data = json.loads(file.read_text())
+    file = folder / checkpoints.CHECKPOINT
+    data = json.loads(unsealed(file))
     inner = data["state"]
     for step in path[:-1]:
         inner = inner[step]
@@ -565,9 +533,9 @@ def test_a_damaged_configuration_is_told(
 ) -> None:
     folder = run(made, tmp_path, progress=stopping(lambda p: True)).folder
     file = folder / runs.CONFIG
-    config = {**json.loads(file.read_text()), **change}
+    config = {**json.loads(unsealed(file)), **change}
     file.write_text(schema.dump(config))
-    (folder / runs.CHECKPOINT).unlink()
+    (folder / checkpoints.CHECKPOINT).unlink()
     (folder / runs.HALL).unlink()
     (folder / runs.JOURNAL).unlink()
     with pytest.raises(RunError, match=said):

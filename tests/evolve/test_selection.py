@@ -11,6 +11,8 @@ from persona_evo.evolve import selection
 from persona_evo.evolve.records import Individual
 from persona_evo.evolve.settings import EvolutionSettings
 
+pytestmark = pytest.mark.quick
+
 
 def individual(name: str, *utilities: float, size: int = 3) -> Individual:
     return Individual(name, size, list(utilities), 1, key=name)

@@ -13,6 +13,8 @@ from persona_evo.errors import Place, SettingsError
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.search.settings import SearchSettings
 
+pytestmark = pytest.mark.quick
+
 
 def test_paper_is_the_published_protocol_with_the_program_values() -> None:
     s = EvolutionSettings.paper()
@@ -109,4 +111,4 @@ def test_settings_without_a_preset_are_those_of_commands_without_one() -> None:
 
 
 def test_what_a_run_of_an_earlier_version_does_not_say_is_that_of_the_paper() -> None:
-    assert EvolutionSettings.from_dict({"individual": "auto"}) == EvolutionSettings.paper()
+    assert EvolutionSettings.from_dict({"individual": "search"}) == EvolutionSettings.paper()

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from persona_evo.cli.main import main
+from persona_evo.jobs.progress import Forecast
 from persona_evo.playtest.match import cost, play
-from persona_evo.playtest.match.cost import Forecast, Pace
+from persona_evo.playtest.match.cost import Pace
 from persona_evo.search.agents import Agent
 
 ONE = Pace(40, 1e-3)
@@ -50,6 +51,6 @@ def test_a_long_match_says_so_before_it_begins(
     assert main([*words, str(tmp_path / "long"), "--games", "500"]) == 130
     said = capsys.readouterr().err
     assert "500 games take about" in said and " h " in said and "1.8 to 1.9 s a move" in said
-    assert "the same command goes on" in said
+    assert "the same command continues" in said
     assert main([*words, str(tmp_path / "short"), "--games", "2", "--iterations", "20"]) == 130
     assert "take about" not in capsys.readouterr().err

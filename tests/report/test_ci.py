@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from persona_evo.games.findings import Finding
 from persona_evo.playtest.requirement import Check
 from persona_evo.report import ci
+
+pytestmark = pytest.mark.quick
 
 CHECKS = [
     Check("runner.win_rate >= 95%", 1.0, True, "runner"),

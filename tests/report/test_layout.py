@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from persona_evo.report import layout
 from persona_evo.report.tables import Table
 
+pytestmark = pytest.mark.quick
+
 CELLS = st.text(alphabet="ab /迷é", max_size=30)
 
 

@@ -14,6 +14,8 @@ from persona_evo.games.python_game import as_text, from_class
 from persona_evo.playtest.records import End, Playthrough
 from persona_evo.report.replay_text import picture, told
 
+pytestmark = pytest.mark.quick
+
 
 class Corridor:
     """Walk east until the goal."""

@@ -21,6 +21,8 @@ from persona_evo.report.plots import main_charts
 from persona_evo.report.tables import Table
 from tests.playtest.makers import INFOS, drawn, group, played
 
+pytestmark = pytest.mark.quick
+
 RECORDS = group("one", "runner", 10, 10) + group("one", "collector", 4, 10) + group("two", "runner", 5, 10)
 SUMMARIES = metrics.summarise(RECORDS, INFOS, {("one", "runner"): Bound(1.0, True)})
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from persona_evo.games import registry
 from persona_evo.playtest.analysis import analyse
 from persona_evo.playtest.metrics import Bound
 from persona_evo.report.text import NOTICES, level_table, summary_text
 from tests.playtest.makers import group
+
+pytestmark = pytest.mark.quick
 
 GAME = registry.get("minidungeons2")
 

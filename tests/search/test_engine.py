@@ -45,6 +45,7 @@ def test_an_exhausted_tree_is_a_proof_with_and_without_transpositions(
     assert found.utility == optimum(GAME, of, utility, 6)
 
 
+@pytest.mark.quick
 def test_waiting_is_found_where_it_pays() -> None:
     of = level("H e")
     survivor = parse("0.01*ST - 1*WON", GAME.symbols)
@@ -53,6 +54,7 @@ def test_waiting_is_found_where_it_pays() -> None:
     assert solve(GAME, of, survivor, horizon=7).utility == pytest.approx(0.07)
 
 
+@pytest.mark.quick
 def test_ucb1_written_as_a_formula_makes_the_same_choices() -> None:
     (of,) = mapsets.resolve(GAME, ["train05"])
     rules = dataclasses.replace(PAPER, value="mean", stop="budget")
@@ -65,6 +67,7 @@ def test_ucb1_written_as_a_formula_makes_the_same_choices() -> None:
     assert (a.states == b.states).all()
 
 
+@pytest.mark.quick
 def test_ties_are_broken_by_the_seed() -> None:
     of = level("   ", " H ", "  e")
     shapes = set()
@@ -74,6 +77,7 @@ def test_ties_are_broken_by_the_seed() -> None:
     assert len(shapes) > 3
 
 
+@pytest.mark.quick
 def test_planners_do_not_share_states() -> None:
     (one,), (two,) = mapsets.resolve(GAME, ["train01"]), mapsets.resolve(GAME, ["train02"])
     alone = [plan(GAME, of, UTILITY, UCB1, Budget(1000), PAPER, seed=1) for of in (one, two)]
@@ -85,6 +89,7 @@ def test_planners_do_not_share_states() -> None:
     assert (one.start == starts[0]).all() and (two.start == starts[1]).all()
 
 
+@pytest.mark.quick
 def test_the_stop_at_a_win_is_exact() -> None:
     of = level("H  e")
     policy = TreePolicy.of("PE", GAME)
@@ -107,6 +112,7 @@ def test_being_stuck_changes_nothing_but_the_time(monkeypatch: pytest.MonkeyPatc
     assert found.nodes == longer.nodes and (tree.nodes == later.nodes).all()
 
 
+@pytest.mark.quick
 def test_a_start_with_one_action() -> None:
     of = level("He")
     found = plan(GAME, of, UTILITY, UCB1, Budget(1), ANYTIME, seed=1)

@@ -167,7 +167,7 @@ def test_a_node_takes_8_bytes_for_each_list_and_96_more_beside_its_state() -> No
     planner = Planner(GAME, of, SearchSettings(), capacity)
     for policy in (LINE, TreePolicy.utility(KILLER)):
         search = ListSearch(planner, KILLER, policy, Budget(60_000), 1, None, 0)
-        memory = planner.list_memory()
+        memory = planner.lists
         lists = len(memory.heaps)
         assert memory.heaps.nbytes == 4 * lists * capacity
         taken = planner.memory.bytes_per_node(search.tree, 1.0) + (memory.heaps.nbytes + memory.facts.nbytes) / capacity

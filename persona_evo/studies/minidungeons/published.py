@@ -100,8 +100,6 @@ def load(name: str) -> Published:
         expected, hint = unknown(name, known)
         raise SettingsError("there is no such reproduction", found=name, expected=expected, hint=hint)
     data: dict[str, Any] = tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
-    if "personas" not in data:
-        raise SettingsError("this study has no personas to evolve", found=name, hint=f"persona-evo reproduce {name}")
     return Published(
         name=name,
         game=data["game"],

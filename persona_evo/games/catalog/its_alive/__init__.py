@@ -83,7 +83,7 @@ def load(
     """Read a level from its text.
 
     Args:
-        field, design, player, choices: instead of what the file says.
+        field, design, player, choices: override the values of the file.
 
     Raises:
         LevelError: with the line and column of what is wrong, or nothing can live on so small a field.

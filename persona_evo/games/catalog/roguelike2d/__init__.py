@@ -97,7 +97,7 @@ def load(text: str, name: str, source: str = "", *, variant: str = "", player: s
     """Read a level from its text and lay out all its days.
 
     Args:
-        variant, player: instead of what the file says.
+        variant, player: override the values of the file.
 
     Raises:
         LevelError: with the line and column of what is wrong.

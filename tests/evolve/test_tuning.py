@@ -1,0 +1,72 @@
+"""The race of the finalists and the tuning of constants, on a fitness whose truth is known."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from persona_evo import seeds
+from persona_evo.evolve import genetics, tuning
+from persona_evo.evolve.records import Individual, Request
+from persona_evo.evolve.settings import EvolutionSettings
+from persona_evo.formula import parse
+
+LEVELS, VALIDATION, NOISE = 100, 20, 0.3
+SETTINGS = EvolutionSettings.sampling(parsimony=0.0)
+PRIMITIVES = genetics.Primitives.of(SETTINGS, ("A", "B"))
+
+
+class Noisy:
+    """What a formula is worth is given by `truth`; each playthrough adds noise that its level and seed decide."""
+
+    def __init__(self, truth: Callable[[str], float]) -> None:
+        self.truth, self.spent, self.cases = truth, 0, set[int]()
+
+    def __call__(self, requests: Sequence[Request]) -> list[list[float]]:
+        self.spent += sum(request.playthroughs for request in requests)
+        self.cases |= {case for request in requests for case in request.cases}
+        return [[self.truth(r.formula) + self._noise(r.formula, own[0]) for own in r.seeds] for r in requests]
+
+    def _noise(self, formula: str, seed: int) -> float:
+        return random.Random(seeds.derive(seed, formula)).gauss(0.0, NOISE)
+
+
+def member(formula: str, validation: float) -> Individual:
+    values = [validation] * VALIDATION
+    return Individual(formula, 1, values, 1, key=formula, validation=values)
+
+
+def test_the_race_of_the_finalists_finds_who_was_only_unlucky_on_the_validation_set() -> None:
+    truth = {f"{0.1 * k:.1f} * A": 0.5 for k in range(1, 8)} | {"0.8 * A": 0.9}
+    hall = [member(formula, 0.75 if worth == 0.5 else 0.72) for formula, worth in truth.items()]
+    ask = Noisy(truth.__getitem__)
+    assert tuning.finalist(hall, SETTINGS, 1, LEVELS, ask).formula == "0.8 * A"
+    assert ask.spent == tuning.race_size(VALIDATION)
+    assert max(ask.cases) < LEVELS, "the race is run on levels to train on"
+    assert tuning.finalist(hall[:1], SETTINGS, 1, LEVELS, Noisy(truth.__getitem__)) is hall[0]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_tuning_moves_a_constant_to_where_it_is_best_within_its_playthroughs(seed: int) -> None:
+    def truth(formula: str) -> float:
+        return 1.0 - abs(parse(formula).evaluate({"A": 1.0, "B": 0.0}) - 3.0)
+
+    ask = Noisy(truth)
+    best = tuning.tune(member("0.5 * A + B", -1.5), SETTINGS, seed, PRIMITIVES, LEVELS, VALIDATION, ask, 4_000)
+    assert truth(best.formula) > 0.5 and best.validation != [-1.5] * VALIDATION
+    assert ask.spent <= 4_000
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_tuning_keeps_what_nothing_improves(seed: int) -> None:
+    """The constant changes nothing: what looks better by luck has to be lucky twice."""
+    start = member("0.5 * A + B", 0.5)
+    ask = Noisy(lambda formula: 0.5 if formula == start.formula else 0.2)
+    assert tuning.tune(start, SETTINGS, seed, PRIMITIVES, LEVELS, VALIDATION, ask, 3_000) is start
+
+
+def test_tuning_without_enough_playthroughs_plays_none() -> None:
+    start, ask = member("0.5 * A + B", 0.5), Noisy(lambda _: 0.5)
+    assert tuning.tune(start, SETTINGS, 1, PRIMITIVES, LEVELS, VALIDATION, ask, 100) is start and ask.spent == 0
