@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
+from persona_evo import limits
 from persona_evo.errors import SettingsError, unknown
 
 if TYPE_CHECKING:
@@ -96,8 +97,7 @@ class Workers:
         if backend not in BACKENDS:
             expected, hint = unknown(backend, BACKENDS)
             raise SettingsError("no such backend", found=backend, expected=expected, hint=hint)
-        if isinstance(jobs, bool) or not isinstance(jobs, int) or (jobs < 1 and jobs != -1):
-            raise SettingsError("the number of jobs is out of range", found=repr(jobs), expected="at least 1, or -1")
+        jobs = limits.jobs(jobs)
         _check_address(backend, address)
         self.jobs = cores() if jobs == -1 else jobs
         self.backend, self.address, self._idle = backend, address, idle
@@ -189,9 +189,11 @@ def lent(
     """Workers that play a game: those that are given, which are left running, or new ones.
 
     A game that runs in processes of its own is played from this process, whatever is given: its rollouts are what is
-    played at once (see `persona_evo.connect`).
+    played at once (see `persona_evo.connect`). So is a game that no other process finds, such as one of a notebook.
     """
-    if game.outside is not None:
+    from persona_evo.games import registry
+
+    if game.outside is not None or not registry.reachable(game):
         yield Workers(1)
     elif workers is not None:
         yield workers

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from persona_evo import limits
 from persona_evo.errors import ConnectError, Place, RunError, SettingsError
 from persona_evo.evolve.dispatch import Dispatch
 from persona_evo.evolve.fitness_spec import LevelText
@@ -26,7 +27,7 @@ from persona_evo.evolve.reopening import load_levels
 from persona_evo.games import registry
 from persona_evo.games.commands import command
 from persona_evo.games.core import Game, Level, closing_outside
-from persona_evo.playtest.journal import MAX_TRIALS, TRACES, Journal, Reopened, config_reader, reading, reopen
+from persona_evo.playtest.journal import TRACES, Journal, Reopened, config_reader, reading, reopen
 from persona_evo.playtest.metrics import Bound
 from persona_evo.playtest.players import Player, Role, check_skills, movers, player_from
 from persona_evo.playtest.playing import CONTINUATION, Job, Source, Spec, draws, play
@@ -130,7 +131,7 @@ def playtest(
         game: what is played.
         levels: as loaded by `game.load`; names must differ.
         players: labels must differ.
-        trials: playthroughs of each player in each level, 1 to MAX_TRIALS.
+        trials: playthroughs of each player in each level, 1 to `limits.MOST_TRIALS`.
         seed: everything follows from it, unless the budget is one of time.
         budget, settings: of each search; 10,000 iterations and the preset `anytime` if not given.
         jobs, backend, address: see `evolve.parallel.Workers`; without influence on the result.
@@ -348,8 +349,7 @@ def _check(levels: Sequence[Level], players: Sequence[Player], trials: int) -> N
         raise SettingsError("a playtest needs levels", found="none", expected="at least one")
     if not players:
         raise SettingsError("a playtest needs players", found="none", expected="at least one persona")
-    if isinstance(trials, bool) or not 1 <= trials <= MAX_TRIALS:
-        raise SettingsError("the number of trials is out of range", found=str(trials), expected=f"1 to {MAX_TRIALS}")
+    limits.whole(trials, "the number of trials", 1, limits.MOST_TRIALS)
     for what, names in (("level", [v.name for v in levels]), ("player", [p.label for p in players])):
         twice = next((n for n in names if names.count(n) > 1), None)
         if twice is not None:
