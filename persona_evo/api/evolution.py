@@ -12,6 +12,7 @@ from persona_evo.api.naming import (
     LevelsLike,
     PersonaLike,
     SearchLike,
+    budget_of,
     first_policies,
     game_of,
     league_of,
@@ -33,7 +34,8 @@ from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
 from persona_evo.games.generating import asked
 from persona_evo.personas import Persona
-from persona_evo.search.duel import League, budget_for
+from persona_evo.search.duel import League
+from persona_evo.search.settings import Budget
 from persona_evo.seeds import fresh
 
 
@@ -45,6 +47,7 @@ def evolve_policy(
     seed: int | None = None,
     iterations: int | None = None,
     seconds: float | None = None,
+    budget: Budget | None = None,
     jobs: int = -1,
     out: str | Path = "runs",
     duration: float | None = None,
@@ -68,6 +71,7 @@ def evolve_policy(
             explains them.
         iterations, seconds: of the search in each playthrough; 10,000 iterations if neither is given, or what the agent
             has for a move.
+        budget: in their place.
         jobs: cores, -1 for all; without influence on the result. A game that was made in a notebook or in the main
             program, which other processes do not find, has one.
         out: the folder below which the run has its own.
@@ -111,7 +115,7 @@ def evolve_policy(
         seed,
         root=Path(out),
         search=None if search is None else rules_of_search(search, game),
-        budget=budget_for(iterations, seconds, meeting),
+        budget=budget_of(budget, iterations, seconds, meeting),
         jobs=jobs,
         progress=progress,
         tell=tell,

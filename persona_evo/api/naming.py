@@ -22,8 +22,8 @@ from persona_evo.personas import Persona, load, named, resolve
 from persona_evo.playtest.match import names
 from persona_evo.playtest.players import Player
 from persona_evo.search.agents import Agent
-from persona_evo.search.duel import League
-from persona_evo.search.settings import PRESETS, SearchSettings
+from persona_evo.search.duel import League, budget_for
+from persona_evo.search.settings import PRESETS, Budget, SearchSettings
 from persona_evo.search.tree_policy import UTILITY_POLICY, TreePolicy
 from persona_evo.store import policies
 from persona_evo.store.policies import Policy
@@ -384,6 +384,27 @@ def rules_of_search(
     if isinstance(search, str):
         rules = replace(rules, lists=() if why else rules.lists, tolerance=0.0 if why else usual)
     return replace(rules, **given)
+
+
+def budget_of(
+    budget: Budget | None, iterations: int | None, seconds: float | None, league: League | None = None
+) -> Budget:
+    """The budget of a search: a whole one, or iterations and seconds, or the usual one.
+
+    Raises:
+        SettingsError: it is given in both ways, or a number is out of range.
+    """
+    if budget is None:
+        return budget_for(iterations, seconds, league)
+    if iterations is not None or seconds is not None:
+        raise SettingsError(
+            "the budget is given twice",
+            found=f"{budget}, iterations {iterations}, seconds {seconds}",
+            expected="either a budget, or iterations and seconds",
+        )
+    if not isinstance(budget, Budget):
+        raise SettingsError("this is no budget", found=repr(budget)[:200], expected="Budget(iterations=1000)")
+    return budget
 
 
 def _listless(rules: SearchSettings, game: Game, agent: str) -> str:

@@ -14,6 +14,7 @@ from persona_evo.api.naming import (
     PlayersLike,
     PolicyLike,
     SearchLike,
+    budget_of,
     by_utility,
     league_of,
     levels_of,
@@ -34,8 +35,8 @@ from persona_evo.playtest.players import check_lists, with_skills
 from persona_evo.playtest.playing import CONTINUATION, room
 from persona_evo.search.bounds import Solution
 from persona_evo.search.bounds import solve as solve_level
-from persona_evo.search.duel import budget_for
 from persona_evo.search.plan import Plan, planner_for
+from persona_evo.search.settings import Budget
 from persona_evo.search.tree_policy import with_lists
 from persona_evo.seeds import fresh
 
@@ -47,6 +48,7 @@ def plan(
     *,
     iterations: int | None = None,
     seconds: float | None = None,
+    budget: Budget | None = None,
     search: SearchLike = "anytime",
     seed: int = 0,
     hedge: float | None = None,
@@ -59,6 +61,7 @@ def plan(
         persona: who plays.
         policy: as for `player`; the persona's open lists count where it has none.
         iterations, seconds: of the search; 10,000 iterations if neither is given.
+        budget: in their place.
         search: rules of the search: "anytime", "single", "paper", settings, or a mapping of some of them.
         seed: of all random choices.
         hedge, tolerance: as for `playtest_levels`, but both are 0 if not given.
@@ -73,7 +76,7 @@ def plan(
     rules = rules_of_search(search, game, hedge=hedge, tolerance=tolerance)
     chosen = usual_policy(who, game, by_utility(game, rules)) if policy is None else tree_policy(policy, who, game)
     check_lists([chosen], rules)
-    budget, seed = budget_for(iterations, seconds), limits.seed(seed)
+    budget, seed = budget_of(budget, iterations, seconds), limits.seed(seed)
     planner = planner_for(game, levels_of(game, level)[0], rules, room(budget))
     with closing_outside(game):
         found: Plan = planner.plan(who.utility, with_lists(chosen, who.lists), budget, seed)
@@ -87,6 +90,7 @@ def playtest_levels(
     trials: int = 50,
     iterations: int | None = None,
     seconds: float | None = None,
+    budget: Budget | None = None,
     search: SearchLike = "anytime",
     seed: int | None = None,
     jobs: int = -1,
@@ -109,6 +113,7 @@ def playtest_levels(
             search "paper" and agents need evolved policies.
         iterations, seconds: of the search in each playthrough; 10,000 iterations if neither is given, or what the agent
             has for a move.
+        budget: in their place.
         trials: playthroughs of each player in each level, 1 to 100,000.
         search: rules of the search: "anytime", "single", "paper", settings, or a mapping of some of them.
         seed: of everything random, a new one if None.
@@ -138,6 +143,7 @@ def playtest_levels(
         trials=trials,
         iterations=iterations,
         seconds=seconds,
+        budget=budget,
         search=search,
         seed=seed,
         jobs=jobs,
@@ -164,6 +170,7 @@ def _playtest(
     usual: float,
     iterations: int | None = None,
     seconds: float | None = None,
+    budget: Budget | None = None,
     search: SearchLike = "anytime",
     seed: int | None = None,
     jobs: int = -1,
@@ -198,7 +205,7 @@ def _playtest(
             chosen,
             trials,
             seed=seed,
-            budget=budget_for(iterations, seconds, meeting),
+            budget=budget_of(budget, iterations, seconds, meeting),
             settings=rules,
             workers=workers,
             folder=target,
@@ -221,6 +228,7 @@ def compare(
     trials: int = 50,
     iterations: int | None = None,
     seconds: float | None = None,
+    budget: Budget | None = None,
     search: SearchLike = "anytime",
     seed: int | None = None,
     jobs: int = -1,
@@ -257,6 +265,7 @@ def compare(
         usual=0.0,
         iterations=iterations,
         seconds=seconds,
+        budget=budget,
         search=search,
         seed=seed,
         jobs=jobs,

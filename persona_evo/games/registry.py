@@ -126,6 +126,25 @@ def reachable(game: Game) -> bool:
     return _made.get(game.name) is not game
 
 
+def sent(game: Game) -> str:
+    """The address of a game that is sent to another process.
+
+    Raises:
+        GameError: no other process finds the game.
+    """
+    place = address(game)
+    try:
+        found = get(place)
+    except PersonaEvoError:
+        found = None
+    if found is not game or not reachable(game):
+        raise GameError(
+            f"the game {game.name!r} cannot be pickled: another process would not find it"
+            "\n  hint: put the game into a file of its own, and load it by  load_game('FILE.py:GAME')"
+        )
+    return place
+
+
 def _listed(name: str) -> Game | None:
     """The game of a listed name."""
     return get(name) if name in names() else None

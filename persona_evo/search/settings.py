@@ -22,6 +22,11 @@ CHOICES: dict[str, tuple[str, ...]] = {
 }
 
 
+MOVE_BY_MOVE = (
+    'let an agent play move by move: --agent FILE.toml#NAME with playtest and evolve, agent="FILE.toml#NAME" in Python'
+)
+"""What to do in games that cannot be planned whole."""
+
 POLISH = 2
 """Iterations spent on a plan of equal worth that wins or is shorter, for each that it took to prove the best worth."""
 
