@@ -10,11 +10,12 @@
 
 A level's seed is the seed of `reset`, so a slippery lake is a level whose ice slips the same way each time. A decision
 is an action of the space, which has to be Discrete; where the environment's info has an `action_mask`, the choices are
-the actions that it allows, in their order; a mask that allows none ends the game, which counts as truncated. The score is the return. Metrics are RETURN, REWARD (of the last step),
-STEPS, DONE (terminated), CUT (truncated) and the observation: OBS where it is one number, else OBS0, OBS1 ... in the
-order in which the space has its parts, the first 32 of them; parts of a varying length (Sequence, Graph, Text) have no
-metrics. With `--grid COLUMNS` the observation is the number of a cell of a grid, row by row, and X and Y are its column
-and row, which heatmaps are drawn from. The hash is that of all observations and rewards, whole.
+the actions that it allows, in their order. A mask that allows none ends the game, which counts as truncated. The score
+is the return. Metrics are RETURN, REWARD (of the last step), STEPS, DONE (terminated), CUT (truncated) and the
+observation: OBS where it is one number, else OBS0, OBS1 ... in the order in which the space has its parts, the first 32
+of them. Parts of a varying length (Sequence, Graph, Text) have no metrics. With `--grid COLUMNS` the observation is the
+number of a cell of a grid, row by row, and X and Y are its column and row, which heatmaps are drawn from. The hash is
+that of all observations and rewards, whole.
 
 A process has one environment, which is made anew where a variant changes the settings. The package `gymnasium` comes
 with the extra `gym`; what else an environment needs is installed as its own manual says.

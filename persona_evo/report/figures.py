@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import math
+import os
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -156,8 +157,26 @@ def save(
     return written
 
 
+def _import_matplotlib() -> None:
+    """Import Matplotlib, even if MPLBACKEND names a backend that is not installed here: figures need none.
+
+    Jupyter passes its own backend to all processes that are started from a notebook.
+    """
+    try:
+        import matplotlib  # noqa: F401
+    except ValueError:
+        named = os.environ.pop("MPLBACKEND", None)
+        if named is None:
+            raise
+        try:
+            import matplotlib  # noqa: F401
+        finally:
+            os.environ["MPLBACKEND"] = named
+
+
 def rendered(content: Chart | Heat, form: str) -> bytes:
     """A figure as the bytes of a file."""
+    _import_matplotlib()
     from matplotlib import rc_context
     from matplotlib.figure import Figure as Canvas
 
