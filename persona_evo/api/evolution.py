@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -22,9 +23,10 @@ from persona_evo.api.naming import (
     rules_of_search,
 )
 from persona_evo.api.options import EvolutionChanges
-from persona_evo.evolve import comparison, pools
+from persona_evo.evolve import comparison, genome, pools
 from persona_evo.evolve import run as runs_of_evolution
 from persona_evo.evolve.driving import Progress as Generation
+from persona_evo.evolve.explanation import meanings
 from persona_evo.evolve.parallel import lent
 from persona_evo.evolve.run import Outcome
 from persona_evo.evolve.schedule import TellPhase
@@ -37,6 +39,8 @@ from persona_evo.personas import Persona
 from persona_evo.search.duel import League
 from persona_evo.search.settings import Budget
 from persona_evo.seeds import fresh
+from persona_evo.store import runs, schema
+from persona_evo.store.policies import Policy
 
 
 def evolve_policy(
@@ -89,7 +93,8 @@ def evolve_policy(
         held_out: how many levels are held out beside generated ones.
 
     Returns:
-        The outcome; `load_policy(outcome.policy)` is what was found.
+        The outcome; `load_policy(outcome.policy)` is what was found. After Ctrl-C the policy is the best so far, which
+        has not been compared on fresh seeds, and `resume_evolution(outcome.folder)` goes on.
 
     Raises:
         PersonaError, FormulaError, LevelError: there is no such persona or level, or its file is damaged.
@@ -125,7 +130,40 @@ def evolve_policy(
         held_out=unseen,
         pools=made,
     )
-    return best
+    return _usable(best)
+
+
+def _usable(outcome: Outcome) -> Outcome:
+    """An outcome with a policy, after an interruption the best individual so far, as it was bred."""
+    if outcome.policy is not None or outcome.best is None:
+        return outcome
+    config, text, folder = runs.read_config(outcome.folder), outcome.best.formula, outcome.folder
+    game = registry.get(str(config["game"]))
+    plays: dict[str, Any] = {"formula": text}
+    if genome.is_lists(text):
+        plays = {"kind": "lists", "lists": genome.lists_of(text)}
+    policy = Policy(
+        name=config["persona"]["name"],
+        game=game.name,
+        game_version=game.version,
+        persona=config["persona"]["name"],
+        utility=config["utility"],
+        priority=config["persona"]["priority"],
+        unfinished=("comparison", "tuning", "simplification"),
+        metrics=meanings(genome.scores(text), game),
+        levels=tuple(level["name"] for level in config["levels"]),
+        seed=config["seed"],
+        budget=config["budget"],
+        search=config["search"],
+        evolution=config["evolution"],
+        run={"name": folder.name, "generations": outcome.generations, "fitness_in_run": outcome.best.fitness},
+        versions=config["versions"],
+        notes="The best of an evolution that was interrupted. It has not been compared on fresh seeds.",
+        **plays,
+    )
+    path = folder / f"interrupted-{outcome.generations}.json"
+    schema.write_atomically(path, policy.to_text())
+    return replace(outcome, policy=path)
 
 
 def _settings(
@@ -183,7 +221,7 @@ def resume_evolution(
         SettingsError: fewer generations than the run has, or the game is not found.
         ConnectError: a connected game fails.
     """
-    return runs_of_evolution.resume(
+    outcome = runs_of_evolution.resume(
         Path(folder),
         generations=None if generations is None else limits.whole(generations, "generations", 1, 1_000_000),
         jobs=limits.jobs(jobs),
@@ -192,6 +230,7 @@ def resume_evolution(
         tell=tell,
         game_name=None if game is None else registry.address(game_of(game)),
     )
+    return _usable(outcome)
 
 
 def _deadline(duration: float | None) -> float | None:

@@ -26,7 +26,9 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--clear-cache", action="store_true", help="delete compiled code; it is compiled again when needed"
     )
-    parser.add_argument("--game", type=filled, metavar="GAME", help="FILE.toml of a connected game, FILE.py:GAME, or a name")
+    parser.add_argument(
+        "--game", type=filled, metavar="GAME", help="FILE.toml of a connected game, FILE.py:GAME, or a name"
+    )
     parser.add_argument(
         "--level",
         type=filled,

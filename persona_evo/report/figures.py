@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import math
 import os
+import sys
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -163,11 +164,13 @@ def _import_matplotlib() -> None:
     Jupyter passes its own backend to all processes that are started from a notebook.
     """
     try:
-        import matplotlib  # noqa: F401
+        import matplotlib
     except ValueError:
         named = os.environ.pop("MPLBACKEND", None)
         if named is None:
             raise
+        for name in [m for m in sys.modules if m.partition(".")[0] == "matplotlib"]:
+            del sys.modules[name]  # what the import left behind
         try:
             import matplotlib  # noqa: F401
         finally:
