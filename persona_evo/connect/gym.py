@@ -257,7 +257,7 @@ def _digest(whole: Any, space: Any, seen: Any) -> None:
         for key, part in space.spaces.items() if kind == "Dict" else enumerate(space.spaces):
             _digest(whole, part, seen[key])
     elif kind in NUMERIC:
-        whole.update(memoryview(np.ascontiguousarray(seen).ravel()))
+        whole.update(np.ascontiguousarray(seen).tobytes())
     elif kind == "Sequence":
         whole.update(str(len(seen)).encode())
         for one in seen if not space.stack else ():
