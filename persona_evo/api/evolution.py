@@ -25,21 +25,23 @@ from persona_evo.api.naming import (
 from persona_evo.api.options import EvolutionChanges
 from persona_evo.evolve import comparison, genome, pools
 from persona_evo.evolve import run as runs_of_evolution
-from persona_evo.evolve.driving import Progress as Generation
+from persona_evo.evolve.driving import GenerationProgress
 from persona_evo.evolve.explanation import meanings
-from persona_evo.evolve.parallel import lent
 from persona_evo.evolve.run import Outcome
 from persona_evo.evolve.schedule import TellPhase
+from persona_evo.evolve.setting import SkilledPlay, with_usual
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.start import chosen as chosen_settings
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
 from persona_evo.games.generating import asked
+from persona_evo.jobs import schema
+from persona_evo.jobs.workers import lent
 from persona_evo.personas import Persona
 from persona_evo.search.duel import League
 from persona_evo.search.settings import Budget
 from persona_evo.seeds import fresh
-from persona_evo.store import runs, schema
+from persona_evo.store import runs
 from persona_evo.store.policies import Policy
 
 
@@ -55,13 +57,14 @@ def evolve_policy(
     jobs: int = -1,
     out: str | Path = "runs",
     duration: float | None = None,
-    progress: Callable[[Generation], None] | None = None,
+    progress: Callable[[GenerationProgress], None] | None = None,
     tell: TellPhase | None = None,
     league: Sequence[str] = (),
     agent: str = "",
     search: SearchLike | None = None,
     seed_policies: str | Sequence[str] | None = None,
     held_out: int = pools.HELD_OUT,
+    skill: str = "",
     **settings: Unpack[EvolutionChanges],
 ) -> Outcome:
     """Evolve a tree policy for a persona and keep the run in a folder below `out`.
@@ -74,7 +77,7 @@ def evolve_policy(
         settings: single values that differ from the preset's, such as generations or population; `EvolutionSettings`
             explains them.
         iterations, seconds: of the search in each playthrough; 10,000 iterations if neither is given, or what the agent
-            has for a move.
+            or the skill has for a move.
         budget: in their place.
         jobs: cores, -1 for all; without influence on the result. A game that was made in a notebook or in the main
             program, which other processes do not find, has one.
@@ -91,6 +94,9 @@ def evolve_policy(
             which sets `variables` to "extended" unless they are given, "utility", "library", a policy's name or file,
             "formula:TEXT". None for the preset's, of which what does not fit is left out.
         held_out: how many levels are held out beside generated ones.
+        skill: evolve for a player who searches anew for each move: "novice", "casual" or "expert", who see a few moves
+            ahead and make errors, or "full-sight", who sees the whole game and makes none. Takes the place of search,
+            agent and league; iterations are those of a move, or for each legal move as the skill has them if not given.
 
     Returns:
         The outcome; `load_policy(outcome.policy)` is what was found. After Ctrl-C the policy is the best so far, which
@@ -98,7 +104,8 @@ def evolve_policy(
 
     Raises:
         PersonaError, FormulaError, LevelError: there is no such persona or level, or its file is damaged.
-        SettingsError: a setting is out of range, or a policy that was named does not fit into the first population.
+        SettingsError: a setting is out of range, a policy that was named does not fit into the first population, or a
+            skill does not go with the game or other arguments.
         PolicyError: there is no such policy to start from.
         RunError: the folder cannot be made.
         ConnectError: a connected game fails.
@@ -106,9 +113,12 @@ def evolve_policy(
     who = persona_of(persona)
     game = registry.get(who.game)
     seed, jobs = fresh() if seed is None else limits.seed(seed), limits.jobs(jobs)
+    iterations = None if iterations is None else limits.whole(iterations, "iterations", 1, limits.MOST_ITERATIONS)
+    others = {"search": search, "agent": agent, "league": league, "seconds": seconds, "budget": budget}
+    skilled = SkilledPlay.of(skill, game, iterations, others=others)
     meeting = league_of(game, who, league, agent)
     first = None if seed_policies is None else first_policies(seed_policies, game.name)
-    chosen = _settings(preset, game, meeting, settings, first, levels)
+    chosen = _settings(preset, game, meeting, settings, first, skilled, bool(_generated(levels)))
     made = _pools(game, who, levels, seed, jobs, held_out)
     trained = made["train"].load(game) if made else levels_of(game, levels)
     unseen = None if made or game.outside is not None else comparison.held_out(game, trained)
@@ -129,6 +139,7 @@ def evolve_policy(
         league=meeting,
         held_out=unseen,
         pools=made,
+        skilled=skilled,
     )
     return _usable(best)
 
@@ -172,11 +183,13 @@ def _settings(
     meeting: League | None,
     changes: EvolutionChanges,
     first: tuple[str, ...] | None,
-    levels: LevelsLike,
+    skilled: SkilledPlay | None,
+    generated: bool,
 ) -> EvolutionSettings:
     """The settings of an evolution; the arguments as of `evolve_policy`, the policies to start from by their names."""
     if not isinstance(preset, EvolutionSettings):
-        return chosen_settings(preset, game, meeting, changes, first, generated=bool(_generated(levels)))
+        with_skill = with_usual(changes, skilled, game, preset, generated)
+        return chosen_settings(preset, game, meeting, with_skill, first, generated=generated)
     values: dict[str, Any] = {**preset.to_dict(), **changes, **({} if first is None else {"first": first})}
     return EvolutionSettings.from_dict(values)
 
@@ -188,7 +201,7 @@ def _pools(
     count = _generated(levels)
     if not count:
         return {}
-    with lent(None, game, jobs) as workers:
+    with lent(None, jobs, alone=registry.alone(game)) as workers:
         counts = pools.counts(count, held_out)
         return pools.prepared(game, persona.utility, counts, seed, workers, lists=persona.lists)
 
@@ -205,7 +218,7 @@ def resume_evolution(
     generations: int | None = None,
     jobs: int = -1,
     duration: float | None = None,
-    progress: Callable[[Generation], None] | None = None,
+    progress: Callable[[GenerationProgress], None] | None = None,
     tell: TellPhase | None = None,
 ) -> Outcome:
     """Continue an evolution where it stopped, or add generations to a finished one.

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from persona_evo import limits
+from persona_evo.jobs.progress import Tell
 from persona_evo.playtest.experiment import course
 
 if TYPE_CHECKING:
@@ -20,14 +20,14 @@ def experiment(
     replicates: int | None = None,
     rollouts: int | None = None,
     jobs: int = 1,
-    progress: Callable[[course.Progress], None] | None = None,
+    progress: Tell | None = None,
 ) -> Report:
     """Make the searches of an experiment's TOML file and write the page; the same call resumes after any stop.
 
     Args:
         file: see `persona_evo.playtest.experiment.reading`.
         folder: for everything.
-        replicates, rollouts: instead of what the file says.
+        replicates, rollouts: override the values of the file.
         jobs: cores, for games that are played in this program; without influence on the result.
         progress: called now and then.
 

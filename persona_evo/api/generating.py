@@ -9,12 +9,12 @@ from persona_evo import limits
 from persona_evo.api.naming import LevelOption, game_of
 from persona_evo.errors import SettingsError
 from persona_evo.evolve import pools
-from persona_evo.evolve.parallel import lent
 from persona_evo.games import registry
 from persona_evo.games.constraints import Constraints, Span
 from persona_evo.games.core import Game, Level
 from persona_evo.games.generating import generate, generator
 from persona_evo.games.options import level_options
+from persona_evo.jobs.workers import lent
 
 
 def generate_levels(
@@ -57,7 +57,7 @@ def generate_levels(
     wanted, given = Constraints(tuple(kinds), spans), level_options(of, options)
     if not of.planned:
         return generate(of, count, seed, stream, wanted, given)
-    with lent(None, of, jobs) as workers:
+    with lent(None, jobs, alone=registry.alone(of)) as workers:
         found = pools.winnable(of, count, seed, stream, workers, constraints=wanted, options=given)
     return [level.load(of) for level in found]
 
@@ -76,9 +76,9 @@ def path_between(game: Game, low: int | None, high: int | None) -> dict[str, Spa
     path = generator(game).path
     if not path:
         raise SettingsError(
-            f"levels of {game.title} have no way to the end that could be measured",
+            f"levels of {game.title} do not have a path to the end that can be measured",
             found=f"a path of {Span(low or 0, math.inf if high is None else high)}",
-            hint="leave the constraint on the path out",
+            hint="leave out the constraint on the path",
         )
     if high is not None and high < (low or 0):
         raise SettingsError(

@@ -420,4 +420,4 @@ def _constant(text: str) -> float:
     try:
         return float(text)
     except ValueError as e:
-        raise SettingsError("UCB1's constant is no number", found=text, expected="ucb1:C such as ucb1:0.7") from e
+        raise SettingsError("UCB1's constant is not a number", found=text, expected="ucb1:C such as ucb1:0.7") from e

@@ -27,9 +27,10 @@ from persona_evo.api.naming import (
 )
 from persona_evo.api.results import Comparison, Results, add_bounds, as_results, compared
 from persona_evo.errors import SettingsError
-from persona_evo.evolve.parallel import lent
 from persona_evo.games import acceptance, registry
 from persona_evo.games.core import closing_outside
+from persona_evo.jobs.progress import Tell
+from persona_evo.jobs.workers import lent
 from persona_evo.playtest import batch, bounds
 from persona_evo.playtest.players import check_lists, with_skills
 from persona_evo.playtest.playing import CONTINUATION, room
@@ -96,7 +97,7 @@ def playtest_levels(
     jobs: int = -1,
     folder: str | Path | None = None,
     bound_seconds: float = 0.0,
-    progress: batch.Tell | None = None,
+    progress: Tell | None = None,
     league: Sequence[str] = (),
     agent: str = "",
     hedge: float | None = None,
@@ -176,7 +177,7 @@ def _playtest(
     jobs: int = -1,
     folder: str | Path | None = None,
     bound_seconds: float = 0.0,
-    progress: batch.Tell | None = None,
+    progress: Tell | None = None,
     league: Sequence[str] = (),
     agent: str = "",
     hedge: float | None = None,
@@ -198,7 +199,7 @@ def _playtest(
     mover = meeting.agent.name if meeting is not None else ""
     rules = rules_of_search(search, game, hedge=hedge, tolerance=tolerance, agent=mover, usual=usual)
     check_lists([p.policy for p in chosen if p.agent is None], rules, mover)
-    with lent(None, game, jobs) as workers:
+    with lent(None, jobs, alone=registry.alone(game)) as workers:
         played = batch.playtest(
             game,
             loaded,

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from persona_evo.api import frames
 from persona_evo.evolve.fitness_spec import LevelText
-from persona_evo.evolve.parallel import Workers
 from persona_evo.formula import parse
 from persona_evo.formula.guards import guards
 from persona_evo.games.acceptance import Accepted
 from persona_evo.games.core import Level
 from persona_evo.games.diagnosis import harder_copies
 from persona_evo.games.findings import Finding
+from persona_evo.jobs.workers import Workers
 from persona_evo.playtest import appraisals, batch, duels, require, routes, versions
 from persona_evo.playtest import bounds as limits
 from persona_evo.playtest.analysis import Analysis, analyse, told_rows

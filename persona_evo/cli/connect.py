@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import Commands, filled, number, path
-from persona_evo.cli.say import Progress, note, say
+from persona_evo.cli.say import StatusLine, note, say
 from persona_evo.cli.starting import begun
 from persona_evo.errors import ConnectError, Place, SettingsError
 from persona_evo.words import counted
@@ -160,17 +160,17 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
     from persona_evo.connect.game import ConnectedPlanner
     from persona_evo.games import mapsets, registry
     from persona_evo.games.core import closing_outside
+    from persona_evo.jobs.schema import writing_in
     from persona_evo.personas import load
     from persona_evo.playtest.players import check_lists
     from persona_evo.playtest.playing import room
     from persona_evo.search.plan import planner_for
     from persona_evo.search.settings import SearchSettings
-    from persona_evo.store.schema import writing_in
 
     game = registry.get(args.game)
     if game.outside is None:
         raise SettingsError("this is not a connected game", found=args.game, expected="a description, FILE.toml")
-    line = Progress()
+    line = StatusLine()
     with ExitStack() as stack:
         stack.enter_context(closing_outside(game))
         (level,) = mapsets.resolve(game, [args.level])[:1]

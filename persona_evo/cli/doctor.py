@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     import platform
 
     from persona_evo.compiling import cache, is_warm
-    from persona_evo.evolve.parallel import cores
+    from persona_evo.jobs.workers import cores
 
     if args.clear_cache:
         gone, left = cache.clear()

@@ -11,20 +11,20 @@ workers as suits these (see `dispatch`), and each worker keeps the levels and th
 from __future__ import annotations
 
 import socket
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from persona_evo.evolve import genome
-from persona_evo.evolve.dispatch import Costs, Dispatch
 from persona_evo.evolve.duplicates import first_of_equals
 from persona_evo.evolve.fitness_spec import FitnessSpec, LevelText
-from persona_evo.evolve.parallel import Usage, Workers
 from persona_evo.evolve.records import Request
 from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
 from persona_evo.games.core import WON, Game, Level
+from persona_evo.jobs.cache import WorkerCache
+from persona_evo.jobs.dispatch import Costs, Dispatch
+from persona_evo.jobs.workers import Usage, Workers
 from persona_evo.search.duel import Solo
 from persona_evo.search.plan import LevelPlanner, Plan, capacity_for, plan, planner_for
 from persona_evo.search.settings import Budget
@@ -106,7 +106,7 @@ class _Workshop:
         if league is not None:
             return league.games(self.game, loaded)[opponent]
         if self.spec.skill is not None:
-            return Skilled(self.game, loaded, self.spec.skill)
+            return Skilled(self.game, loaded, self.spec.skill, self.spec.per_legal_move)
         return planner_for(self.game, loaded, self.spec.search, capacity_for(self.spec.budget))
 
     def plan(self, policy: TreePolicy, case: int, seed: int, side: int, budget: Budget) -> Plan:
@@ -120,32 +120,19 @@ class _Workshop:
         return Score(found.utility, found.metrics.get(self.spec.priority, 0.0), float(found.outcome == WON))
 
 
-_here = threading.local()
-_WORKSHOPS = 2
-"""Specifications a worker remembers."""
-_LEVELS = 1_000
-"""Loaded levels that a worker remembers."""
+_workshops: WorkerCache[_Workshop] = WorkerCache(2)
+"""By digest of the specification."""
+_levels: WorkerCache[tuple[Game, Level]] = WorkerCache(1_000)
+"""Loaded levels, for all specifications; by text and identity of the game."""
 
 
 def _loaded(game: Game, text: LevelText) -> Level:
     """A level, at hand where this thread has loaded it for another specification."""
-    known: dict[LevelText, tuple[Game, Level]] = getattr(_here, "levels", {})
-    _here.levels = known
-    if text not in known or known[text][0] is not game:
-        if len(known) >= _LEVELS:
-            known.clear()
-        known[text] = game, text.load(game)
-    return known[text][1]
+    return _levels.get((text, id(game)), lambda: (game, text.load(game)))[1]
 
 
 def _workshop(spec: FitnessSpec) -> _Workshop:
-    known: dict[str, _Workshop] = getattr(_here, "workshops", {})
-    _here.workshops = known
-    if spec.digest not in known:
-        while len(known) >= _WORKSHOPS:
-            del known[next(iter(known))]
-        known[spec.digest] = _Workshop(spec)
-    return known[spec.digest]
+    return _workshops.get(spec.digest, lambda: _Workshop(spec))
 
 
 def play(shared: tuple[FitnessSpec, Stop | None], trials: Sequence[FitnessTrial]) -> Iterator[Score | None]:
@@ -173,7 +160,7 @@ def sample_plan(spec: FitnessSpec, formula: Formula, case: int, budget: Budget) 
     """One playthrough of a case with a formula, to look at its states. budget: of one that is planned whole."""
     shop = _workshop(spec)
     policy = shop.policy(formula)
-    if spec.league is not None:
+    if spec.league is not None or spec.skill is not None:
         return shop.plan(policy, case, 0, 0, spec.budget)
     return plan(shop.game, spec.levels[case].load(shop.game), shop.utility, policy, budget, spec.search, seed=0)
 

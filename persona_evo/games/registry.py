@@ -145,6 +145,12 @@ def sent(game: Game) -> str:
     return place
 
 
+def alone(game: Game) -> bool:
+    """Whether this process has to play the game: one that runs in processes of its own, which play many rollouts at
+    once (see `persona_evo.connect`), or one that no other process finds, such as a game of a notebook."""
+    return game.outside is not None or not reachable(game)
+
+
 def _listed(name: str) -> Game | None:
     """The game of a listed name."""
     return get(name) if name in names() else None

@@ -23,12 +23,12 @@ from numpy.typing import NDArray
 from persona_evo.errors import RunError, SettingsError
 from persona_evo.games.core import Game, Level
 from persona_evo.games.findings import Spot
+from persona_evo.jobs import schema
+from persona_evo.jobs.folder import made
 from persona_evo.playtest.records import Playthrough
 from persona_evo.report import maps
 from persona_evo.report.charts import Axis, Bars, Chart, Plot, Series
 from persona_evo.report.written import Names
-from persona_evo.store import schema
-from persona_evo.store.lines import made
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -143,7 +143,7 @@ def save(
         RunError: the folder cannot be made, or there is nothing to draw.
     """
     if form not in FORMATS:
-        raise SettingsError("figures have no such format", found=form, expected=", ".join(FORMATS))
+        raise SettingsError("there is no such format for figures", found=form, expected=", ".join(FORMATS))
     drawings, folder = list(drawings), Path(folder)
     if not drawings:
         raise RunError("there is nothing to draw", hint="figures show results: wait for the first ones")

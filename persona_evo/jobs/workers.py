@@ -26,13 +26,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 from persona_evo import limits
 from persona_evo.errors import SettingsError, unknown
-
-if TYPE_CHECKING:
-    from persona_evo.games.core import Game
 
 BACKENDS = ("loky", "threading", "dask", "ray")
 
@@ -184,16 +181,22 @@ class Workers:
 
 @contextlib.contextmanager
 def lent(
-    workers: Workers | None, game: Game, jobs: int = 1, backend: str = "loky", address: str | None = None
+    workers: Workers | None,
+    jobs: int = 1,
+    backend: str = "loky",
+    address: str | None = None,
+    *,
+    alone: bool = False,
 ) -> Iterator[Workers]:
-    """Workers that play a game: those that are given, which are left running, or new ones.
+    """Provide workers: those that are given, which are left running, or new ones.
 
-    A game that runs in processes of its own is played from this process, whatever is given: its rollouts are what is
-    played at once (see `persona_evo.connect`). So is a game that no other process finds, such as one of a notebook.
+    Args:
+        workers: that are running already, None for new ones.
+        jobs, backend, address: of new ones, see `Workers`.
+        alone: work in this process, whatever is given. A game that runs in processes of its own needs that: it plays
+            many rollouts at once (see `persona_evo.connect`).
     """
-    from persona_evo.games import registry
-
-    if game.outside is not None or not registry.reachable(game):
+    if alone:
         yield Workers(1)
     elif workers is not None:
         yield workers
