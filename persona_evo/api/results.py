@@ -358,7 +358,7 @@ class Comparison:
             progress=progress,
         ).page
 
-    def rows(self, *, states: bool = False) -> list[frames.Row]:
+    def playthroughs(self, *, states: bool = False) -> list[frames.Row]:
         """As `Results.rows`, of both versions."""
         return self.results.rows(states=states)
 

@@ -182,9 +182,9 @@ def _plans(jobs: Iterable[PlanJob]) -> Iterator[Plan]:
     """The plans of levels of connected games, searched side by side."""
 
     def own() -> Iterator[Job]:
-        for planner, *rest in jobs:
+        for planner, utility, policy, budget, seed in jobs:
             assert isinstance(planner, ConnectedPlanner)
-            yield Job(planner, *rest)
+            yield Job(planner, utility, policy, budget, seed)
 
     return plan_together(own())
 
