@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from persona_evo.cli import options, playtest
+from persona_evo.cli import option_values, options, playtest
 from persona_evo.cli.parser import Commands, filled
 from persona_evo.cli.say import StatusLine, note, say
 from persona_evo.errors import SettingsError
@@ -45,11 +45,11 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run(args: argparse.Namespace, workers: Workers) -> int:
-    game = options.game_of(args)
+    game = option_values.game_of(args)
     from persona_evo.api.results import compared
     from persona_evo.report import tables
 
-    levels = options.levels_of(args, game, [args.a, args.b])
+    levels = option_values.levels_of(args, game, [args.a, args.b])
     if len(levels) != 2:
         found = f"{len(levels)}: " + ", ".join(level.name for level in levels)
         raise SettingsError(
@@ -61,13 +61,13 @@ def _run(args: argparse.Namespace, workers: Workers) -> int:
     if a.text == b.text and a.options == b.options:
         say("A and B are the same level: there is nothing to compare")
         return 0
-    folder = args.out or options.new_folder(ROOT, [level.name for level in levels])
+    folder = args.out or option_values.new_folder(ROOT, [level.name for level in levels])
     results = playtest.play(args, game, levels, playtest.players_of(args, game), folder, workers)
-    options.report_findings(game)
+    option_values.report_findings(game)
     if not results.complete:
         note(f"stopped; kept in {folder}: {counted(len(results.records), 'playthrough')}")
         again = "" if args.out else f" --out {shlex.quote(str(folder))}"
-        note(f"go on with: {options.typed(args, results.seed)}{again}")
+        note(f"go on with: {option_values.typed(args, results.seed)}{again}")
         return 130
     results.look(workers=workers)
     comparison = compared(results)

@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from persona_evo.cli import options
+from persona_evo.cli import option_values, options
 from persona_evo.cli.parser import Commands, filled, number, path
 from persona_evo.cli.say import StatusLine, note, say
 from persona_evo.cli.starting import begun
@@ -155,7 +155,7 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
     from contextlib import ExitStack
     from dataclasses import replace
 
-    options.check_outside(args.game)
+    option_values.check_outside(args.game)
     from persona_evo import api
     from persona_evo.connect.game import ConnectedPlanner
     from persona_evo.games import mapsets, registry
@@ -176,7 +176,7 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
         (level,) = mapsets.resolve(game, [args.level])[:1]
         persona = load(args.persona, game)
         policy = api.tree_policy(args.policy, persona, game)
-        seed, budget = options.seed_of(args), options.budget_of(args)
+        seed, budget = option_values.seed_of(args), option_values.budget_of(args)
         note(f"{persona.name} in {level.name} by {policy.text}, seed {seed}")
         settings = replace(SearchSettings.single(), terminal=args.terminal)
         check_lists([policy], settings)
@@ -208,7 +208,7 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
         try:
             wrong = planner.confirm(search)
         finally:
-            options.report_findings(game)
+            option_values.report_findings(game)
         if wrong:
             say("FAULT: the same choices led to another end when they were replayed: " + "; ".join(wrong))
         if search.lost:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from persona_evo.cli import evolve, options, playtest
+from persona_evo.cli import evolve, option_values, options, playtest
 from persona_evo.cli.parser import Commands, filled, whole
 from persona_evo.cli.players import with_baseline
 from persona_evo.cli.say import note, say
@@ -51,9 +51,9 @@ def run(args: argparse.Namespace) -> int:
     from persona_evo.personas import load
 
     out = args.out or Path("runs") / "demo"
-    game = options.game_of(args)
+    game = option_values.game_of(args)
     persona = load(args.persona, game)
-    jobs = options.jobs_of(args)
+    jobs = option_values.jobs_of(args)
     from persona_evo.api.naming import TOLERANCE, load_policy, player, rules_of_search
     from persona_evo.api.results import add_bounds, as_results
     from persona_evo.evolve.driving import INTERRUPTED

@@ -83,11 +83,11 @@ def run(args: argparse.Namespace) -> int:
 
 def _check(args: argparse.Namespace) -> int:
     """Load a game that runs in this program, and check it on a level, if one is named."""
-    from persona_evo.cli import options
+    from persona_evo.cli import option_values
     from persona_evo.games import mapsets, registry
     from persona_evo.games.check import check_game
 
-    game = options.game_of(args)
+    game = option_values.game_of(args)
     say(f"{game.title}, version {game.version}, {'compiled rules' if game.compiled else 'a Python class'}")
     for m in game.metrics:
         say(f"  metric {m.symbol:<12} {m.name}")
@@ -104,10 +104,10 @@ def _examine(args: argparse.Namespace) -> int:
     """Play a connected game and say whether it is fit to be searched."""
     from pathlib import Path
 
-    from persona_evo.cli import options
+    from persona_evo.cli import option_values
     from persona_evo.connect.description_file import read
 
-    options.check_outside(args.game)
+    option_values.check_outside(args.game)
     from persona_evo.connect.doctor import examine
     from persona_evo.connect.session import Session
     from persona_evo.personas.template import range_of

@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from persona_evo.cli import options
+from persona_evo.cli import option_values, options
 from persona_evo.cli import policy as policy_command
 from persona_evo.cli.parser import Commands, assignment, filled, path, plain, whole
 from persona_evo.cli.pools import add_held_out, is_asked, pools_of
@@ -165,7 +165,7 @@ def run(args: argparse.Namespace) -> int:
             hint="persona-evo persona list shows those that ship",
         )
     plays = (args.generations or 100) * (args.population or 100) * len(args.levels or ["train"])
-    with options.workers_of(args, "persona_evo.evolve.fitness", options.thought(args, plays)) as workers:
+    with option_values.workers_of(args, "persona_evo.evolve.fitness", option_values.thought(args, plays)) as workers:
         return _start(args, end, workers) if args.resume is None else _resume(args, end, workers)
 
 
@@ -175,7 +175,7 @@ def _start(args: argparse.Namespace, end: float | None, workers: Workers) -> int
     from persona_evo.games import registry
     from persona_evo.personas import load
 
-    game = options.game_of(args)
+    game = option_values.game_of(args)
     persona = load(args.persona, game)
     from persona_evo.api.naming import rules_of_search
     from persona_evo.evolve.comparison import held_out
@@ -186,12 +186,12 @@ def _start(args: argparse.Namespace, end: float | None, workers: Workers) -> int
     from persona_evo.store import policy_library
 
     skilled = _skilled(args, game)
-    league = options.league_of(args, game, persona)
+    league = option_values.league_of(args, game, persona)
     settings = _settings(args, game, league, skilled)
-    budget = options.budget_of(args, league)
-    seed = options.seed_of(args)
+    budget = option_values.budget_of(args, league)
+    seed = option_values.seed_of(args)
     made = pools_of(args, game, persona, seed, workers)
-    levels = made["train"].load(game) if made else options.levels_of(args, game, args.levels or ["train"])
+    levels = made["train"].load(game) if made else option_values.levels_of(args, game, args.levels or ["train"])
     runs = f", {counted(settings.runs, 'run')}" if settings.runs > 1 else ""
     search = None if args.search is None else rules_of_search(args.search, game)
     spec = specification(game, persona, levels, settings, search, budget, league, registry.address(game), skilled)
@@ -231,7 +231,7 @@ def _start(args: argparse.Namespace, end: float | None, workers: Workers) -> int
         pools=made,
         skilled=skilled,
     )
-    options.report_findings(game)
+    option_values.report_findings(game)
     if len(all_runs) > 1:
         for outcome in all_runs:
             value = "–" if outcome.priority is None else f"{outcome.priority:.4f}"
@@ -266,10 +266,10 @@ def _resume(args: argparse.Namespace, end: float | None, workers: Workers) -> in
         deadline=end,
         progress=teller(),
         tell=phase_teller(),
-        game_name=options.moved(args),
+        game_name=option_values.moved(args),
     )
-    game = registry.get(options.moved(args) or config["game"])
-    options.report_findings(game)
+    game = registry.get(option_values.moved(args) or config["game"])
+    option_values.report_findings(game)
     if outcome.recovered:
         note(outcome.recovered)
     return finish(outcome, game, levels=[level["source"] for level in config["levels"] if level["source"]])
@@ -291,7 +291,7 @@ def _settings(
     from persona_evo.evolve.start import chosen
 
     changes: dict[str, Any] = {}
-    for name, value in options.once(args.set, "--set").items():
+    for name, value in option_values.once(args.set, "--set").items():
         if name == "preset":
             raise SettingsError(
                 "the preset is not a setting",

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from persona_evo.cli import options
+from persona_evo.cli import option_values, options
 from persona_evo.cli.parser import Commands, filled, number, path, whole
 from persona_evo.cli.say import StatusLine, note, say, to_go
 from persona_evo.cli.starting import begun
@@ -101,7 +101,7 @@ def _make(args: argparse.Namespace) -> int:
     experiment = reading.read(Path(args.what)).smaller(args.replicates, args.rollouts)
     folder = args.out or ROOT / experiment.name
     if experiment.connected:
-        options.check_outside(experiment.game)
+        option_values.check_outside(experiment.game)
     note(
         f"{experiment.title}: {counted(len(experiment.cells), 'combination')} x "
         f"{counted(experiment.replicates, 'replicate')}, into {folder}"
@@ -109,7 +109,7 @@ def _make(args: argparse.Namespace) -> int:
     wanted = counted(len(experiment.tasks()), "search", "searches")
     try:
         with writing_in(folder):
-            results = course.conduct(experiment, folder, jobs=options.jobs_of(args), progress=teller())
+            results = course.conduct(experiment, folder, jobs=option_values.jobs_of(args), progress=teller())
     except (ConnectError, GameError):
         StatusLine.done_with_line()
         if (folder / course.RESULTS).is_file():

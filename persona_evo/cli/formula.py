@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from persona_evo.cli import options
+from persona_evo.cli import option_values, options
 from persona_evo.cli.parser import Commands, filled, number, path
 from persona_evo.cli.say import say
 
@@ -51,7 +51,7 @@ def run_simplify(args: argparse.Namespace) -> int:
     from persona_evo.search.tree_policy import columns_for
 
     formula = read(args.formula, args)
-    result = simplify(formula, columns_for(formula, options.game_of(args)), timeout=args.timeout)
+    result = simplify(formula, columns_for(formula, option_values.game_of(args)), timeout=args.timeout)
     say(f"raw         {formula.text}")
     say(f"simplified  {result.formula.text}")
     say(f"            {result.reason}")
@@ -69,7 +69,7 @@ def read(text: str, args: argparse.Namespace) -> Formula:
     from persona_evo.formula import parse
     from persona_evo.search.tree_policy import plan_variables, variables
 
-    game = options.game_of(args)
+    game = option_values.game_of(args)
     return parse(text, (*variables(game), *plan_variables(game)), place=Place("FORMULA", 1, 1))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from persona_evo.cli import options
+from persona_evo.cli import option_values, options
 from persona_evo.cli.parser import Commands, filled, path
 from persona_evo.cli.say import say
 from persona_evo.cli.starting import begun
@@ -66,7 +66,7 @@ def run_check(args: argparse.Namespace) -> int:
     from persona_evo.games.twins import check_rows, check_twins
 
     game = registry.get(args.game)
-    levels, seed = options.levels_of(args, game, args.levels), options.seed_of(args)
+    levels, seed = option_values.levels_of(args, game, args.levels), option_values.seed_of(args)
     say(f"seed {seed}")
     check_rows(game, levels, seed)
     looked = check_game(game, levels, seed)

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from persona_evo.cli import ci, level_generate, options
+from persona_evo.cli import ci, level_generate, option_values, options
 from persona_evo.cli.parser import Commands, filled
 from persona_evo.cli.say import note, say
 from persona_evo.cli.starting import begun
@@ -67,7 +67,7 @@ def run_new(args: argparse.Namespace) -> int:
     from persona_evo.games.commands import command
     from persona_evo.games.guides import guide
 
-    game = options.game_of(args)
+    game = option_values.game_of(args)
     words = guide(game)
     if not words.example:
         raise LevelError(
@@ -89,9 +89,9 @@ def run_check(args: argparse.Namespace) -> int:
     from persona_evo.games.diagnosis import diagnose
     from persona_evo.games.options import for_check
 
-    game = options.game_of(args)
-    accepted = options.accepted_of(args)
-    given = {**for_check(game), **options.options_of(args, game)}
+    game = option_values.game_of(args)
+    accepted = option_values.accepted_of(args)
+    given = {**for_check(game), **option_values.options_of(args, game)}
     paths = mapsets.find(game, args.levels)
     ci.check(args)
     levels: list[Level] = []
@@ -207,7 +207,7 @@ def run_list(args: argparse.Namespace) -> int:
     from persona_evo.games import mapsets
     from persona_evo.games.guides import guide
 
-    game = options.game_of(args)
+    game = option_values.game_of(args)
     known = mapsets.shipped(game)
     for name, members in known.sets.items():
         say(f"{name}: {', '.join(members)}")

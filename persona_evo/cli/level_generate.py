@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from persona_evo.cli import options
+from persona_evo.cli import option_values, options
 from persona_evo.cli.parser import Commands, names, path, whole
 from persona_evo.cli.say import note, say
 from persona_evo.errors import LevelError, Place, SettingsError
@@ -109,9 +109,9 @@ def run(args: argparse.Namespace) -> int:
     from persona_evo.games.commands import command
     from persona_evo.games.generating import generator
 
-    game = options.game_of(args)
+    game = option_values.game_of(args)
     drawn = generator(game)
-    seed = options.seed_of(args)
+    seed = option_values.seed_of(args)
     folder: Path = args.out or Path(f"generated-{seed}")
     note(f"seed {seed}, stream {args.stream}, kinds {', '.join(args.kinds or drawn.kinds)}")
     if drawn.from_seed:
@@ -135,12 +135,12 @@ def _levels(args: argparse.Namespace, game: Game, seed: int, constraints: Constr
     from persona_evo.games.generating import generate
     from persona_evo.jobs.workers import Workers
 
-    given, stream = options.options_of(args, game), args.stream.replace("-", " ")
+    given, stream = option_values.options_of(args, game), args.stream.replace("-", " ")
     if not game.planned:
         for level in generate(game, args.count, seed, stream, constraints, given):
             yield pools.Won(LevelText.of(level), 0)
         return
-    with Workers(options.jobs_of(args)) as workers:
+    with Workers(option_values.jobs_of(args)) as workers:
         yield from pools.winners(game, args.count, seed, stream, workers, constraints=constraints, options=given)
 
 

@@ -15,7 +15,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from persona_evo.cli import options
+from persona_evo.cli import option_values, options
+from persona_evo.cli.agent_list import list_agents
 from persona_evo.cli.parser import Commands, filled, number, path, whole
 from persona_evo.cli.say import StatusLine, duration, note, say, to_go
 from persona_evo.errors import Place, SettingsError
@@ -155,7 +156,9 @@ def run(args: argparse.Namespace) -> int:
     _cheap(args)
     pairs = len(args.agents) * (len(args.agents) - 1) // 2
     searches = pairs * args.games * MOVES
-    with options.workers_of(args, "persona_evo.playtest.match.play", options.thought(args, searches)) as workers:
+    with option_values.workers_of(
+        args, "persona_evo.playtest.match.play", option_values.thought(args, searches)
+    ) as workers:
         return _run(args, workers)
 
 
@@ -198,8 +201,8 @@ def _match(args: argparse.Namespace, game: Game, workers: Workers) -> int:
     from persona_evo.playtest.match import play
 
     match = match_of(args, game)
-    folder = args.out or options.new_folder(ROOT, [game.name, *(a.name.partition(":")[0] for a in match.agents)])
-    line, told = StatusLine(), _Teller(match, options.jobs_of(args))
+    folder = args.out or option_values.new_folder(ROOT, [game.name, *(a.name.partition(":")[0] for a in match.agents)])
+    line, told = StatusLine(), _Teller(match, option_values.jobs_of(args))
 
     def begun(there: int, total: int) -> None:
         what = f"{len(match.agents)} agents, {counted(len(match.levels), 'level')}"
@@ -268,7 +271,7 @@ def _finish(args: argparse.Namespace, played: Played, folder: Path) -> int:
             match,
             records,
             folder,
-            options.typed(args, match.seed),
+            option_values.typed(args, match.seed),
             not args.no_pictures,
             lambda text: line.show(f"drawing {text}"),
         )
@@ -314,30 +317,6 @@ def _replay(args: argparse.Namespace) -> int:
     return 0
 
 
-def list_agents(game: Game) -> int:
-    """The agents that come with the game."""
-    if not game.agents:
-        raise SettingsError(f"{game.name} has no agents of its own", expected="FILE.toml#NAME or FILE.py, two or more")
-    for name, about in _abouts(game):
-        say(f"{name:<20} {about}")
-    return 0
-
-
-def _abouts(game: Game) -> list[tuple[str, str]]:
-    """Names and descriptions of the game's agents, read without what would have to be compiled to let them play."""
-    import tomllib
-
-    try:
-        found = tomllib.loads(Path(game.agents).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        found = {"": ""}
-    if all(isinstance(v, dict) for k, v in found.items() if k != "league"):
-        return [(k, str(v.get("about", ""))) for k, v in found.items() if k != "league"]
-    from persona_evo.search.agents import load_agents  # says what is wrong with the file, and where
-
-    return [(a.name, a.about) for a in load_agents(Path(game.agents), game).values()]
-
-
 def match_of(args: argparse.Namespace, game: Game) -> Match:
     """What was asked for."""
     from persona_evo.connect.program import MOVE_SECONDS, try_out
@@ -350,7 +329,7 @@ def match_of(args: argparse.Namespace, game: Game) -> Match:
     for agent in agents:
         if agent.kind == "program":
             try_out(game, levels[0], Path(agent.program))
-    seed = options.seed_of(args)
+    seed = option_values.seed_of(args)
     if args.out is not None and args.seed is None:
         known = records.seed_in(args.out)
         seed = seed if known is None else known

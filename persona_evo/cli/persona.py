@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from persona_evo.cli import options
+from persona_evo.cli import option_values, options
 from persona_evo.cli.parser import Commands, filled
 from persona_evo.cli.say import note, say
 from persona_evo.cli.starting import begun
@@ -53,7 +53,7 @@ def run_new(args: argparse.Namespace) -> int:
     from persona_evo.games.commands import command
     from persona_evo.personas import template
 
-    game = options.game_of(args)
+    game = option_values.game_of(args)
     target = begun(args, "a persona", ".toml", lambda name: template.text(name, game), PersonaError, scripts=True)
     say(f"wrote {target}")
     say(f"next: edit its utility, then  {command(game, 'persona', 'check', target)}")
@@ -67,7 +67,7 @@ def run_check(args: argparse.Namespace) -> int:
     from persona_evo.personas.rates import rates
     from persona_evo.search.samples import random_states
 
-    game = options.game_of(args)
+    game = option_values.game_of(args)
     persona = load(args.file, game)
     say(f"{persona.name} ({persona.title or persona.name}) for {game.title}")
     if persona.description:
@@ -121,12 +121,12 @@ def _levels(args: argparse.Namespace, game: Game) -> list[Level]:
     from persona_evo.games import mapsets
 
     if args.levels:
-        return options.levels_of(args, game, args.levels)
+        return option_values.levels_of(args, game, args.levels)
     known = mapsets.shipped(game)
     if not known.levels:
         return []
     names = known.sets.get("train", tuple(known.levels))[:SHOWN_LEVELS]
-    return options.levels_of(args, game, names)
+    return option_values.levels_of(args, game, names)
 
 
 def _goals(persona: Persona) -> list[tuple[str, Formula]]:
@@ -162,7 +162,7 @@ def run_list(args: argparse.Namespace) -> int:
     from persona_evo.games.commands import command
     from persona_evo.personas import catalog
 
-    game = options.game_of(args)
+    game = option_values.game_of(args)
     found = catalog(game)
     width = max((len(p.name) for p in found), default=0)
     for persona in found:

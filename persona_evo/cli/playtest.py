@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from persona_evo import limits
-from persona_evo.cli import ci, options
+from persona_evo.cli import ci, option_values, options
 from persona_evo.cli.parser import Commands, filled, names, number, path, whole
 from persona_evo.cli.say import StatusLine, note, say, to_go
 from persona_evo.errors import SettingsError
@@ -168,14 +168,16 @@ def run(args: argparse.Namespace) -> int:
 
 def workers_of(args: argparse.Namespace, levels: int) -> Workers:
     """Who plays so many levels or sets of levels."""
-    return options.workers_of(args, "persona_evo.playtest.playing", options.thought(args, args.trials * levels))
+    return option_values.workers_of(
+        args, "persona_evo.playtest.playing", option_values.thought(args, args.trials * levels)
+    )
 
 
 def _run(args: argparse.Namespace, workers: Workers) -> int:
     from persona_evo.playtest import require
 
     requirements = require.parse_all(args.require) if args.require else []
-    accepted = options.accepted_of(args)
+    accepted = option_values.accepted_of(args)
     if args.bound_seconds == 0 and any(r.measure == "bound_ratio" for r in requirements):
         raise SettingsError(
             "bound_ratio needs the limits that --bound-seconds 0 leaves out",
@@ -184,7 +186,7 @@ def _run(args: argparse.Namespace, workers: Workers) -> int:
         )
     rates = _rates(args)
     if args.resume is not None:
-        results, game_name = _resumed(args, workers), options.moved(args)
+        results, game_name = _resumed(args, workers), option_values.moved(args)
     else:
         if not args.levels:
             raise SettingsError(
@@ -192,11 +194,11 @@ def _run(args: argparse.Namespace, workers: Workers) -> int:
                 expected="persona-evo playtest LEVELS..., or --resume FOLDER",
                 hint="persona-evo level list shows those that ship",
             )
-        game = options.game_of(args)
+        game = option_values.game_of(args)
         from persona_evo.playtest.bounds import limited
 
         players = players_of(args, game)
-        levels = options.levels_of(args, game, args.levels)
+        levels = option_values.levels_of(args, game, args.levels)
         _check_rates(args, rates, [v.name for v in levels])
         if not limited(game) and any(r.measure == "bound_ratio" for r in requirements):
             raise SettingsError(
@@ -208,9 +210,9 @@ def _run(args: argparse.Namespace, workers: Workers) -> int:
             requirement.check_names([p.label for p in players], [v.name for v in levels], game.symbols)
         _check_ranges(args, game, levels, requirements)
         more = [f"and-{len(levels) - 1}-more"] if len(levels) > 1 else []
-        folder = args.out or options.new_folder(ROOT, [levels[0].name, *more])
+        folder = args.out or option_values.new_folder(ROOT, [levels[0].name, *more])
         results, game_name = play(args, game, levels, players, folder, workers), args.game
-    options.report_findings(results.game)
+    option_values.report_findings(results.game)
     if not results.complete:
         return interrupted(results, _wanted(args))
     results.accepted = accepted
@@ -226,7 +228,7 @@ def players_of(args: argparse.Namespace, game: Game) -> list[Player]:
     from persona_evo.playtest.players import check_ladder, with_skills
 
     check_ladder(args.skill, game)
-    return with_skills(options.players_of(args, game), args.skill, game)
+    return with_skills(option_values.players_of(args, game), args.skill, game)
 
 
 def _rates(args: argparse.Namespace) -> dict[str, float]:
@@ -274,15 +276,15 @@ def play(
     from persona_evo.playtest import appraisals, batch
     from persona_evo.playtest.players import check_lists
 
-    seed, league = options.seed_of(args), options.league_of(args, game, players[0].persona)
-    budget = options.budget_of(args, league)
+    seed, league = option_values.seed_of(args), option_values.league_of(args, game, players[0].persona)
+    budget = option_values.budget_of(args, league)
     if league is not None and args.search is not None:
         raise SettingsError(
             "move by move the agent says how it searches",
             found=f"--search {args.search}",
             hint="leave --search out, or name another --agent",
         )
-    rules = options.rules_of(args, game, league)
+    rules = option_values.rules_of(args, game, league)
     check_lists([p.policy for p in players if p.agent is None], rules, "" if league is None else league.agent.name)
     if folder is not None and args.seed is None:
         seed = _seed_of(folder, seed)
@@ -295,7 +297,7 @@ def play(
     if league is not None:
         _note_league(league, players, args.trials)
     elif game.planned:
-        options.note_left_out(game, levels[0], [p for p in players if not errs(p.skill)], rules)
+        option_values.note_left_out(game, levels[0], [p for p in players if not errs(p.skill)], rules)
     begun = appraisals.appraisals(game, [appraisals.Question(LevelText.of(v), False) for v in levels], workers)
     results = as_results(
         batch.playtest(
@@ -315,7 +317,7 @@ def play(
             game_name=registry.address(game),
         )
     )
-    results.command, results.begun = options.typed(args, seed), begun
+    results.command, results.begun = option_values.typed(args, seed), begun
     return results
 
 
@@ -342,13 +344,13 @@ def _resumed(args: argparse.Namespace, workers: Workers) -> Results:
     from persona_evo.api.results import as_results
     from persona_evo.playtest import batch
 
-    played = batch.resume(args.resume, workers=workers, progress=teller(), game_name=options.moved(args))
+    played = batch.resume(args.resume, workers=workers, progress=teller(), game_name=option_values.moved(args))
     note(
         f"{counted(len(played.players), 'player')}, {counted(len(played.levels), 'level')}, "
         f"{counted(played.trials, 'trial')}, seed {played.seed}"
     )
     results = as_results(played)
-    results.command = options.typed(args, played.seed)
+    results.command = option_values.typed(args, played.seed)
     return results
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from persona_evo.cli import formula, options
+from persona_evo.cli import formula, option_values, options
 from persona_evo.cli.parser import Commands, filled
 from persona_evo.cli.say import note, say
 from persona_evo.errors import Place, PolicyError
@@ -59,7 +59,7 @@ def run_list(args: argparse.Namespace) -> int:
     from persona_evo.report.tables import Table
     from persona_evo.store import policy_library
 
-    game = options.game_of(args)
+    game = option_values.game_of(args)
     rows = []
     found = policy_library.available(game.name)
     if all(p.kind != "ucb1" for p in found):
@@ -117,7 +117,7 @@ def run_show(args: argparse.Namespace) -> int:
     for label, text in _facts(policy):
         if text:
             say(f"{label:<15} {text}")
-    game = options.game_of(args)
+    game = option_values.game_of(args)
     say("\nin words")
     tell_words(of_policy(policy, game))
     formulas = [*([parse(policy.best)] if policy.best else []), *(one.score for one in policy.lists)]
@@ -178,7 +178,7 @@ def run_simplify(args: argparse.Namespace) -> int:
     policy = _load(args)
     if policy.kind == "ucb1":
         raise PolicyError("this policy has no formula", place=Place(str(file)), found=policy.kind)
-    game = options.game_of(args)
+    game = option_values.game_of(args)
     from persona_evo.evolve.simplification import simplify_policy
 
     with Lock(file.parent) if (file.parent / runs.CONFIG).is_file() else contextlib.nullcontext():
@@ -234,7 +234,7 @@ def run_install(args: argparse.Namespace) -> int:
     policies.write(dataclasses.replace(policy, name=name), target)
     say(f"wrote {target}")
     play = command(
-        options.game_of(args), "playtest", "YOUR_LEVELS", "--personas", policy.persona or "all", "--policy", name
+        option_values.game_of(args), "playtest", "YOUR_LEVELS", "--personas", policy.persona or "all", "--policy", name
     )
     say(f"playtest with it: {play}")
     return 0
@@ -249,7 +249,7 @@ def _load(args: argparse.Namespace) -> Policy:
     if file is not None and args.game == registry.DEFAULT:
         policy = policies.read(file)
         args.game = policy.game if policy.game in registry.names() else args.game
-    return policy_library.load(args.policy, options.game_of(args).name)
+    return policy_library.load(args.policy, option_values.game_of(args).name)
 
 
 def _facts(policy: Policy) -> list[tuple[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from persona_evo.cli import options
+from persona_evo.cli import option_values
 from persona_evo.cli.parser import whole
 from persona_evo.cli.say import StatusLine
 from persona_evo.errors import SettingsError
@@ -68,6 +68,6 @@ def pools_of(args: argparse.Namespace, game: Game, persona: Persona, seed: int, 
         seed,
         workers,
         lists=persona.lists,
-        options=options.options_of(args, game),
+        options=option_values.options_of(args, game),
         tell=tell,
     )

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from persona_evo.cli import options
+from persona_evo.cli import option_values, options
 from persona_evo.cli.parser import Commands, filled, path, whole
 from persona_evo.cli.say import StatusLine, note, say
 from persona_evo.errors import Place, RunError, SettingsError
@@ -211,7 +211,7 @@ def _playtest(entry: RunEntry, args: argparse.Namespace) -> Results:
     """The results of a playtest's folder."""
     from persona_evo.api.runs import kept_playtest
 
-    return kept_playtest(entry.folder, options.moved(args))
+    return kept_playtest(entry.folder, option_values.moved(args))
 
 
 def _figures(entry: RunEntry, args: argparse.Namespace) -> int:
@@ -223,7 +223,7 @@ def _figures(entry: RunEntry, args: argparse.Namespace) -> int:
         entry.folder,
         args.figures,
         args.format or "pdf",
-        game_name=options.moved(args),
+        game_name=option_values.moved(args),
         progress=lambda name: line.show(f"drawing {name}"),
     )
     for file in drawn:

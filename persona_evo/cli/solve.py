@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from persona_evo.cli import options
+from persona_evo.cli import option_values, options
 from persona_evo.cli.parser import Commands, filled, number, whole
 from persona_evo.cli.say import StatusLine, note, say
 from persona_evo.errors import Place, SettingsError
@@ -77,14 +77,14 @@ def run(args: argparse.Namespace) -> int:
     from persona_evo.personas import load
 
     limits = _limits(args)
-    game = options.game_of(args)
+    game = option_values.game_of(args)
     if args.draw:
         _check_drawing(args.draw, game)
     persona = load(args.persona, game)
     from persona_evo.playtest.bounds import warm_up
     from persona_evo.search.bounds import solve
 
-    levels = options.levels_of(args, game, args.levels)
+    levels = option_values.levels_of(args, game, args.levels)
     warm_up(game, levels[0])
     if args.method in SEEDED:
         note(f"seed {args.seed}")

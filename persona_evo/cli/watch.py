@@ -15,7 +15,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from persona_evo.cli import options, playtest
+from persona_evo.cli import option_values, options, playtest
 from persona_evo.cli.parser import Commands, filled
 from persona_evo.cli.say import StatusLine, duration, note, say
 from persona_evo.errors import PersonaEvoError, SettingsError
@@ -64,7 +64,7 @@ def add(commands: Commands) -> None:
 def run(args: argparse.Namespace) -> int:
     """Watch until Ctrl-C."""
     options.check_backend(args)
-    game = options.game_of(args)
+    game = option_values.game_of(args)
     if game.outside is not None:
         raise SettingsError(
             "a connected game has no level files to watch",
@@ -77,24 +77,24 @@ def run(args: argparse.Namespace) -> int:
     from persona_evo.jobs.workers import Workers
     from persona_evo.playtest.live import LivePlaytest
 
-    levels, players = options.levels_of(args, game, args.levels), playtest.players_of(args, game)
-    seed, folder, accepted = options.seed_of(args), args.out or FOLDER, options.accepted_of(args)
-    league = options.league_of(args, game, players[0].persona)
+    levels, players = option_values.levels_of(args, game, args.levels), playtest.players_of(args, game)
+    seed, folder, accepted = option_values.seed_of(args), args.out or FOLDER, option_values.accepted_of(args)
+    league = option_values.league_of(args, game, players[0].persona)
     with ExitStack() as stack:
-        workers = stack.enter_context(Workers(options.jobs_of(args), args.backend, args.address, idle=DAY))
+        workers = stack.enter_context(Workers(option_values.jobs_of(args), args.backend, args.address, idle=DAY))
         live = LivePlaytest(
             game,
             args.trials,
             seed=seed,
             workers=workers,
-            budget=options.budget_of(args, league),
-            settings=options.rules_of(args, game, league),
+            budget=option_values.budget_of(args, league),
+            settings=option_values.rules_of(args, game, league),
             league=league,
             continuation=args.continuation,
             game_name=_address(game),
         )
         live.begin(levels, players)
-        command = options.typed(args, seed)
+        command = option_values.typed(args, seed)
         made(folder, "folder of the watch")
         stack.enter_context(Lock(folder))
         latest.claim(
@@ -191,8 +191,8 @@ class Watch:
         try:
             if any(path in self.personas for path in changed):
                 self.players = playtest.players_of(self.args, self.game)
-            levels: list[Level] = options.levels_of(self.args, self.game, self.args.levels)
-            accepted = options.accepted_of(self.args)
+            levels: list[Level] = option_values.levels_of(self.args, self.game, self.args.levels)
+            accepted = option_values.accepted_of(self.args)
             before = None if self.answer is None else self._results(self.live.done)
             if not self.live.begin(levels, self.players) and accepted == self.accepted:
                 return

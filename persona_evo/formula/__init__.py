@@ -19,7 +19,8 @@ A variable that is NaN counts as 0, an infinite one as ±1e300, so every formula
 
 from persona_evo.formula.core import Formula, Token, parse
 from persona_evo.formula.operators import Operator
-from persona_evo.formula.primitives import LIMIT, MAX_NODES, PRIMITIVES, STACK, TABLE, Primitive
+from persona_evo.formula.primitive import Primitive
+from persona_evo.formula.primitives import LIMIT, MAX_NODES, PRIMITIVES, STACK, TABLE
 
 __all__ = [
     "LIMIT",

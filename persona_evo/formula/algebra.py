@@ -7,7 +7,8 @@ from typing import Any
 
 from persona_evo.errors import FormulaError
 from persona_evo.formula.core import Formula, Token
-from persona_evo.formula.primitives import PRIMITIVES, TABLE, Primitive
+from persona_evo.formula.primitive import Primitive
+from persona_evo.formula.primitives import PRIMITIVES, TABLE
 
 SIMPLIFY_UP_TO = 60
 """Nodes up to which sympy's own `simplify` is tried; it rarely ends beyond about twice as many."""

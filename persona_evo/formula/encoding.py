@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from persona_evo.errors import FormulaError, unknown
 from persona_evo.formula import opcodes
 from persona_evo.formula.core import Formula
-from persona_evo.formula.primitives import PRIMITIVES, Primitive
+from persona_evo.formula.primitive import Primitive
+from persona_evo.formula.primitives import PRIMITIVES
 
 
 class Code(NamedTuple):

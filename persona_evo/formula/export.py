@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from persona_evo.errors import SettingsError, unknown
 from persona_evo.formula.core import Formula
 from persona_evo.formula.latex import latex
-from persona_evo.formula.primitives import PRIMITIVES, Primitive
+from persona_evo.formula.primitive import Primitive
+from persona_evo.formula.primitives import PRIMITIVES
 
 LEVELS = 10
 """Nesting of operations in one expression beyond which a step of its own is written."""

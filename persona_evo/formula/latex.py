@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from persona_evo.formula.core import Formula
-from persona_evo.formula.primitives import ATOM, COMPARISON, PRIMITIVES, PRODUCT, SIGN, Primitive
+from persona_evo.formula.primitive import ATOM, COMPARISON, PRODUCT, SIGN, Primitive
+from persona_evo.formula.primitives import PRIMITIVES
 from persona_evo.formula.printing import number
 
 Part = tuple[str, int, tuple[str, int] | None]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple, NoReturn, Protocol
 
 from persona_evo.errors import FormulaError, Place, unknown
+from persona_evo.formula import primitive
 from persona_evo.formula import primitives as p
 
 _TOKEN = re.compile(
@@ -155,7 +156,7 @@ class _Parser:
             self.pending.append(Pending("(", 0, lexeme.place))
             return True
         elif lexeme.text == "-":
-            self.pending.append(Pending("neg", p.SIGN, lexeme.place))
+            self.pending.append(Pending("neg", primitive.SIGN, lexeme.place))
             return True
         elif lexeme.text == "+":
             return True
@@ -262,7 +263,7 @@ class _Parser:
         precedence = p.PRIMITIVES[lexeme.text].precedence
         while self.pending and self.pending[-1].precedence >= precedence:
             top = self.pending.pop()
-            if top.precedence == precedence == p.COMPARISON:
+            if top.precedence == precedence == primitive.COMPARISON:
                 raise FormulaError(
                     "comparisons cannot follow each other",
                     place=lexeme.place,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from persona_evo.formula.primitives import ATOM, COMPARISON, PRIMITIVES, SIGN, Primitive
+from persona_evo.formula.primitive import ATOM, COMPARISON, SIGN, Primitive
+from persona_evo.formula.primitives import PRIMITIVES
 
 
 def number(value: float) -> str:

@@ -10,7 +10,8 @@ The result is one form for many ways of writing the same thing, so that an evolu
 from __future__ import annotations
 
 from persona_evo.formula.core import Formula, arity
-from persona_evo.formula.primitives import PRIMITIVES, Primitive
+from persona_evo.formula.primitive import Primitive
+from persona_evo.formula.primitives import PRIMITIVES
 from persona_evo.formula.rewrite_rules import Node, number
 
 

@@ -20,7 +20,8 @@ import numpy as np
 from persona_evo.compiling import Callback, compiled, with_names
 from persona_evo.compiling.arrays import WordRow
 from persona_evo.errors import GameError, LevelError, Place, SettingsError, unknown
-from persona_evo.games.core import Asked, Game, Level, Metric, Rules, rollout_of, rule
+from persona_evo.games.core import Asked, Game, Level, Metric, Rules, rule
+from persona_evo.games.rollouts import rollout_of
 from persona_evo.games.rows import HASH_START, mix, word
 
 _CLOCK = -1

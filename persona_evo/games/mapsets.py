@@ -21,16 +21,15 @@ names of the file's other arrays. A level that is named twice is taken once, in 
 from __future__ import annotations
 
 import glob
-import os
 import re
-import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from persona_evo.errors import InputError, LevelError, Place, SettingsError, has_control, nearest, printable
 from persona_evo.games import textfile
+from persona_evo.games.level_files import existing, fold, home, is_level, level_files, natural, once
 
 if TYPE_CHECKING:
     from persona_evo.games.core import Game, Level
@@ -109,7 +108,7 @@ def find(game: Game, names: Sequence[str]) -> list[Path]:
             hint=_known(shipped(game)),
         )
     finder = _Finder(game)
-    return _once(path for name in names for path in finder.name(str(name)))
+    return once(path for name in names for path in finder.name(str(name)))
 
 
 def shipped(game: Game) -> Shipped:
@@ -119,7 +118,7 @@ def shipped(game: Game) -> Shipped:
     folder = Path(game.levels) if game.levels else None
     if folder is None or not folder.is_dir():
         return Shipped()
-    levels = {path.stem: path for path in _level_files(folder, game.level_suffixes)}
+    levels = {path.stem: path for path in level_files(folder, game.level_suffixes)}
     data = _read_toml(folder / SETS_FILE) if (folder / SETS_FILE).is_file() else {}
     sets = {key: tuple(value) for key, value in data.items() if isinstance(value, list)}
     return Shipped(levels, sets, data.get("about", {}))
@@ -150,12 +149,6 @@ def _level_names(paths: Sequence[Path]) -> list[str]:
             for name, path in zip(names, paths, strict=True)
         ]
     return [path.name if names.count(name) > 1 else name for name, path in zip(names, paths, strict=True)]
-
-
-def natural(text: str) -> tuple[tuple[tuple[int, int, str], ...], str]:
-    """A sort key under which `map2` stands before `map10` and case does not matter."""
-    parts = re.split(r"(\d+)", text.casefold())
-    return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts if part), text
 
 
 class _Finder:
@@ -192,11 +185,11 @@ class _Finder:
         return found
 
     def _shipped(self, name: str) -> list[Path] | None:
-        sets = {_fold(key): key for key in self.shipped.sets}
-        levels = {_fold(key): key for key in self.shipped.levels}
-        if _fold(name) in sets:
-            return [self._member(member, sets[_fold(name)]) for member in self.shipped.sets[sets[_fold(name)]]]
-        return [self.shipped.levels[levels[_fold(name)]]] if _fold(name) in levels else None
+        sets = {fold(key): key for key in self.shipped.sets}
+        levels = {fold(key): key for key in self.shipped.levels}
+        if fold(name) in sets:
+            return [self._member(member, sets[fold(name)]) for member in self.shipped.sets[sets[fold(name)]]]
+        return [self.shipped.levels[levels[fold(name)]]] if fold(name) in levels else None
 
     def _member(self, member: str, of: str) -> Path:
         if member not in self.shipped.levels:
@@ -209,21 +202,21 @@ class _Finder:
         return self.shipped.levels[member]
 
     def _on_disk(self, name: str, base: Path) -> list[Path] | None:
-        path = _existing(base, name)
+        path = existing(base, name)
         if path is None:
-            path = next(filter(None, (_existing(base, name + suffix) for suffix in self.suffixes)), None)
+            path = next(filter(None, (existing(base, name + suffix) for suffix in self.suffixes)), None)
         if path is not None:
             return self._path(path)
         file, mark, key = name.rpartition("#")
         if mark and file.lower().endswith(".toml"):
-            toml = _existing(base, file)
+            toml = existing(base, file)
             return None if toml is None else self._toml(toml, key)
         return self._glob(name, base) if _GLOB.search(name) else None
 
     def _path(self, path: Path) -> list[Path]:
         if not path.is_dir():
             return self._toml(path) if path.suffix.lower() == ".toml" else [path]
-        files = _level_files(path, self.suffixes)
+        files = level_files(path, self.suffixes)
         if not files:
             raise SettingsError(
                 "the folder has no level files",
@@ -236,8 +229,8 @@ class _Finder:
     def _glob(self, name: str, base: Path) -> list[Path]:
         hits: list[str] = []
         for pattern in dict.fromkeys((name, name.replace("\\", "/"))):
-            hits = hits or glob.glob(str(Path(glob.escape(str(base))) / _home(pattern)), recursive=True)
-        files = [Path(hit) for hit in hits if _is_level(Path(hit), self.suffixes)]
+            hits = hits or glob.glob(str(Path(glob.escape(str(base))) / home(pattern)), recursive=True)
+        files = [Path(hit) for hit in hits if is_level(Path(hit), self.suffixes)]
         if not files:
             found = f"{len(hits)} other files or folders" if hits else "nothing"
             raise SettingsError(
@@ -263,7 +256,7 @@ class _Finder:
             raise SettingsError(
                 "the file has no sets", place=Place(str(path)), expected='an array such as train = ["map01", "map02"]'
             )
-        return _once(p for k in ([key] if key else data) for p in self._array(k, path, data))
+        return once(p for k in ([key] if key else data) for p in self._array(k, path, data))
 
     def _array(self, key: str, toml: Path, data: Mapping[str, Any]) -> list[Path]:
         entries, here = data[key], (toml.resolve(), key)
@@ -289,7 +282,7 @@ class _Finder:
 
     def _unknown(self, name: str, base: Path, place: Place | None = None) -> InputError:
         names = [*self.shipped.sets, *self.shipped.levels]
-        folder = (base / _home(name.replace("\\", "/"))).parent
+        folder = (base / home(name.replace("\\", "/"))).parent
         from persona_evo.games.generating import GENERATE
 
         if name.startswith(GENERATE):
@@ -301,7 +294,7 @@ class _Finder:
                 hint="persona-evo level generate --count N --seed S --out FOLDER writes them: name FOLDER then",
             )
         looks_like_path = any(sep in name for sep in "/\\") or name.lower().endswith((*self.suffixes, ".toml"))
-        files = [path.name for path in _level_files(folder, self.suffixes)] if folder.is_dir() else []
+        files = [path.name for path in level_files(folder, self.suffixes)] if folder.is_dir() else []
         near = nearest(Path(name.replace("\\", "/")).name, files) if looks_like_path else nearest(name, names)
         if near and looks_like_path:
             near = str(Path(name.replace("\\", "/")).parent / near)
@@ -326,72 +319,6 @@ def _known(known: Shipped) -> str:
     if not known.levels:
         return "nothing else: no levels ship with this game"
     return f"a set ({', '.join(known.sets)}) or a level ({', '.join(known.levels)}) that ships with the game"
-
-
-def _home(text: str) -> Path:
-    """A path with ~ read as a user's folder, if there is such a user."""
-    try:
-        return Path(text).expanduser()
-    except RuntimeError:
-        return Path(text)
-
-
-def _fold(name: str) -> str:
-    return unicodedata.normalize("NFC", name).casefold()
-
-
-def _existing(base: Path, name: str) -> Path | None:
-    """The path as written, or with `/` for backslashes, or else the only one that differs from it in case alone."""
-    if not name or "\0" in name:
-        return None
-    for text in dict.fromkeys((name, name.replace("\\", "/"))):
-        path = base / _home(text)
-        try:
-            if path.exists():
-                return path
-        except OSError:
-            return None
-    here = Path(path.anchor) if path.is_absolute() else Path()
-    for part in path.parts[1:] if path.is_absolute() else path.parts:
-        if part in (".", "..") or (here / part).exists():
-            here = here / part
-            continue
-        try:
-            alike = [child for child in here.iterdir() if _fold(child.name) == _fold(part)]
-        except OSError:
-            return None
-        if len(alike) != 1:
-            return None
-        here = alike[0]
-    if not here.exists():
-        target = os.readlink(here) if here.is_symlink() else "nothing"
-        raise SettingsError("a link that leads nowhere", place=Place(str(here)), found=target, expected="a file")
-    return here
-
-
-def _is_level(path: Path, suffixes: Iterable[str]) -> bool:
-    return path.name.lower().endswith(tuple(suffixes)) and not path.name.startswith((".", "~")) and path.is_file()
-
-
-def _level_files(folder: Path, suffixes: Iterable[str]) -> list[Path]:
-    try:
-        files = [path for path in folder.iterdir() if _is_level(path, suffixes)]
-    except OSError as e:
-        raise SettingsError("the folder cannot be read", place=Place(str(folder)), found=str(e)) from e
-    return sorted(files, key=lambda path: natural(path.name))
-
-
-def _once(paths: Iterable[Path]) -> list[Path]:
-    """The paths without those that are the same file as an earlier one."""
-    seen: dict[str, list[Path]] = {}
-    kept = []
-    for path in paths:
-        real = Path(os.path.realpath(path))
-        alike = seen.setdefault(_fold(str(real)), [])
-        if not any(real == other or os.path.samefile(real, other) for other in alike):
-            alike.append(real)
-            kept.append(path)
-    return kept
 
 
 def _read_toml(path: Path) -> dict[str, Any]:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from persona_evo.formula import Formula
 from persona_evo.formula.core import arity
 from persona_evo.formula.effects import effects
-from persona_evo.formula.primitives import COMPARISON, PRIMITIVES
+from persona_evo.formula.primitive import COMPARISON
+from persona_evo.formula.primitives import PRIMITIVES
 from persona_evo.formula.rewrite import canonical
 from persona_evo.personas import extremes
 from persona_evo.personas.template import high_end, low_end, samples, terms

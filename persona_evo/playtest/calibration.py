@@ -11,8 +11,9 @@ from statistics import NormalDist
 
 from persona_evo.errors import Place, SettingsError, nearest
 from persona_evo.games import textfile
+from persona_evo.playtest.intervals import Interval
 from persona_evo.playtest.records import Playthrough
-from persona_evo.playtest.statistics import Interval, spearman
+from persona_evo.playtest.statistics import spearman
 from persona_evo.search.skill import SKILLS
 
 MOST_BYTES = 2**22

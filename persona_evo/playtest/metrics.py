@@ -16,8 +16,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from persona_evo.games.core import Better, Metric, main_metrics
+from persona_evo.playtest.intervals import Interval, mean_interval, score, wilson
 from persona_evo.playtest.records import ENDS, Playthrough
-from persona_evo.playtest.statistics import Interval, mean_interval, score, wilson
 
 CLOCK = "seconds"
 """Key of the measure that is one of time."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from persona_evo.jobs import schema
-from persona_evo.playtest.statistics import Interval
+from persona_evo.playtest.intervals import Interval
 from persona_evo.report.templating import environment
 
 SERIES = 8

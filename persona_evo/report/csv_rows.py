@@ -14,9 +14,9 @@ from persona_evo.games.findings import Finding, where
 from persona_evo.jobs import schema
 from persona_evo.playtest.compare import Row
 from persona_evo.playtest.correlations import CorrelationRow
+from persona_evo.playtest.intervals import Interval
 from persona_evo.playtest.metrics import Summary
 from persona_evo.playtest.records import Playthrough
-from persona_evo.playtest.statistics import Interval
 
 
 def finding_rows(findings: Iterable[Finding], accepted: Iterable[tuple[Finding, str]] = ()) -> list[dict[str, object]]:

@@ -26,7 +26,7 @@ from persona_evo.games.findings import Spot
 from persona_evo.jobs import schema
 from persona_evo.jobs.folder import made
 from persona_evo.playtest.records import Playthrough
-from persona_evo.report import maps
+from persona_evo.report import maps, tile_counts
 from persona_evo.report.charts import Axis, Bars, Chart, Plot, Series
 from persona_evo.report.written import Names
 
@@ -119,12 +119,12 @@ def heat(game: Game, level: Level, records: Sequence[Playthrough], most: float) 
         return None
     ground = maps.ground(level, (place for record in records for place in record.all_positions))
     width, height = int(ground.width), int(ground.height)
-    tiles = maps.heat(maps.visits(records, height, width), most)
+    tiles = maps.heat(tile_counts.visits(records, height, width), most)
     scale = max(maps.SMALLEST, min(maps.LARGEST, maps.LONGEST // max(width, height)))
     board = np.asarray(maps.board(game, level, width, height, scale, tiles).convert("RGB"))
     usual = maps.usual(records)
     after = usual.all_positions[len(usual.positions) - 1 :]
-    return Heat(board, width, height, most, usual.positions, after, maps.deaths(records))
+    return Heat(board, width, height, most, usual.positions, after, tile_counts.deaths(records))
 
 
 def save(

@@ -35,7 +35,7 @@ from persona_evo.playtest.metrics import EVERY, grouped, players_of
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.records import write as write_records
 from persona_evo.playtest.skill import health
-from persona_evo.report import charts, csv_rows, duels, figures, maps, pictures, plots, replay, skill
+from persona_evo.report import charts, csv_rows, duels, figures, maps, pictures, plots, replay, skill, tile_counts
 from persona_evo.report.figures import Drawing
 from persona_evo.report.page import Page, Picture
 from persona_evo.report.page import write as write_page
@@ -188,7 +188,7 @@ def drawings(game: Game, levels: Iterable[Level], analysis: Analysis) -> Iterato
         yield from (Drawing((name, "hit points", str(number)), chart) for number, chart in enumerate(drawn, 1))
     for level in levels:
         own_groups = {p: groups[level.name, p] for p in analysis.personas if (level.name, p) in groups}
-        most = maps.most_visits(own_groups.values())
+        most = tile_counts.most_visits(own_groups.values())
         for player, group in own_groups.items():
             drawn_map = figures.heat(game, level, group, most)
             if drawn_map is not None:
@@ -254,7 +254,7 @@ def _wanted(
             together = [
                 own for (where, who), own in groups.items() if who in analysis.personas and (compared or where == name)
             ]
-            high = written.most[name] = maps.most_visits(together)
+            high = written.most[name] = tile_counts.most_visits(together)
             text = _told(group, analysis.tolerances.get(player), f" in {name}" if compared else "")
             drawing = MapDrawing(group, str(path), _markers(analysis, name, player), high)
             yield _Wanted(Picture(name, "map", path, text), drawing, player)

@@ -7,7 +7,7 @@ tiles of `tiles`, below what lies on them. Levels of other games are drawn as th
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -25,6 +25,7 @@ from persona_evo.games.seen import HEADER_LINES, text_map
 from persona_evo.playtest.records import Playthrough
 from persona_evo.report.pages import Figure, width_of
 from persona_evo.report.plots import drawing
+from persona_evo.report.tile_counts import damage, deaths, visits
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -89,25 +90,6 @@ def _ground(level: Level, records: Iterable[Playthrough]) -> Any:
     return ground(level, (place for record in records for place in record.all_positions))
 
 
-def visits(records: Sequence[Playthrough], height: int, width: int) -> NDArray[np.float64]:
-    """How often a playthrough stands on each tile, on average: float64[height, width]; places outside are dropped."""
-    counts = np.zeros((height, width))
-    for record in records:
-        for x, y in record.all_positions:
-            if 0 <= x < width and 0 <= y < height:
-                counts[y, x] += 1
-    return counts / max(1, len(records))
-
-
-def most_visits(groups: Iterable[Sequence[Playthrough]]) -> float:
-    """The most visits of a tile, on average, in any of several groups: the common `high` of their maps."""
-    most = 0.0
-    for group in groups:
-        counts = Counter(place for record in group for place in record.all_positions)
-        most = max(most, max(counts.values(), default=0) / max(1, len(group)))
-    return most
-
-
 def skipped(game: Game, level: Level, records: Sequence[Playthrough]) -> str:
     """Why there is no map, in words; "" where there is one."""
     if not any(r.positions for r in records):
@@ -123,36 +105,6 @@ def _too_large(game: Game, grid: Any) -> str:
         f"There is no map: {game.title} has places up to row {grid.height}, column {grid.width}, which is more "
         "than can be drawn."
     )
-
-
-def damage(records: Sequence[Playthrough]) -> dict[Spot, float]:
-    """Hit points that a playthrough loses on arriving at a tile, on average, beyond what every move costs anyway."""
-    arrivals = [
-        (place, before - after)
-        for record in records
-        for place, (before, after) in zip(record.all_positions[1:], pairwise(record.hit_points), strict=False)
-    ]
-    cost = move_cost([lost for _, lost in arrivals])
-    total: defaultdict[Spot, float] = defaultdict(float)
-    for place, lost in arrivals:
-        total[place] += max(0.0, lost - cost)
-    return {place: lost / len(records) for place, lost in total.items() if lost}
-
-
-def move_cost(losses: Sequence[float]) -> float:
-    """Hit points that every move costs, as food does: the least loss, if most moves lose just that and none loses
-    nothing; otherwise 0.
-
-    Args:
-        losses: hit points lost by each move; negative where some were gained.
-    """
-    least = min((lost for lost in losses if lost > 0), default=0.0)
-    return least if 0 not in losses and 2 * sum(lost == least for lost in losses) > len(losses) else 0.0
-
-
-def deaths(records: Iterable[Playthrough]) -> Counter[Spot]:
-    """How many playthroughs were lost on each tile."""
-    return Counter(r.death_place for r in records if r.death_place is not None)
 
 
 def usual(records: Sequence[Playthrough]) -> Playthrough:

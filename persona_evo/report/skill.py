@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from persona_evo.games.findings import where
 from persona_evo.playtest.calibration import Agreement
 from persona_evo.playtest.compare import shown
+from persona_evo.playtest.intervals import Interval
 from persona_evo.playtest.metrics import DAMAGE, DEATH_RATE, EVERY, WIN_RATE
 from persona_evo.playtest.skill import Death, Health, Step, curve
-from persona_evo.playtest.statistics import Interval
 from persona_evo.report import charts, tables
 from persona_evo.report.charts import Series
 from persona_evo.report.tables import Table

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from persona_evo.api import latest
-from persona_evo.cli import options, playtest, watch
+from persona_evo.cli import option_values, playtest, watch
 from persona_evo.cli.main import parser
 from persona_evo.errors import RunError
 from persona_evo.jobs.workers import Workers
@@ -200,12 +200,12 @@ def test_a_persona_s_file_is_watched_too_and_the_other_trials_follow(
             "--no-replays",
         ]
     )
-    game = options.game_of(args)
+    game = option_values.game_of(args)
     players = playtest.players_of(args, game)
     published = Published()
     with Workers(1) as workers:
         live = LivePlaytest(game, 3, seed=5, workers=workers, budget=Budget(200))
-        live.begin(options.levels_of(args, game, args.levels), players)
+        live.begin(option_values.levels_of(args, game, args.levels), players)
         own = watch.Watch(args, game, live, published, "persona-evo watch", players, ())  # type: ignore[arg-type]
 
         def played() -> str:

@@ -18,7 +18,8 @@ from persona_evo.games.catalog.colosseum import board_of, draw, guide, levels, r
 from persona_evo.games.catalog.colosseum.levels import Board, random_board
 from persona_evo.games.catalog.colosseum.rules import walks
 from persona_evo.games.check import check_game
-from persona_evo.games.core import ENDED, LOST, RUNNING, WON, Level, rollout_of
+from persona_evo.games.core import ENDED, LOST, RUNNING, WON, Level
+from persona_evo.games.rollouts import rollout_of
 from persona_evo.seeds import stream
 from tests.shared import shared
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from persona_evo.errors import LevelError, SettingsError
-from persona_evo.games import mapsets
+from persona_evo.games import level_files, mapsets
 from persona_evo.games.core import Game, Level
 from persona_evo.games.registry import get
 from tests.shared import shared
@@ -222,7 +222,7 @@ def test_a_shipped_set_without_its_level(game: Game) -> None:
 
 def test_natural_order() -> None:
     words = ["map10", "Map2", "map02b", "10", "9", "map"]
-    assert sorted(words, key=mapsets.natural) == ["9", "10", "map", "Map2", "map02b", "map10"]
+    assert sorted(words, key=level_files.natural) == ["9", "10", "map", "Map2", "map02b", "map10"]
 
 
 def test_minidungeons2_ships_its_sets() -> None:

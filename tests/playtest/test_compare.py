@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from persona_evo.games.core import Metric
-from persona_evo.playtest import compare, metrics, statistics
+from persona_evo.playtest import compare, intervals, metrics, statistics
 from persona_evo.playtest.correlations import correlations
 from persona_evo.playtest.metrics import EVERY, Bound
 from tests.playtest.makers import INFOS, group, played
@@ -25,7 +25,7 @@ def test_summaries_per_level_and_over_all() -> None:
         (EVERY, "collector"),
     ]
     one, collector, _, every, _ = rows
-    assert (one.win_rate, one.lost, one.deaths) == (statistics.wilson(10, 10), 0, {})
+    assert (one.win_rate, one.lost, one.deaths) == (intervals.wilson(10, 10), 0, {})
     assert collector.deaths == {"ogre": 6} and collector.bound is None and collector.ratio is None
     assert list(one.metrics) == ["ST", "TO", "TU", "WON"] and one.metrics["ST"] == one.steps
     assert one.ratio == pytest.approx(one.utility.value)

@@ -17,11 +17,11 @@ from persona_evo.games import registry
 from persona_evo.personas import load
 from persona_evo.playtest import batch, duels, record_reading
 from persona_evo.playtest.analysis import analyse
+from persona_evo.playtest.intervals import wilson
 from persona_evo.playtest.match import names
 from persona_evo.playtest.metrics import EVERY
 from persona_evo.playtest.players import Player
 from persona_evo.playtest.records import SIDES, Playthrough
-from persona_evo.playtest.statistics import wilson
 from persona_evo.report import duels as tables
 from persona_evo.report import plots, replay
 from persona_evo.report.text import summary_text

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from persona_evo.playtest import statistics
-from persona_evo.playtest.statistics import Interval
+from persona_evo.playtest import intervals, statistics
+from persona_evo.playtest.intervals import Interval
 from tests.cli.tool import environment
 
 scipy_stats = pytest.importorskip("scipy.stats")
@@ -85,7 +85,7 @@ def test_fishers_own_example_and_ties_of_symmetric_tables() -> None:
 def test_wilson_is_scipys() -> None:
     for k, n in [(0, 1), (1, 1), (0, 50), (50, 50), (13, 50), (49, 50), (7, 1000)]:
         expected = scipy_stats.binomtest(k, n).proportion_ci(method="wilson")
-        found = statistics.wilson(k, n)
+        found = intervals.wilson(k, n)
         assert found.low == pytest.approx(expected.low, rel=1e-9, abs=1e-15)
         assert found.high == pytest.approx(expected.high, rel=1e-9)
 
@@ -93,7 +93,7 @@ def test_wilson_is_scipys() -> None:
 def test_mean_interval_is_scipys() -> None:
     for x, _ in samples(40):
         low, high = scipy_stats.t.interval(0.95, len(x) - 1, loc=x.mean(), scale=scipy_stats.sem(x))
-        found = statistics.mean_interval(x)
+        found = intervals.mean_interval(x)
         assert found.low == pytest.approx(low, rel=1e-9)
         assert found.high == pytest.approx(high, rel=1e-9)
         assert found.half == pytest.approx((high - low) / 2, rel=1e-9)
@@ -111,15 +111,15 @@ def test_tests_are_loaded_when_one_is_computed() -> None:
 def test_vargha_delaney_counts_pairs() -> None:
     a, b = [1.0, 4.0, 4.0, 9.0], [2.0, 4.0, 5.0]
     pairs = [1.0 if x > y else 0.5 if x == y else 0.0 for x in a for y in b]
-    effect = statistics.vargha_delaney(a, b)
+    effect = intervals.vargha_delaney(a, b)
     assert effect.value == pytest.approx(sum(pairs) / len(pairs)) and effect.n == 3
-    turned = statistics.vargha_delaney(b, a)
+    turned = intervals.vargha_delaney(b, a)
     assert turned.value == pytest.approx(1 - effect.value) and turned.low == pytest.approx(1 - effect.high)
-    apart = statistics.vargha_delaney([1.0] * 10, [0.0] * 10)
+    apart = intervals.vargha_delaney([1.0] * 10, [0.0] * 10)
     assert apart.value == apart.high == 1 and 0.6 < apart.low < 0.9, "ten against ten are not certain"
-    assert statistics.vargha_delaney([3.0], [3.0]).value == 0.5
+    assert intervals.vargha_delaney([3.0], [3.0]).value == 0.5
     with pytest.raises(ValueError, match="no values"):
-        statistics.vargha_delaney([], [1.0])
+        intervals.vargha_delaney([], [1.0])
 
 
 def test_vargha_delaneys_interval_covers_the_truth() -> None:
@@ -127,7 +127,7 @@ def test_vargha_delaneys_interval_covers_the_truth() -> None:
     rng = np.random.default_rng(11)
     covered = 0
     for _ in range(400):
-        low, high = statistics.vargha_delaney(rng.normal(1, 1, 12), rng.normal(0, 1, 15))[1:3]
+        low, high = intervals.vargha_delaney(rng.normal(1, 1, 12), rng.normal(0, 1, 15))[1:3]
         covered += low <= 0.76025 <= high
     assert 0.92 <= covered / 400 <= 0.99
 
@@ -135,13 +135,13 @@ def test_vargha_delaneys_interval_covers_the_truth() -> None:
 def test_the_difference_of_means_has_welchs_interval() -> None:
     for x, y in samples(100):
         expected = scipy_stats.ttest_ind(x, y, equal_var=False).confidence_interval()
-        found = statistics.difference(x, y)
+        found = intervals.difference(x, y)
         assert found.low == pytest.approx(expected.low, rel=1e-9, abs=1e-12)
         assert found.high == pytest.approx(expected.high, rel=1e-9, abs=1e-12)
         assert found.value == pytest.approx(x.mean() - y.mean(), rel=1e-9, abs=1e-12)
-    assert statistics.difference([2.0] * 3, [5.0] * 4) == Interval(-3, -3, -3, 3)
-    assert not statistics.difference([2.0], [5.0, 6.0]).known
-    wide = statistics.difference([1e300, 2e300], [0.0, 0.0])
+    assert intervals.difference([2.0] * 3, [5.0] * 4) == Interval(-3, -3, -3, 3)
+    assert not intervals.difference([2.0], [5.0, 6.0]).known
+    wide = intervals.difference([1e300, 2e300], [0.0, 0.0])
     assert wide.value == pytest.approx(1.5e300) and math.isfinite(wide.high)
 
 
@@ -152,9 +152,9 @@ def test_the_difference_of_rates_has_newcombes_interval() -> None:
         ((9, 10, 3, 10), 0.1705, 0.8090),
         ((10, 10, 0, 10), 0.6075, 1.0),
     ]:
-        found = statistics.rate_difference(*counts)
+        found = intervals.rate_difference(*counts)
         assert found.low == pytest.approx(low, abs=6e-5) and found.high == pytest.approx(high, abs=6e-5)
-    assert statistics.rate_difference(0, 0, 1, 1).low == -1
+    assert intervals.rate_difference(0, 0, 1, 1).low == -1
 
 
 def test_correlations_are_scipys() -> None:
@@ -201,9 +201,9 @@ def test_constants_and_tiny_samples_are_defined() -> None:
     assert statistics.pearson([1, 2], [1, 3])[1:] == (1, 2, statistics.TOO_FEW)
     assert statistics.pearson([1, 2, 3], [2, 4, 6]).r == 1
     assert statistics.spearman([5.0], [3.0]) == (0, 1, 1, statistics.TOO_FEW)
-    assert statistics.mean_interval([0.1]) == Interval(0.1, 0.1, 0.1, 1)
-    assert statistics.mean_interval([0.1] * 3) == Interval(0.1, 0.1, 0.1, 3)
-    assert statistics.wilson(0, 0) == Interval(0, 0, 1, 0)
+    assert intervals.mean_interval([0.1]) == Interval(0.1, 0.1, 0.1, 1)
+    assert intervals.mean_interval([0.1] * 3) == Interval(0.1, 0.1, 0.1, 3)
+    assert intervals.wilson(0, 0) == Interval(0, 0, 1, 0)
 
 
 @settings(deadline=None)
@@ -219,10 +219,10 @@ def test_nothing_is_ever_nan_and_p_is_a_probability(x: list[float], y: list[floa
     for result in results:
         assert 0 <= result.p <= 1 and not math.isnan(result[0])
     if x:
-        value, low, high, n, _ = statistics.mean_interval(x)
+        value, low, high, n, _ = intervals.mean_interval(x)
         assert low <= value <= high and n == len(x)
     if x and y:
-        for value, low, high, *_ in (statistics.vargha_delaney(x, y), statistics.difference(x, y)):
+        for value, low, high, *_ in (intervals.vargha_delaney(x, y), intervals.difference(x, y)):
             assert low <= value <= high
 
 
@@ -236,7 +236,7 @@ def test_two_sided_tests_do_not_mind_which_group_is_first(x: list[float], y: lis
 @settings(deadline=None)
 @given(st.integers(0, 40), st.integers(0, 40))
 def test_wilson_contains_the_rate(k: int, more: int) -> None:
-    rate, low, high, *_ = statistics.wilson(k, k + more)
+    rate, low, high, *_ = intervals.wilson(k, k + more)
     assert 0 <= low <= rate <= high <= 1
 
 
@@ -245,21 +245,21 @@ def test_values_that_are_not_finite_are_refused(value: float) -> None:
     with pytest.raises(ValueError, match="not finite"):
         statistics.welch([1, 2, value], [1, 2])
     with pytest.raises(ValueError, match="successes"):
-        statistics.wilson(3, 2)
+        intervals.wilson(3, 2)
     with pytest.raises(ValueError, match="no values"):
-        statistics.mean_interval([])
+        intervals.mean_interval([])
 
 
 def test_one_value_has_no_interval() -> None:
-    one, same, rate = statistics.mean_interval([908]), statistics.mean_interval([3, 3]), statistics.wilson(1, 1)
+    one, same, rate = intervals.mean_interval([908]), intervals.mean_interval([3, 3]), intervals.wilson(1, 1)
     assert one.text(1) == "908.0 (one)" and one.ends == ("", "") and not one.known
     assert same.text(1) == "3.0 ± 0.0" and same.ends == (3, 3)
     assert rate.known and rate.ends == (rate.low, 1.0), "Wilson's interval of one trial is one"
 
 
 def test_few_values_reach_beyond_what_there_can_be() -> None:
-    assert not statistics.mean_interval([0.0, 1.0]).fits(0, 1) and statistics.mean_interval([0.5, 0.5]).fits(0, 1)
-    assert statistics.mean_interval([0.9, 1.0, 1.0, 1.0, 1.0]).fits(0, 1), "five are shown as they are"
+    assert not intervals.mean_interval([0.0, 1.0]).fits(0, 1) and intervals.mean_interval([0.5, 0.5]).fits(0, 1)
+    assert intervals.mean_interval([0.9, 1.0, 1.0, 1.0, 1.0]).fits(0, 1), "five are shown as they are"
 
 
 def test_a_sample_is_tested_against_a_known_value() -> None:
@@ -283,9 +283,9 @@ def test_a_rate_is_tested_against_a_known_one() -> None:
 
 
 def test_a_rate_may_be_less_certain_than_its_trials_say() -> None:
-    assert statistics.score(0.5, 10) == statistics.wilson(5, 10)
-    wide = statistics.score(0.95, 2)
-    assert wide.value == 0.95 and wide.low < statistics.wilson(19, 20).low and wide.n == 2
+    assert intervals.score(0.5, 10) == intervals.wilson(5, 10)
+    wide = intervals.score(0.95, 2)
+    assert wide.value == 0.95 and wide.low < intervals.wilson(19, 20).low and wide.n == 2
 
 
 def test_a_known_value_has_a_note_and_no_interval() -> None:

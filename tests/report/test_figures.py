@@ -11,8 +11,8 @@ from PIL import Image
 
 import persona_evo as pe
 from persona_evo.games import registry
-from persona_evo.playtest import statistics
-from persona_evo.playtest.statistics import Interval
+from persona_evo.playtest import intervals
+from persona_evo.playtest.intervals import Interval
 from persona_evo.report import charts, figures, plots
 from persona_evo.report.figures import Drawing
 from tests.playtest.makers import played
@@ -25,7 +25,7 @@ CHARTS: list[charts.Chart] = [
     BARS,
     plots.fitness([{"generation": g, "island": i, "best": g + i, "mean": g} for g in range(3) for i in range(9)], 2.0),
     plots.fitness([]),
-    plots.rates([0.1, 1, 10], {"a": [statistics.wilson(k, 9) for k in (1, 5, 9)]}, "c", "%", 1.0),
+    plots.rates([0.1, 1, 10], {"a": [intervals.wilson(k, 9) for k in (1, 5, 9)]}, "c", "%", 1.0),
     charts.stacked(["a", "a level of a long name"], {"x": [1, 2], "y": [0, 3]}, "objects"),
     charts.Plot(
         [charts.Series("dead", [(0, 5), (3, 0)], "steps", band=[(0, 4, 6), (3, 0, 1)], end="skull")],

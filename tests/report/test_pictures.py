@@ -18,11 +18,11 @@ from persona_evo.games import mapsets, registry
 from persona_evo.games.core import Game, Level, Metric, main_metrics
 from persona_evo.jobs import dispatch
 from persona_evo.jobs.workers import Workers
-from persona_evo.playtest import metrics, statistics
+from persona_evo.playtest import intervals, metrics
 from persona_evo.playtest.analysis import analyse
+from persona_evo.playtest.intervals import Interval
 from persona_evo.playtest.records import End, Playthrough
-from persona_evo.playtest.statistics import Interval
-from persona_evo.report import charts, folder, maps, pictures, plots, replay
+from persona_evo.report import charts, folder, maps, pictures, plots, replay, tile_counts
 from tests.playtest.makers import INFOS, group, played
 
 SUMMARIES = metrics.summarise(group("$one$", "a_b", 3, 6) + group("two", "other", 5, 6), INFOS)
@@ -78,7 +78,7 @@ def test_charts_show_their_values() -> None:
         charts.stacked(["a", "b"], {"x": [1, 2]}, "n"),
         plots.ranges([1, 2], [(0, 1, 2), (1, 2, 5)], "x", "y"),
         plots.curves([1, 2], {"<a>": [1, 2]}, "x", "y"),
-        plots.rates([0.1, 1, 10], {"a": [statistics.wilson(k, 9) for k in (1, 5, 9)]}, "c", "%", 1.0),
+        plots.rates([0.1, 1, 10], {"a": [intervals.wilson(k, 9) for k in (1, 5, 9)]}, "c", "%", 1.0),
     ):
         svg = chart.svg()
         drawn = ElementTree.fromstring(svg)
@@ -125,8 +125,8 @@ def test_hit_points_end_with_a_skull_where_somebody_died(game: Game, level: Leve
 
 def test_visits_are_counted_per_playthrough() -> None:
     records = [played(positions=[(0, 0), (1, 0), (1, 0)]), played(positions=[(0, 0), (9, 9)])]
-    assert maps.visits(records, 2, 3).tolist() == [[1.0, 1.0, 0.0], [0.0, 0.0, 0.0]]
-    assert maps.visits([], 1, 1).tolist() == [[0.0]]
+    assert tile_counts.visits(records, 2, 3).tolist() == [[1.0, 1.0, 0.0], [0.0, 0.0, 0.0]]
+    assert tile_counts.visits([], 1, 1).tolist() == [[0.0]]
 
 
 def test_a_plan_whose_places_are_too_far_apart_is_not_drawn(game: Game, level: Level, tmp_path: Path) -> None:
@@ -167,8 +167,10 @@ def test_findings_deaths_and_damage_are_marked(game: Game, level: Level, tmp_pat
     middle = [(spots.mean(axis=0) - margin) // maps.LARGEST for spots in changed]
     assert [tuple(m[::-1].astype(int)) for m in middle] == [(2, 2), (5, 1)], "at the finding's tile, and where it died"
     costly = dataclasses.replace(record, hit_points=[20, 19, 16, 15, 14])
-    assert maps.damage([record]) == maps.damage([costly]) == {(3, 1): 2.0}, "what each move costs is no damage"
-    assert maps.deaths([dead, dead, record]) == {(5, 1): 2}
+    assert tile_counts.damage([record]) == tile_counts.damage([costly]) == {(3, 1): 2.0}, (
+        "what each move costs is no damage"
+    )
+    assert tile_counts.deaths([dead, dead, record]) == {(5, 1): 2}
 
 
 def test_a_map_goes_on_after_the_plan_to_the_end(game: Game, level: Level) -> None:
@@ -176,7 +178,7 @@ def test_a_map_goes_on_after_the_plan_to_the_end(game: Game, level: Level) -> No
     end = End("won", 1.0, 4, actions=["E", "E"], positions=[(4, 1), (5, 1)])
     whole = dataclasses.replace(record, end=end)
     assert whole.all_positions == [(1, 1), (2, 1), (3, 1), (4, 1), (5, 1)]
-    assert maps.visits([whole], 4, 7)[1].tolist() == [0, 1, 1, 1, 1, 1, 0]
+    assert tile_counts.visits([whole], 4, 7)[1].tolist() == [0, 1, 1, 1, 1, 1, 0]
     assert maps.usual([record, whole, whole]) is whole
 
 

@@ -23,8 +23,8 @@ from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.store.policies import Policy
 from persona_evo.studies.keeping import CONFIG
-from persona_evo.studies.minidungeons import provenance, published, results
-from persona_evo.studies.minidungeons.course import Material, _Ledger
+from persona_evo.studies.minidungeons import agreement, provenance, published, results
+from persona_evo.studies.minidungeons.material import Material
 from persona_evo.studies.minidungeons.published import BASELINE, EVOLVED
 from persona_evo.studies.minidungeons.settings import (
     Settings,
@@ -34,6 +34,7 @@ from persona_evo.studies.minidungeons.settings import (
     reopen,
     training,
 )
+from persona_evo.studies.minidungeons.workload import _Ledger
 from tests.playtest.makers import drawn, group
 from tests.shared import shared, unsealed
 
@@ -173,7 +174,7 @@ def test_tables_three_and_four_by_hand(tmp_path: Path) -> None:
 
 def test_agreement_in_words(tmp_path: Path) -> None:
     m = material(tmp_path)
-    words = results.agreement(m, results.table2(m), results.table3(m), results.table4(m))
+    words = agreement.agreement(m, results.table2(m), results.table3(m), results.table4(m))
     assert words[0].startswith("Table III: 14 of the 23 comparisons")
     killer = next(w for w in words if w.startswith("Monster Killer"))
     assert "in 3 of 6" in killer and "treasures (paper 2 maps above and 5 below, here 1 and 0 of 2)" in killer
@@ -187,7 +188,7 @@ def test_a_limit_that_is_beaten_is_an_error(tmp_path: Path) -> None:
     m = material(tmp_path)
     m.bounds["test01", "runner"] = Bound(0.45, True)
     m.bounds["test02", "runner"] = Bound(0.3, False)
-    (text,) = results.beaten(m)
+    (text,) = agreement.beaten(m)
     assert text.startswith("ERROR: Runner in test01 reaches 0.5200, above the proven limit 0.4500")
 
 
@@ -199,9 +200,9 @@ def test_convergence_by_hand(tmp_path: Path) -> None:
     assert results.convergence("runner", flat).generation == 1
     rising = [{"generation": g, "island": 0, "best": float(g)} for g in range(4)]
     assert results.convergence("runner", rising).generation == 4
-    assert "so few generations cannot show" in results.convergence_words(m, [found])[-1]
+    assert "so few generations cannot show" in agreement.convergence_words(m, [found])[-1]
     long = results.Convergence("runner", 12, 100, 0.5)
-    assert results.convergence_words(m, [long])[-1].endswith("here that is so for 1 of 1 persona")
+    assert agreement.convergence_words(m, [long])[-1].endswith("here that is so for 1 of 1 persona")
 
 
 def test_settings_and_their_file(tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from persona_evo.playtest.intervals import FEWEST, Interval, mean_interval, wilson
 from persona_evo.playtest.match.records import Record
-from persona_evo.playtest.statistics import FEWEST, Interval, mean_interval, wilson
 from persona_evo.seeds import derive
 
 ROUNDS = 500

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from persona_evo.api.studies import Study
-from persona_evo.cli import options
+from persona_evo.cli import option_values
 from persona_evo.cli.parser import number, whole
 from persona_evo.cli.say import StatusLine, note, to_go
 from persona_evo.studies.commands import add_running, check_running, drawing, finished, stopped
@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
         settings = colosseum.Settings.of(quick=args.quick, seed=args.seed, **given)
         folder = args.out or usual_folder("colosseum", "quick" * args.quick)
         note(f"reproducing colosseum, seed {settings.seed}, into {folder}")
-    material = colosseum.run(folder, settings, jobs=options.jobs_of(args), backend=args.backend, tell=_teller())
+    material = colosseum.run(folder, settings, jobs=option_values.jobs_of(args), backend=args.backend, tell=_teller())
     StatusLine.done_with_line()
     if not material.complete:
         return stopped(args, folder)

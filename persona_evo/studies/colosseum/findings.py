@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from persona_evo.playtest.intervals import Interval, mean_interval, wilson
 from persona_evo.playtest.match import standings
 from persona_evo.playtest.match.standings import Pair, Thinking
-from persona_evo.playtest.statistics import Interval, fisher, mean_interval, wilson
+from persona_evo.playtest.statistics import fisher
 from persona_evo.studies.colosseum.matches import (
     CONSTANTS,
     DEPTHS,

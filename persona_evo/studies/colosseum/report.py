@@ -13,19 +13,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import combinations
 from typing import Any
 
 from persona_evo.evolve.winner import versions
 from persona_evo.games import registry
+from persona_evo.playtest.intervals import Interval
 from persona_evo.playtest.match import standings
 from persona_evo.playtest.match.standings import Pair
-from persona_evo.playtest.statistics import Interval
 from persona_evo.report import charts, csv_rows, pages, plots
 from persona_evo.report.pages import Document, Facts, Lines, Section, Svg, Text
 from persona_evo.report.tables import Table
 from persona_evo.report.written import Report
 from persona_evo.studies.colosseum import findings
+from persona_evo.studies.colosseum.csv_tables import claim_rows, pair_rows, rating_rows, tree_rows, verdict
 from persona_evo.studies.colosseum.findings import YES, Shape, Verdict, name_of, share
 from persona_evo.studies.colosseum.matches import (
     ALL,
@@ -52,8 +52,6 @@ NOTE = (
     "Three numbers with dots between them: games won, tied and lost. Shares are of those that were no ties, with "
     "95 % intervals; p is that of the exact sign test."
 )
-TOO_FEW = "(too few games)"
-"""In place of a verdict where the games carry none."""
 OTHER = 2.0
 """How many times as many nodes, or as few, are those of another program."""
 DECIDED = "of the games that were no ties; 95 % intervals; p: exact sign test, not corrected"
@@ -77,10 +75,10 @@ def write(m: Material, progress: Callable[[str], None] | None = None) -> Report:
         early_table(m),
     ]
     for name, rows in (
-        ("claims", _claim_rows(m, said)),
-        ("trees", _tree_rows(m)),
-        ("pairs", _pair_rows(m)),
-        ("ratings", _rating_rows(m)),
+        ("claims", claim_rows(m, said)),
+        ("trees", tree_rows(m)),
+        ("pairs", pair_rows(m)),
+        ("ratings", rating_rows(m)),
     ):
         csv_rows.write_csv(m.folder / "tables" / f"{name}.csv", rows)
     at_random, ratings, matrix, without, constants, rave, early = others
@@ -139,11 +137,6 @@ def standing(m: Material, said: Sequence[Verdict]) -> list[str]:
         "programs did not do: trees of later moves are larger than their iterations alone would make them."
     )
     return lines
-
-
-def verdict(m: Material, v: Verdict) -> str:
-    """The word for a sentence; none where too few games were played."""
-    return TOO_FEW if findings.few(m) else v.kind
 
 
 def details(m: Material, said: Sequence[Verdict]) -> list[str]:
@@ -342,79 +335,6 @@ def _picture(m: Material) -> Svg:
 
 
 # rows of files
-
-
-def _claim_rows(m: Material, said: Sequence[Verdict]) -> list[dict[str, object]]:
-    return [
-        {"report": v.claim.report, "key": v.claim.key, "says": v.claim.says, "here": v.here, "so_here": verdict(m, v)}
-        for v in said
-    ]
-
-
-def _tree_rows(m: Material) -> list[dict[str, object]]:
-    rows: list[dict[str, object]] = []
-    for row in study().trees:
-        for how, match in (("iterations", f"trees-{row.size}"), ("seconds", "trees-seconds")):
-            s = findings.shape(m, match, "uct_walls", row.size)
-            if s is not None:
-                rows.append(
-                    {
-                        "size": row.size,
-                        "limit": how,
-                        "report_breadth": row.breadth,
-                        "breadth": s.breadth.value,
-                        "breadth_low": s.breadth.ends[0],
-                        "breadth_high": s.breadth.ends[1],
-                        "report_depth": row.depth,
-                        "depth": s.depth.value,
-                        "depth_low": s.depth.ends[0],
-                        "depth_high": s.depth.ends[1],
-                        "published_breadth": row.measured[0],
-                        "published_depth": row.measured[1],
-                        "published_nodes": row.nodes,
-                        "nodes": s.nodes,
-                        "games": s.breadth.n,
-                    }
-                )
-    return rows
-
-
-def _pair_rows(m: Material) -> list[dict[str, object]]:
-    rows: list[dict[str, object]] = []
-    for name, records in m.played.items():
-        agents = list(dict.fromkeys(a for r in records for a in (r.first, r.second)))
-        for level in dict.fromkeys(r.level for r in records):
-            for a, b in combinations(agents, 2):
-                p = standings.pair(records, a, b, level)
-                s, own = share(p), standings.thinking(records, a, level)
-                rows.append(
-                    {
-                        "match": name,
-                        "level": level,
-                        "a": a,
-                        "b": b,
-                        "games": p.games,
-                        "wins": p.wins,
-                        "ties": p.ties,
-                        "losses": p.games - p.wins - p.ties,
-                        "share": s.value,
-                        "low": s.low,
-                        "high": s.high,
-                        "p": p.p,
-                        "a_iterations": own.iterations,
-                        "a_nodes": own.nodes,
-                        "a_depth": own.depth,
-                    }
-                )
-    return rows
-
-
-def _rating_rows(m: Material) -> list[dict[str, object]]:
-    found: Any = standings.ratings(m.played["all"], ALL, m.settings.seed)
-    return [
-        {"agent": r.name, "points": r.points, "low": r.low, "high": r.high, "score": r.score, "games": r.games}
-        for r in found
-    ]
 
 
 def facts(m: Material) -> dict[str, str]:

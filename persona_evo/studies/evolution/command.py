@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from persona_evo.api.studies import Study
-from persona_evo.cli import options
+from persona_evo.cli import option_values
 from persona_evo.cli.parser import filled, path, whole
 from persona_evo.cli.say import StatusLine, note, to_go
 from persona_evo.studies.commands import add_running, check_running, drawing, finished, stopped
@@ -93,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
             settings,
             args.stage or STAGES,
             named,
-            jobs=options.jobs_of(args),
+            jobs=option_values.jobs_of(args),
             backend=args.backend,
             end=end,
             tell=_teller(),

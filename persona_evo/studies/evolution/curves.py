@@ -50,7 +50,11 @@ def _curves(c: Choices, cell: Cell, place: int) -> list[Series]:
         seen.append((n, fmean(training for _, training, *_ in points)))
         shares = [share_of_best(c, cell.persona, known[point[3]]) for point, known in zip(points, held, strict=True)]
         unseen.append((n, fmean(shares)))
-    return [Series(METHODS[cell.method], unseen, "line", place), Series("", seen, "line", place, dashed=True)]
+    name = METHODS[cell.method]
+    return [
+        Series(f"{name}, held-out levels", unseen, "line", place),
+        Series(f"{name}, training levels", seen, "line", place, dashed=True),
+    ]
 
 
 def _at(run: Run, playthroughs: int) -> tuple[int, float, float, str]:

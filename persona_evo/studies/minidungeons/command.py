@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from persona_evo.api.studies import Reproduction, Study
-from persona_evo.cli import options
+from persona_evo.cli import option_values, options
 from persona_evo.cli.parser import filled, number, whole
 from persona_evo.cli.say import StatusLine, note, to_go
 from persona_evo.studies.commands import add_running, check_running, drawing, finished, seed_of, stopped
@@ -96,7 +96,7 @@ def run(args: argparse.Namespace) -> int:
     from persona_evo.studies.minidungeons import reproduction
 
     tell: dict[str, Any] = {
-        "jobs": options.jobs_of(args),
+        "jobs": option_values.jobs_of(args),
         "backend": args.backend,
         "progress": _teller(),
         "drawing": drawing(),

@@ -18,7 +18,6 @@ import itertools
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +29,10 @@ from persona_evo.evolve.fitness_spec import FitnessSpec, spec_to_dict
 from persona_evo.evolve.individuals import settled
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.games import registry
-from persona_evo.games.core import Game, Level
+from persona_evo.games.core import Level
 from persona_evo.jobs import schema
 from persona_evo.jobs.folder import differences
-from persona_evo.jobs.progress import Progress, Tell
+from persona_evo.jobs.progress import Tell
 from persona_evo.personas import Persona
 from persona_evo.personas import load as load_persona
 from persona_evo.playtest import batch
@@ -47,8 +46,9 @@ from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.store import policies, runs
 from persona_evo.store.policies import Policy
 from persona_evo.studies.minidungeons import published as publications
-from persona_evo.studies.minidungeons.published import Published
+from persona_evo.studies.minidungeons.material import Crossed, Material
 from persona_evo.studies.minidungeons.settings import Settings, opened, training
+from persona_evo.studies.minidungeons.workload import Ledger
 from persona_evo.words import plural
 
 RUNS = "runs"
@@ -59,106 +59,6 @@ _EVOLUTION = "evolution"
 
 _FIRST_RESERVE = 0.25
 """Share of the time given that is kept for the playtests before it is known how fast this machine is."""
-
-
-@dataclass
-class Crossed:
-    """What the cross tables are made of.
-
-    foreign: playthroughs of persona B (its utility) with the policy of A; `players` says label -> (A, B).
-    transfer: persona -> playthroughs with the policies that were evolved on one map; `sources`: label -> that map.
-    more: times the budget -> playthroughs with UCB1.
-    """
-
-    foreign: batch.Results
-    players: Mapping[str, tuple[str, str]]
-    transfer: dict[str, batch.Results] = field(default_factory=dict)
-    sources: dict[str, str] = field(default_factory=dict)
-    more: dict[int, batch.Results] = field(default_factory=dict)
-
-
-@dataclass
-class Material:
-    """All that was evolved and played.
-
-    differing: why the levels are not the publication's maps, [] if they are. outcomes: of all evolutions by persona;
-    best: the one chosen; journals: its rows. evolved, baseline: labels of the players by persona. bounds: the limits
-    by (level, persona).
-    """
-
-    folder: Path
-    settings: Settings
-    published: Published
-    game: Game
-    levels: list[Level]
-    training: list[Level]
-    differing: list[str]
-    personas: list[Persona]
-    outcomes: dict[str, list[evolution.Outcome]]
-    best: dict[str, evolution.Outcome]
-    journals: dict[str, list[dict[str, object]]]
-    policies: dict[str, Policy]
-    played: batch.Results
-    bounds: dict[tuple[str, str], Bound]
-    crossed: Crossed | None = None
-
-    @property
-    def evolved(self) -> dict[str, str]:
-        """Persona -> label of the player with the evolved policy."""
-        return {p.name: p.name for p in self.personas}
-
-    @property
-    def baseline(self) -> dict[str, str]:
-        """Persona -> label of the player with UCB1."""
-        return {p.name: f"{p.name}/ucb1" for p in self.personas}
-
-
-class _Ledger:
-    """How much there is to do, in iterations of the search, and how fast it goes."""
-
-    def __init__(self, parts: Mapping[str, float], tell: Tell | None) -> None:
-        self.left, self.total, self._tell = dict(parts), sum(parts.values()), tell
-        self.worked, self._first = 0.0, (0.0, 0.0)
-
-    def close(self, name: str) -> None:
-        """A part is done, or was."""
-        self.left.pop(name, None)
-
-    def rest(self, but: str = "") -> float:
-        """What is left without a part and those that stand before it."""
-        names = list(self.left)
-        return sum(self.left[n] for n in names[names.index(but) + 1 if but in names else 0 :])
-
-    @property
-    def rate(self) -> float | None:
-        """Iterations a second of this process, not counting what came before the first news (compiling)."""
-        then, done = self._first
-        return (self.worked - done) / (time.monotonic() - then) if self.worked > done and then else None
-
-    def teller(self, name: str, end: float | None = None, fresh: bool = False) -> Callable[[float, str], None]:
-        """What to call with the share of a part that is done.
-
-        end: moment at which it is ended anyway. fresh: nothing of it was done before this process.
-        """
-        before, first = self.worked, [0.0 if fresh else -1.0]
-
-        def tell(share: float, detail: str) -> None:
-            weight = self.left.get(name, 0.0)
-            if first[0] < 0:
-                first[0] = share
-            self.worked = before + max(0.0, share - first[0]) * weight
-            if not self._first[0]:
-                self._first = time.monotonic(), self.worked
-            rate, eta = self.rate, None
-            if rate:
-                own = (1 - share) * weight / rate
-                own = own if end is None else min(own, max(0.0, end - time.monotonic()))
-                eta = own + self.rest(name) / rate
-            done = 1 - (sum(self.left.values()) - share * weight) / self.total
-            if self._tell is not None:
-                self._tell(Progress(round(done * self.total), round(self.total), eta, detail, name, share >= 1))
-
-        return tell
 
 
 class Course:
@@ -188,7 +88,7 @@ class Course:
         self.training = training(self.published, self.levels)
         self.jobs, self.backend = jobs, backend
         self.end = None if seconds is None else time.monotonic() + seconds
-        self.ledger = _Ledger(self._parts(), tell)
+        self.ledger = Ledger(self._parts(), tell)
 
     def run(self, halfway: Callable[[Material], object] | None = None) -> Material:
         """Do what is not done yet.

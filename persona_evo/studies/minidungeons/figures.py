@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from persona_evo.personas import Persona
 from persona_evo.playtest.metrics import grouped, summarise
 from persona_evo.playtest.records import Playthrough
-from persona_evo.report import charts, figures, maps, plots
+from persona_evo.report import charts, figures, plots, tile_counts
 from persona_evo.report.figures import Drawing
 from persona_evo.studies.minidungeons import results
-from persona_evo.studies.minidungeons.course import Material
+from persona_evo.studies.minidungeons.material import Material
 
 
 def drawings(m: Material) -> Iterator[Drawing]:
@@ -22,7 +22,7 @@ def drawings(m: Material) -> Iterator[Drawing]:
         level = next(v for v in m.levels if v.name == name)
         for chart in plots.main_charts([s for s in summaries if s.level == name], m.game.metrics):
             yield Drawing((f"figure4{'ab'[number]}", name, chart.title), chart)
-        most = maps.most_visits(groups[name, label] for label in m.evolved.values())
+        most = tile_counts.most_visits(groups[name, label] for label in m.evolved.values())
         for letter, label in zip("abcd", m.evolved.values(), strict=False):
             drawn = figures.heat(m.game, level, groups[name, label], most)
             if drawn is not None:

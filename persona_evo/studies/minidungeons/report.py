@@ -17,9 +17,9 @@ from typing import Any
 
 from persona_evo.formula import parse
 from persona_evo.formula.guards import guards
+from persona_evo.playtest.intervals import Interval, mean_interval
 from persona_evo.playtest.metrics import grouped, summarise
-from persona_evo.playtest.statistics import Interval, mean_interval
-from persona_evo.report import charts, csv_rows, maps, pages, plots, tables
+from persona_evo.report import charts, csv_rows, maps, pages, plots, tables, tile_counts
 from persona_evo.report.pages import (
     Document,
     Facts,
@@ -37,9 +37,9 @@ from persona_evo.report.tables import Table
 from persona_evo.report.written import Report
 from persona_evo.search.tree_policy import SEARCH_VARIABLES
 from persona_evo.store import policies, policy_library
-from persona_evo.studies.minidungeons import cross, results
+from persona_evo.studies.minidungeons import agreement, cross, results
 from persona_evo.studies.minidungeons import figures as study_figures
-from persona_evo.studies.minidungeons.course import Crossed, Material
+from persona_evo.studies.minidungeons.material import Crossed, Material
 from persona_evo.studies.minidungeons.provenance import facts, reservations
 from persona_evo.studies.minidungeons.published import BASELINE, EVOLVED, Row
 from persona_evo.studies.minidungeons.results import Difference, Pair, Score, title
@@ -87,7 +87,7 @@ def write(material: Material, progress: Tell | None = None) -> Report:
     scores, cells, pairs = results.table2(m), results.table3(m), results.table4(m)
     two, three, four = table2(m, scores), table3(m, cells), [table4(m, pairs, row) for row in m.published.rows]
     _tables(folder, m, scores, cells, pairs, (two, three, four))
-    words = results.agreement(m, scores, cells, pairs)
+    words = agreement.agreement(m, scores, cells, pairs)
     parts = [
         Section(
             "agreement",
@@ -336,7 +336,7 @@ def _evolution(folder: _Folder, m: Material) -> Section:
         "evolution",
         "Evolution",
         [
-            Lines(results.convergence_words(m, found)),
+            Lines(agreement.convergence_words(m, found)),
             Gallery("chart", figures),
             runs_table,
             equations,
@@ -434,7 +434,7 @@ def _levels(folder: _Folder, m: Material) -> Section:
         [
             folder.chart("objects", study_figures.objects(m), "Figure 3: number of objects in each level"),
             Heading("Correlations of section VI-D"),
-            Lines(results.correlation_words(m, named)),
+            Lines(agreement.correlation_words(m, named)),
             Folded("the strongest of all correlations", [tables.correlation_table(found)] if found else []),
         ],
         "Levels",
@@ -465,7 +465,7 @@ def _compared(folder: _Folder, m: Material) -> Section:
             Text(f"Figure 4 ({'ab'[number]}): metrics of the evolved personas in {name}, means with 95 % intervals"),
             plots.main_results([s for s in summaries if s.level == name], m.game.metrics),
         ]
-        high = maps.most_visits(groups[name, label] for label in m.evolved.values())
+        high = tile_counts.most_visits(groups[name, label] for label in m.evolved.values())
         drawn = []
         for letter, (persona, label) in zip("abcd", m.evolved.items(), strict=False):
             file = folder.figure(f"map_{name}_{label}")

@@ -14,7 +14,7 @@ from persona_evo.jobs.progress import Tell
 from persona_evo.studies.minidungeons import course
 from persona_evo.studies.minidungeons import published as publications
 from persona_evo.studies.minidungeons import settings as reproductions
-from persona_evo.studies.minidungeons.course import Material
+from persona_evo.studies.minidungeons.material import Material
 
 NAME = "minidungeons"
 

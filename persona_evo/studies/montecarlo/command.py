@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from persona_evo.api.studies import Study
-from persona_evo.cli import options
+from persona_evo.cli import option_values
 from persona_evo.cli.parser import whole
 from persona_evo.cli.say import StatusLine, note, to_go
 from persona_evo.studies.commands import add_running, check_running, drawing, finished, seed_of, stopped
@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
         f"{counted(settings.replicates, 'replicate')} of {counted(settings.rollouts, 'rollout')}, "
         f"seed {settings.seed}, into {folder}"
     )
-    material = study.conduct(folder, settings, jobs=options.jobs_of(args), progress=_teller())
+    material = study.conduct(folder, settings, jobs=option_values.jobs_of(args), progress=_teller())
     StatusLine.done_with_line()
     if not material.complete:
         return stopped(args, folder)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from persona_evo.api.studies import Study
-from persona_evo.cli import options
+from persona_evo.cli import option_values, options
 from persona_evo.cli.parser import whole
 from persona_evo.cli.say import StatusLine, note
 from persona_evo.studies.commands import add_running, check_running, drawing, finished, stopped
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
         material = puyo.run(
             folder,
             settings,
-            jobs=options.jobs_of(args),
+            jobs=option_values.jobs_of(args),
             backend=args.backend,
             tell=lambda p: line.show(f"{p.share:.0%}: {p.what}"),
         )

@@ -10,15 +10,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from persona_evo.evolve.winner import versions
 from persona_evo.formula import parse
 from persona_evo.formula.guards import guards
-from persona_evo.playtest.statistics import mean_interval
-from persona_evo.report import charts, csv_rows, pages, plots, replay
-from persona_evo.report.pages import Document, Facts, Figure, Gallery, Lines, Section, Svg, Text
+from persona_evo.playtest.intervals import mean_interval
+from persona_evo.report import pages
+from persona_evo.report.pages import Document, Facts, Section, Text
 from persona_evo.report.tables import Table
 from persona_evo.report.written import Report
 from persona_evo.store import policies
@@ -26,7 +25,6 @@ from persona_evo.studies.puyo import games as puyo
 from persona_evo.studies.puyo.cells import (
     BFS,
     DFS,
-    EVERY,
     EVOLVED,
     EXHAUSTIVE,
     FLAT,
@@ -34,12 +32,13 @@ from persona_evo.studies.puyo.cells import (
     PLANNED,
     RANDOM,
     UCB1,
-    Cell,
     Settings,
     cells,
     study,
 )
+from persona_evo.studies.puyo.figures import best, budget_picture, figures
 from persona_evo.studies.puyo.games import Material, Played
+from persona_evo.studies.puyo.numbers import budgets, csv, lasted, mean_final, spans
 from persona_evo.words import counted
 
 NEAR = 0.25
@@ -50,7 +49,7 @@ def write(m: Material, progress: Callable[[str], None] | None = None) -> Report:
     """Write the report into the reproduction's folder; files of the same names are written anew."""
     for name in ("tables", "figures"):
         (m.folder / name).mkdir(exist_ok=True)
-    _csv(
+    csv(
         m,
         "games",
         [
@@ -68,22 +67,22 @@ def write(m: Material, progress: Callable[[str], None] | None = None) -> Report:
         ],
     )
     rows = cell_rows(m)
-    _csv(m, "cells", rows)
+    csv(m, "cells", rows)
     said, four, budgets, plans, personas = claims(m), depths(m), by_budget(m), plan_table(m), persona_table(m)
-    _csv(m, "claims", [dict(zip(said.headers, row, strict=True)) for row in said.rows])
+    csv(m, "claims", [dict(zip(said.headers, row, strict=True)) for row in said.rows])
     policies.write(m.policy, m.folder / "policy.json")
     parts = [
         Section("claims", "What the prose says, and what came out", [_setting(m), said], "Prose"),
-        *_figures(m, progress),
+        *figures(m, progress),
         Section("depths", "Every search at every depth", [four], "Depths"),
-        Section("budgets", "Score against depth for several budgets", [budgets, _budget_picture(m)], "Budgets"),
+        Section("budgets", "Score against depth for several budgets", [budgets, budget_picture(m)], "Budgets"),
         Section(
             "personas",
             f"A tree policy evolved for the {m.persona.title}",
             [plans, personas, Text(_policy_words(m))],
             "Persona",
         ),
-        _best(m, progress),
+        best(m, progress),
         Section("made", "How it was made", [Facts(facts(m))]),
     ]
     games = sum(len(g) for g in m.played.values())
@@ -94,30 +93,6 @@ def write(m: Material, progress: Callable[[str], None] | None = None) -> Report:
 
 
 # numbers
-
-
-def marks(m: Material) -> list[int]:
-    """The drops that figures show."""
-    return list(range(EVERY, m.settings.drops + 1, EVERY))
-
-
-def spans(m: Material, games: Sequence[Played]) -> list[tuple[float, float, float]]:
-    """(lowest, mean, highest) score of the games at each mark; lost games contribute nothing."""
-    found = []
-    for drop in marks(m):
-        scores = [p.score_at(drop) for p in games]
-        found.append((float(min(scores)), sum(scores) / len(scores), float(max(scores))))
-    return found
-
-
-def mean_final(games: Sequence[Played]) -> float:
-    """Mean score at the end, where lost games keep what they had."""
-    return sum(p.final for p in games) / len(games)
-
-
-def lasted(m: Material, games: Sequence[Played]) -> int:
-    """How many games made all drops."""
-    return sum(p.drops >= m.settings.drops and not p.dead for p in games)
 
 
 def cell_rows(m: Material) -> list[dict[str, object]]:
@@ -232,16 +207,11 @@ def by_budget(m: Material) -> Table:
     """Monte Carlo search: mean score and games that lasted, by depth and budget."""
     deep = range(3, m.settings.deepest + 1)
     rows = []
-    for cell in _budgets(m):
+    for cell in budgets(m):
         games = [m.of(FLAT, d, cell.kind, cell.limit) for d in deep]
         rows.append([cell.budget, *(f"{mean_final(g):,.0f} ({lasted(m, g)})" for g in games)])
     heads = ["budget of a move", *(f"depth {d}" for d in deep)]
     return Table("Monte Carlo search, mean score (games that lasted)", heads, rows)
-
-
-def _budgets(m: Material) -> list[Cell]:
-    clocks = [Cell(FLAT, 3, "clock", c) for c in m.settings.clocks]
-    return [*clocks, *(Cell(FLAT, 3, "playouts", n) for n in m.settings.playouts)]
 
 
 def persona_table(m: Material) -> Table:
@@ -288,136 +258,6 @@ def _policy_words(m: Material) -> str:
 
 
 # figures
-
-
-def _figures(m: Material, progress: Callable[[str], None] | None) -> list[Section]:
-    clock, sections = m.settings.clock, dict[int, Section]()
-    under = f"{counted(clock, 'drop')} for each free row"
-    for number, games, what in (
-        (2, m.of(EXHAUSTIVE, 3), "exhaustive search, depth 3"),
-        (3, m.of(BFS, 3, "clock", clock), f"breadth first, depth 3, {under}"),
-        (5, m.of(FLAT, 4, "clock", clock), f"Monte Carlo search, depth 4, {under}"),
-    ):
-        rows = spans(m, games)
-        _span_csv(m, number, {what: games})
-        if progress is not None:
-            progress(f"figure {number}")
-        chart = _chart(
-            m,
-            f"figure{number}",
-            plots.ranges(marks(m), rows, "drops", "score"),
-            f"Figure {number}: {what}; lowest, mean and highest",
-        )
-        extra = None
-        if number == 5:
-            three = m.of(FLAT, 3, "clock", clock)
-            _span_csv(m, number, {what: games, f"Monte Carlo search, depth 3, {under}": three})
-            beside = {"depth 3": [r[1] for r in spans(m, three)], "depth 4": [r[1] for r in rows]}
-            extra = _chart(
-                m, "figure5_depths", plots.curves(marks(m), beside, "drops", "mean score"), "Depth 3 and depth 4, means"
-            )
-        sections[number] = _figure(number, [chart, extra])
-    four = {NAMES[k]: v for k, v in _four(m, clock).items()}
-    _span_csv(m, 4, four)
-    means = {name: [r[1] for r in spans(m, games)] for name, games in four.items()}
-    sections[4] = _figure(
-        4,
-        [
-            _chart(
-                m,
-                "figure4",
-                plots.curves(marks(m), means, "drops", "mean score"),
-                f"Figure 4: all searches at depth 3, means, {under}; a lost game counts nothing",
-            )
-        ],
-    )
-    pictures = []
-    for one in m.settings.clocks:
-        lines = {f"depth {d}": m.of(FLAT, d, "clock", one) for d in range(3, m.settings.deepest + 1)}
-        means = {k: [r[1] for r in spans(m, g)] for k, g in lines.items()}
-        caption = f"Figure 6: Monte Carlo search, {counted(one, 'drop')} for each free row"
-        drawn = plots.curves(marks(m), means, "drops", "mean score")
-        pictures.append(_chart(m, f"figure6_clock{one}", drawn, caption))
-    _span_csv(
-        m,
-        6,
-        {
-            f"depth {d}, {counted(c, 'drop')} a row": m.of(FLAT, d, "clock", c)
-            for c in m.settings.clocks
-            for d in range(3, m.settings.deepest + 1)
-        },
-    )
-    sections[6] = _figure(6, pictures)
-    return [sections[number] for number in sorted(sections)]
-
-
-def _four(m: Material, clock: int) -> Mapping[str, list[Played]]:
-    return {EXHAUSTIVE: m.of(EXHAUSTIVE, 3)} | {k: m.of(k, 3, "clock", clock) for k in (BFS, RANDOM, FLAT, DFS)}
-
-
-def _figure(number: int, drawn: Sequence[Svg | None]) -> Section:
-    """A figure of the publication: what its prose says, and the charts."""
-    says = Lines(f"The prose: {c.says}." for c in study().claims if c.figure == number)
-    return Section(f"figure{number}", f"Figure {number}", [says, Gallery("chart", [d for d in drawn if d])])
-
-
-def _chart(m: Material, name: str, chart: charts.Chart, caption: str) -> Svg:
-    return Svg(charts.save(chart, m.folder / "figures" / f"{name}.svg"), caption)
-
-
-def _budget_picture(m: Material) -> Svg:
-    deep = list(range(3, m.settings.deepest + 1))
-    lines = {c.budget: [mean_final(m.of(FLAT, d, c.kind, c.limit)) for d in deep] for c in _budgets(m)}
-    chart = plots.curves(deep, lines, "depth limit", "mean score at the end")
-    return _chart(m, "budgets", chart, "Monte Carlo search: score against depth, by budget of a move")
-
-
-def _span_csv(m: Material, number: int, lines: Mapping[str, Sequence[Played]]) -> None:
-    rows: list[dict[str, object]] = []
-    for name, games in lines.items():
-        for drop, (low, mean, high) in zip(marks(m), spans(m, games), strict=True):
-            alive = sum(p.drops >= drop for p in games)
-            rows.append({"line": name, "drop": drop, "lowest": low, "mean": mean, "highest": high, "games": alive})
-    _csv(m, f"figure{number}", rows)
-
-
-def _csv(m: Material, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
-    csv_rows.write_csv(m.folder / "tables" / f"{name}.csv", rows)
-
-
-def best_game(m: Material) -> Played:
-    """The game with the longest chain, of those the one with the most points."""
-    played = (p for c in cells(m.settings) if c.kind != PLANNED for p in m.played[c.name])
-    return max(played, key=lambda p: (p.longest, p.final))
-
-
-def _best(m: Material, progress: Callable[[str], None] | None) -> Section:
-    """The game with the longest chain as a replay, and its field just before that chain."""
-    if progress is not None:
-        progress("the best game")
-    draw: Any = plots.drawing(m.game)
-    played = best_game(m)
-    level = m.levels[played.game]
-    names = played.actions.split()
-    actions = [m.game.parse_action(level, level.start, name) for name in names]
-    states = m.game.replay(level, actions)
-    captions = [f"{k}/{len(names)} {names[k - 1] if k else 'start'}" for k in range(len(states))]
-    frames = replay.film(m.game, level, states, actions, captions, scale=20, step_ms=350)
-    replay.save_gif(frames, m.folder / "replay.gif")
-    before, after = states[played.at - 1], states[played.at]
-    draw.state_image(level, before, scale=32, caption=f"drop {played.at}: {names[played.at - 1]} to come").save(
-        m.folder / "best_chain.png"
-    )
-    gain = m.game.measure(level, after)["LS"]
-    cell = next(c for c in cells(m.settings) if c.name == played.cell)
-    how = f"{NAMES[cell.method]}, depth {cell.depth}, budget of a move: {cell.budget}"
-    words = f"{how}; {level.name}: drop {played.at} ({names[played.at - 1]}) sets off a chain of "
-    words += f"{played.longest} for {gain:,.0f} points; {played.final:,} points in {counted(played.drops, 'drop')}."
-    pictures = [
-        Figure(m.folder / "best_chain.png", "The field before its best chain"),
-        Figure(m.folder / "replay.gif", "The whole game"),
-    ]
-    return Section("best", "The longest chain", [Text(words), Gallery("pair", pictures)], "Best chain")
 
 
 # how it was made

@@ -43,7 +43,8 @@ from persona_evo.games.catalog.its_alive.layout import (
     WIDTH,
     WIN,
 )
-from persona_evo.games.core import LOST, RUNNING, WON, Rules, rollout_of, rule
+from persona_evo.games.core import LOST, RUNNING, WON, Rules, rule
+from persona_evo.games.rollouts import rollout_of
 from persona_evo.games.rows import HASH_START, Row, add, mix, put, word
 
 LAND, COLLECT, SAY_LAND, SAY_COLLECT, COLUMN, TURN, ACTIONS = 0, 32, 80, 81, 84, 92, 96

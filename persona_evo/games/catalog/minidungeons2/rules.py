@@ -67,7 +67,8 @@ from persona_evo.games.catalog.minidungeons2.tables import (
     pair_in,
     pair_row,
 )
-from persona_evo.games.core import LOST, RUNNING, WON, Rules, rollout_of, rule
+from persona_evo.games.core import LOST, RUNNING, WON, Rules, rule
+from persona_evo.games.rollouts import rollout_of
 from persona_evo.games.rows import Row, put, word
 
 THROW = 4

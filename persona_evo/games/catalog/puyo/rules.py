@@ -47,7 +47,8 @@ from persona_evo.games.catalog.puyo.tables import (
     put,
     word,
 )
-from persona_evo.games.core import LOST, RUNNING, WON, Rules, rollout_of, rule
+from persona_evo.games.core import LOST, RUNNING, WON, Rules, rule
+from persona_evo.games.rollouts import rollout_of
 from persona_evo.seeds import below
 
 SEEN_A, SEEN_B = 0x0FFF0FFF0FFF0FFF, 0x0FFF0FFF

@@ -1,0 +1,36 @@
+"""The agents that come with a game, listed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from persona_evo.cli.say import say
+from persona_evo.errors import SettingsError
+
+if TYPE_CHECKING:
+    from persona_evo.games.core import Game
+
+
+def list_agents(game: Game) -> int:
+    """The agents that come with the game."""
+    if not game.agents:
+        raise SettingsError(f"{game.name} has no agents of its own", expected="FILE.toml#NAME or FILE.py, two or more")
+    for name, about in _abouts(game):
+        say(f"{name:<20} {about}")
+    return 0
+
+
+def _abouts(game: Game) -> list[tuple[str, str]]:
+    """Names and descriptions of the game's agents, read without what would have to be compiled to let them play."""
+    import tomllib
+
+    try:
+        found = tomllib.loads(Path(game.agents).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        found = {"": ""}
+    if all(isinstance(v, dict) for k, v in found.items() if k != "league"):
+        return [(k, str(v.get("about", ""))) for k, v in found.items() if k != "league"]
+    from persona_evo.search.agents import load_agents  # says what is wrong with the file, and where
+
+    return [(a.name, a.about) for a in load_agents(Path(game.agents), game).values()]

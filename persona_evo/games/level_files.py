@@ -1,0 +1,87 @@
+"""Level files on disk: which there are, in which order, and under which spelling of their path."""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from persona_evo.errors import Place, SettingsError
+
+if TYPE_CHECKING:
+    pass
+
+
+def natural(text: str) -> tuple[tuple[tuple[int, int, str], ...], str]:
+    """A sort key under which `map2` stands before `map10` and case does not matter."""
+    parts = re.split(r"(\d+)", text.casefold())
+    return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts if part), text
+
+
+def home(text: str) -> Path:
+    """A path with ~ read as a user's folder, if there is such a user."""
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:
+        return Path(text)
+
+
+def fold(name: str) -> str:
+    return unicodedata.normalize("NFC", name).casefold()
+
+
+def existing(base: Path, name: str) -> Path | None:
+    """The path as written, or with `/` for backslashes, or else the only one that differs from it in case alone."""
+    if not name or "\0" in name:
+        return None
+    for text in dict.fromkeys((name, name.replace("\\", "/"))):
+        path = base / home(text)
+        try:
+            if path.exists():
+                return path
+        except OSError:
+            return None
+    here = Path(path.anchor) if path.is_absolute() else Path()
+    for part in path.parts[1:] if path.is_absolute() else path.parts:
+        if part in (".", "..") or (here / part).exists():
+            here = here / part
+            continue
+        try:
+            alike = [child for child in here.iterdir() if fold(child.name) == fold(part)]
+        except OSError:
+            return None
+        if len(alike) != 1:
+            return None
+        here = alike[0]
+    if not here.exists():
+        target = os.readlink(here) if here.is_symlink() else "nothing"
+        raise SettingsError("a link that leads nowhere", place=Place(str(here)), found=target, expected="a file")
+    return here
+
+
+def is_level(path: Path, suffixes: Iterable[str]) -> bool:
+    return path.name.lower().endswith(tuple(suffixes)) and not path.name.startswith((".", "~")) and path.is_file()
+
+
+def level_files(folder: Path, suffixes: Iterable[str]) -> list[Path]:
+    try:
+        files = [path for path in folder.iterdir() if is_level(path, suffixes)]
+    except OSError as e:
+        raise SettingsError("the folder cannot be read", place=Place(str(folder)), found=str(e)) from e
+    return sorted(files, key=lambda path: natural(path.name))
+
+
+def once(paths: Iterable[Path]) -> list[Path]:
+    """The paths without those that are the same file as an earlier one."""
+    seen: dict[str, list[Path]] = {}
+    kept = []
+    for path in paths:
+        real = Path(os.path.realpath(path))
+        alike = seen.setdefault(fold(str(real)), [])
+        if not any(real == other or os.path.samefile(real, other) for other in alike):
+            alike.append(real)
+            kept.append(path)
+    return kept

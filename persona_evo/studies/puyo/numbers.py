@@ -1,0 +1,56 @@
+"""The numbers of the games that tables and figures show, and their CSV files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from persona_evo.report import csv_rows
+from persona_evo.studies.puyo.cells import (
+    EVERY,
+    FLAT,
+    Cell,
+)
+from persona_evo.studies.puyo.games import Material, Played
+
+
+def marks(m: Material) -> list[int]:
+    """The drops that figures show."""
+    return list(range(EVERY, m.settings.drops + 1, EVERY))
+
+
+def spans(m: Material, games: Sequence[Played]) -> list[tuple[float, float, float]]:
+    """(lowest, mean, highest) score of the games at each mark; lost games contribute nothing."""
+    found = []
+    for drop in marks(m):
+        scores = [p.score_at(drop) for p in games]
+        found.append((float(min(scores)), sum(scores) / len(scores), float(max(scores))))
+    return found
+
+
+def mean_final(games: Sequence[Played]) -> float:
+    """Mean score at the end, where lost games keep what they had."""
+    return sum(p.final for p in games) / len(games)
+
+
+def lasted(m: Material, games: Sequence[Played]) -> int:
+    """How many games made all drops."""
+    return sum(p.drops >= m.settings.drops and not p.dead for p in games)
+
+
+def budgets(m: Material) -> list[Cell]:
+    clocks = [Cell(FLAT, 3, "clock", c) for c in m.settings.clocks]
+    return [*clocks, *(Cell(FLAT, 3, "playouts", n) for n in m.settings.playouts)]
+
+
+def span_csv(m: Material, number: int, lines: Mapping[str, Sequence[Played]]) -> None:
+    rows: list[dict[str, object]] = []
+    for name, games in lines.items():
+        for drop, (low, mean, high) in zip(marks(m), spans(m, games), strict=True):
+            alive = sum(p.drops >= drop for p in games)
+            rows.append({"line": name, "drop": drop, "lowest": low, "mean": mean, "highest": high, "games": alive})
+    csv(m, f"figure{number}", rows)
+
+
+def csv(m: Material, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    csv_rows.write_csv(m.folder / "tables" / f"{name}.csv", rows)
