@@ -39,15 +39,20 @@ if TYPE_CHECKING:
     from persona_evo.api.runs import compare_playtests, kept_playtest, save_figures
     from persona_evo.api.studies import Reproduction, reproduce, resume_reproduction
     from persona_evo.errors import PersonaEvoError
+    from persona_evo.evolve.operators import MutationOperator
     from persona_evo.evolve.run import Outcome
+    from persona_evo.evolve.selection import SelectionOperator
     from persona_evo.evolve.settings import EvolutionSettings
+    from persona_evo.extensions import register
     from persona_evo.formula import Formula, Operator, parse
     from persona_evo.games.core import Game, Level
     from persona_evo.games.findings import Finding
+    from persona_evo.games.importers import Importer
     from persona_evo.personas import Persona
     from persona_evo.playtest.analysis import Analysis
     from persona_evo.playtest.experiment.one import Run, run
     from persona_evo.playtest.players import Player
+    from persona_evo.report.page import ReportSection
     from persona_evo.search.bounds import Solution
     from persona_evo.search.plan import Plan
     from persona_evo.search.settings import Budget, SearchSettings
@@ -61,7 +66,9 @@ __all__ = [
     "Finding",
     "Formula",
     "Game",
+    "Importer",
     "Level",
+    "MutationOperator",
     "Operator",
     "Outcome",
     "Persona",
@@ -69,10 +76,12 @@ __all__ = [
     "Plan",
     "Player",
     "Policy",
+    "ReportSection",
     "Reproduction",
     "Results",
     "Run",
     "SearchSettings",
+    "SelectionOperator",
     "Solution",
     "check_levels",
     "compare",
@@ -91,6 +100,7 @@ __all__ = [
     "plan",
     "player",
     "playtest_levels",
+    "register",
     "reproduce",
     "resume_evolution",
     "resume_reproduction",
@@ -111,15 +121,20 @@ _NAMES = {
     "api.runs": "compare_playtests kept_playtest save_figures",
     "api.studies": "Reproduction reproduce resume_reproduction",
     "errors": "PersonaEvoError",
+    "evolve.operators": "MutationOperator",
     "evolve.run": "Outcome",
+    "evolve.selection": "SelectionOperator",
     "evolve.settings": "EvolutionSettings",
+    "extensions": "register",
     "formula": "Formula Operator parse",
     "games.core": "Game Level",
     "games.findings": "Finding",
+    "games.importers": "Importer",
     "personas": "Persona",
     "playtest.analysis": "Analysis",
     "playtest.experiment.one": "Run run",
     "playtest.players": "Player",
+    "report.page": "ReportSection",
     "search.bounds": "Solution",
     "search.plan": "Plan",
     "search.settings": "Budget SearchSettings",
