@@ -55,6 +55,8 @@ if TYPE_CHECKING:
     from persona_evo.report.page import ReportSection
     from persona_evo.search.bounds import Solution
     from persona_evo.search.plan import Plan
+    from persona_evo.search.rollouts import RolloutPolicy
+    from persona_evo.search.selection_rules import SelectionRule
     from persona_evo.search.settings import Budget, SearchSettings
     from persona_evo.store.policies import Policy
 
@@ -79,9 +81,11 @@ __all__ = [
     "ReportSection",
     "Reproduction",
     "Results",
+    "RolloutPolicy",
     "Run",
     "SearchSettings",
     "SelectionOperator",
+    "SelectionRule",
     "Solution",
     "check_levels",
     "compare",
@@ -137,6 +141,8 @@ _NAMES = {
     "report.page": "ReportSection",
     "search.bounds": "Solution",
     "search.plan": "Plan",
+    "search.rollouts": "RolloutPolicy",
+    "search.selection_rules": "SelectionRule",
     "search.settings": "Budget SearchSettings",
     "store.policies": "Policy",
 }

@@ -203,6 +203,19 @@ def add_search(parser: argparse.ArgumentParser, tolerance: float) -> None:
         help="with anytime: each trial shows another route among the plans that are worth less than "
         f"the best by this share of its utility at most (default: {tolerance:g})",
     )
+    parser.add_argument(
+        "--selection-rule",
+        type=filled,
+        metavar="NAME",
+        help="with single or paper: a rule of an installed package that chooses the child to descend to, with the tree "
+        "policy as its prior",
+    )
+    parser.add_argument(
+        "--rollout-policy",
+        type=filled,
+        metavar="NAME",
+        help="rollouts of an installed package (default: random, the game's own)",
+    )
     parser.set_defaults(usual_tolerance=tolerance)
 
 
@@ -210,11 +223,13 @@ def rules_of(args: argparse.Namespace, game: Game, league: League | None = None)
     """The rules of the search that were asked for.
 
     Raises:
-        SettingsError: --hedge or --tolerance where no planner with open lists plays.
+        SettingsError: --hedge or --tolerance where no planner with open lists plays, --selection-rule where one does.
     """
+    from dataclasses import replace
+
     from persona_evo.api.naming import rules_of_search
 
-    return rules_of_search(
+    found = rules_of_search(
         args.search or "anytime",
         game,
         hedge=args.hedge,
@@ -222,6 +237,8 @@ def rules_of(args: argparse.Namespace, game: Game, league: League | None = None)
         agent="" if league is None else league.agent.name,
         usual=args.usual_tolerance,
     )
+    added = {"selection_rule": args.selection_rule, "rollout_policy": args.rollout_policy}
+    return replace(found, **{name: value for name, value in added.items() if value is not None})
 
 
 def add_out(parser: argparse.ArgumentParser, text: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,8 +12,12 @@ import pytest
 import persona_evo as pe
 from persona_evo import extensions
 from persona_evo.evolve.islands import generations
+from tests.cli.tool import run
 from tests.extensions.examples import examples
 from tests.extensions.packages import command, install, python
+from tests.shared import ROOT
+
+Capture = pytest.CaptureFixture[str]
 
 POINTS = {
     "persona_evo.mutations": {"swap": "breeding:SWAP", "broken": "breeding:NOWHERE", "text": "breeding:TEXT"},
@@ -58,9 +64,14 @@ print("same")
 
 
 @pytest.fixture
-def installed(tmp_path: Path) -> dict[str, str]:
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
+    """The package is installed in the process of the test, and in the environment that this gives."""
     source = examples()["swap_mutation"] + "\n" + examples()["truncation_selection"] + MORE
-    return install(tmp_path, "breeding", source, POINTS)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    extensions._installed.cache_clear()
+    yield install(tmp_path, "breeding", source, POINTS)
+    extensions._installed.cache_clear()
+    sys.modules.pop("breeding", None)
 
 
 @pytest.fixture
@@ -75,16 +86,20 @@ def test_operators_from_outside_breed(installed: dict[str, str]) -> None:
     assert done.returncode == 0 and done.stdout == "same\n", done.stderr
 
 
-def test_the_command_line_takes_them(installed: dict[str, str], tmp_path: Path) -> None:
-    folder = tmp_path / "run"
-    more = ("--set", "pool=truncation", "--set", "mutations.swap=5", "--jobs", 1, "--out", folder)
-    done = command(installed, *EVOLVE, *LITTLE, *more, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    config = (folder / "config.json").read_text()
-    assert '"pool": "truncation"' in config and '"swap": 5' in config and '"subtree": 3' in config
-    without = {**installed, "PYTHONPATH": installed["PYTHONPATH"].split(":")[1]}
-    done = command(without, "evolve", "--resume", folder, "--generations", 4, cwd=tmp_path)
-    assert done.returncode == 2 and "truncation" in done.stderr and "Traceback" not in done.stderr, done.stderr
+def test_the_command_line_takes_them(
+    installed: dict[str, str], tmp_path: Path, capsys: Capture, unsimplified: None
+) -> None:
+    more = ("--set", "pool=truncation", "--set", "mutations.swap=5", "--jobs", 1, "--out", tmp_path / "runs")
+    done = run(capsys, *EVOLVE, *LITTLE, *more)
+    assert done.code == 0, done.err
+    (folder,) = (tmp_path / "runs").iterdir()
+    settings = json.loads((folder / "config.json").read_text())["settings"]
+    assert settings["pool"] == "truncation" and settings["mutations"]["swap"] == 5
+    assert settings["mutations"]["subtree"] == pe.EvolutionSettings().mutations["subtree"]
+    without = {**installed, "PYTHONPATH": str(ROOT)}
+    lacking = command(without, "evolve", "--resume", folder, "--generations", 4, cwd=tmp_path)
+    assert lacking.returncode == 2 and "truncation" in lacking.stderr, lacking.stderr
+    assert "Traceback" not in lacking.stderr
 
 
 @pytest.mark.parametrize(
@@ -97,9 +112,12 @@ def test_the_command_line_takes_them(installed: dict[str, str], tmp_path: Path) 
         ("pool=truncatoin", "did you mean 'truncation'"),
     ],
 )
-def test_what_is_wrong_is_named(installed: dict[str, str], tmp_path: Path, setting: str, says: str) -> None:
-    done = command(installed, *EVOLVE, *LITTLE, "--set", "mutation=1", "--set", setting, "--jobs", 1, cwd=tmp_path)
-    assert done.returncode == 2 and says in done.stderr and "Traceback" not in done.stderr, done.stderr
+def test_what_is_wrong_is_named(
+    installed: dict[str, str], tmp_path: Path, capsys: Capture, setting: str, says: str
+) -> None:
+    more = ("--set", "mutation=1", "--set", setting, "--jobs", 1, "--out", tmp_path / "runs")
+    done = run(capsys, *EVOLVE, *LITTLE, *more)
+    assert done.code == 2 and says in done.err, done.err
 
 
 def test_registered_operators(registered: None) -> None:
