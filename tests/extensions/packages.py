@@ -36,10 +36,5 @@ def command(
     environment: Mapping[str, str], *words: object, cwd: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
     """What the command line says in an environment."""
-    return python(environment, "-m", "persona_evo", *words, cwd=cwd)
-
-
-def python(environment: Mapping[str, str], *words: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """What Python says in an environment."""
-    line = [sys.executable, *map(str, words)]
+    line = [sys.executable, "-m", "persona_evo", *map(str, words)]
     return subprocess.run(line, env=environment, cwd=cwd, capture_output=True, encoding="utf-8", timeout=300)

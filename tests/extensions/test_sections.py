@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.tool import run
+from tests.extensions.conftest import Install
 from tests.extensions.examples import examples
-from tests.extensions.packages import command, install
+
+Capture = pytest.CaptureFixture[str]
 
 MORE = """
 
@@ -28,18 +31,14 @@ POINTS = {
 }
 
 
-@pytest.fixture
-def installed(tmp_path: Path) -> dict[str, str]:
-    return install(tmp_path, "sections", examples()["budget_section"] + MORE, POINTS)
-
-
-def test_the_page_has_the_section(installed: dict[str, str], tmp_path: Path) -> None:
+def test_the_page_has_the_section(install: Install, tmp_path: Path, capsys: Capture) -> None:
+    install("sections", examples()["budget_section"] + MORE, POINTS)
     little = ("--trials", 2, "--iterations", 50, "--bound-seconds", 0, "--no-pictures", "--jobs", 1, "--seed", 1)
-    played = ("playtest", "test01", "--personas", "runner", "--policy", "ucb1", *little, "--out", "run")
-    done = command(installed, *played, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    played = ("playtest", "test01", "--personas", "runner", "--policy", "ucb1", *little, "--out", tmp_path / "run")
+    done = run(capsys, *played)
+    assert done.code == 0, done.err
     page = (tmp_path / "run" / "index.html").read_text(encoding="utf-8")
     assert 'id="added-time"' in page and "Time of the searches" in page and 'href="#added-time"' in page
     assert "The report section &#39;failing&#39; fails at" in page and "&lt;nothing&gt;" in page
     assert "expected a Section, found str" in page and "the report section &#39;gone&#39; cannot be loaded" in page
-    assert page.index("added-time") < page.rindex('id="made"')
+    assert page.index('id="added-time"') < page.index('id="made"')
