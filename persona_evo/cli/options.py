@@ -19,6 +19,10 @@ from persona_evo.cli.players import (
     with_baseline,
 )
 from persona_evo.errors import Place, SettingsError
+from persona_evo.limits import MOST_ITERATIONS as MOST_ITERATIONS
+from persona_evo.limits import MOST_JOBS, MOST_SHARE
+from persona_evo.limits import MOST_SECONDS as MOST_SECONDS
+from persona_evo.limits import SEEDS as SEEDS
 
 if TYPE_CHECKING:
     from persona_evo.games.acceptance import Accepted
@@ -29,14 +33,9 @@ if TYPE_CHECKING:
     from persona_evo.search.duel import League
     from persona_evo.search.settings import Budget, SearchSettings
 
-SEEDS = 2**63 - 1
-MOST_ITERATIONS = 2_000_000_000
-MOST_SECONDS = 7 * 86400.0
-MOST_JOBS = 4096
 MUCH, RATE, ITERATIONS = 15.0, 300_000.0, 10_000
 """Seconds of work on one core for which workers are started before anything else, iterations per second, and those of a
 search if not given."""
-MOST_SHARE = 0.9
 PRESETS = ("paper", "single", "anytime")
 """Rules of the search (`search.settings.PRESETS`)."""
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from persona_evo import limits
 from persona_evo.cli import ci, options
 from persona_evo.cli.parser import Commands, filled, names, number, path, whole
 from persona_evo.cli.say import StatusLine, note, say, to_go
@@ -57,7 +58,6 @@ levels of skill (--skill): players who search anew for each move and make mistak
   judge them, such as 'runner (novice).win_rate >= 30%'. All numbers describe these simulated players; --calibrate
   compares them with people.
 """
-MOST_TRIALS = 100_000
 FEWEST_LEVELS = 4
 """As `playtest.calibration.FEWEST`."""
 BOUND_SECONDS = 3.0
@@ -133,7 +133,7 @@ def add_playing(parser: argparse.ArgumentParser, tolerance: float) -> None:
     )
     parser.add_argument(
         "--trials",
-        type=whole(1, MOST_TRIALS),
+        type=whole(1, limits.MOST_TRIALS),
         default=50,
         metavar="N",
         help="playthroughs of each player in each level (default: %(default)s)",

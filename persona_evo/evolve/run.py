@@ -144,7 +144,7 @@ def evolve(
     settings = settled(settings, spec)
     if pools:
         held_out = pools["held out"].load(game)
-    with closing_outside(game), lent(workers, jobs, backend, address, alone=game.outside is not None) as chosen:
+    with closing_outside(game), lent(workers, jobs, backend, address, alone=registry.alone(game)) as chosen:
         training = sampled.training_of(spec, settings, seed, chosen, pools, persona.lists)
         config = _configuration(game, persona, training, settings, seed, held_out)
         if pools:
@@ -239,7 +239,7 @@ def resume(
         run.config = {**run.config, "game": registry.again(run.config["game"], game_name, str(folder))}
         game = registry.get(str(run.config["game"]))
         stack.enter_context(closing_outside(game))
-        chosen = stack.enter_context(lent(workers, jobs, backend, address, alone=game.outside is not None))
+        chosen = stack.enter_context(lent(workers, jobs, backend, address, alone=registry.alone(game)))
         training = reopening.training_of(run.folder, str(run.config["game"]))
         if generations is not None:
             done = run.checkpoint.generation + 1 if run.checkpoint else 0

@@ -135,17 +135,15 @@ def claim(kind: JobKind, folder: Path, values: Values) -> None:
         return
     known = kind.comparable(schema.read(config, RunError)[0])
     ours = kind.comparable(json.loads(json.dumps(values)))
-    different = [k for k in {**known, **ours} if known.get(k) != ours.get(k)]
-    if different:
-        pairs = [pair for k in different for pair in _differences(k, known.get(k), ours.get(k))]
-        more = f", and {counted(len(pairs) - _MOST, 'more difference')}" if len(pairs) > _MOST else ""
+    different = differences(known, ours)
+    if different is not None:
         hints = {**_HINTS, **kind.hints}
         raise RunError(
             f"the folder holds another {kind.name}",
             place=Place(str(config)),
-            found=", ".join(f"other {there}" for there, _ in pairs[:_MOST]) + more,
-            expected=", ".join(here for _, here in pairs[:_MOST]) + more,
-            hint=next((hints[k] for k in hints if k in different), kind.hint.format(folder=folder)),
+            found=different[0],
+            expected=different[1],
+            hint=next((hints[k] for k in hints if known.get(k) != ours.get(k)), kind.hint.format(folder=folder)),
         )
 
 
@@ -154,6 +152,21 @@ _HINTS = {
     "game_version": "the game's rules were others when this was begun: name another folder",
 }
 """What to do where a value differs that nobody gives."""
+
+
+def differences(known: Values, ours: Values) -> tuple[str, str] | None:
+    """Describe where two configurations differ, as what was found and what was expected; None where they do not.
+
+    A value that is missing counts as null.
+    """
+    different = [k for k in {**known, **ours} if known.get(k) != ours.get(k)]
+    if not different:
+        return None
+    pairs = [pair for k in different for pair in _differences(k, known.get(k), ours.get(k))]
+    more = f", and {counted(len(pairs) - _MOST, 'more difference')}" if len(pairs) > _MOST else ""
+    return ", ".join(f"other {there}" for there, _ in pairs[:_MOST]) + more, ", ".join(
+        p for _, p in pairs[:_MOST]
+    ) + more
 
 
 def _differences(name: str, there: Any, here: Any) -> list[tuple[str, str]]:

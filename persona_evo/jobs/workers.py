@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, NamedTuple, Self, TypeVar
 
+from persona_evo import limits
 from persona_evo.errors import SettingsError, unknown
 
 BACKENDS = ("loky", "threading", "dask", "ray")
@@ -93,8 +94,7 @@ class Workers:
         if backend not in BACKENDS:
             expected, hint = unknown(backend, BACKENDS)
             raise SettingsError("no such backend", found=backend, expected=expected, hint=hint)
-        if isinstance(jobs, bool) or not isinstance(jobs, int) or (jobs < 1 and jobs != -1):
-            raise SettingsError("the number of jobs is out of range", found=repr(jobs), expected="at least 1, or -1")
+        jobs = limits.jobs(jobs)
         _check_address(backend, address)
         self.jobs = cores() if jobs == -1 else jobs
         self.backend, self.address, self._idle = backend, address, idle

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from persona_evo import limits
 from persona_evo.errors import ConnectError, Place, RunError, SettingsError
 from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.evolve.reopening import load_levels
@@ -30,7 +31,7 @@ from persona_evo.jobs.folder import JobFolder
 from persona_evo.jobs.progress import Progress, Tell
 from persona_evo.jobs.workers import Workers, lent
 from persona_evo.playtest import journal
-from persona_evo.playtest.journal import MAX_TRIALS, Key, Reopened
+from persona_evo.playtest.journal import Key, Reopened
 from persona_evo.playtest.metrics import Bound
 from persona_evo.playtest.players import Player, Role, check_skills, movers, player_from
 from persona_evo.playtest.playing import CONTINUATION, Job, Source, Spec, draws, play
@@ -121,7 +122,7 @@ def playtest(
         game: what is played.
         levels: as loaded by `game.load`; names must differ.
         players: labels must differ.
-        trials: playthroughs of each player in each level, 1 to MAX_TRIALS.
+        trials: playthroughs of each player in each level, 1 to `limits.MOST_TRIALS`.
         seed: everything follows from it, unless the budget is one of time.
         budget, settings: of each search; 10,000 iterations and the preset `anytime` if not given.
         jobs, backend, address: see `jobs.workers.Workers`; without influence on the result.
@@ -169,7 +170,7 @@ def playtest(
             if game.outside is not None:
                 game.outside.keep_in(folder)
         stack.enter_context(closing_outside(game))
-        chosen = stack.enter_context(lent(workers, jobs, backend, address, alone=game.outside is not None))
+        chosen = stack.enter_context(lent(workers, jobs, backend, address, alone=registry.alone(game)))
         plays = _Plays(spec, todo, tuple(results.records), chosen, _thought(spec.budget))
         plays.then = then
 
@@ -342,8 +343,7 @@ def _check(levels: Sequence[Level], players: Sequence[Player], trials: int) -> N
         raise SettingsError("a playtest needs levels", found="none", expected="at least one")
     if not players:
         raise SettingsError("a playtest needs players", found="none", expected="at least one persona")
-    if isinstance(trials, bool) or not 1 <= trials <= MAX_TRIALS:
-        raise SettingsError("the number of trials is out of range", found=str(trials), expected=f"1 to {MAX_TRIALS}")
+    limits.whole(trials, "the number of trials", 1, limits.MOST_TRIALS)
     for what, names in (("level", [v.name for v in levels]), ("player", [p.label for p in players])):
         twice = next((n for n in names if names.count(n) > 1), None)
         if twice is not None:

@@ -22,6 +22,7 @@ from persona_evo.evolve.reopening import budget_at, check_levels, formula_at
 from persona_evo.jobs import schema
 from persona_evo.jobs.folder import JobKind
 from persona_evo.jobs.journal import Journal, LineFormat
+from persona_evo.limits import MOST_TRIALS
 from persona_evo.playtest.record_reading import from_dict
 from persona_evo.playtest.records import Playthrough
 from persona_evo.search.configuration import comparable
@@ -30,9 +31,6 @@ from persona_evo.search.skill import SKILLS
 
 SCHEMA = 1
 """Version of playtest.json."""
-
-MAX_TRIALS = 100_000
-"""Most trials of each player in each level."""
 
 CONFIG, TRACES = "playtest.json", "traces.jsonl"
 
@@ -103,8 +101,8 @@ def reopen(folder: Path) -> Reopened:
             raise player.fail("is no level of skill", "skill", found=player.data["skill"], expected=", ".join(SKILLS))
         if not 0 <= player.number("c") < math.inf:
             raise player.fail("is out of range", "c", found=player.data["c"], expected="a number of at least 0")
-    if not 1 <= r.whole("trials") <= MAX_TRIALS:
-        raise r.fail("is out of range", "trials", found=r.whole("trials"), expected=f"1 to {MAX_TRIALS}")
+    if not 1 <= r.whole("trials") <= MOST_TRIALS:
+        raise r.fail("is out of range", "trials", found=r.whole("trials"), expected=f"1 to {MOST_TRIALS}")
     continuation = r.number("continuation") if "continuation" in data else 0.0
     if not 0 <= continuation <= 1:
         raise r.fail("is out of range", "continuation", found=data["continuation"], expected="a share from 0 to 1")

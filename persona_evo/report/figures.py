@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import io
 import math
+import os
+import sys
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -156,8 +158,28 @@ def save(
     return written
 
 
+def _import_matplotlib() -> None:
+    """Import Matplotlib, even if MPLBACKEND names a backend that is not installed here: figures need none.
+
+    Jupyter passes its own backend to all processes that are started from a notebook.
+    """
+    try:
+        import matplotlib
+    except ValueError:
+        named = os.environ.pop("MPLBACKEND", None)
+        if named is None:
+            raise
+        for name in [m for m in sys.modules if m.partition(".")[0] == "matplotlib"]:
+            del sys.modules[name]  # what the import left behind
+        try:
+            import matplotlib  # noqa: F401
+        finally:
+            os.environ["MPLBACKEND"] = named
+
+
 def rendered(content: Chart | Heat, form: str) -> bytes:
     """A figure as the bytes of a file."""
+    _import_matplotlib()
     from matplotlib import rc_context
     from matplotlib.figure import Figure as Canvas
 

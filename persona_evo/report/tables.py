@@ -77,13 +77,19 @@ class Table:
 
 def put(stream: TextIO, text: str) -> None:
     """Write a text and a line end, in plain ASCII where the stream's encoding cannot take it as it is."""
-    encoding = getattr(stream, "encoding", None) or "ascii"
+    stream.write(printable(text, stream) + "\n")
+
+
+def printable(text: str, stream: TextIO | None) -> str:
+    """A text as a stream can take it: as it is, or in plain ASCII. No stream takes all."""
+    if stream is None:
+        return text
     try:
-        text.encode(encoding)
+        text.encode(getattr(stream, "encoding", None) or "ascii")
     except (UnicodeEncodeError, LookupError):
         text = text.translate(ASCII)
         text = text.encode("ascii", "backslashreplace").decode("ascii")
-    stream.write(text + "\n")
+    return text
 
 
 def interval(measure: Measure, value: Interval) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -52,21 +52,6 @@ def opened(folder: Path, study: str, values: Mapping[str, Any]) -> JobFolder:
 def row_journal(path: Path) -> Journal[Row]:
     """A file of plain values, a line each, in any order."""
     return Journal(path, plain_rows("line", hint="delete the line: what it holds is worked out again"))
-
-
-def difference(known: Mapping[str, Any], ours: Mapping[str, Any], keys: Iterable[str]) -> tuple[str, str | None] | None:
-    """What a file says otherwise than it should, as (found, expected) of a message; None where it does not.
-
-    Where a level was read from does not matter, nor which fields a search had when it was written down.
-    """
-    alike = [comparable(v) for v in (known, ours)]
-    different = [k for k in keys if alike[0].get(k) != alike[1].get(k)]
-    if not different:
-        return None
-    key = different[0]
-    if isinstance(ours.get(key), (list, dict)):
-        return "other " + ", ".join(different), None
-    return f"{key} {known.get(key)}", f"{key} {ours.get(key)}"
 
 
 def reopened(folder: Path, study: str) -> schema.Reader:

@@ -137,17 +137,22 @@ def test_a_resumed_run_has_its_skill_from_its_folder(tmp_path: Path, capsys: pyt
     assert refused.code == 2 and "--skill does not go with --resume" in refused.err
 
 
-def test_a_damaged_skill_is_told(level: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    given = ("evolve", *SMALL, *FEW, "--levels", level, "--skill", "novice", "--out", tmp_path / "a")
-    assert run(capsys, *given).code == 0
-    (folder,) = (tmp_path / "a").iterdir()
-    for name in ("policy.json", "config.json"):
-        values = json.loads((folder / name).read_text())
-        values["skill"]["sight"] = "far"
-        (folder / name).write_text(json.dumps(values))
-    for command in (("policy", "show", folder / "policy.json"), ("evolve", "--resume", folder)):
-        refused = run(capsys, *command)
-        assert refused.code == 2 and "sight of a skill is out of range" in refused.err, refused.err
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"sight": "far"}, "sight of a skill is out of range"),
+        ({"errors": 2}, "errors of a skill"),
+        ({"wit": 1}, "damaged"),
+    ],
+)
+def test_a_damaged_skill_is_told(
+    change: dict[str, object], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    skill = {**dataclasses.asdict(LADDER["casual"]), **change}
+    path = tmp_path / "policy.json"
+    path.write_text(json.dumps({"schema": 1, "name": "x", "game": "none", "kind": "ucb1", "skill": skill}))
+    refused = run(capsys, "policy", "show", path)
+    assert refused.code == 2 and said in refused.err, refused.err
 
 
 def test_a_skill_has_no_other_search_in_python(level: Path) -> None:

@@ -12,15 +12,16 @@ from persona_evo.errors import RunError, SettingsError
 from persona_evo.evolve.driving import FINISHED
 from persona_evo.evolve.run import Outcome
 from persona_evo.games import mapsets, registry
+from persona_evo.jobs.folder import differences
 from persona_evo.personas import load as load_persona
 from persona_evo.playtest import batch
 from persona_evo.playtest.metrics import ONE_EACH, ONE_SEARCH, Bound
 from persona_evo.playtest.players import Player
 from persona_evo.playtest.records import Playthrough
+from persona_evo.search.configuration import comparable
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.store.policies import Policy
-from persona_evo.studies import keeping
 from persona_evo.studies.keeping import CONFIG
 from persona_evo.studies.minidungeons import provenance, published, results
 from persona_evo.studies.minidungeons.course import Material, _Ledger
@@ -253,9 +254,9 @@ def test_a_reproduction_from_before_the_planner_goes_on_with_one_list(tmp_path: 
 def test_an_evolution_is_recognised_by_what_its_search_comes_to() -> None:
     ours = {"search": SearchSettings.single().to_dict()}
     old = {k: v for k, v in ours["search"].items() if k not in ("preset", "lists", "hedge", "tolerance")}
-    assert keeping.difference({"search": old}, ours, ours) is None
-    assert keeping.difference({"search": SearchSettings.anytime().to_dict()}, ours, ours) is not None
-    assert keeping.difference({"search": {"stop": 3}}, ours, ours) is not None
+    assert differences(comparable({"search": old}), comparable(ours)) is None
+    assert differences(comparable({"search": SearchSettings.anytime().to_dict()}), comparable(ours)) is not None
+    assert differences(comparable({"search": {"stop": 3}}), comparable(ours)) is not None
 
 
 def test_what_cannot_be_reproduced() -> None:

@@ -32,6 +32,7 @@ from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
 from persona_evo.jobs import schema
+from persona_evo.jobs.folder import differences
 from persona_evo.jobs.progress import Progress, Tell
 from persona_evo.personas import Persona
 from persona_evo.personas import load as load_persona
@@ -40,11 +41,11 @@ from persona_evo.playtest import bounds as limits
 from persona_evo.playtest.journal import CONFIG as PLAYTEST
 from persona_evo.playtest.metrics import Bound
 from persona_evo.playtest.players import Player, Role
+from persona_evo.search.configuration import comparable
 from persona_evo.search.settings import Budget
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.store import policies, runs
 from persona_evo.store.policies import Policy
-from persona_evo.studies import keeping
 from persona_evo.studies.minidungeons import published as publications
 from persona_evo.studies.minidungeons.published import Published
 from persona_evo.studies.minidungeons.settings import Settings, opened, training
@@ -490,8 +491,9 @@ def _check(folder: Path, expected: Mapping[str, Any]) -> None:
     Raises:
         RunError: it holds another evolution, or is damaged.
     """
-    known, ours = runs.read_config(folder), json.loads(json.dumps(expected))
-    other = keeping.difference({**known, "persona": known["persona"]["name"]}, ours, ours)
+    config, ours = runs.read_config(folder), json.loads(json.dumps(expected))
+    known = {key: value for key, value in config.items() if key in ours} | {"persona": config["persona"]["name"]}
+    other = differences(comparable(known), comparable(ours))
     if other is not None:
         raise RunError(
             "another evolution is in this folder",
