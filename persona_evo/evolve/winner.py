@@ -30,7 +30,7 @@ from persona_evo.formula.simplify import LEAST_SECONDS, NO_TIME, SHARED, Simplif
 from persona_evo.games import registry
 from persona_evo.games.core import RUNNING, Game, Level
 
-SIMPLIFY_SECONDS = shortening.SECONDS
+SIMPLIFY_SECONDS = 20.0
 """Time limit of the simplification."""
 SAMPLING_SECONDS = 0.7
 """Time that finding states for the simplification takes, roughly."""
@@ -128,7 +128,6 @@ def simplified(formula: Formula, spec: FitnessSpec, until: float | None = None) 
         formula,
         columns_for(formula, game),
         rows,
-        SIMPLIFY_SECONDS,
         groups=groups,
         choice_only=not everywhere,
         shared=() if everywhere else SHARED,
