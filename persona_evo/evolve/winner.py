@@ -8,6 +8,7 @@ import random
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import fsum
 from typing import Any
 
 import numpy as np
@@ -69,12 +70,12 @@ class Winner:
     @property
     def utility(self) -> float:
         """Mean over levels."""
-        return sum(s.utility for s in self.scores) / len(self.scores)
+        return fsum(s.utility for s in self.scores) / len(self.scores)
 
     @property
     def priority(self) -> float:
         """Mean over levels of the metric that the persona is about."""
-        return sum(s.priority for s in self.scores) / len(self.scores)
+        return fsum(s.priority for s in self.scores) / len(self.scores)
 
 
 def choose(

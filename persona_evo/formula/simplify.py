@@ -1,10 +1,9 @@
 """Simplifying a formula for people, without ever trusting the algebra.
 
-First the exact rules of `rewrite`. Then sympy, in a process of its own, so that a crash costs nothing. What sympy may do
-is limited by the number of function calls, which is the same on every machine, and not by the clock; a time limit is
-for those who are in a hurry. sympy takes a division for the ordinary one, so whatever it finds is
-held against the raw formula (`verify`), and the shortest form that passes replaces it. If none does the raw formula
-stays, and the reason says why.
+First the exact rules of `rewrite`. Then sympy, in a process of its own, so that a crash costs nothing. What sympy may
+do is limited by its function calls, which are as many on every machine, and not by the clock; a time limit is for those
+who are in a hurry. sympy takes a division for the ordinary one, so whatever it finds is held against the raw formula
+(`verify`), and the shortest form that passes replaces it. If none does the raw formula stays, and the reason says why.
 """
 
 from __future__ import annotations
