@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from math import fsum
 from statistics import NormalDist
 from typing import NamedTuple, Self
 
@@ -361,7 +360,7 @@ def fisher(successes_a: int, trials_a: int, successes_b: int, trials_b: int) -> 
         k: math.comb(trials_a, k) * math.comb(trials_b, together - k)
         for k in range(max(0, together - trials_b), min(trials_a, together) + 1)
     }
-    return Test(difference, fsum(w for w in ways.values() if w <= ways[successes_a]) / fsum(ways.values()))
+    return Test(difference, sum(w for w in ways.values() if w <= ways[successes_a]) / sum(ways.values()))
 
 
 def _apart(n: int, m: int) -> float:

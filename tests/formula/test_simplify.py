@@ -167,7 +167,7 @@ def test_sympy_is_limited_by_its_work_and_finds_the_same_on_a_slow_machine(monke
         run = f"{slowness}from persona_evo.formula.simplify import _worker; _worker()"
         monkeypatch.setattr(module, "_command", lambda run=run: [sys.executable, "-c", run])
         monkeypatch.setenv("PYTHONHASHSEED", hashes)
-        found.append(sympy_candidates(parse(HARD), 60, 150_000))
+        found.append(sympy_candidates(parse(HARD), 600, 150_000))
     (forms, trouble), again = found
     assert (forms, trouble) == again and "no end within 150,000 function calls" in trouble
     assert 0 < len(forms) < 4
