@@ -172,6 +172,6 @@ def _within(word: str, known: str) -> bool:
 
 def unknown(word: str, known: Iterable[str]) -> tuple[str, str]:
     """(expected, hint) for a name that does not exist: the list of names and the nearest one."""
-    names = sorted(known)
+    names = sorted(set(known))
     near = nearest(word, names)
     return "one of " + ", ".join(names), (f"did you mean {near!r}?" if near else "use a name of the list")

@@ -8,7 +8,20 @@ import pytest
 
 from tests.shared import ROOT
 
-ROOMS = ("formula", "games", "personas", "search", "store", "evolve", "playtest", "report", "cli", "connect", "api")
+ROOMS = (
+    "jobs",
+    "formula",
+    "games",
+    "personas",
+    "search",
+    "store",
+    "evolve",
+    "playtest",
+    "report",
+    "cli",
+    "connect",
+    "api",
+)
 pytestmark = pytest.mark.quick
 
 

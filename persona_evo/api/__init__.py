@@ -4,7 +4,9 @@
 |---|---|
 | naming | levels, personas, policies and players by their names |
 | evolution | evolve a policy |
-| checks | what is wrong with levels that nobody has played |
+| checks | what is wrong with a game of your own, and with levels that nobody has played |
+| frames | playthroughs as rows of tables |
+| options | options with their types |
 | generating | levels drawn from a seed |
 | playtests | play levels, compare two, solve one |
 | results | what a playtest comes to |
@@ -20,7 +22,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from persona_evo.api.checks import check_levels
+    from persona_evo.api.checks import check_game, check_levels
     from persona_evo.api.evolution import evolve_policy, resume_evolution
     from persona_evo.api.experiments import experiment
     from persona_evo.api.generating import generate_levels
@@ -42,8 +44,9 @@ if TYPE_CHECKING:
     from persona_evo.evolve.run import Outcome
     from persona_evo.evolve.settings import EvolutionSettings
     from persona_evo.formula import Formula, Operator, parse
-    from persona_evo.games.core import Game, Level
+    from persona_evo.games.core import Game, Level, Metric
     from persona_evo.games.findings import Finding
+    from persona_evo.games.python_game import from_class
     from persona_evo.personas import Persona
     from persona_evo.playtest.analysis import Analysis
     from persona_evo.playtest.experiment.one import Run, run
@@ -62,6 +65,7 @@ __all__ = [
     "Formula",
     "Game",
     "Level",
+    "Metric",
     "Operator",
     "Outcome",
     "Persona",
@@ -74,11 +78,13 @@ __all__ = [
     "Run",
     "SearchSettings",
     "Solution",
+    "check_game",
     "check_levels",
     "compare",
     "compare_playtests",
     "evolve_policy",
     "experiment",
+    "from_class",
     "generate_levels",
     "kept_playtest",
     "load_game",
@@ -101,7 +107,7 @@ __all__ = [
 ]
 
 _NAMES = {
-    "api.checks": "check_levels",
+    "api.checks": "check_game check_levels",
     "api.evolution": "evolve_policy resume_evolution",
     "api.experiments": "experiment",
     "api.generating": "generate_levels",
@@ -114,8 +120,9 @@ _NAMES = {
     "evolve.run": "Outcome",
     "evolve.settings": "EvolutionSettings",
     "formula": "Formula Operator parse",
-    "games.core": "Game Level",
+    "games.core": "Game Level Metric",
     "games.findings": "Finding",
+    "games.python_game": "from_class",
     "personas": "Persona",
     "playtest.analysis": "Analysis",
     "playtest.experiment.one": "Run run",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from persona_evo import limits
+from persona_evo.jobs.progress import Tell
 from persona_evo.playtest.experiment import course
 
 if TYPE_CHECKING:
@@ -19,25 +20,31 @@ def experiment(
     replicates: int | None = None,
     rollouts: int | None = None,
     jobs: int = 1,
-    progress: Callable[[course.Progress], None] | None = None,
+    progress: Tell | None = None,
 ) -> Report:
     """Make the searches of an experiment's TOML file and write the page; the same call resumes after any stop.
 
     Args:
         file: see `persona_evo.playtest.experiment.reading`.
         folder: for everything.
-        replicates, rollouts: instead of what the file says.
+        replicates, rollouts: override the values of the file.
         jobs: cores, for games that are played in this program; without influence on the result.
         progress: called now and then.
 
     Raises:
         KeyboardInterrupt: Ctrl-C; what was finished by then is kept.
+        SettingsError, LevelError, PersonaError, PolicyError: the file is wrong, or names what does not exist.
+        RunError: the folder belongs to something else, is damaged, or in use.
+        ConnectError: a connected game fails.
     """
     from persona_evo.playtest.experiment import reading
     from persona_evo.report import experiment as report
 
-    design = reading.read(Path(file)).smaller(replicates, rollouts)
-    results = course.conduct(design, Path(folder), jobs=jobs, progress=progress)
+    design = reading.read(Path(file)).smaller(
+        None if replicates is None else limits.whole(replicates, "replicates", 1, 10_000),
+        None if rollouts is None else limits.whole(rollouts, "rollouts", 1, 100_000_000),
+    )
+    results = course.conduct(design, Path(folder), jobs=limits.jobs(jobs), progress=progress)
     if not results.complete:
         raise KeyboardInterrupt
     return report.write(results, Path(folder))

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from persona_evo.api.naming import game_of
+from persona_evo import limits
+from persona_evo.api.naming import LevelOption, game_of
 from persona_evo.errors import SettingsError
 from persona_evo.evolve import pools
-from persona_evo.evolve.parallel import Workers
 from persona_evo.games import registry
 from persona_evo.games.constraints import Constraints, Span
 from persona_evo.games.core import Game, Level
 from persona_evo.games.generating import generate, generator
 from persona_evo.games.options import level_options
+from persona_evo.jobs.workers import lent
 
 
 def generate_levels(
@@ -28,7 +28,7 @@ def generate_levels(
     max_path: int | None = None,
     constraints: Mapping[str, tuple[float, float]] | None = None,
     jobs: int = -1,
-    **options: Any,
+    **options: LevelOption,
 ) -> list[Level]:
     """Levels of a seed: the same seed gives the same levels, all different, sound, and proven winnable.
 
@@ -41,21 +41,30 @@ def generate_levels(
         jobs: cores, -1 for all; without influence on the result.
         options: for the game's loader.
 
-    Raises:
-        SettingsError: the game draws no levels, or none was found that is as wanted and can be won.
-
     Levels of a game that is not planned are sound, and nobody knows whether they can be won.
+
+    Raises:
+        SettingsError: the game draws no levels, a number is out of range, or no level was found that is as wanted and
+            can be won.
     """
     of = game_of(game)
+    count = limits.whole(count, "the number of levels", 1, limits.MOST_LEVELS)
+    seed, jobs = limits.seed(seed), limits.jobs(jobs)
+    min_path, max_path = _moves(min_path, "min_path"), _moves(max_path, "max_path")
     spans = {name: Span(*span) for name, span in (constraints or {}).items()}
     if min_path is not None or max_path is not None:
         spans.update(path_between(of, min_path, max_path))
     wanted, given = Constraints(tuple(kinds), spans), level_options(of, options)
     if not of.planned:
         return generate(of, count, seed, stream, wanted, given)
-    with Workers(jobs) as workers:
+    with lent(None, jobs, alone=registry.alone(of)) as workers:
         found = pools.winnable(of, count, seed, stream, workers, constraints=wanted, options=given)
     return [level.load(of) for level in found]
+
+
+def _moves(value: int | None, name: str) -> int | None:
+    """A number of moves, or None."""
+    return None if value is None else limits.whole(value, name, 0, 1_000_000)
 
 
 def path_between(game: Game, low: int | None, high: int | None) -> dict[str, Span]:
@@ -67,9 +76,9 @@ def path_between(game: Game, low: int | None, high: int | None) -> dict[str, Spa
     path = generator(game).path
     if not path:
         raise SettingsError(
-            f"levels of {game.title} have no way to the end that could be measured",
+            f"levels of {game.title} do not have a path to the end that can be measured",
             found=f"a path of {Span(low or 0, math.inf if high is None else high)}",
-            hint="leave the constraint on the path out",
+            hint="leave out the constraint on the path",
         )
     if high is not None and high < (low or 0):
         raise SettingsError(

@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from persona_evo.errors import PersonaEvoError, Place, RunError
-from persona_evo.evolve.parallel import quiet_worker
 from persona_evo.games.acceptance import Accepted
-from persona_evo.store import schema
+from persona_evo.jobs import checksum, schema
+from persona_evo.jobs.workers import quiet_worker
 from persona_evo.store.cleaning import NEW, written
 from persona_evo.store.folders import kind_of
 
@@ -91,9 +91,9 @@ def claim(folder: Path, values: Mapping[str, Any]) -> None:
             place=Place(str(folder)),
             found=f"a run of the kind {kind.name}" if kind is not None else ", ".join(others[:5]),
             expected="a new folder, or that of an earlier watch",
-            hint="name another with --out",
+            hint="name another folder with --out",
         )
-    schema.write_atomically(folder / CONFIG, schema.dump({"schema": SCHEMA, **values}))
+    schema.write(folder / CONFIG, {"schema": SCHEMA, **values})
 
 
 def publish(folder: Path, version: Snapshot) -> None:
@@ -104,8 +104,8 @@ def publish(folder: Path, version: Snapshot) -> None:
     new = folder / NEW
     shutil.rmtree(new, ignore_errors=True)
     new.mkdir()
-    schema.write_atomically(new / journal.CONFIG, schema.dump({"schema": journal.SCHEMA, **version.config}))
-    schema.write_atomically(new / journal.TRACES, [line + "\n" for line in version.lines])
+    schema.write(new / journal.CONFIG, {"schema": journal.SCHEMA, **version.config})
+    schema.write_atomically(new / journal.TRACES, [checksum.sealed(line) + "\n" for line in version.lines])
     if not (folder / journal.CONFIG).is_file():  # so that the first version is there while its page is drawn
         for name in (journal.TRACES, journal.CONFIG):
             schema.write_atomically(folder / name, (new / name).read_text(encoding="utf-8"))

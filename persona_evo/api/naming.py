@@ -7,7 +7,7 @@ policy "evolved", "paper", "utility", "ucb1", a policy's name, its file, a run's
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -22,8 +22,8 @@ from persona_evo.personas import Persona, load, named, resolve
 from persona_evo.playtest.match import names
 from persona_evo.playtest.players import Player
 from persona_evo.search.agents import Agent
-from persona_evo.search.duel import League
-from persona_evo.search.settings import SearchSettings
+from persona_evo.search.duel import League, budget_for
+from persona_evo.search.settings import PRESETS, Budget, SearchSettings
 from persona_evo.search.tree_policy import UTILITY_POLICY, TreePolicy
 from persona_evo.store import policies
 from persona_evo.store.policies import Policy
@@ -33,6 +33,9 @@ LevelsLike: TypeAlias = LevelLike | Sequence[LevelLike]
 PersonaLike: TypeAlias = str | Path | Persona
 PolicyLike: TypeAlias = str | Path | Policy | TreePolicy | Formula
 PlayersLike: TypeAlias = PersonaLike | Player | Sequence[PersonaLike | Player]
+LevelOption: TypeAlias = str | int | float | bool
+"""An option of a game's loader."""
+SearchLike: TypeAlias = str | SearchSettings | Mapping[str, object]
 
 FORMULA = "formula:"
 """Start of a policy that is given as its formula."""
@@ -41,22 +44,38 @@ TOLERANCE = 0.01
 """Share of the best utility within which the trials of a playtest may take other routes, where nothing else is said."""
 
 
-def load_game(name: str = registry.DEFAULT) -> Game:
-    """The game called `name`, or at "module:object"."""
-    return registry.get(name)
-
-
-def load_levels(*names: str | Path, game: str | Game = registry.DEFAULT, **options: Any) -> list[Level]:
-    """Levels by file, folder, pattern, name or set; `options` go to the game's loader (rules="paper")."""
-    of = game_of(game)
-    return mapsets.resolve(of, [str(n) for n in names], level_options(of, options))
-
-
-def load_level(name: str | Path, game: str | Game = registry.DEFAULT, **options: Any) -> Level:
-    """One level.
+def load_game(name: str | Path = registry.DEFAULT) -> Game:
+    """The game called `name`, or at "module:object", "FILE.py:GAME" or "FILE.toml".
 
     Raises:
-        SettingsError: the name stands for several.
+        SettingsError: there is no such game, or its module cannot be imported.
+        GameError: this is no game, or its module fails.
+    """
+    return registry.get(_text(name, "a game"))
+
+
+def load_levels(*names: str | Path, game: str | Game = registry.DEFAULT, **options: LevelOption) -> list[Level]:
+    """Levels by file, folder, pattern, name or set.
+
+    Args:
+        names: of the levels.
+        game: whose levels they are.
+        options: of the game's loader, such as rules="paper".
+
+    Raises:
+        LevelError: there is no such level, or the file is none.
+        SettingsError: the game has no such option.
+    """
+    of = game_of(game)
+    return mapsets.resolve(of, [_text(n, "a level") for n in names], level_options(of, options))
+
+
+def load_level(name: str | Path, game: str | Game = registry.DEFAULT, **options: LevelOption) -> Level:
+    """One level; the arguments are those of `load_levels`.
+
+    Raises:
+        LevelError: there is no such level, or the file is none.
+        SettingsError: the name stands for several levels, or the game has no such option.
     """
     found = load_levels(name, game=game, **options)
     if len(found) != 1:
@@ -65,22 +84,35 @@ def load_level(name: str | Path, game: str | Game = registry.DEFAULT, **options:
 
 
 def load_persona(name: str | Path, game: str | Game | None = None) -> Persona:
-    """A persona by name, abbreviation or TOML file."""
-    return load(name, game)
+    """A persona by name, abbreviation or TOML file.
+
+    Args:
+        name: of the persona.
+        game: the game that the persona is for; None for any.
+
+    Raises:
+        PersonaError: there is none, the file is damaged, or it is for another game.
+        FormulaError: its utility is not a formula over the game's metrics.
+    """
+    return load(name if isinstance(name, Path) else _text(name, "a persona"), None if game is None else game_of(game))
 
 
 def load_personas(*names: str, game: str | Game = registry.DEFAULT) -> list[Persona]:
-    """Several personas; "all" stands for the four of the paper."""
-    return resolve(names, game_of(game))
+    """Several personas; "all" stands for the four of the paper, or for all that the game has if it has none of these.
+
+    Raises:
+        PersonaError, FormulaError: as for `load_persona`; two personas have the same name.
+    """
+    return resolve([_text(name, "a persona") for name in names], game_of(game))
 
 
 def load_policy(name: str | Path, game: str = registry.DEFAULT) -> Policy:
     """A policy by name or file, or the final one of a run's folder.
 
     Raises:
-        PolicyError: there is none.
+        PolicyError: there is none, or the file is damaged.
     """
-    return policies.load(name, game)
+    return policies.load(name if isinstance(name, Path) else _text(name, "a policy"), game)
 
 
 def tree_policy(policy: PolicyLike, persona: Persona, game: Game) -> TreePolicy:
@@ -183,11 +215,18 @@ def player(
 ) -> Player:
     """A persona with its tree policy, or with the agent that plays for it.
 
-    policy: its evolved one if not given; where none has been evolved and levels are planned whole, its utility. label:
-    the persona's name if not given, and with UCB1 the persona's name followed by "/ucb1". baseline: label of the player
-    it is compared with.
+    Args:
+        persona: who plays.
+        policy: its evolved one if not given; where none has been evolved and levels are planned whole, its utility.
+        label: the persona's name if not given, and with UCB1 the persona's name followed by "/ucb1".
+        baseline: label of the player it is compared with.
+
+    Raises:
+        PersonaError: there is no such persona.
+        PolicyError, FormulaError: there is no such policy, or it is damaged.
+        SettingsError: the constant of UCB1 is not a number.
     """
-    who = persona if isinstance(persona, Persona) else load(persona)
+    who = persona_of(persona)
     game = registry.get(who.game)
     if isinstance(policy, Agent):
         return Player.of_agent(who, policy, game, label or f"{who.name}/{policy.name}", baseline)
@@ -197,12 +236,57 @@ def player(
     return Player(who, chosen, label, baseline)
 
 
-def game_of(game: str | Game) -> Game:
-    return registry.get(game) if isinstance(game, str) else game
+def game_of(game: str | Path | Game) -> Game:
+    """The game that is meant.
+
+    Raises:
+        SettingsError, GameError: as for `load_game`.
+    """
+    return registry.known(str(game) if isinstance(game, Path) else game)
 
 
-def levels_of(game: Game, levels: LevelsLike, **options: Any) -> list[Level]:
-    named = [levels] if isinstance(levels, (str, Path, Level)) else list(levels)
+def persona_of(persona: PersonaLike) -> Persona:
+    """The persona that is meant."""
+    return persona if isinstance(persona, Persona) else load_persona(persona)
+
+
+def _text(name: object, what: str) -> str:
+    """A name as text.
+
+    Raises:
+        SettingsError: this is neither text nor a path.
+    """
+    if not isinstance(name, (str, Path)):
+        raise SettingsError(f"this does not name {what}", found=repr(name)[:200], expected="a name or a file")
+    return str(name)
+
+
+def listed(values: object, what: str, single: tuple[type, ...]) -> list[Any]:
+    """One value or several as a list.
+
+    Raises:
+        SettingsError: it is neither.
+    """
+    if isinstance(values, single):
+        return [values]
+    if not isinstance(values, Iterable):
+        raise SettingsError(
+            f"this does not name {what}", found=repr(values)[:200], expected="a name, a file, or a list"
+        )
+    return list(values)
+
+
+def levels_of(game: Game, levels: LevelsLike, **options: LevelOption) -> list[Level]:
+    """The levels that are meant.
+
+    Raises:
+        LevelError: there is no such level, or the file is none.
+        SettingsError: one of them is neither a name nor a level.
+    """
+    named = listed(levels, "a level", (str, Path, Level))
+    for one in named:
+        if not isinstance(one, Level):
+            _text(one, "a level")
     found: list[Level] = []
     waiting: list[str] = []
     for level in [*named, None]:
@@ -217,14 +301,19 @@ def levels_of(game: Game, levels: LevelsLike, **options: Any) -> list[Level]:
     return found
 
 
-def players_of(players: PlayersLike, search: str | SearchSettings = "anytime", agent: str = "") -> list[Player]:
-    named = [players] if isinstance(players, (str, Path, Persona, Player)) else list(players)
+def players_of(players: PlayersLike, search: SearchLike = "anytime", agent: str = "") -> list[Player]:
+    """The players that are meant.
+
+    Raises:
+        PersonaError, PolicyError: as for `player`.
+        SettingsError: one of them is neither a name, a persona nor a player.
+    """
     found: list[Player] = []
-    for one in named:
+    for one in listed(players, "a persona", (str, Path, Persona, Player)):
         if isinstance(one, Player):
             found.append(one)
         else:
-            several = [one] if isinstance(one, Persona) else resolve([str(one)])
+            several = [one] if isinstance(one, Persona) else resolve([_text(one, "a persona")])
             for p in several:
                 game = registry.get(p.game)
                 found.append(Player(p, usual_policy(p, game, by_utility(game, search_of(search), agent))))
@@ -240,12 +329,29 @@ def league_of(game: Game, persona: Persona, words: Sequence[str], agent: str = "
     return None
 
 
-def search_of(search: str | SearchSettings) -> SearchSettings:
-    return search if isinstance(search, SearchSettings) else SearchSettings.preset(search)
+def search_of(search: object) -> SearchSettings:
+    """The settings of a search that are meant.
+
+    Args:
+        search: settings; the name of a preset; or values by the names of settings, {"preset": "single", "rollout": 5},
+            which change the preset, "anytime" if none is named.
+
+    Raises:
+        SettingsError: there is no such preset or setting, or a value is out of range.
+    """
+    if isinstance(search, SearchSettings):
+        return search
+    if isinstance(search, str):
+        return SearchSettings.preset(search)
+    if not isinstance(search, Mapping):
+        expected = f"one of {', '.join(PRESETS)}, a mapping such as {{'rollout': 5}}, or SearchSettings"
+        raise SettingsError("these are no settings of a search", found=repr(search)[:200], expected=expected)
+    preset = SearchSettings.preset(_text(search.get("preset", "anytime"), "a preset of the search"))
+    return SearchSettings.from_dict({**preset.to_dict(), **search})
 
 
 def rules_of_search(
-    search: str | SearchSettings,
+    search: SearchLike,
     game: Game,
     *,
     hedge: float | None = None,
@@ -256,7 +362,7 @@ def rules_of_search(
     """The rules of a search in a game; the planner's open lists only where it plans.
 
     Args:
-        search: a preset, or settings, which stay what they are but for hedge and tolerance.
+        search: as for `search_of`; all but presets stay what they are but for hedge and tolerance.
         hedge, tolerance: None for what the settings have, or 0 and `usual`.
         agent: who plays move by move, "" for nobody.
 
@@ -280,6 +386,27 @@ def rules_of_search(
     return replace(rules, **given)
 
 
+def budget_of(
+    budget: Budget | None, iterations: int | None, seconds: float | None, league: League | None = None
+) -> Budget:
+    """The budget of a search: a whole one, or iterations and seconds, or the usual one.
+
+    Raises:
+        SettingsError: it is given in both ways, or a number is out of range.
+    """
+    if budget is None:
+        return budget_for(iterations, seconds, league)
+    if iterations is not None or seconds is not None:
+        raise SettingsError(
+            "the budget is given twice",
+            found=f"{budget}, iterations {iterations}, seconds {seconds}",
+            expected="either a budget, or iterations and seconds",
+        )
+    if not isinstance(budget, Budget):
+        raise SettingsError("this is no budget", found=repr(budget)[:200], expected="Budget(iterations=1000)")
+    return budget
+
+
 def _listless(rules: SearchSettings, game: Game, agent: str) -> str:
     """Why a search has no open lists, "" where it has."""
     if agent:
@@ -293,4 +420,4 @@ def _constant(text: str) -> float:
     try:
         return float(text)
     except ValueError as e:
-        raise SettingsError("UCB1's constant is no number", found=text, expected="ucb1:C such as ucb1:0.7") from e
+        raise SettingsError("UCB1's constant is not a number", found=text, expected="ucb1:C such as ucb1:0.7") from e

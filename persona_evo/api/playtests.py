@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
+from persona_evo import limits
 from persona_evo.api.naming import (
     TOLERANCE,
     LevelLike,
@@ -13,10 +13,13 @@ from persona_evo.api.naming import (
     PersonaLike,
     PlayersLike,
     PolicyLike,
+    SearchLike,
+    budget_of,
     by_utility,
     league_of,
     levels_of,
     load_game,
+    persona_of,
     players_of,
     rules_of_search,
     tree_policy,
@@ -24,19 +27,17 @@ from persona_evo.api.naming import (
 )
 from persona_evo.api.results import Comparison, Results, add_bounds, as_results, compared
 from persona_evo.errors import SettingsError
-from persona_evo.evolve.parallel import lent
 from persona_evo.games import acceptance, registry
 from persona_evo.games.core import closing_outside
-from persona_evo.personas import Persona, load
-from persona_evo.playtest import batch
-from persona_evo.playtest import bounds as limits
+from persona_evo.jobs.progress import Tell
+from persona_evo.jobs.workers import lent
+from persona_evo.playtest import batch, bounds
 from persona_evo.playtest.players import check_lists, with_skills
 from persona_evo.playtest.playing import CONTINUATION, room
 from persona_evo.search.bounds import Solution
 from persona_evo.search.bounds import solve as solve_level
-from persona_evo.search.duel import budget_for
 from persona_evo.search.plan import Plan, planner_for
-from persona_evo.search.settings import SearchSettings
+from persona_evo.search.settings import Budget
 from persona_evo.search.tree_policy import with_lists
 from persona_evo.seeds import fresh
 
@@ -48,7 +49,8 @@ def plan(
     *,
     iterations: int | None = None,
     seconds: float | None = None,
-    search: str | SearchSettings = "anytime",
+    budget: Budget | None = None,
+    search: SearchLike = "anytime",
     seed: int = 0,
     hedge: float | None = None,
     tolerance: float | None = None,
@@ -56,15 +58,26 @@ def plan(
     """One playthrough of a level: the best plan that a search finds.
 
     Args:
+        level: what is played.
+        persona: who plays.
         policy: as for `player`; the persona's open lists count where it has none.
+        iterations, seconds: of the search; 10,000 iterations if neither is given.
+        budget: in their place.
+        search: rules of the search: "anytime", "single", "paper", settings, or a mapping of some of them.
+        seed: of all random choices.
         hedge, tolerance: as for `playtest_levels`, but both are 0 if not given.
+
+    Raises:
+        PersonaError, PolicyError, FormulaError, LevelError: there is no such thing, or its file is damaged.
+        SettingsError: a number or a setting is out of range.
+        ConnectError: a connected game fails.
     """
-    who = persona if isinstance(persona, Persona) else load(persona)
+    who = persona_of(persona)
     game = registry.get(who.game)
     rules = rules_of_search(search, game, hedge=hedge, tolerance=tolerance)
     chosen = usual_policy(who, game, by_utility(game, rules)) if policy is None else tree_policy(policy, who, game)
     check_lists([chosen], rules)
-    budget = budget_for(iterations, seconds)
+    budget, seed = budget_of(budget, iterations, seconds), limits.seed(seed)
     planner = planner_for(game, levels_of(game, level)[0], rules, room(budget))
     with closing_outside(game):
         found: Plan = planner.plan(who.utility, with_lists(chosen, who.lists), budget, seed)
@@ -78,12 +91,13 @@ def playtest_levels(
     trials: int = 50,
     iterations: int | None = None,
     seconds: float | None = None,
-    search: str | SearchSettings = "anytime",
+    budget: Budget | None = None,
+    search: SearchLike = "anytime",
     seed: int | None = None,
     jobs: int = -1,
     folder: str | Path | None = None,
     bound_seconds: float = 0.0,
-    progress: batch.Tell | None = None,
+    progress: Tell | None = None,
     league: Sequence[str] = (),
     agent: str = "",
     hedge: float | None = None,
@@ -95,10 +109,17 @@ def playtest_levels(
     """Let players play levels many times.
 
     Args:
+        levels: names, files or loaded levels.
         players: made by `player`, or personas, which then play as `player` has them; "all" for the paper's four. The
             search "paper" and agents need evolved policies.
         iterations, seconds: of the search in each playthrough; 10,000 iterations if neither is given, or what the agent
             has for a move.
+        budget: in their place.
+        trials: playthroughs of each player in each level, 1 to 100,000.
+        search: rules of the search: "anytime", "single", "paper", settings, or a mapping of some of them.
+        seed: of everything random, a new one if None.
+        jobs: cores, -1 for all; without influence on the result.
+        progress: called now and then.
         folder: where playthroughs are kept as they are made; the same call continues a batch that was stopped.
         bound_seconds: time to look for the best possible utility of each persona in each level; 0 not to.
         league, agent: as for `evolve_policy`.
@@ -109,6 +130,12 @@ def playtest_levels(
         accept: a file of accepted findings (see `persona_evo.games.acceptance`).
         skills: levels of skill at which each player plays (see `persona_evo.search.skill`), none for `perfect` alone
             without its name in the label.
+
+    Raises:
+        PersonaError, PolicyError, FormulaError, LevelError: there is no such thing, or its file is damaged.
+        SettingsError: a number or a setting is out of range, or names are not different.
+        RunError: the folder belongs to something else, is damaged, or in use.
+        ConnectError: a connected game fails.
     """
     accepted = [] if accept is None else acceptance.read(Path(accept))
     results = _playtest(
@@ -117,6 +144,7 @@ def playtest_levels(
         trials=trials,
         iterations=iterations,
         seconds=seconds,
+        budget=budget,
         search=search,
         seed=seed,
         jobs=jobs,
@@ -143,12 +171,13 @@ def _playtest(
     usual: float,
     iterations: int | None = None,
     seconds: float | None = None,
-    search: str | SearchSettings = "anytime",
+    budget: Budget | None = None,
+    search: SearchLike = "anytime",
     seed: int | None = None,
     jobs: int = -1,
     folder: str | Path | None = None,
     bound_seconds: float = 0.0,
-    progress: batch.Tell | None = None,
+    progress: Tell | None = None,
     league: Sequence[str] = (),
     agent: str = "",
     hedge: float | None = None,
@@ -157,6 +186,10 @@ def _playtest(
     skills: Sequence[str] = (),
 ) -> Results:
     """`playtest_levels` with the tolerance where none is given."""
+    trials, jobs = limits.whole(trials, "the number of trials", 1, limits.MOST_TRIALS), limits.jobs(jobs)
+    seed = fresh() if seed is None else limits.seed(seed)
+    bound_seconds = limits.number(bound_seconds, "bound_seconds", 0, 86400)
+    continuation = limits.number(continuation, "continuation", 0, 1)
     chosen = players_of(players, search, agent)
     game = registry.get(chosen[0].persona.game) if chosen else load_game()
     chosen = with_skills(chosen, skills, game)
@@ -166,19 +199,19 @@ def _playtest(
     mover = meeting.agent.name if meeting is not None else ""
     rules = rules_of_search(search, game, hedge=hedge, tolerance=tolerance, agent=mover, usual=usual)
     check_lists([p.policy for p in chosen if p.agent is None], rules, mover)
-    with lent(None, game, jobs) as workers:
+    with lent(None, jobs, alone=registry.alone(game)) as workers:
         played = batch.playtest(
             game,
             loaded,
             chosen,
             trials,
-            seed=fresh() if seed is None else seed,
-            budget=budget_for(iterations, seconds, meeting),
+            seed=seed,
+            budget=budget_of(budget, iterations, seconds, meeting),
             settings=rules,
             workers=workers,
             folder=target,
             progress=progress,
-            game_name=chosen[0].persona.game if chosen else None,
+            game_name=registry.address(game),
             league=meeting,
             continuation=continuation,
         )
@@ -189,15 +222,65 @@ def _playtest(
 
 
 def compare(
-    a: LevelLike, b: LevelLike, players: PlayersLike = "all", *, trials: int = 50, **options: Any
+    a: LevelLike,
+    b: LevelLike,
+    players: PlayersLike = "all",
+    *,
+    trials: int = 50,
+    iterations: int | None = None,
+    seconds: float | None = None,
+    budget: Budget | None = None,
+    search: SearchLike = "anytime",
+    seed: int | None = None,
+    jobs: int = -1,
+    folder: str | Path | None = None,
+    bound_seconds: float = 0.0,
+    progress: Tell | None = None,
+    league: Sequence[str] = (),
+    agent: str = "",
+    hedge: float | None = None,
+    tolerance: float | None = None,
+    continuation: float = CONTINUATION,
+    skills: Sequence[str] = (),
 ) -> Comparison:
-    """Play two versions of a level and say what differs (options as for `playtest_levels`, but no tolerance)."""
-    chosen = players_of(players, options.get("search", "anytime"), options.get("agent", ""))
+    """Play two versions of a level and say what differs.
+
+    Args:
+        a, b: the versions.
+        players, trials: as for `playtest_levels`, and so are all further arguments; but the tolerance is 0 if not
+            given.
+
+    Raises:
+        SettingsError: this is not two levels, or what `playtest_levels` raises it for.
+        PersonaError, PolicyError, FormulaError, LevelError, RunError, ConnectError: as for `playtest_levels`.
+    """
+    chosen = players_of(players, search, agent)
     game = registry.get(chosen[0].persona.game) if chosen else load_game()
     both = levels_of(game, [a, b])
     if len(both) != 2:
         raise SettingsError("a comparison needs two levels", found=f"{len(both)}", expected="two different files")
-    return compared(_playtest(both, chosen, trials=trials, **{"usual": 0.0, **options}))
+    results = _playtest(
+        both,
+        chosen,
+        trials=trials,
+        usual=0.0,
+        iterations=iterations,
+        seconds=seconds,
+        budget=budget,
+        search=search,
+        seed=seed,
+        jobs=jobs,
+        folder=folder,
+        bound_seconds=bound_seconds,
+        progress=progress,
+        league=league,
+        agent=agent,
+        hedge=hedge,
+        tolerance=tolerance,
+        continuation=continuation,
+        skills=skills,
+    )
+    return compared(results)
 
 
 def solve(
@@ -215,27 +298,34 @@ def solve(
     """The best plan that can be found for a persona in a level, and whether it is proven to be the best.
 
     Args:
+        level: what is played.
+        persona: who plays.
         method: "auto" is the planner, with the persona's open lists if it has some; the others are to compare with.
         iterations: of the planner at most. states: of the other methods.
         seconds: wall clock at most, None for no limit; under it the result depends on the machine.
         horizon: moves at most, 0 for the game's own.
         seed: of all random choices.
         progress: told how far it is.
+
+    Raises:
+        PersonaError, FormulaError, LevelError: there is no such thing, or its file is damaged.
+        SettingsError: there is no such method, it does not fit the game, or a number is out of range.
+        ConnectError: a connected game fails.
     """
-    who = persona if isinstance(persona, Persona) else load(persona)
+    who = persona_of(persona)
     game = registry.get(who.game)
     (chosen,) = levels_of(game, level)[:1]
-    limits.warm_up(game, chosen)
+    bounds.warm_up(game, chosen)
     return solve_level(
         game,
         chosen,
         who.utility,
         method=method,
-        iterations=iterations,
-        seconds=seconds,
-        horizon=horizon,
-        seed=seed,
-        states=states,
+        iterations=limits.whole(iterations, "the number of iterations", 1, limits.MOST_ITERATIONS),
+        seconds=None if seconds is None else limits.number(seconds, "seconds", 0, limits.MOST_SECONDS, above=True),
+        horizon=limits.whole(horizon, "the horizon", 0, 1_000_000),
+        seed=limits.seed(seed),
+        states=None if states is None else limits.whole(states, "the number of states", 1, limits.MOST_ITERATIONS),
         lists=who.lists,
         progress=progress,
     )

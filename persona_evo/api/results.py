@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import html
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from persona_evo.api import frames
 from persona_evo.evolve.fitness_spec import LevelText
-from persona_evo.evolve.parallel import Workers
 from persona_evo.formula import parse
 from persona_evo.formula.guards import guards
 from persona_evo.games.acceptance import Accepted
 from persona_evo.games.core import Level
 from persona_evo.games.diagnosis import harder_copies
 from persona_evo.games.findings import Finding
+from persona_evo.jobs.workers import Workers
 from persona_evo.playtest import appraisals, batch, duels, require, routes, versions
 from persona_evo.playtest import bounds as limits
 from persona_evo.playtest.analysis import Analysis, analyse, told_rows
@@ -28,15 +31,22 @@ from persona_evo.search.outlook import Outlook
 from persona_evo.words import counted, listed
 
 if TYPE_CHECKING:
+    import pandas
+
     from persona_evo.report.figures import Drawing
 
 
-@dataclass
+@dataclass(repr=False)
 class Results(batch.Results):
     """A playtest's playthroughs with everything that is computed from them; printed, its summary and findings.
 
-    command: the command line that made it, "" where none did. accepted: findings that fail nothing. rates: pass
-    rates by level that were measured elsewhere, for a calibration. begun: what `look` has had begun by workers.
+    In a notebook it is shown as a table; `rows`, `to_pandas` and `to_parquet` give the playthroughs.
+
+    Attributes:
+        command: the command line that made it, "" where none did.
+        accepted: findings that fail nothing.
+        rates: pass rates by level that were measured elsewhere, for a calibration.
+        begun: what `look` has had begun by workers.
     """
 
     command: str = ""
@@ -210,13 +220,87 @@ class Results(batch.Results):
 
         return figures.save(self.drawings, folder, form)
 
-    def __str__(self) -> str:
+    def rows(self, *, states: bool = False) -> list[frames.Row]:
+        """The playthroughs as rows of a table, one each.
+
+        Args:
+            states: a row for each state of each playthrough instead, from the start to the end of its plan: the move
+                that led there, the avatar's place, and the metrics. The playthroughs are played again for that.
+
+        Returns:
+            Dicts with the same keys; the metrics are called metric_SYMBOL.
+
+        Raises:
+            VerificationError: a playthrough cannot be played again.
+        """
+        if not states:
+            return [frames.playthrough_row(record) for record in self.records]
+        levels = {level.name: level for level in self.levels}
+        return [row for r in self.records for row in frames.state_rows(self.game, levels[r.level], r)]
+
+    def to_pandas(self, *, states: bool = False) -> pandas.DataFrame:
+        """`rows` as a data frame.
+
+        Raises:
+            SettingsError: pandas is not installed.
+            VerificationError: as for `rows`.
+        """
+        return frames.to_pandas(self.rows(states=states))
+
+    def to_parquet(self, file: str | Path, *, states: bool = False) -> Path:
+        """Write `rows` into a Parquet file.
+
+        Raises:
+            SettingsError: pyarrow is not installed.
+            VerificationError: as for `rows`.
+        """
+        return frames.to_parquet(self.rows(states=states), file)
+
+    @property
+    def text(self) -> str:
+        """Summary and findings, in Unicode."""
         from persona_evo.report.text import summary_text
 
         return summary_text(self.analysis)
 
+    def __str__(self) -> str:
+        """`text`, in plain ASCII where standard output cannot show all of its characters."""
+        from persona_evo.report.tables import printable
 
-@dataclass(frozen=True)
+        return printable(self.text, sys.stdout)
+
+    def __repr__(self) -> str:
+        players = listed_few([p.label for p in self.players])
+        levels = listed_few([level.name for level in self.levels])
+        partly = "" if self.complete else ", interrupted"
+        return (
+            f"<Results of {self.game.name}: {counted(len(self.records), 'playthrough')}{partly}, seed {self.seed}\n"
+            f"  levels: {levels}\n  players: {players}>"
+        )
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the summary of each player in each level."""
+        headers = ("level", "player", "playthroughs", "win rate", "utility")
+        rows = [
+            (s.level, s.player, s.trials, f"{s.win_rate.value:.0%}" if s.wins else "", f"{s.utility.value:.3f}")
+            for s in self.analysis.summaries
+        ]
+        count = len(self.analysis.findings)
+        title = f"{self.title}: {counted(len(self.records), 'playthrough')}, {counted(count, 'finding')}"
+        return frames.as_html(title, headers, rows)
+
+    def __getstate__(self) -> dict[str, object]:
+        """All but what workers have begun, and what is computed again."""
+        return {f.name: None if f.name == "begun" else getattr(self, f.name) for f in fields(self)}
+
+
+def listed_few(names: Sequence[str], most: int = 6) -> str:
+    """Names with commas between them, of many the first."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
+
+
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """Two versions of a level, A and B: rows for each player and measure, and the answer; printed, the latter."""
 
@@ -274,8 +358,27 @@ class Comparison:
             progress=progress,
         ).page
 
+    def playthroughs(self, *, states: bool = False) -> list[frames.Row]:
+        """As `Results.rows`, of both versions."""
+        return self.results.rows(states=states)
+
     def __str__(self) -> str:
-        return "\n".join(self.answer.lines)
+        """The answer, in plain ASCII where standard output cannot show all of its characters."""
+        from persona_evo.report.tables import printable
+
+        return printable("\n".join(self.answer.lines), sys.stdout)
+
+    def __repr__(self) -> str:
+        return f"<Comparison of {self.a.name} (A) and {self.b.name} (B): {self.answer.lines[0]}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the answer, and the summary of each player."""
+        lines = "".join(f"<p>{html.escape(line)}</p>" for line in self.answer.lines)
+        return lines + self.results._repr_html_()
+
+    def __getstate__(self) -> dict[str, object]:
+        """All but what is computed again."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
 
 
 def as_results(played: batch.Results) -> Results:

@@ -33,7 +33,7 @@ def kept_playtest(folder: str | Path, game_name: str | None = None) -> Results:
         raise RunError(
             "the playtest has no playthroughs yet",
             place=Place(str(where / journal.TRACES)),
-            hint=f"go on with it: persona-evo playtest --resume {where}",
+            hint=f"continue it: persona-evo playtest --resume {where}",
         )
     personas = [p.persona for p in results.players]
     if results.game.outside is None and (where / limits.FILE).is_file():

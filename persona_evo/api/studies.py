@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from persona_evo.errors import Place, RunError, SettingsError, unknown
+from persona_evo.errors import SettingsError, unknown
 from persona_evo.report.written import Report
 
 if TYPE_CHECKING:
@@ -118,18 +118,9 @@ def study_of(folder: Path) -> tuple[str, Study]:
         RunError: it is not the folder of a study, or its file is damaged.
         SettingsError: the study is not installed.
     """
-    from persona_evo.store import schema
+    from persona_evo.jobs.folder import JobKind
 
-    path = folder / CONFIG
-    if not path.is_file():
-        raise RunError(
-            "this is not the folder of a reproduction",
-            place=Place(str(folder)),
-            expected=f"a folder with {CONFIG}",
-            hint="name the folder that --out named",
-        )
-    data, text = schema.read(path, RunError)
-    name = schema.Reader(data, text, str(path), RunError).text_of("study", "")
+    name = JobKind("reproduction", CONFIG).reader(folder).text_of("study", "")
     return name, get(name)
 
 

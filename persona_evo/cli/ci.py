@@ -65,8 +65,8 @@ def write(
     facts: Mapping[str, str],
 ) -> None:
     """Write what was asked for. facts: where the rest is, and how it was made, by name."""
+    from persona_evo.jobs.schema import write_atomically
     from persona_evo.report import ci
-    from persona_evo.store.schema import write_atomically
 
     if args.junit is not None:
         write_atomically(args.junit, ci.junit(cases))

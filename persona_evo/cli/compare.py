@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from persona_evo.cli import options, playtest
 from persona_evo.cli.parser import Commands, filled
-from persona_evo.cli.say import Progress, note, say
+from persona_evo.cli.say import StatusLine, note, say
 from persona_evo.errors import SettingsError
 from persona_evo.words import counted
 
 if TYPE_CHECKING:
-    from persona_evo.evolve.parallel import Workers
+    from persona_evo.jobs.workers import Workers
 
 ROOT = Path("runs") / "comparisons"
 """Where comparisons are kept for which no folder is named."""
@@ -76,8 +76,8 @@ def _run(args: argparse.Namespace, workers: Workers) -> int:
     if args.all:
         say("\n" + "\n".join(f"- {sentence}" for sentence in comparison.sentences))
         say("\n" + tables.comparison_table(comparison.rows, "A and B").render())
-    line = Progress()
+    line = StatusLine()
     page = comparison.write(folder, workers=workers, progress=lambda text: line.show(f"drawing {text}"))
-    Progress.done_with_line()
+    StatusLine.done_with_line()
     note(f"the page is {page}; seed {results.seed}, {counted(args.trials, 'trial')} of each player in each level")
     return 0

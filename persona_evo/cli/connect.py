@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import Commands, filled, number, path
-from persona_evo.cli.say import Progress, note, say
+from persona_evo.cli.say import StatusLine, note, say
 from persona_evo.cli.starting import begun
 from persona_evo.errors import ConnectError, Place, SettingsError
 from persona_evo.words import counted
@@ -40,6 +40,8 @@ name = "{name}"
 game = "Build/{name}.x86_64"    # from this file's folder: a program, a .app, an .exe, a Python file, a build's folder
 workers = 2                      # game processes
 # game = "gymnasium:Taxi"        # an environment of Gymnasium, whose settings are those of gymnasium.make
+# game = "gymnasium:mine:Room"   # MODULE:ID, where importing the module registers the environment
+# arguments = ["--grid", "4"]    # of such an environment: the observation numbers the cells of a grid of 4 columns
 # slots = 8                      # rollouts under way at once; results depend on it, and not on the workers
 # arguments = []
 # logs = "logs"                  # worker-N.log; else in --out, or a temporary folder, if the game fails
@@ -158,17 +160,17 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
     from persona_evo.connect.game import ConnectedPlanner
     from persona_evo.games import mapsets, registry
     from persona_evo.games.core import closing_outside
+    from persona_evo.jobs.schema import writing_in
     from persona_evo.personas import load
     from persona_evo.playtest.players import check_lists
     from persona_evo.playtest.playing import room
     from persona_evo.search.plan import planner_for
     from persona_evo.search.settings import SearchSettings
-    from persona_evo.store.schema import writing_in
 
     game = registry.get(args.game)
     if game.outside is None:
         raise SettingsError("this is not a connected game", found=args.game, expected="a description, FILE.toml")
-    line = Progress()
+    line = StatusLine()
     with ExitStack() as stack:
         stack.enter_context(closing_outside(game))
         (level,) = mapsets.resolve(game, [args.level])[:1]

@@ -57,11 +57,11 @@ def run(args: argparse.Namespace) -> int:
     from persona_evo.api.naming import TOLERANCE, load_policy, player, rules_of_search
     from persona_evo.api.results import add_bounds, as_results
     from persona_evo.evolve.driving import INTERRUPTED
-    from persona_evo.evolve.parallel import Workers
     from persona_evo.evolve.run import evolve as evolve_policy
     from persona_evo.evolve.settings import EvolutionSettings
     from persona_evo.games import mapsets, registry
     from persona_evo.games.commands import command
+    from persona_evo.jobs.workers import Workers
     from persona_evo.playtest import batch
     from persona_evo.report.text import summary_text
     from persona_evo.search.settings import Budget

@@ -1,4 +1,6 @@
-"""`persona-evo doctor`: versions, cores, and the cache of compiled code; with --game, whether a connected game is fit.
+"""`persona-evo doctor`: versions, cores, and the cache of compiled code; with --game, whether a game is fit.
+
+A game that runs in this program is loaded, and with --level checked by random games.
 
 A connected game's description is read whole, and the game is played twice with the same seeds, and again by its
 choices; it is fit if the same comes back and it does not fail, and the exit code is 1 if it is not.
@@ -24,13 +26,14 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--clear-cache", action="store_true", help="delete compiled code; it is compiled again when needed"
     )
-    parser.add_argument("--game", type=filled, metavar="FILE.toml", help="a connected game's description")
+    parser.add_argument(
+        "--game", type=filled, metavar="GAME", help="FILE.toml of a connected game, FILE.py:GAME, or a name"
+    )
     parser.add_argument(
         "--level",
-        default="default",
         type=filled,
         metavar="LEVEL",
-        help="MAP:VARIANT@SEED to play (default: %(default)s)",
+        help="level to play; MAP:VARIANT@SEED of a connected game (default there: default)",
     )
     parser.add_argument(
         "--rollouts",
@@ -45,12 +48,12 @@ def add(commands: Commands) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print what is installed and whether anything is compiled."""
     if args.game is not None:
-        return _examine(args)
+        return _examine(args) if args.game.endswith(".toml") else _check(args)
     import importlib.metadata
     import platform
 
     from persona_evo.compiling import cache
-    from persona_evo.evolve.parallel import cores
+    from persona_evo.jobs.workers import cores
 
     if args.clear_cache:
         gone, left = cache.clear()
@@ -99,6 +102,25 @@ def _say_what_is_compiled() -> None:
         say(f"  {counted(kept.damaged, 'file')} damaged; what is needed of them is compiled again")
 
 
+def _check(args: argparse.Namespace) -> int:
+    """Load a game that runs in this program, and check it on a level, if one is named."""
+    from persona_evo.cli import options
+    from persona_evo.games import mapsets, registry
+    from persona_evo.games.check import check_game
+
+    game = options.game_of(args)
+    say(f"{game.title}, version {game.version}, {'compiled rules' if game.compiled else 'a Python class'}")
+    for m in game.metrics:
+        say(f"  metric {m.symbol:<12} {m.name}")
+    if args.level is None:
+        say(f"the game can be loaded; check its rules:  persona-evo game check {registry.address(game)} LEVEL")
+        return 0
+    levels = mapsets.resolve(game, [args.level])
+    looked = check_game(game, levels)
+    say(f"{counted(looked, 'state')} of random games on {counted(len(levels), 'level')}, nothing wrong")
+    return 0
+
+
 def _examine(args: argparse.Namespace) -> int:
     """Play a connected game and say whether it is fit to be searched."""
     from pathlib import Path
@@ -114,7 +136,8 @@ def _examine(args: argparse.Namespace) -> int:
     about = read(Path(args.game))
     session = Session(about)
     try:
-        levels = session.named([args.level])
+        level = args.level or "default"
+        levels = session.named([level])
         found = examine(session, levels[0], rollouts=args.rollouts)
         failures = session.findings()
     finally:
@@ -133,7 +156,7 @@ def _examine(args: argparse.Namespace) -> int:
             f"{found.scores[0]:g} to {found.scores[1]:g}"
         )
     if len(levels) > 1:
-        found.notes.append(f"{args.level} stands for {len(levels)} levels, of which {found.level} was played")
+        found.notes.append(f"{level} stands for {len(levels)} levels, of which {found.level} was played")
     for text in found.notes:
         say(f"note: {text}")
     for text in failures:

@@ -16,17 +16,18 @@ from persona_evo.cli import options
 from persona_evo.cli import policy as policy_command
 from persona_evo.cli.parser import Commands, assignment, filled, path, plain, whole
 from persona_evo.cli.pools import add_held_out, is_asked, pools_of
-from persona_evo.cli.say import Progress, duration, note, say
+from persona_evo.cli.say import StatusLine, duration, note, say
 from persona_evo.errors import SettingsError
 from persona_evo.words import counted, enumerated, plural
 
 if TYPE_CHECKING:
-    from persona_evo.evolve.driving import Progress as Generation
-    from persona_evo.evolve.parallel import Workers
+    from persona_evo.evolve.driving import GenerationProgress
     from persona_evo.evolve.run import Outcome
     from persona_evo.evolve.schedule import Phase
+    from persona_evo.evolve.setting import SkilledPlay
     from persona_evo.evolve.settings import EvolutionSettings
     from persona_evo.games.core import Game
+    from persona_evo.jobs.workers import Workers
     from persona_evo.search.duel import League
     from persona_evo.store.policies import Policy
 
@@ -53,6 +54,7 @@ RENEWED = (
     "rules",
     "league",
     "agent",
+    "skill",
 )
 """Options that a resumed run has from its folder."""
 
@@ -116,7 +118,10 @@ def add(commands: Commands) -> None:
         help="change any other setting of the evolution; may be repeated",
     )
     options.add_league(parser, "the policies play against", "whose tree policy is evolved")
-    options.add_budget(parser, each="playthrough, or per move with an agent", default="10000, or the agent's")
+    add_skill(parser)
+    options.add_budget(
+        parser, each="playthrough, or per move with an agent or a skill", default="10000, or the agent's or skill's own"
+    )
     parser.add_argument(
         "--for",
         dest="for_",
@@ -136,9 +141,21 @@ def add(commands: Commands) -> None:
     parser.set_defaults(run=run)
 
 
+def add_skill(parser: argparse.ArgumentParser) -> None:
+    """--skill."""
+    parser.add_argument(
+        "--skill",
+        type=filled,
+        metavar="NAME",
+        help="in single-player games: evolve for a player who searches anew for each move. novice, casual and expert "
+        "see a few moves ahead and make errors; full-sight sees the whole game, makes no errors and has 200 "
+        "iterations a move",
+    )
+
+
 def run(args: argparse.Namespace) -> int:
     """Evolve in a new run folder, or go on in one."""
-    from persona_evo.evolve.deadline import deadline
+    from persona_evo.jobs.deadline import deadline
 
     options.check_backend(args)
     end = deadline(args.for_, args.until)
@@ -163,28 +180,30 @@ def _start(args: argparse.Namespace, end: float | None, workers: Workers) -> int
     persona = load(args.persona, game)
     from persona_evo.api.naming import rules_of_search
     from persona_evo.evolve.comparison import held_out
+    from persona_evo.evolve.fitness_spec import spec_to_dict
     from persona_evo.evolve.individuals import left_out, settled, start_in_words
     from persona_evo.evolve.run import evolve_runs, specification
+    from persona_evo.evolve.setting import in_words
     from persona_evo.store import policies
 
+    skilled = _skilled(args, game)
     league = options.league_of(args, game, persona)
-    settings = _settings(args, game, league)
+    settings = _settings(args, game, league, skilled)
     budget = options.budget_of(args, league)
     seed = options.seed_of(args)
     made = pools_of(args, game, persona, seed, workers)
     levels = made["train"].load(game) if made else options.levels_of(args, game, args.levels or ["train"])
     runs = f", {counted(settings.runs, 'run')}" if settings.runs > 1 else ""
-    limit = ", ".join(f"{v:g} {k}" for k, v in budget.to_dict().items() if v is not None)
     search = None if args.search is None else rules_of_search(args.search, game)
-    spec = specification(game, persona, levels, settings, search, budget, league, registry.address(game))
+    spec = specification(game, persona, levels, settings, search, budget, league, registry.address(game), skilled)
     starts, missing = start_in_words(settled(settings, spec), spec, persona.lists), left_out(settings, spec)
     each = min(settings.levels_a_generation, len(spec.cases))
     pairs = " pairs of a level and an opponent" if len(spec.cases) > len(levels) else ""
     drawn = f", {each}{pairs} drawn for each generation" if each else ""
     note(
         f"{persona.name} on {counted(len(levels), 'level')}{drawn}, preset {settings.preset}, "
-        f"{counted(settings.generations, 'generation')} of {settings.population}{runs}, {limit} a "
-        f"{'playthrough' if league is None else 'move'}, seed {seed}"
+        f"{counted(settings.generations, 'generation')} of {settings.population}{runs}, "
+        f"{in_words(spec_to_dict(spec))}, seed {seed}"
     )
     if league is not None and league.opponents:
         note(f"against {', '.join(o.name for o in league.opponents)}")
@@ -211,6 +230,7 @@ def _start(args: argparse.Namespace, end: float | None, workers: Workers) -> int
         league=league,
         held_out=None if made or game.outside is not None else held_out(game, levels),
         pools=made,
+        skilled=skilled,
     )
     options.report_findings(game)
     if len(all_runs) > 1:
@@ -251,11 +271,24 @@ def _resume(args: argparse.Namespace, end: float | None, workers: Workers) -> in
     )
     game = registry.get(options.moved(args) or config["game"])
     options.report_findings(game)
+    if outcome.recovered:
+        note(outcome.recovered)
     return finish(outcome, game, levels=[level["source"] for level in config["levels"] if level["source"]])
 
 
-def _settings(args: argparse.Namespace, game: Game, league: League | None) -> EvolutionSettings:
+def _skilled(args: argparse.Namespace, game: Game) -> SkilledPlay | None:
+    """Who plays from move to move by --skill."""
+    from persona_evo.evolve.setting import SkilledPlay
+
+    others = {f"--{name}": getattr(args, name) for name in ("search", "agent", "league", "seconds")}
+    return SkilledPlay.of(args.skill or "", game, args.iterations, others=others)
+
+
+def _settings(
+    args: argparse.Namespace, game: Game, league: League | None, skilled: SkilledPlay | None
+) -> EvolutionSettings:
     from persona_evo.api.naming import first_policies
+    from persona_evo.evolve.setting import with_usual
     from persona_evo.evolve.start import chosen
 
     changes: dict[str, Any] = {}
@@ -274,16 +307,18 @@ def _settings(args: argparse.Namespace, game: Game, league: League | None) -> Ev
         if getattr(args, name) is not None:
             changes[name] = getattr(args, name)
     first = first_policies(args.seed_policies, game.name) if args.seed_policies else None
-    return chosen(args.preset or "modern", game, league, changes, first, generated=is_asked(args))
+    preset, generated = args.preset or "modern", is_asked(args)
+    changes = with_usual(changes, skilled, game, preset, generated)
+    return chosen(preset, game, league, changes, first, generated=generated)
 
 
-def teller() -> Callable[[Generation], None]:
+def teller() -> Callable[[GenerationProgress], None]:
     """Shows each generation on one line."""
     from persona_evo.evolve.genome import is_lists
 
-    line = Progress()
+    line = StatusLine()
 
-    def tell(p: Generation) -> None:
+    def tell(p: GenerationProgress) -> None:
         mean = fsum(row.mean for row in p.rows) / len(p.rows)
         busy = f", cores {p.usage.share:.0%} busy" if p.usage is not None else ""
         bred = "set" if is_lists(p.best.formula) else "formula"
@@ -302,7 +337,7 @@ def teller() -> Callable[[Generation], None]:
 
 def phase_teller() -> Callable[[Phase], None]:
     """Shows the last steps of an evolution, each on a line of its own."""
-    lines: dict[str, Progress] = {}
+    lines: dict[str, StatusLine] = {}
 
     def tell(p: Phase) -> None:
         if p.left is not None:
@@ -315,7 +350,7 @@ def phase_teller() -> Callable[[Phase], None]:
         ended = "done" if p.total else "there was no time for it"
         share = ended if last else f"{p.done / p.total:.0%}, {duration(p.eta)} to go at most"
         of = f" ({counted(p.total, 'playthrough')})" if p.total > 1 else ""
-        lines.setdefault(p.name, Progress()).show(f"{p.name}{of}: {share}", last=last)
+        lines.setdefault(p.name, StatusLine()).show(f"{p.name}{of}: {share}", last=last)
 
     return tell
 
@@ -325,6 +360,7 @@ def finish(outcome: Outcome, game: Game, persona: str = "", levels: Sequence[str
     from persona_evo.evolve.driving import INTERRUPTED
     from persona_evo.games import registry
     from persona_evo.games.commands import command, unseen
+    from persona_evo.search.skill import LADDER
     from persona_evo.store import policies
 
     if outcome.status == INTERRUPTED:
@@ -362,8 +398,9 @@ def finish(outcome: Outcome, game: Game, persona: str = "", levels: Sequence[str
         "--policy",
         outcome.policy,
         *(("--agent", outcome.policy) if policy.agent and game.players == 1 else ()),
+        *(("--skill", policy.skill["name"]) if policy.skill.get("name") in LADDER else ("--baseline", "ucb1")),
     )
-    say(f"playtest:   {command(game, *play, '--baseline', 'ucb1')}")
+    say(f"playtest:   {command(game, *play)}")
     if "simplification" in policy.unfinished:
         say(f"simplify:   {command(game, 'policy', 'simplify', outcome.policy)}")
     say(f"keep it:    {command(game, 'policy', 'install', outcome.folder)}")

@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import Commands, filled, number, path, whole
-from persona_evo.cli.say import Progress, duration, note, say
+from persona_evo.cli.say import StatusLine, note, say, to_go
 from persona_evo.cli.starting import begun
 from persona_evo.errors import ConnectError, GameError, Place, SettingsError, unknown
 from persona_evo.words import counted
 
 if TYPE_CHECKING:
-    from persona_evo.playtest.experiment.course import Progress as Told
+    from persona_evo.jobs.progress import Progress
     from persona_evo.playtest.experiment.course import Record
     from persona_evo.playtest.experiment.design import Experiment
 
@@ -94,9 +94,9 @@ def _new(args: argparse.Namespace) -> int:
 
 
 def _make(args: argparse.Namespace) -> int:
+    from persona_evo.jobs.schema import writing_in
     from persona_evo.playtest.experiment import course, reading
     from persona_evo.report import experiment as report
-    from persona_evo.store.schema import writing_in
 
     experiment = reading.read(Path(args.what)).smaller(args.replicates, args.rollouts)
     folder = args.out or ROOT / experiment.name
@@ -111,19 +111,19 @@ def _make(args: argparse.Namespace) -> int:
         with writing_in(folder):
             results = course.conduct(experiment, folder, jobs=options.jobs_of(args), progress=teller())
     except (ConnectError, GameError):
-        Progress.done_with_line()
+        StatusLine.done_with_line()
         if (folder / course.RESULTS).is_file():
             done = len(course.kept(folder, experiment))
             note(f"kept in {folder}: {done} of {wanted}; the same command continues with the next one")
         raise
-    Progress.done_with_line()
+    StatusLine.done_with_line()
     if not results.complete:
         note(f"stopped; kept in {folder}: {len(results.records)} of {wanted}; the same command continues")
         return 130
-    line = Progress()
+    line = StatusLine()
     with writing_in(folder):
         written = report.write(results, folder, lambda text: line.show(f"drawing {text}"))
-    Progress.done_with_line()
+    StatusLine.done_with_line()
     say(written.text)
     say(f"\neverything is in {folder}, start with {written.page}")
     return 0
@@ -174,15 +174,12 @@ def _best(records: Sequence[Record], experiment: Experiment) -> Record:
     return max((r for r in records if searched[r.cell] == goals[0]), key=lambda r: (r.score, -r.replicate))
 
 
-def teller() -> Callable[[Told], None]:
+def teller() -> Callable[[Progress], None]:
     """A line of progress."""
-    line = Progress()
+    line = StatusLine()
 
-    def tell(p: Told) -> None:
-        rest = "" if p.eta is None else f", {duration(p.eta)} to go"
-        line.show(
-            f"{p.done / p.total:.0%}: {p.cell}, replicate {p.replicate + 1}; {p.done:,} of {p.total:,} rollouts{rest}",
-            last=p.done >= p.total,
-        )
+    def tell(p: Progress) -> None:
+        made = f"{p.done:,} of {p.total:,} rollouts"
+        line.show(f"{p.share:.0%}: {p.what}; {made}{to_go(p.eta)}", last=p.done >= p.total)
 
     return tell

@@ -84,7 +84,7 @@ def write(formula: Formula, args: argparse.Namespace, about: str) -> int:
 def put(text: str, args: argparse.Namespace) -> int:
     """Print a text, or write it to a file that is not there yet (or anew with --force)."""
     from persona_evo.errors import Place, SettingsError
-    from persona_evo.store import schema
+    from persona_evo.jobs import schema
 
     text = text.rstrip("\n")
     if args.out is None:

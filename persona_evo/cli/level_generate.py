@@ -74,8 +74,12 @@ def add(parts: Commands) -> None:
         metavar="NAMES",
         help="kinds of levels, with commas between them; they take turns (default: all of the game)",
     )
-    parser.add_argument("--min-path", type=whole(0, MOST), metavar="N", help="fewest moves to the end of a level")
-    parser.add_argument("--max-path", type=whole(0, MOST), metavar="N", help="most moves of the shortest way there")
+    parser.add_argument(
+        "--min-path", type=whole(0, MOST), metavar="N", help="fewest moves of the shortest path to the end"
+    )
+    parser.add_argument(
+        "--max-path", type=whole(0, MOST), metavar="N", help="most moves of the shortest path to the end"
+    )
     for name in SHORT:
         parser.add_argument(
             f"--{name}",
@@ -113,7 +117,7 @@ def run(args: argparse.Namespace) -> int:
     if drawn.from_seed:
         note(f"{game.title} makes its levels from a seed: each file has a seed of its own and a few settings")
     if not game.planned:
-        note(f"levels of {game.title} are checked and not solved: nobody can prove that they can be won")
+        note(f"levels of {game.title} are checked but not solved: it cannot be proven that they can be won")
     made = 0
     for won in _levels(args, game, seed, constraints_of(args, game)):
         _write(folder / f"{won.level.name}{game.level_suffixes[0]}", won.level.text, args.force)
@@ -128,8 +132,8 @@ def _levels(args: argparse.Namespace, game: Game, seed: int, constraints: Constr
     """The levels one by one, as they are ready."""
     from persona_evo.evolve import pools
     from persona_evo.evolve.fitness_spec import LevelText
-    from persona_evo.evolve.parallel import Workers
     from persona_evo.games.generating import generate
+    from persona_evo.jobs.workers import Workers
 
     given, stream = options.options_of(args, game), args.stream.replace("-", " ")
     if not game.planned:
@@ -174,15 +178,15 @@ def _write(target: Path, text: str, force: bool) -> None:
     Raises:
         LevelError: the file holds something else, or cannot be written.
     """
-    from persona_evo.store.schema import write_atomically
+    from persona_evo.jobs.schema import write_atomically
 
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         if target.is_file() and not force and target.read_bytes() != text.encode():
             raise LevelError(
-                "there is another file of this name already",
+                "another file of this name exists",
                 place=Place(str(target)),
-                expected="a folder of its own: --out FOLDER",
+                expected="another folder: --out FOLDER",
                 hint="--force overwrites it",
             )
         write_atomically(target, text)

@@ -180,7 +180,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _main(argv: Sequence[str] | None, stops: _Stops) -> int:
-    from persona_evo.cli.say import Progress, note, silence
+    from persona_evo.cli.say import StatusLine, note, silence
     from persona_evo.errors import PersonaEvoError
 
     try:
@@ -215,7 +215,7 @@ def _main(argv: Sequence[str] | None, stops: _Stops) -> int:
             _flush(quietly=True)
             return 2
         finally:
-            Progress.done_with_line()
+            StatusLine.done_with_line()
     except BrokenPipeError:
         silence(sys.stdout)
         return 141

@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import Commands, filled, number, path, whole
-from persona_evo.cli.say import Progress, duration, note, say
+from persona_evo.cli.say import StatusLine, duration, note, say, to_go
 from persona_evo.errors import Place, SettingsError
 from persona_evo.words import counted, plural
 
 if TYPE_CHECKING:
-    from persona_evo.evolve.parallel import Workers
     from persona_evo.games.core import Game, Level
+    from persona_evo.jobs.progress import Progress
+    from persona_evo.jobs.workers import Workers
     from persona_evo.playtest.match.play import Match, Played
 
 ROOT = Path("runs") / "matches"
@@ -67,7 +68,7 @@ def add(commands: Commands) -> None:
         nargs="*",
         type=filled,
         metavar="AGENT|FOLDER",
-        help="two or more; none lists the game's own. With replay: the folder of a match",
+        help="two or more; without any, the game's own agents are listed. With replay: the folder of a match",
     )
     parser.add_argument(
         "--games",
@@ -83,18 +84,18 @@ def add(commands: Commands) -> None:
         metavar="N[..M]",
         help="board sizes instead of the levels' own, for games whose loader has an option size",
     )
-    parser.add_argument("--swap", action="store_true", help="play each board twice, the sides exchanged")
+    parser.add_argument("--swap", action="store_true", help="play each board twice, with the sides exchanged")
     parser.add_argument(
         "--iterations",
         type=whole(1, options.MOST_ITERATIONS),
         metavar="N",
-        help="search iterations of each agent for a move (default: each agent's own budget)",
+        help="search iterations of each agent per move (default: each agent's own budget)",
     )
     parser.add_argument(
         "--seconds",
         type=number(0, 3600, above=True),
         metavar="S",
-        help="seconds of each agent for a move; results then depend on the machine",
+        help="seconds of each agent per move; results then depend on the machine",
     )
     parser.add_argument(
         "--limit",
@@ -107,12 +108,12 @@ def add(commands: Commands) -> None:
         type=whole(0, 1_000_000),
         default=500,
         metavar="MB",
-        help="what a program may take for itself, 0 for any (default: %(default)s)",
+        help="memory limit of a program, 0 for none (default: %(default)s)",
     )
     options.add_jobs(parser)
     options.add_backend(parser)
     options.add_seed(parser)
-    parser.add_argument("--no-pictures", action="store_true", help="a page without pictures of games")
+    parser.add_argument("--no-pictures", action="store_true", help="leave pictures of games out of the page")
     parser.add_argument(
         "-o",
         "--out",
@@ -181,7 +182,7 @@ def _cheap(args: argparse.Namespace) -> None:
 
     if len(args.agents) == 1:
         raise SettingsError(
-            "a match needs two agents at least",
+            "a match needs at least two agents",
             found=args.agents[0],
             hint=f"persona-evo match {args.game} lists those of the game",
         )
@@ -198,7 +199,7 @@ def _match(args: argparse.Namespace, game: Game, workers: Workers) -> int:
 
     match = match_of(args, game)
     folder = args.out or options.new_folder(ROOT, [game.name, *(a.name.partition(":")[0] for a in match.agents)])
-    line, told = Progress(), _Teller(match, options.jobs_of(args))
+    line, told = StatusLine(), _Teller(match, options.jobs_of(args))
 
     def begun(there: int, total: int) -> None:
         what = f"{len(match.agents)} agents, {counted(len(match.levels), 'level')}"
@@ -207,12 +208,12 @@ def _match(args: argparse.Namespace, game: Game, workers: Workers) -> int:
             + (f", where {there} of {total} games are" if there else "")
         )
 
-    def progress(p: play.Progress) -> None:
+    def progress(p: Progress) -> None:
         told.expect(p)
-        line.show(f"{p.done}/{p.total} {plural(p.total, 'game')}, {duration(p.eta)} to go", last=p.done == p.total)
+        line.show(f"{p.done}/{p.total} {plural(p.total, 'game')}{to_go(p.eta)}", last=p.done == p.total)
 
     played = play.play(match, workers=workers, folder=folder, progress=progress, begun=begun)
-    Progress.done_with_line()
+    StatusLine.done_with_line()
     return _finish(args, played, folder)
 
 
@@ -222,10 +223,10 @@ class _Teller:
     def __init__(self, match: Match, jobs: int) -> None:
         self._match, self._jobs, self._said = match, jobs, False
 
-    def expect(self, p: Any) -> None:
+    def expect(self, p: Progress) -> None:
         """Hear of progress; the first time is before the first game."""
         said, self._said = self._said, True
-        if said or p.eta < LONG:
+        if said or p.eta is None or p.eta < LONG:
             return
         match = self._match
         budgets = sorted({a.budget.seconds for a in match.agents if a.kind == "search" and a.budget.seconds})
@@ -246,9 +247,9 @@ class _Teller:
 
 def _finish(args: argparse.Namespace, played: Played, folder: Path) -> int:
     """Print the tables, write the page; the exit code."""
+    from persona_evo.jobs.schema import writing_in
     from persona_evo.report import match as report
     from persona_evo.report import match_tables as tables
-    from persona_evo.store.schema import writing_in
 
     match, records = played.match, played.records
     names, levels = [a.name for a in match.agents], [v.name for v in match.levels]
@@ -261,7 +262,7 @@ def _finish(args: argparse.Namespace, played: Played, folder: Path) -> int:
             + ("" if args.out else f" with --out {folder}")
         )
         return 130
-    line = Progress()
+    line = StatusLine()
     with writing_in(folder):
         written = report.write(
             match,
@@ -271,7 +272,7 @@ def _finish(args: argparse.Namespace, played: Played, folder: Path) -> int:
             not args.no_pictures,
             lambda text: line.show(f"drawing {text}"),
         )
-    Progress.done_with_line()
+    StatusLine.done_with_line()
     say(written.text + "\n")
     _say_faults(played, folder)
     say(f"seed {match.seed}" + ("" if match.reproducible else "; agents with limits of time: another run may differ"))
@@ -289,9 +290,9 @@ def _replay(args: argparse.Namespace) -> int:
         )
     folder = Path(args.agents[0])
     options.check_gif(args.out)
+    from persona_evo.jobs.schema import writing_in
     from persona_evo.playtest.match import reopening
     from persona_evo.report import match as report
-    from persona_evo.store.schema import writing_in
 
     kept = reopening.reopen(folder)
     if not kept.records:
@@ -316,7 +317,7 @@ def _replay(args: argparse.Namespace) -> int:
 def list_agents(game: Game) -> int:
     """The agents that come with the game."""
     if not game.agents:
-        raise SettingsError(f"{game.name} comes without agents", expected="FILE.toml#NAME or FILE.py, two or more")
+        raise SettingsError(f"{game.name} has no agents of its own", expected="FILE.toml#NAME or FILE.py, two or more")
     for name, about in _abouts(game):
         say(f"{name:<20} {about}")
     return 0
@@ -375,7 +376,7 @@ def levels_of(args: argparse.Namespace, game: Game) -> list[Level]:
     shipped = mapsets.shipped(game).sets
     named = args.levels or [next((s for s in ("train", "all") if s in shipped), "")]
     if not named[0]:
-        raise SettingsError(f"{game.name} comes without levels", expected="--levels LEVEL ...")
+        raise SettingsError(f"{game.name} has no levels of its own", expected="--levels LEVEL ...")
     sized = "size" in inspect.signature(game.load).parameters
     if args.size is None:
         try:
@@ -388,11 +389,11 @@ def levels_of(args: argparse.Namespace, game: Game) -> list[Level]:
                 place=e.place,
                 found=e.found,
                 expected=e.expected,
-                hint="a level's text stands in a file (persona-evo level new NAME --game "
+                hint="the text of a level is in a file (persona-evo level new NAME --game "
                 f"{args.game}); other random boards in each game: --size 8 or --size 6..12",
             ) from e
     if not sized:
-        raise SettingsError(f"boards of {game.name} have no size that can be chosen", found="--size")
+        raise SettingsError(f"boards of {game.name} have a fixed size", found="--size")
     (base, *more) = mapsets.resolve(game, named[:1] if args.levels is None else named)
     if more and args.levels is not None:
         raise SettingsError("--size goes with one level", found=", ".join(args.levels))
@@ -410,4 +411,4 @@ def _say_faults(played: Played, folder: Path) -> None:
         say(f"{name}: {lost}, such as {where}: {what}")
     for agent in played.match.agents:
         if agent.kind == "program" and log_of(folder, agent.name).is_file():
-            say(f"{agent.name}: what it printed, and its tracebacks, are in {log_of(folder, agent.name)}")
+            say(f"{agent.name}: its output and tracebacks are in {log_of(folder, agent.name)}")

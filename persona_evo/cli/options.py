@@ -19,24 +19,23 @@ from persona_evo.cli.players import (
     with_baseline,
 )
 from persona_evo.errors import Place, SettingsError
+from persona_evo.limits import MOST_ITERATIONS as MOST_ITERATIONS
+from persona_evo.limits import MOST_JOBS, MOST_SHARE
+from persona_evo.limits import MOST_SECONDS as MOST_SECONDS
+from persona_evo.limits import SEEDS as SEEDS
 
 if TYPE_CHECKING:
-    from persona_evo.evolve.parallel import Workers
     from persona_evo.games.acceptance import Accepted
     from persona_evo.games.core import Game, Level
+    from persona_evo.jobs.workers import Workers
     from persona_evo.personas import Persona
     from persona_evo.playtest.players import Player
     from persona_evo.search.duel import League
     from persona_evo.search.settings import Budget, SearchSettings
 
-SEEDS = 2**63 - 1
-MOST_ITERATIONS = 2_000_000_000
-MOST_SECONDS = 7 * 86400.0
-MOST_JOBS = 4096
 MUCH, RATE, ITERATIONS = 15.0, 300_000.0, 10_000
 """Seconds of work on one core for which workers are started before anything else, iterations per second, and those of a
 search if not given."""
-MOST_SHARE = 0.9
 PRESETS = ("paper", "single", "anytime")
 """Rules of the search (`search.settings.PRESETS`)."""
 
@@ -397,7 +396,7 @@ def league_of(args: argparse.Namespace, game: Game, persona: Persona) -> League 
 
 def jobs_of(args: argparse.Namespace) -> int:
     """Cores to use."""
-    from persona_evo.evolve.parallel import cores
+    from persona_evo.jobs.workers import cores
 
     return int(args.jobs or cores())
 
@@ -410,7 +409,7 @@ def workers_of(args: argparse.Namespace, module: str, seconds: float) -> Workers
         seconds: of work on one core that there are about.
     """
     from persona_evo.compiling import is_warm
-    from persona_evo.evolve.parallel import Workers
+    from persona_evo.jobs.workers import Workers
 
     workers = Workers(jobs_of(args), args.backend, args.address)
     if seconds >= MUCH and args.backend == "loky" and not str(args.game).endswith(".toml") and is_warm():
@@ -425,7 +424,7 @@ def thought(args: argparse.Namespace, searches: int) -> float:
 
 def check_backend(args: argparse.Namespace) -> None:
     """Refuse a cluster that cannot be used, before anything is made."""
-    from persona_evo.evolve.parallel import Workers
+    from persona_evo.jobs.workers import Workers
 
     Workers(1, args.backend, args.address)
 

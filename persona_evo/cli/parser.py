@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
 from persona_evo.errors import SettingsError, nearest, unknown
+from persona_evo.limits import integral
 
 _WHOLE = re.compile(r"\s*[-+]?[0-9]{1,39}\s*", re.ASCII)
 _NUMBER = re.compile(r"\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*", re.ASCII)
@@ -94,8 +95,8 @@ def whole(low: int, high: int) -> Callable[[str], int]:
     """A kind of value: a whole number in [low, high]."""
 
     def read(text: str) -> int:
-        value = int(text) if _WHOLE.fullmatch(text) else None
-        if value is None or not low <= value <= high:
+        value = int(text) if _WHOLE.fullmatch(text) else integral(float(text)) if _NUMBER.fullmatch(text) else None
+        if not isinstance(value, int) or not low <= value <= high:
             raise argparse.ArgumentTypeError(f"expected a whole number from {low} to {high}, found {text!r}")
         return value
 

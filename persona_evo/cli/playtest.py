@@ -7,19 +7,20 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from persona_evo import limits
 from persona_evo.cli import ci, options
 from persona_evo.cli.parser import Commands, filled, names, number, path, whole
-from persona_evo.cli.say import Progress, duration, note, say
+from persona_evo.cli.say import StatusLine, note, say, to_go
 from persona_evo.errors import SettingsError
 from persona_evo.search.skill import LADDER, PERFECT, SKILLS, errs
 from persona_evo.words import counted, plural
 
 if TYPE_CHECKING:
     from persona_evo.api import Results
-    from persona_evo.evolve.parallel import Workers
     from persona_evo.games.core import Game, Level
+    from persona_evo.jobs.progress import Progress
+    from persona_evo.jobs.workers import Workers
     from persona_evo.playtest.analysis import Analysis
-    from persona_evo.playtest.batch import Progress as Played
     from persona_evo.playtest.players import Player
     from persona_evo.playtest.requirement import Requirement
     from persona_evo.search.duel import League
@@ -57,7 +58,6 @@ levels of skill (--skill): players who search anew for each move and make mistak
   judge them, such as 'runner (novice).win_rate >= 30%'. All numbers describe these simulated players; --calibrate
   compares them with people.
 """
-MOST_TRIALS = 100_000
 FEWEST_LEVELS = 4
 """As `playtest.calibration.FEWEST`."""
 BOUND_SECONDS = 3.0
@@ -133,7 +133,7 @@ def add_playing(parser: argparse.ArgumentParser, tolerance: float) -> None:
     )
     parser.add_argument(
         "--trials",
-        type=whole(1, MOST_TRIALS),
+        type=whole(1, limits.MOST_TRIALS),
         default=50,
         metavar="N",
         help="playthroughs of each player in each level (default: %(default)s)",
@@ -352,13 +352,13 @@ def _resumed(args: argparse.Namespace, workers: Workers) -> Results:
     return results
 
 
-def teller() -> Callable[[Played], None]:
+def teller() -> Callable[[Progress], None]:
     """Shows how far the playthroughs are."""
-    line = Progress()
+    line = StatusLine()
 
-    def tell(p: Played) -> None:
+    def tell(p: Progress) -> None:
         made = f"{p.done}/{p.total} {plural(p.total, 'playthrough')}"
-        line.show(f"{made}, {p.player} in {p.level}, {duration(p.eta)} to go", last=p.done == p.total)
+        line.show(f"{made}, {p.what}{to_go(p.eta)}", last=p.done == p.total)
 
     return tell
 
@@ -392,7 +392,7 @@ def finish(args: argparse.Namespace, results: Results, game_name: str | None, wo
     from persona_evo.report.text import summary_text
 
     if args.bound_seconds > 0 and limited(results.game):
-        line = Progress()
+        line = StatusLine()
         add_bounds(
             results,
             args.bound_seconds,
@@ -401,10 +401,10 @@ def finish(args: argparse.Namespace, results: Results, game_name: str | None, wo
             game_name=game_name,
             progress=lambda done, total: line.show(f"limits: {done}/{total}", last=done == total),
         )
-    look = Progress()
+    look = StatusLine()
     results.look(lambda done, total: look.show(f"level analysis: {done}/{total}", last=done == total), workers)
     analysis = results.check(*args.require)
-    line = Progress()
+    line = StatusLine()
     folder = results.folder or Path()
     page = results.write(
         folder,
@@ -414,7 +414,7 @@ def finish(args: argparse.Namespace, results: Results, game_name: str | None, wo
         workers=workers,
         progress=lambda text: line.show(f"drawing {text}"),
     )
-    Progress.done_with_line()
+    StatusLine.done_with_line()
     say(summary_text(analysis))
     if ci.wanted(args):
         _write_ci(args, results, analysis, page)

@@ -165,8 +165,8 @@ def run_simplify(args: argparse.Namespace) -> int:
     import contextlib
     import dataclasses
 
+    from persona_evo.jobs.lock import Lock
     from persona_evo.store import policies, runs
-    from persona_evo.store.lock import Lock
 
     file = policies.file_of(args.policy)
     if file is None:
@@ -253,6 +253,8 @@ def _load(args: argparse.Namespace) -> Policy:
 
 
 def _facts(policy: Policy) -> list[tuple[str, str]]:
+    from persona_evo.evolve.setting import in_words
+
     run = policy.run
     evolution = policy.evolution
     facts = [
@@ -272,8 +274,9 @@ def _facts(policy: Policy) -> list[tuple[str, str]]:
         ("trained on", _trained_on(policy.levels)),
         ("evolved by", f"preset {evolution['preset']}, seed {policy.seed}" if evolution.get("preset") else ""),
         ("run", ", ".join(f"{k} {v}" for k, v in run.items() if not isinstance(v, dict))),
-        ("search", listed(policy.search)),
-        ("budget", ", ".join(f"{v:g} {k}" for k, v in policy.budget.items() if v is not None)),
+        ("evolved for", in_words({"budget": policy.budget, "skill": policy.skill}) if policy.skill else ""),
+        ("search", "" if policy.skill else listed(policy.search)),
+        ("budget", ", ".join(f"{v:g} {k}" for k, v in policy.budget.items() if v is not None and not policy.skill)),
         ("versions", ", ".join(f"{k} {v}" for k, v in policy.versions.items())),
         ("notes", policy.notes),
         ("source", policy.source),

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import whole
-from persona_evo.cli.say import Progress
+from persona_evo.cli.say import StatusLine
 from persona_evo.errors import SettingsError
 
 if TYPE_CHECKING:
-    from persona_evo.evolve.parallel import Workers
     from persona_evo.evolve.pools import Pool
     from persona_evo.games.core import Game
+    from persona_evo.jobs.workers import Workers
     from persona_evo.personas import Persona
 
 
@@ -55,10 +55,10 @@ def pools_of(args: argparse.Namespace, game: Game, persona: Persona, seed: int, 
     from persona_evo.evolve import pools
     from persona_evo.games.generating import asked
 
-    lines: dict[str, Progress] = {}
+    lines: dict[str, StatusLine] = {}
 
     def tell(what: str, done: int, total: int) -> None:
-        lines.setdefault(what, Progress()).show(f"{what}: {done} of {total}", last=done == total)
+        lines.setdefault(what, StatusLine()).show(f"{what}: {done} of {total}", last=done == total)
 
     counts = pools.counts(asked(args.levels), args.held_out or pools.HELD_OUT)
     return pools.prepared(

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import Commands, filled, path, whole
-from persona_evo.cli.say import Progress, note, say
+from persona_evo.cli.say import StatusLine, note, say
 from persona_evo.errors import Place, RunError, SettingsError
 from persona_evo.words import counted
 
@@ -218,7 +218,7 @@ def _figures(entry: RunEntry, args: argparse.Namespace) -> int:
     """Draw a run's figures."""
     from persona_evo.api.runs import save_figures
 
-    line = Progress()
+    line = StatusLine()
     drawn = save_figures(
         entry.folder,
         args.figures,
@@ -293,7 +293,7 @@ def run_compare(args: argparse.Namespace) -> int:
 
 def run_clean(args: argparse.Namespace) -> int:
     """List what can be deleted, and with --yes delete it."""
-    from persona_evo.evolve.deadline import duration
+    from persona_evo.jobs.deadline import duration
     from persona_evo.report.run_tables import size
     from persona_evo.store import cleaning, folders
 

@@ -41,9 +41,14 @@ def say(text: object = "", stream: TextIO | None = None) -> None:
         raise
 
 
+def to_go(eta: float | None, what: str = "") -> str:
+    """The end of a line of progress: seconds to go, "" before they are known. what: they are for, in words."""
+    return "" if eta is None else f", {duration(eta)} to go{what}"
+
+
 def note(text: object) -> None:
     """Print to standard error: what is going on, and what is no result."""
-    Progress.done_with_line()
+    StatusLine.done_with_line()
     with _if_heard():
         say(text, sys.stderr)
 
@@ -68,7 +73,7 @@ def silence(stream: TextIO | None) -> None:
             os.close(nowhere)
 
 
-class Progress:
+class StatusLine:
     """A line that is rewritten on a terminal, and written anew now and then elsewhere."""
 
     _open = False
@@ -90,9 +95,9 @@ class Progress:
             encoding = stream.encoding or "ascii"
             stream.write("\r\x1b[2K" + printable(text).encode(encoding, "replace").decode(encoding))
             stream.flush()
-            Progress._open = True
+            StatusLine._open = True
             if last:
-                Progress.done_with_line()
+                StatusLine.done_with_line()
             return
         now = time.monotonic()
         if last or self._last is None or now - self._last >= self.every:
@@ -112,7 +117,7 @@ class Compiling:
     """Says what is compiled: in words once, then in a line of progress."""
 
     def __init__(self) -> None:
-        self._line, self._began, self._open = Progress(), 0.0, 0
+        self._line, self._began, self._open = StatusLine(), 0.0, 0
         self._told = False
 
     def __call__(self, work: Work) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import Commands, filled, number, whole
-from persona_evo.cli.say import Progress, note, say
+from persona_evo.cli.say import StatusLine, note, say
 from persona_evo.errors import Place, SettingsError
 from persona_evo.words import counted
 
@@ -88,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
     warm_up(game, levels[0])
     if args.method in SEEDED:
         note(f"seed {args.seed}")
-    line = Progress()
+    line = StatusLine()
     for level in levels:
         tell = _teller(line, level.name)
         solution = solve(
@@ -102,7 +102,7 @@ def run(args: argparse.Namespace) -> int:
             progress=tell,
             **limits,
         )
-        Progress.done_with_line()
+        StatusLine.done_with_line()
         show(game, level, solution)
         if args.draw:
             _draw(game, level, solution, _file(args.draw, level.name if len(levels) > 1 else ""))
@@ -200,7 +200,7 @@ def _names(game: Game, level: Level, solution: Solution) -> list[str]:
     return [words.action(game.action_name(level, s, a)) for s, a in zip(states, solution.actions, strict=False)]
 
 
-def _teller(line: Progress, name: str) -> Callable[[str], None]:
+def _teller(line: StatusLine, name: str) -> Callable[[str], None]:
     return lambda text: line.show(f"{name}: {text}")
 
 

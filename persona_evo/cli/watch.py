@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from persona_evo.cli import options, playtest
 from persona_evo.cli.parser import Commands, filled
-from persona_evo.cli.say import Progress, duration, note, say
+from persona_evo.cli.say import StatusLine, duration, note, say
 from persona_evo.errors import PersonaEvoError, SettingsError
 from persona_evo.words import counted, enumerated
 
@@ -72,10 +72,10 @@ def run(args: argparse.Namespace) -> int:
             hint=f"persona-evo playtest --game {args.game} LEVELS",
         )
     from persona_evo.api import latest
-    from persona_evo.evolve.parallel import Workers
+    from persona_evo.jobs.folder import made
+    from persona_evo.jobs.lock import Lock
+    from persona_evo.jobs.workers import Workers
     from persona_evo.playtest.live import LivePlaytest
-    from persona_evo.store.lines import made
-    from persona_evo.store.lock import Lock
 
     levels, players = options.levels_of(args, game, args.levels), playtest.players_of(args, game)
     seed, folder, accepted = options.seed_of(args), args.out or FOLDER, options.accepted_of(args)
@@ -118,7 +118,7 @@ def run(args: argparse.Namespace) -> int:
         try:
             watch.go()
         except KeyboardInterrupt:
-            Progress.done_with_line()
+            StatusLine.done_with_line()
             note(f"stopped; the last report is in {folder}")
             return 130
     return 0
@@ -165,7 +165,7 @@ class Watch:
         self.finished = False
         self.saved = self.began = time.time()
         self.what = "first look"
-        self.line = Progress()
+        self.line = StatusLine()
 
     def _files(self) -> Iterable[Path]:
         from persona_evo.games import mapsets
@@ -199,7 +199,7 @@ class Watch:
         except PersonaEvoError as e:
             note(f"{_clock()} {_names(changed)} cannot be played: {e}")
             return
-        Progress.done_with_line()
+        StatusLine.done_with_line()
         self.before, self.accepted = before or self.before, accepted
         self.answer, self.finished, self.what = None, False, f"{_names(changed)} saved"
         self.began = time.time()
@@ -266,7 +266,7 @@ class Watch:
         from persona_evo.report import run_tables
 
         assert self.answer is not None
-        Progress.done_with_line()
+        StatusLine.done_with_line()
         now = self._results(self.live.trials)
         found = changes(self.answer.analysis, now.analysis)
         say(f"{_clock()} {self.what}: now all {counted(self.live.trials, 'trial')} of each player")

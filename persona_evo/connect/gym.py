@@ -2,7 +2,7 @@
 
     name = "lake"
     game = "gymnasium:FrozenLake-v1"    # or gymnasium:MODULE:ID, where importing MODULE registers the environment
-    arguments = ["--grid", "4"]         # see below
+    arguments = ["--grid", "4"]         # the cells of a grid with 4 columns
 
     [settings]                          # of gymnasium.make
     is_slippery = true
@@ -10,9 +10,12 @@
 
 A level's seed is the seed of `reset`, so a slippery lake is a level whose ice slips the same way each time. A decision
 is an action of the space, which has to be Discrete; where the environment's info has an `action_mask`, the choices are
-the actions that it allows, in their order. The score is the return. Metrics are RETURN, REWARD (of the last step),
-STEPS, DONE (terminated), CUT (truncated) and the observation: OBS where it is one number, else OBS0, OBS1 ... in the
-order of its parts, the first 32 of them. The hash is that of all observations and rewards, whole.
+the actions that it allows, in their order. A mask that allows none ends the game, which counts as truncated. The score
+is the return. Metrics are RETURN, REWARD (of the last step), STEPS, DONE (terminated), CUT (truncated) and the
+observation: OBS where it is one number, else OBS0, OBS1 ... in the order in which the space has its parts, the first 32
+of them. Parts of a varying length (Sequence, Graph, Text) have no metrics. With `--grid COLUMNS` the observation is the
+number of a cell of a grid, row by row, and X and Y are its column and row, which heatmaps are drawn from. The hash is
+that of all observations and rewards, whole.
 
 A process has one environment, which is made anew where a variant changes the settings. The package `gymnasium` comes
 with the extra `gym`; what else an environment needs is installed as its own manual says.
@@ -31,9 +34,13 @@ from typing import Any
 from persona_evo.connect.client import Client, settings_in
 from persona_evo.connect.protocol import MetricInfo
 from persona_evo.errors import ConnectError, PersonaEvoError
+from persona_evo.words import counted
 
 MOST_NUMBERS = 32
 """Numbers of an observation that become metrics."""
+
+NUMERIC = ("Discrete", "Box", "MultiDiscrete", "MultiBinary")
+"""Spaces with a fixed number of numbers."""
 
 MOST_STEPS = 1000
 """Steps after which a game is cut short, where the environment has no limit of its own."""
@@ -129,25 +136,51 @@ class Environment:
         reward, total, steps, done, cut = 0.0, 0.0, 0, False, False
         whole = hashlib.blake2b(digest_size=8)
         while True:
-            parts = list(_numbers(seen))
-            for part in parts:
-                whole.update(memoryview(part))
+            allowed = () if done or cut else self._allowed(info)
+            cut = cut or not (done or allowed)
+            parts = self._read(seen)
+            _digest(whole, environment.observation_space, seen)
             whole.update(repr(reward).encode())
             self._report(client, (total, reward, steps, done, cut), parts)
             client.report_score(total)
             client.report_hash(int.from_bytes(whole.digest(), "little"))
             if done or cut:
                 return client.supply_outcome(total)
-            allowed = self._allowed(info)
             action = allowed[client.select(len(allowed))]
             seen, given, done, cut, info = environment.step(self.first + action)
             reward = float(given)
             total, steps = total + reward, steps + 1
 
     def _allowed(self, info: Mapping[str, Any]) -> Sequence[int]:
+        """The actions that may be chosen, none where the mask allows none."""
         mask = info.get("action_mask") if self.masked else None
-        allowed = [] if mask is None else [a for a in range(self.actions) if mask[a]]
-        return allowed or range(self.actions)
+        if mask is None:
+            return range(self.actions)
+        if len(mask) != self.actions:
+            expected = f"{counted(self.actions, 'entry', 'entries')}, one for each action"
+            raise ConnectError(f"the action_mask of {self.name} does not fit", found=str(len(mask)), expected=expected)
+        return [a for a in range(self.actions) if mask[a]]
+
+    def _read(self, seen: Any) -> list[Any]:
+        """The numbers of an observation.
+
+        Raises:
+            ConnectError: it is not an observation of the space.
+        """
+        space = self.environment.observation_space
+        try:
+            parts = list(_numbers(space, seen))
+            count = min(MOST_NUMBERS, sum(len(part) for part in parts))
+            fits = count == len(self.parts) and all(part.dtype.kind in "biuf" for part in parts)
+        except (KeyError, IndexError, TypeError, ValueError):
+            fits = False
+        if not fits:
+            raise ConnectError(
+                f"{self.name} gives an observation that its observation_space does not have",
+                found=repr(seen)[:200],
+                expected=str(space)[:200],
+            )
+        return parts
 
     def _report(self, client: Client, own: Sequence[float], parts: Sequence[Any]) -> None:
         numbers = [v for part in parts for v in part[:MOST_NUMBERS].tolist()][:MOST_NUMBERS]
@@ -202,20 +235,36 @@ def _parts(space: Any, where: str) -> Iterator[tuple[str, float, float]]:
             yield from _parts(part, f"{where} {key}")
 
 
-def _numbers(seen: Any) -> Iterator[Any]:
-    """An observation's numbers, part by part, in the order of `_parts`; parts that are no numbers are left out."""
+def _numbers(space: Any, seen: Any) -> Iterator[Any]:
+    """An observation's numbers, part by part, in the order of `_parts`: that of the space, whatever the order in the
+    observation. Parts without a fixed number of numbers (Sequence, Graph, Text) are left out."""
     import numpy as np
 
-    if isinstance(seen, Mapping):
-        for part in seen.values():
-            yield from _numbers(part)
-    elif isinstance(seen, tuple):
-        for part in seen:
-            yield from _numbers(part)
+    kind = type(space).__name__
+    if kind in ("Tuple", "Dict"):
+        for key, part in space.spaces.items() if kind == "Dict" else enumerate(space.spaces):
+            yield from _numbers(part, seen[key])
+    elif kind in NUMERIC:
+        yield np.ascontiguousarray(seen).ravel()
+
+
+def _digest(whole: Any, space: Any, seen: Any) -> None:
+    """Take an observation into a hash, all of it."""
+    import numpy as np
+
+    kind = type(space).__name__
+    if kind in ("Tuple", "Dict"):
+        for key, part in space.spaces.items() if kind == "Dict" else enumerate(space.spaces):
+            _digest(whole, part, seen[key])
+    elif kind in NUMERIC:
+        whole.update(np.ascontiguousarray(seen).tobytes())
+    elif kind == "Sequence":
+        whole.update(str(len(seen)).encode())
+        for one in seen if not space.stack else ():
+            _digest(whole, space.feature_space, one)
+        whole.update(repr(seen).encode() if space.stack else b"")
     else:
-        found = np.ascontiguousarray(seen).ravel()
-        if found.dtype.kind in "biuf":
-            yield found
+        whole.update(repr(seen).encode())
 
 
 def _bound(value: float) -> float | None:

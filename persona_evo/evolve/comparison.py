@@ -89,7 +89,7 @@ class Comparing:
             utility = TreePolicy.utility(parse(spec.utility, self.game.symbols))
             self.rivals.append(("the default lists with the utility", utility))
         other = known_policy(persona, self.game)
-        if other is not None and (other[1].kind != "lists" or spec.search.lists):
+        if other is not None and _fits(other[1], spec):
             self.rivals.append(other)
         self.plan = tuple(
             tuple(seeds.derive(seed, "held out", case, trial) for trial in range(trials))
@@ -137,6 +137,13 @@ class Comparing:
             self.drawn,
             share=fsum(shares) / len(shares) if shares else None,
         )
+
+
+def _fits(policy: TreePolicy, spec: FitnessSpec) -> bool:
+    """Whether what is played has all that a policy searches with."""
+    if policy.kind == "lists":
+        return bool(spec.search.lists)
+    return not policy.planned or (spec.whole and spec.search.best_first)
 
 
 def _same(policy: TreePolicy, text: str) -> bool:

@@ -11,8 +11,8 @@ from typing import Any
 from persona_evo.evolve import reopening
 from persona_evo.evolve.fitness import OutOfTime
 from persona_evo.evolve.islands import Evaluate, generations
-from persona_evo.evolve.parallel import Usage
 from persona_evo.evolve.records import Generation, Individual, Row, State
+from persona_evo.jobs.workers import Usage
 from persona_evo.store import runs
 
 FINISHED, DEADLINE, INTERRUPTED = "finished", "deadline", "interrupted"
@@ -23,7 +23,7 @@ _PACE = 10
 
 
 @dataclass(frozen=True)
-class Progress:
+class GenerationProgress:
     """What is told after each generation.
 
     generation: from 0. target: how many there will be. rows: best and mean of each island. best: of the hall of fame.
@@ -44,7 +44,7 @@ class Progress:
     usage: Usage | None
 
 
-Tell = Callable[[Progress], None]
+Tell = Callable[[GenerationProgress], None]
 
 
 def drive(
@@ -131,14 +131,14 @@ def hall_entry(individual: Individual) -> dict[str, Any]:
 
 def _progress(
     generation: Generation, target: int, pace: Sequence[float], deadline: float | None, usage: Usage | None, spared: int
-) -> Progress:
+) -> GenerationProgress:
     evaluations = sum(row.evaluations for row in generation.rows)
     remembered = sum(row.remembered for row in generation.rows)
     eta = (target - generation.index - 1) * sum(pace) / len(pace)
     if deadline is not None:
         eta = max(0.0, min(eta, deadline - time.monotonic()))
     rate = evaluations / generation.seconds if generation.seconds > 0 else 0.0
-    return Progress(
+    return GenerationProgress(
         generation.index, target, generation.rows, generation.best, evaluations, remembered, spared, rate, eta, usage
     )
 

@@ -11,23 +11,23 @@ workers as suits these (see `dispatch`), and each worker keeps the levels and th
 from __future__ import annotations
 
 import socket
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from math import fsum
 from typing import NamedTuple
 
 from persona_evo.evolve import genome
-from persona_evo.evolve.dispatch import Costs, Dispatch
 from persona_evo.evolve.duplicates import first_of_equals
 from persona_evo.evolve.fitness_spec import FitnessSpec, LevelText
-from persona_evo.evolve.parallel import Usage, Workers
 from persona_evo.evolve.records import Request
 from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
 from persona_evo.games.core import WON, Game, Level
+from persona_evo.jobs.cache import WorkerCache
+from persona_evo.jobs.dispatch import Costs, Dispatch
+from persona_evo.jobs.workers import Usage, Workers
 from persona_evo.search.duel import Solo
-from persona_evo.search.plan import LevelPlanner, Plan, capacity_for, plan, planner_for
+from persona_evo.search.plan import LevelPlanner, Plan, PlanJob, PlannedOutside, capacity_for, plan, planner_for
 from persona_evo.search.settings import Budget
 from persona_evo.search.skilled_player import Skilled
 from persona_evo.search.tree_policy import TreePolicy, with_lists
@@ -85,6 +85,8 @@ class _Workshop:
     def __init__(self, spec: FitnessSpec) -> None:
         self.spec = spec
         self.game: Game = registry.get(spec.game)
+        whole = spec.league is None and spec.skill is None and spec.budget.seconds is None
+        self.side_by_side = whole and isinstance(self.game.outside, PlannedOutside)
         self.utility = parse(spec.utility, self.game.symbols)
         self._planners: dict[int, LevelPlanner | Solo] = {}
         self._large = capacity_for(spec.budget) * len(spec.levels) > _NODES_KEPT
@@ -107,7 +109,7 @@ class _Workshop:
         if league is not None:
             return league.games(self.game, loaded)[opponent]
         if self.spec.skill is not None:
-            return Skilled(self.game, loaded, self.spec.skill)
+            return Skilled(self.game, loaded, self.spec.skill, self.spec.per_legal_move)
         return planner_for(self.game, loaded, self.spec.search, capacity_for(self.spec.budget))
 
     def plan(self, policy: TreePolicy, case: int, seed: int, side: int, budget: Budget) -> Plan:
@@ -117,42 +119,48 @@ class _Workshop:
         return planner.plan(self.utility, policy, budget, seed)
 
     def play(self, policy: TreePolicy, case: int, seed: int, side: int, budget: Budget) -> Score:
-        found = self.plan(policy, case, seed, side, budget)
+        return self._score(self.plan(policy, case, seed, side, budget))
+
+    def _score(self, found: Plan) -> Score:
         return Score(found.utility, found.metrics.get(self.spec.priority, 0.0), float(found.outcome == WON))
 
+    def play_side_by_side(self, trials: Sequence[FitnessTrial], stop: Stop | None) -> list[Score | None]:
+        """As `play` of the module, for a connected game: it is waited for in several playthroughs at once."""
+        assert isinstance(self.game.outside, PlannedOutside)
+        scores = [self._score(found) for found in self.game.outside.plans(self._jobs(trials, stop))]
+        return [*scores, *[None] * (len(trials) - len(scores))]
 
-_here = threading.local()
-_WORKSHOPS = 2
-"""Specifications a worker remembers."""
-_LEVELS = 1_000
-"""Loaded levels that a worker remembers."""
+    def _jobs(self, trials: Sequence[FitnessTrial], stop: Stop | None) -> Iterator[PlanJob]:
+        for formula, case, seed, _, share in trials:
+            if stop is not None and stop.is_due():
+                return
+            planner = self.planner(case)
+            assert not isinstance(planner, Solo)
+            yield PlanJob(planner, self.utility, self.policy(formula), self.spec.budget.part(share), seed)
+
+
+_workshops: WorkerCache[_Workshop] = WorkerCache(2)
+"""By digest of the specification."""
+_levels: WorkerCache[tuple[Game, Level]] = WorkerCache(1_000)
+"""Loaded levels, for all specifications; by text and identity of the game."""
 
 
 def _loaded(game: Game, text: LevelText) -> Level:
     """A level, at hand where this thread has loaded it for another specification."""
-    known: dict[LevelText, tuple[Game, Level]] = getattr(_here, "levels", {})
-    _here.levels = known
-    if text not in known or known[text][0] is not game:
-        if len(known) >= _LEVELS:
-            known.clear()
-        known[text] = game, text.load(game)
-    return known[text][1]
+    return _levels.get((text, id(game)), lambda: (game, text.load(game)))[1]
 
 
 def _workshop(spec: FitnessSpec) -> _Workshop:
-    known: dict[str, _Workshop] = getattr(_here, "workshops", {})
-    _here.workshops = known
-    if spec.digest not in known:
-        while len(known) >= _WORKSHOPS:
-            del known[next(iter(known))]
-        known[spec.digest] = _Workshop(spec)
-    return known[spec.digest]
+    return _workshops.get(spec.digest, lambda: _Workshop(spec))
 
 
 def play(shared: tuple[FitnessSpec, Stop | None], trials: Sequence[FitnessTrial]) -> Iterator[Score | None]:
     """Play some trials, in their order (this is what workers run); None for those that come too late."""
     spec, stop = shared
     shop = _workshop(spec)
+    if shop.side_by_side:
+        yield from shop.play_side_by_side(trials, stop)
+        return
     policies: dict[str | TreePolicy, TreePolicy] = {}
     for formula, case, seed, side, share in trials:
         if stop is not None and stop.is_due():
@@ -174,7 +182,7 @@ def sample_plan(spec: FitnessSpec, formula: Formula, case: int, budget: Budget) 
     """One playthrough of a case with a formula, to look at its states. budget: of one that is planned whole."""
     shop = _workshop(spec)
     policy = shop.policy(formula)
-    if spec.league is not None:
+    if spec.league is not None or spec.skill is not None:
         return shop.plan(policy, case, 0, 0, spec.budget)
     return plan(shop.game, spec.levels[case].load(shop.game), shop.utility, policy, budget, spec.search, seed=0)
 
@@ -349,10 +357,12 @@ class Fitness:
             [self._thought] * len(trials),
             self._costs,
         )
-        parts.begin()
+        whole = self.workers.alone and _workshop(self.spec).side_by_side
+        if not whole:
+            parts.begin()
         self.warm_up()
         started = time.perf_counter()
-        scores = [score for part in parts for score in part]
+        scores = [score for part in ([play(parts.shared, trials)] if whole else parts) for score in part]
         seconds = (time.perf_counter() - started) * min(self.workers.jobs, len(trials))
         played = sum(score is not None for score in scores)
         if played:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from persona_evo.games.core import Game, Level
 from persona_evo.personas.lists import OpenList
 from persona_evo.search.duel import League
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.skill import Skill
+from persona_evo.search.skill import Skill, skill_from_dict, skill_to_dict
 
 LEAST_BEST = 0.1
 """A best known utility that is nearer to 0 counts as this much."""
@@ -62,7 +62,8 @@ class FitnessSpec:
     move by move, with their budgets; the template says how it searches then, and the budget is one of a move. lists:
     the persona's open lists, where the search has lists. best: the best known utility of each case, by which the
     evolution measures (see `share`); empty where utilities count as they are. wins: weight of the win in that measure.
-    skill: how well a player plays that searches anew for each move; the budget is one of a move then.
+    skill: how well a player plays who searches anew for each move; the budget is one of a move then.
+    per_legal_move: that budget is multiplied by the number of legal moves.
     """
 
     game: str
@@ -76,6 +77,7 @@ class FitnessSpec:
     best: tuple[float, ...] = ()
     wins: float = 0.0
     skill: Skill | None = None
+    per_legal_move: bool = False
 
     @classmethod
     def of(
@@ -99,6 +101,11 @@ class FitnessSpec:
         """Names of what the fitness is measured on: the levels, or the pairs of a level and an opponent."""
         names = [level.name for level in self.levels]
         return tuple(names if self.league is None else self.league.cases(names))
+
+    @property
+    def whole(self) -> bool:
+        """Whether a playthrough is planned as a whole, and not played from move to move."""
+        return self.league is None and self.skill is None and registry.get(self.game).planned
 
     @property
     def reproducible(self) -> bool:
@@ -146,12 +153,13 @@ def spec_to_dict(spec: FitnessSpec) -> dict[str, Any]:
         **({"lists": [one.to_dict() for one in spec.lists]} if spec.lists else {}),
         **({"best": list(spec.best)} if spec.best else {}),
         **({"wins": spec.wins} if spec.wins else {}),
-        **({} if spec.skill is None else {"skill": asdict(spec.skill)}),
+        **({} if spec.skill is None else {"skill": skill_to_dict(spec.skill, spec.per_legal_move)}),
     }
 
 
 def spec_from_dict(game: str, priority: str, values: Mapping[str, Any]) -> FitnessSpec:
     """The inverse of `spec_to_dict`; KeyError, TypeError or an InputError where the values are not a specification."""
+    skill, per_legal_move = skill_from_dict(values["skill"]) if "skill" in values else (None, False)
     return FitnessSpec(
         game=game,
         levels=tuple(LevelText.of_dict(level) for level in values["levels"]),
@@ -163,5 +171,6 @@ def spec_from_dict(game: str, priority: str, values: Mapping[str, Any]) -> Fitne
         lists=tuple(OpenList.from_dict(one) for one in values.get("lists", ())),
         best=tuple(float(utility) for utility in values.get("best", ())),
         wins=float(values.get("wins", 0.0)),
-        skill=Skill(**values["skill"]) if "skill" in values else None,
+        skill=skill,
+        per_legal_move=per_legal_move,
     )

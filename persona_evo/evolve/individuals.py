@@ -34,13 +34,12 @@ def settled(settings: EvolutionSettings, spec: FitnessSpec) -> EvolutionSettings
     Raises:
         SettingsError: they name lists, and the search has none, or the formulas are to read the search's variables.
     """
-    whole = spec.league is None and spec.skill is None and registry.get(spec.game).planned
-    planned = bool(spec.search.lists) and whole
-    if settings.variables in PLANNED and not (whole and spec.search.best_first):
+    planned = bool(spec.search.lists) and spec.whole
+    if settings.variables in PLANNED and not (spec.whole and spec.search.best_first):
         raise SettingsError(
             "these variables are worked out in plans of whole levels alone",
             found=f"variables {settings.variables!r}",
-            expected="search 'single' or 'anytime', without an agent, in a game that is planned whole",
+            expected="search 'single' or 'anytime', without an agent or a skill, in a game that is planned whole",
             hint="--set variables=metrics",
         )
     still = settings.variables == "metrics"
@@ -49,8 +48,8 @@ def settled(settings: EvolutionSettings, spec: FitnessSpec) -> EvolutionSettings
     if settings.individual == LISTS and not planned:
         raise SettingsError(
             "open lists can be evolved only for a planner that searches with them",
-            found=f"search {spec.search.preset_name!r}" if spec.league is None else "an agent",
-            expected="search 'anytime', without an agent, in a game that is planned whole",
+            found=_who(spec),
+            expected="search 'anytime', without an agent or a skill, in a game that is planned whole",
             hint="leave out the setting individual",
         )
     if settings.individual == LISTS and not still:
@@ -60,6 +59,13 @@ def settled(settings: EvolutionSettings, spec: FitnessSpec) -> EvolutionSettings
             expected="variables 'metrics'",
         )
     return settings
+
+
+def _who(spec: FitnessSpec) -> str:
+    """What plays, for messages."""
+    if spec.skill is not None:
+        return f"skill {spec.skill.name!r}"
+    return f"search {spec.search.preset_name!r}" if spec.league is None else "an agent"
 
 
 def symbols_of(settings: EvolutionSettings, spec: FitnessSpec) -> tuple[str, ...]:

@@ -15,14 +15,14 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from persona_evo.errors import SettingsError
-from persona_evo.evolve.dispatch import Dispatch
 from persona_evo.evolve.fitness_spec import LevelText
-from persona_evo.evolve.parallel import Workers
 from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
 from persona_evo.games.constraints import Constraints
 from persona_evo.games.core import WON, Game, Level, main_metrics
 from persona_evo.games.generating import STREAMS, Source, check_count
+from persona_evo.jobs.dispatch import Dispatch
+from persona_evo.jobs.workers import Workers
 from persona_evo.personas.lists import OpenList
 from persona_evo.search.plan import Planner, planner_for
 from persona_evo.search.settings import Budget, SearchSettings
@@ -47,7 +47,7 @@ CANDIDATES = 20
 SECONDS = 0.1
 """What a level is thought to take."""
 
-Progress = Callable[[int, int], None]
+Counted = Callable[[int, int], None]
 """Told how many levels are done, and of how many."""
 
 Tell = Callable[[str, int, int], None]
@@ -157,7 +157,7 @@ def prepared(
         tell: told how far it is.
     """
 
-    def to(what: str) -> Progress | None:
+    def to(what: str) -> Counted | None:
         return None if tell is None else partial(tell, what)
 
     found: dict[str, Pool] = {}
@@ -195,7 +195,7 @@ def winnable(
     *,
     constraints: Constraints | None = None,
     options: Mapping[str, Any] | None = None,
-    progress: Progress | None = None,
+    progress: Counted | None = None,
 ) -> tuple[LevelText, ...]:
     """Sound levels of a seed, each of which was won by a plan; as `winners`. progress: told how far it is."""
     found: list[LevelText] = []
@@ -259,7 +259,7 @@ def best_known(
     *,
     lists: Sequence[OpenList] = (),
     iterations: int = ITERATIONS,
-    progress: Progress | None = None,
+    progress: Counted | None = None,
 ) -> tuple[float, ...]:
     """The best utility that the planner finds in each level.
 

@@ -18,10 +18,11 @@ from persona_evo.evolve.training import Training
 from persona_evo.formula import parse
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
+from persona_evo.jobs import schema
 from persona_evo.search.duel import League
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.skill import Skill
-from persona_evo.store import runs, schema
+from persona_evo.search.skill import skill_from_dict
+from persona_evo.store import checkpoints, runs
 from persona_evo.store.policies import lists_at
 from persona_evo.words import counted
 
@@ -69,7 +70,7 @@ def spec_of(folder: Path, game_name: str) -> FitnessSpec:
     if "league" in r.data:
         r.made("league", lambda values: League.from_dict(values, game))
     if "skill" in r.data:
-        r.made("skill", lambda values: Skill(**values))
+        r.made("skill", skill_from_dict)
     check_levels(r)
     load_levels(r, game)
     _check_best(r, "best")
@@ -166,7 +167,7 @@ def load_levels(reader: schema.Reader, game: Game) -> list[Level]:
     return [load(level) for level in reader.items("levels")]
 
 
-def state_of(folder: Path, config: Mapping[str, Any], checkpoint: runs.Checkpoint) -> State:
+def state_of(folder: Path, config: Mapping[str, Any], checkpoint: checkpoints.Checkpoint) -> State:
     """The state that a checkpoint holds, which has to fit the run's configuration.
 
     Raises:
@@ -180,14 +181,14 @@ def state_of(folder: Path, config: Mapping[str, Any], checkpoint: runs.Checkpoin
     if wrong is None:
         return state
     where, found, expected = wrong
-    reader = runs.checkpoint_reader(folder)
+    reader = checkpoints.checkpoint_reader(folder)
     raise reader.fail(
         "the checkpoint's state is damaged", *where.split("."), said=found, expected=expected, hint=schema.RESTORE
     )
 
 
 def _wrong(
-    state: State, checkpoint: runs.Checkpoint, settings: EvolutionSettings, config: Mapping[str, Any]
+    state: State, checkpoint: checkpoints.Checkpoint, settings: EvolutionSettings, config: Mapping[str, Any]
 ) -> tuple[str, str, str] | None:
     """(where, found, expected) of what does not fit."""
     if state.generation != checkpoint.generation:

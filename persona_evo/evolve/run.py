@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import fsum
 from pathlib import Path
 from typing import Any
@@ -18,20 +18,21 @@ from persona_evo.evolve.driving import DEADLINE, FINISHED, INTERRUPTED, Tell, dr
 from persona_evo.evolve.fitness import Fitness
 from persona_evo.evolve.fitness_spec import FitnessSpec, LevelText, spec_to_dict
 from persona_evo.evolve.individuals import first_individuals, settled, symbols_of
-from persona_evo.evolve.parallel import Workers, lent
 from persona_evo.evolve.pools import Pool
 from persona_evo.evolve.records import Individual
 from persona_evo.evolve.reopening import VALIDATION
 from persona_evo.evolve.schedule import Phase, Schedule, TellPhase
+from persona_evo.evolve.setting import SkilledPlay, in_words
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.training import Training
 from persona_evo.games import registry
 from persona_evo.games.commands import command
 from persona_evo.games.core import Game, Level, closing_outside
+from persona_evo.jobs.workers import Workers, lent
 from persona_evo.personas import Persona
 from persona_evo.search.duel import League
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.store import runs
+from persona_evo.store import checkpoints, runs
 from persona_evo.words import counted
 
 HELD_OUT = "held_out"
@@ -50,6 +51,7 @@ class Outcome:
     priority: mean of the metric that the persona is about, in the comparison at the end; utility: of the utility.
     found_in_start: the policy is one of the formulas that the first population was given, at least in its canonical
     form.
+    recovered: a damaged checkpoint that the run was resumed without, in words; "" for none.
     """
 
     folder: Path
@@ -60,6 +62,7 @@ class Outcome:
     priority: float | None = None
     utility: float | None = None
     found_in_start: bool = False
+    recovered: str = ""
 
     def __str__(self) -> str:
         best = "" if self.best is None else f", best {self.best.fitness:.4f} with {counted(self.best.size, 'node')}"
@@ -89,6 +92,7 @@ def evolve(
     held_out: Sequence[Level] | None = None,
     workers: Workers | None = None,
     pools: Mapping[str, Pool] | None = None,
+    skilled: SkilledPlay | None = None,
 ) -> Outcome:
     """Evolve a tree policy for a persona in a new run folder.
 
@@ -103,7 +107,7 @@ def evolve(
         search, budget: of each playthrough; unless given the search is the paper's for the preset `paper`, and one with
             a single list otherwise, which is what a formula is seen best by. Where an agent plays the budget is one of
             a move (the template's unless given), and the template says how it searches.
-        jobs, backend, address: see `parallel.Workers`; without influence on the result.
+        jobs, backend, address: see `jobs.workers.Workers`; without influence on the result.
         deadline: moment on `time.monotonic` by which all is done, the last steps included. A generation that would not
             end in time is not begun, and one that does not is given up.
         progress: called after each generation. tell: called in the last steps.
@@ -115,14 +119,18 @@ def evolve(
         pools: solved levels by their streams (`pools.prepared`), of which those to train on are `levels`; the held-out
             ones take the place of `held_out`. Where the settings draw levels for each generation and there are no
             pools, some levels are set apart to compare on.
+        skilled: who plays from move to move, with a budget of its own; in place of `search`, `budget` and `league`.
 
     Raises:
-        SettingsError: no levels, settings that do not fit the game, or a league that does not, or none for two.
+        SettingsError: no levels, settings that do not fit the game, or a league that does not, or none for two; a
+            skilled player beside a league or a search.
         RunError: the folder cannot be made.
     """
     if not levels:
         raise SettingsError("an evolution needs levels", found="none", expected="at least one")
-    if league is not None:
+    if skilled is not None:
+        skilled.check(game, {"a league": league, "a search": search})
+    elif league is not None:
         league.check(game)
         if search is not None:
             raise SettingsError(
@@ -133,11 +141,11 @@ def evolve(
             )
     elif game.players > 1:
         raise SettingsError("an evolution for a game for two needs opponents", found=game.name, expected="a league")
-    spec = specification(game, persona, levels, settings, search, budget, league, game_name)
+    spec = specification(game, persona, levels, settings, search, budget, league, game_name, skilled)
     settings = settled(settings, spec)
     if pools:
         held_out = pools["held out"].load(game)
-    with closing_outside(game), lent(workers, game, jobs, backend, address) as chosen:
+    with closing_outside(game), lent(workers, jobs, backend, address, alone=registry.alone(game)) as chosen:
         training = sampled.training_of(spec, settings, seed, chosen, pools, persona.lists)
         config = _configuration(game, persona, training, settings, seed, held_out)
         if pools:
@@ -180,13 +188,16 @@ def specification(
     budget: Budget | None,
     league: League | None,
     game_name: str | None = None,
+    skilled: SkilledPlay | None = None,
 ) -> FitnessSpec:
     """What an evolution plays; the arguments as of `evolve`."""
     if league is not None:
         search, budget = SearchSettings.from_dict(league.agent.search), budget or league.agent.budget
+    if skilled is not None:
+        search, budget = SearchSettings.single(), skilled.budget
     if search is None:
         search = SearchSettings.paper() if settings.preset == "paper" else SearchSettings.single()
-    return FitnessSpec.of(
+    spec = FitnessSpec.of(
         game_name or game.name,
         levels,
         persona.utility,
@@ -196,6 +207,7 @@ def specification(
         league,
         persona.lists,
     )
+    return spec if skilled is None else replace(spec, skill=skilled.skill, per_legal_move=skilled.per_legal_move)
 
 
 def resume(
@@ -228,7 +240,7 @@ def resume(
         run.config = {**run.config, "game": registry.again(run.config["game"], game_name, str(folder))}
         game = registry.get(str(run.config["game"]))
         stack.enter_context(closing_outside(game))
-        chosen = stack.enter_context(lent(workers, game, jobs, backend, address))
+        chosen = stack.enter_context(lent(workers, jobs, backend, address, alone=registry.alone(game)))
         training = reopening.training_of(run.folder, str(run.config["game"]))
         if generations is not None:
             done = run.checkpoint.generation + 1 if run.checkpoint else 0
@@ -237,7 +249,7 @@ def resume(
                     "a run cannot be made shorter", found=str(generations), expected=f"at least {max(1, done)}"
                 )
             run.aim(generations)
-        return _work(run, training, chosen, deadline, progress, tell)
+        return replace(_work(run, training, chosen, deadline, progress, tell), recovered=run.recovered)
 
 
 def evolve_runs(
@@ -276,13 +288,14 @@ def ended(folder: Path) -> Outcome | None:
     Raises:
         RunError, PolicyError: a file is damaged.
     """
-    checkpoint = runs.read_checkpoint(folder)
+    config = runs.read_config(folder)
+    checkpoint, _ = checkpoints.usable_checkpoint(folder, checkpoints.digest(config))
     if checkpoint is None:
         return None
     before = _policy_of(folder, checkpoint.generation + 1)
     if before is None:
         return None
-    state = reopening.state_of(folder, runs.read_config(folder), checkpoint)
+    state = reopening.state_of(folder, config, checkpoint)
     status = FINISHED if state.generation + 1 >= checkpoint.target else DEADLINE
     return Outcome(folder, status, state.generation + 1, state.hall[0], *before)
 
@@ -421,11 +434,9 @@ def _policy_of(folder: Path, generations: int) -> tuple[Path, float, float | Non
 
 def summary(config: Mapping[str, Any]) -> str:
     """One line on a run's configuration, for people."""
-    budget = config["budget"]
-    limit = ", ".join(f"{budget[k]:g} {k}" for k in ("iterations", "seconds", "nodes") if budget.get(k) is not None)
     others = ", ".join(o["name"] for o in config["league"]["opponents"]) if "league" in config else ""
-    each = f"move{', against ' if others else ''}{others}" if "league" in config else "playthrough"
     return (
         f"{config['persona']['name']} on {counted(len(config['levels']), 'level')} of {config['game']}, "
-        f"seed {config['seed']}, preset {config['evolution']['preset']}, {limit} a {each}"
+        f"seed {config['seed']}, preset {config['evolution']['preset']}, {in_words(config)}"
+        f"{', against ' if others else ''}{others}"
     )

@@ -16,7 +16,6 @@ from persona_evo.evolve.fitness import Fitness, OutOfTime, Score, mean_score
 from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.evolve.genetics import Primitives
 from persona_evo.evolve.individuals import symbols_of
-from persona_evo.evolve.parallel import Workers
 from persona_evo.evolve.pools import VALIDATION, Pool, best_known
 from persona_evo.evolve.racing import draw, part
 from persona_evo.evolve.records import Individual
@@ -27,6 +26,7 @@ from persona_evo.evolve.training import Training
 from persona_evo.evolve.winner import Winner
 from persona_evo.formula import parse
 from persona_evo.games import registry
+from persona_evo.jobs.workers import Workers
 from persona_evo.personas.lists import OpenList
 from persona_evo.words import counted
 

@@ -24,11 +24,11 @@ from persona_evo import seeds
 from persona_evo.evolve import genetics, genome
 from persona_evo.evolve.fitness import Fitness
 from persona_evo.evolve.individuals import settled, symbols_of
-from persona_evo.evolve.parallel import Workers
 from persona_evo.evolve.racing import draw, rungs, validating
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.training import Point, Trained, Training
 from persona_evo.formula import Formula, parse
+from persona_evo.jobs.workers import Workers
 from persona_evo.search.tree_policy import TreePolicy
 
 COST = 8

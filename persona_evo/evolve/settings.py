@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from persona_evo.errors import Place, SettingsError, unknown
+from persona_evo.limits import integral, python_number
 from persona_evo.words import counted
 
 POOLS = ("tournament", "top5", "rank", "lexicase")
@@ -135,7 +136,7 @@ class EvolutionSettings:
             scores read the metrics and the planner's own variables. "search" is what the search takes: lists for the
             planner with open lists where `variables` is "metrics", else one formula.
         first: policies that join the first population: "ucb1", "library", "utility" (the persona's own and its core
-            priority, with ways to what it may be after), or formulas.
+            priority, with ways to what it may be after, and R, the mean utility, with metrics), or formulas.
         hall_of_fame: individuals kept in the hall of fame.
         final_candidates: members of the hall that are compared on fresh seeds at the end.
         final_trials: playthroughs of each level in that comparison.
@@ -201,7 +202,12 @@ class EvolutionSettings:
                 "weights by kind of mutation, as a run's config.json has them",
                 "they are set from Python: EvolutionSettings.modern(mutations={...})",
             )
-        object.__setattr__(self, "mutations", dict(self.mutations))
+        object.__setattr__(self, "mutations", {k: python_number(v) for k, v in self.mutations.items()})
+        object.__setattr__(self, "budgets", tuple(python_number(share) for share in self.budgets))
+        for name in _LOWEST:
+            object.__setattr__(self, name, integral(getattr(self, name)))
+        for name in _NUMBERS:
+            object.__setattr__(self, name, python_number(getattr(self, name)))
         _check(self)
 
     @classmethod
@@ -267,10 +273,11 @@ class EvolutionSettings:
 
 def _fitting(changes: Mapping[str, Any]) -> dict[str, int]:
     """Elites and migrants for islands that are too small for the presets', to be used where none are given."""
-    sizes = [changes.get(n, getattr(EvolutionSettings, n)) for n in ("population", "islands")]
-    if not all(type(v) is int and v > 0 for v in sizes):
+    sizes = [integral(changes.get(n, getattr(EvolutionSettings, n))) for n in ("population", "islands")]
+    whole = [v for v in sizes if isinstance(v, int) and not isinstance(v, bool) and v > 0]
+    if len(whole) < len(sizes):
         return {}
-    size = sizes[0] // sizes[1]
+    size = whole[0] // whole[1]
     return {} if size >= SMALL_ISLAND else {"elites": size // 4, "migrants": size // 4}
 
 
@@ -338,6 +345,10 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "duplicates": DUPLICATES,
     "individual": INDIVIDUALS,
 }
+
+
+_NUMBERS = ("mutation", "crossover", "wins", "tuning", "parsimony", "constant_low", "constant_high")
+"""Settings that may be fractions."""
 
 
 def _check(s: EvolutionSettings) -> None:

@@ -12,11 +12,11 @@ from persona_evo.evolve.fitness import Fitness
 from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.evolve.individuals import first_individuals, settled, symbols_of
 from persona_evo.evolve.islands import generations
-from persona_evo.evolve.parallel import Workers
 from persona_evo.evolve.pools import Pool
 from persona_evo.evolve.records import Individual, Request
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.tuning import finalist, tune
+from persona_evo.jobs.workers import Workers
 from persona_evo.personas.lists import OpenList
 
 _WITHOUT_END = 1_000_000

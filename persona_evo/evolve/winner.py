@@ -30,6 +30,7 @@ from persona_evo.formula import Formula, parse
 from persona_evo.formula.simplify import LEAST_SECONDS, NO_TIME, SHARED, Simplified
 from persona_evo.games import registry
 from persona_evo.games.core import RUNNING, Game, Level
+from persona_evo.search.skill import skill_to_dict
 
 SIMPLIFY_SECONDS = 20.0
 """Time limit of the simplification."""
@@ -299,6 +300,7 @@ def policy_text(
         budget=fitness.spec.budget.to_dict(),
         search=fitness.spec.search.to_dict(),
         agent=template,
+        skill=skill_to_dict(fitness.spec.skill, fitness.spec.per_legal_move),
         evolution=dict(config["evolution"]),
         run={
             **({"as_evolved": {"lists": text}} if genome.is_lists(text) else {}),

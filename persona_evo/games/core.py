@@ -137,13 +137,13 @@ class Level:
 
     game: str
     name: str
-    text: str
-    tables: NDArray[Any]
-    start: NDArray[Any]
+    text: str = field(repr=False)
+    tables: NDArray[Any] = field(repr=False)
+    start: NDArray[Any] = field(repr=False)
     max_actions: int
     source: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict, repr=False)
     warnings: tuple[str, ...] = ()
     horizon: int = 0
 
@@ -308,6 +308,15 @@ class Game:
         """
         found = self.swift(level) if self.swift is not None and not variant else None
         return Swift(self, level, np.copy) if found is None else found
+
+    def __repr__(self) -> str:
+        return f"Game({self.name!r}, version {self.version}, metrics {', '.join(self.symbols)})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A game is pickled as the address that another process finds it by."""
+        from persona_evo.games import registry
+
+        return registry.get, (registry.sent(self),)
 
     @property
     def targets(self) -> tuple[str, ...]:

@@ -9,6 +9,7 @@
 | `my/*.txt`, `my/**/a?.txt` | all level files that match, also where the shell does not expand it |
 | `sets.toml#train` | the array `train` of a TOML file |
 | `sets.toml` | all arrays of that file, one after the other |
+| `train01,train02` | several of these, where there is no file of that name |
 
 Arrays stand at the top level of a TOML file or in its table `[sets]`.
 
@@ -172,7 +173,16 @@ class _Finder:
         self._looked_at = 0
 
     def name(self, name: str) -> list[Path]:
-        found = None if "\0" in name else self._shipped(name) or self._on_disk(name, Path())
+        parts = [part.strip() for part in name.split(",")]
+        several = len(parts) > 1 and all(parts)
+        try:
+            found = None if "\0" in name else self._shipped(name) or self._on_disk(name, Path())
+        except SettingsError:  # a pattern that nothing matches
+            if not several:
+                raise
+            found = None
+        if found is None and several:
+            return [path for part in parts for path in self.name(part)]
         if found is None:
             raise self._unknown(name, Path())
         return found

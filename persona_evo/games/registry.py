@@ -34,11 +34,17 @@ DEFAULT = "minidungeons2"
 CONNECTED = "persona_evo.connect.game"
 """Module whose `load` makes a game of a description, so that only those who connect a game load what that takes."""
 
+_OF_FILE = "persona_evo_game_"
+"""How names of modules begin that are read from files."""
+
 _addresses: dict[str, str] = {}
 """Name of a game -> what it was last asked for by, of the games outside the list of names."""
 
 _asked: dict[str, Game] = {}
 """Where a game in Python stands -> the game: two files may hold games of the same name."""
+
+_made: dict[str, Game] = {}
+"""Name of a game that was made in this process, and that no address leads to -> the game."""
 
 
 @functools.cache
@@ -75,19 +81,101 @@ def get(name: str) -> Game:
                 hint="persona-evo connect new NAME writes one",
             )
         game = _connected(path, stamp)
-        _addresses[game.name] = path
-        return game
+        return _remembered(game, path)
     if ":" in name or name.endswith(".py"):
         game = _at(name, _absolute(name))
-        _addresses[game.name] = _absolute(name)
         _asked[_absolute(name)] = game
-        return game
+        return _remembered(game, _absolute(name))
+    if name in _made:
+        return _made[name]
     if _addresses.get(name, "").endswith(".toml"):
         return get(_addresses[name])
     if name in _addresses:
         return _at(name, _addresses[name])
     expected, hint = unknown(name, {**known, **_addresses})
     raise SettingsError("no such game", found=name, expected=expected, hint=hint)
+
+
+def known(game: str | Game) -> Game:
+    """The game that is named, or the game itself, which is known by its own name from now on.
+
+    Raises:
+        SettingsError: as for `get`, or this is neither a name nor a game.
+        GameError: as for `get`.
+    """
+    if isinstance(game, str):
+        return get(game)
+    if not isinstance(game, Game):
+        raise SettingsError(
+            "this is neither a game nor a name of one",
+            found=repr(game)[:200],
+            expected="a Game, a name, or FILE.py:GAME",
+        )
+    if game.outside is None and address(game) == game.name and _listed(game.name) is not game:
+        place = _place(game)
+        if place:
+            get(place)
+        else:
+            _addresses.pop(game.name, None)
+            _made[game.name] = game
+    return game
+
+
+def reachable(game: Game) -> bool:
+    """Whether another process finds the game; not one that was made in a notebook or in the main program."""
+    return _made.get(game.name) is not game
+
+
+def sent(game: Game) -> str:
+    """The address of a game that is sent to another process.
+
+    Raises:
+        GameError: no other process finds the game.
+    """
+    place = address(game)
+    try:
+        found = get(place)
+    except PersonaEvoError:
+        found = None
+    if found is not game or not reachable(game):
+        raise GameError(
+            f"the game {game.name!r} cannot be pickled: another process would not find it"
+            "\n  hint: put the game into a file of its own, and load it by  load_game('FILE.py:GAME')"
+        )
+    return place
+
+
+def alone(game: Game) -> bool:
+    """Whether this process has to play the game: one that runs in processes of its own, which play many rollouts at
+    once (see `persona_evo.connect`), or one that no other process finds, such as a game of a notebook."""
+    return game.outside is not None or not reachable(game)
+
+
+def _listed(name: str) -> Game | None:
+    """The game of a listed name."""
+    return get(name) if name in names() else None
+
+
+def _place(game: Game) -> str:
+    """The "module:object" of a game, "" where it stands at the top level of no module but the main program."""
+    for name, module in list(sys.modules.items()):
+        if (
+            name in ("__main__", "__mp_main__")
+            or name.startswith(_OF_FILE)
+            or getattr(module, "__file__", None) is None
+        ):
+            continue
+        for attribute, value in list(vars(module).items()):
+            if value is game and attribute.isidentifier():
+                return f"{name}:{attribute}"
+    return ""
+
+
+def _remembered(game: Game, place: str) -> Game:
+    """The game, which is found by its own name, too, from now on."""
+    _addresses[game.name] = place
+    _made.pop(game.name, None)
+    return game
 
 
 def address(game: Game) -> str:
@@ -219,7 +307,7 @@ def _from_file(file: str) -> ModuleType:
     path = Path(file).resolve()
     if not path.is_file():
         raise ImportError(f"{path} is no file")
-    name = f"persona_evo_game_{hashlib.sha256(str(path).encode()).hexdigest()[:12]}_{path.stem}"
+    name = f"{_OF_FILE}{hashlib.sha256(str(path).encode()).hexdigest()[:12]}_{path.stem}"
     if name in sys.modules:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, path)

@@ -47,7 +47,8 @@ class Persona:
     """A kind of player.
 
     name: as commands and files call it. game: name of the game, as the registry knows it. utility: value of a final
-    state, over the game's metrics; for a staged persona the one formula that its stages make together. priority: the
+    state, over the game's metrics, as a formula or its text; for a staged persona the one formula that its stages make
+    together. priority: the
     metric this persona is about, by which runs are compared. short: abbreviation, such as MK. set: the group in the
     catalog ("paper" for the four of the paper). always: what a staged persona counts in every stage. source: file.
     lists: in which orders a planner takes up states for it, in place of its defaults (see `lists`); none for these.
@@ -65,6 +66,18 @@ class Persona:
     set: str = ""
     source: str = ""
     lists: tuple[OpenList, ...] = ()
+
+    def __post_init__(self) -> None:
+        from persona_evo.games import registry
+
+        given: dict[str, object] = {"utility": self.utility, "always": self.always}
+        for name, value in given.items():
+            if isinstance(value, str):
+                object.__setattr__(self, name, parse(value, registry.get(self.game).symbols))
+            elif not isinstance(value, Formula) and not (value is None and name == "always"):
+                raise PersonaError(
+                    f"the {name} is not a formula", found=repr(value)[:200], expected='text such as "TO - DEAD"'
+                )
 
     def stage(self, metrics: dict[str, float]) -> int:
         """Index of the stage that a state is in; 0 for a persona without stages."""

@@ -12,21 +12,26 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from persona_evo import limits
 from persona_evo.errors import ConnectError, Place, RunError, SettingsError
-from persona_evo.evolve.dispatch import Dispatch
 from persona_evo.evolve.fitness_spec import LevelText
-from persona_evo.evolve.parallel import Workers, lent
 from persona_evo.evolve.reopening import load_levels
 from persona_evo.games import registry
 from persona_evo.games.commands import command
 from persona_evo.games.core import Game, Level, closing_outside
-from persona_evo.playtest.journal import MAX_TRIALS, TRACES, Journal, Reopened, config_reader, reading, reopen
+from persona_evo.jobs import runner
+from persona_evo.jobs.dispatch import Dispatch
+from persona_evo.jobs.folder import JobFolder
+from persona_evo.jobs.progress import Progress, Tell
+from persona_evo.jobs.workers import Workers, lent
+from persona_evo.playtest import journal
+from persona_evo.playtest.journal import Key, Reopened
 from persona_evo.playtest.metrics import Bound
 from persona_evo.playtest.players import Player, Role, check_skills, movers, player_from
 from persona_evo.playtest.playing import CONTINUATION, Job, Source, Spec, draws, play
@@ -42,19 +47,6 @@ _GUESS, _ROUTE = 300_000.0, 0.005
 
 _WORTH_SEARCHING = 4.0
 """How many times longer than a search the routes take that are drawn from it elsewhere."""
-
-
-class Progress(NamedTuple):
-    """Told after each round: playthroughs done and wanted, seconds to go, level and player of the last one."""
-
-    done: int
-    total: int
-    eta: float
-    level: str
-    player: str
-
-
-Tell = Callable[[Progress], None]
 
 
 @dataclass
@@ -130,10 +122,10 @@ def playtest(
         game: what is played.
         levels: as loaded by `game.load`; names must differ.
         players: labels must differ.
-        trials: playthroughs of each player in each level, 1 to MAX_TRIALS.
+        trials: playthroughs of each player in each level, 1 to `limits.MOST_TRIALS`.
         seed: everything follows from it, unless the budget is one of time.
         budget, settings: of each search; 10,000 iterations and the preset `anytime` if not given.
-        jobs, backend, address: see `evolve.parallel.Workers`; without influence on the result.
+        jobs, backend, address: see `jobs.workers.Workers`; without influence on the result.
         folder: where each playthrough is written down as soon as it is made. A folder with the beginning of the very
             same batch is continued.
         progress: called now and then.
@@ -168,24 +160,27 @@ def playtest(
     )
     todo = spec.jobs(trials, seed)
     with ExitStack() as stack:
-        journal = None
+        kept = None
         if folder is not None:
             about = {**configuration(spec, game, players, trials, seed), "game": recorded or spec.game}
-            journal = stack.enter_context(Journal(folder, about))
-            results.records = journal.records([_key(spec, job) for job in todo])
+            stack.enter_context(JobFolder(journal.KIND, folder, about))
+            kept = journal.playthroughs(folder)
+            results.records = kept.read([_key(spec, job) for job in todo])
+            journal.check_routes(kept, results.records)
             if game.outside is not None:
                 game.outside.keep_in(folder)
         stack.enter_context(closing_outside(game))
-        chosen = stack.enter_context(lent(workers, game, jobs, backend, address))
+        chosen = stack.enter_context(lent(workers, jobs, backend, address, alone=registry.alone(game)))
+        plays = _Plays(spec, todo, tuple(results.records), chosen, _thought(spec.budget))
+        plays.then = then
+
+        def report(made: Sequence[Playthrough]) -> None:
+            if progress is not None and plays.costs.known:
+                last = f"{made[-1].player} in {made[-1].level}"
+                progress(Progress(len(results.records), len(todo), plays.eta, last))
+
         try:
-            for made, eta in _made(spec, todo, tuple(results.records), chosen, then):
-                if journal is not None:
-                    journal.append(made)
-                results.records += made
-                if progress is not None and eta is not None:
-                    progress(Progress(len(results.records), len(todo), eta, made[-1].level, made[-1].player))
-        except KeyboardInterrupt:
-            results.complete = False
+            results.complete = runner.collect(plays, results.records, kept, report)
         except ConnectError as e:
             if folder is None:
                 raise
@@ -281,7 +276,7 @@ def kept(folder: Path, *, game_name: str | None = None) -> Results:
         RunError: no playtest's folder, damaged, or made with other rules of the game.
     """
     known, _, results = _reopened(folder, game_name)
-    results.records = reading(folder / TRACES)
+    results.records = journal.playthroughs(folder).read()
     wanted = known.trials * len(results.levels) * len(results.players)
     results.complete = len(results.records) >= wanted
     return results
@@ -289,7 +284,7 @@ def kept(folder: Path, *, game_name: str | None = None) -> Results:
 
 def _reopened(folder: Path, game_name: str | None) -> tuple[Reopened, str, Results]:
     """A batch as its folder has it: as written, how the registry finds its game now, and without its playthroughs."""
-    known = reopen(folder)
+    known = journal.reopen(folder)
     name = registry.again(known.game, game_name, str(folder))
     game = registry.get(name)
     if game.version != known.game_version:
@@ -300,7 +295,7 @@ def _reopened(folder: Path, game_name: str | None) -> tuple[Reopened, str, Resul
             expected=f"version {game.version}",
             hint="play into another folder",
         )
-    reader = config_reader(folder)
+    reader = journal.KIND.reader(folder)
     levels = load_levels(reader, game)
     for row in reader.items("players"):
         if "agent" in row.data:
@@ -348,8 +343,7 @@ def _check(levels: Sequence[Level], players: Sequence[Player], trials: int) -> N
         raise SettingsError("a playtest needs levels", found="none", expected="at least one")
     if not players:
         raise SettingsError("a playtest needs players", found="none", expected="at least one persona")
-    if isinstance(trials, bool) or not 1 <= trials <= MAX_TRIALS:
-        raise SettingsError("the number of trials is out of range", found=str(trials), expected=f"1 to {MAX_TRIALS}")
+    limits.whole(trials, "the number of trials", 1, limits.MOST_TRIALS)
     for what, names in (("level", [v.name for v in levels]), ("player", [p.label for p in players])):
         twice = next((n for n in names if names.count(n) > 1), None)
         if twice is not None:
@@ -379,30 +373,8 @@ def _check_agents(players: Sequence[Player], game: Game, league: League | None) 
         check(player.agent, game)
 
 
-def _key(spec: Spec, job: Job) -> tuple[str, str, int, int]:
+def _key(spec: Spec, job: Job) -> Key:
     return spec.levels[job.level].name, spec.roles[job.player].label, job.trial, job.seed
-
-
-def _made(
-    spec: Spec,
-    todo: Sequence[Job],
-    there: Sequence[Playthrough],
-    workers: Workers,
-    then: Dispatch[Any, Any, Any] | None = None,
-) -> Iterator[tuple[list[Playthrough], float | None]]:
-    """Playthroughs in their order, some at a time, and the seconds to go, None before that can be told.
-
-    there: those that were made before.
-    """
-    if len(there) == len(todo):
-        return
-    plays = _Plays(spec, todo, there, workers, _thought(spec.budget))
-    plays.then = then
-    if not workers.alone and plays.begin():
-        first = todo[len(there)]  # has everything compiled and on disk before workers all start to do the same
-        deque(play(replace(spec, budget=Budget(iterations=1)), [first]), maxlen=0)
-    for made in plays:
-        yield made, plays.eta if plays.costs.known else None
 
 
 class _Plays(Dispatch[Spec, Job, Playthrough]):
@@ -431,6 +403,12 @@ class _Plays(Dispatch[Spec, Job, Playthrough]):
             self._groups[group] = range(own[0], own[-1] + 1)
             if group in self._proofs or self._may_draw(group):
                 self._thought[own[group not in self._proofs :]] = _ROUTE
+
+    def __iter__(self) -> Iterator[list[Playthrough]]:
+        if self.jobs and not self.workers.alone and self.begin():
+            quick = replace(self._spec, budget=Budget(iterations=1))
+            deque(play(quick, self.jobs[:1]), maxlen=0)  # compiles everything before all workers start to do the same
+        return super().__iter__()
 
     def _may_draw(self, group: tuple[int, int]) -> bool:
         """Whether nothing is known of a group yet and its first trial may come to a proof."""

@@ -10,18 +10,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from persona_evo.evolve.dispatch import Dispatch
+from persona_evo.errors import Place, RunError
 from persona_evo.evolve.fitness_spec import LevelText
-from persona_evo.evolve.parallel import Workers
 from persona_evo.formula import parse
 from persona_evo.games import registry
 from persona_evo.games.core import RUNNING, WON, Game, Level
+from persona_evo.jobs import checksum, schema
+from persona_evo.jobs.dispatch import Dispatch
+from persona_evo.jobs.workers import Workers
 from persona_evo.personas import Persona
 from persona_evo.personas.lists import OpenList
 from persona_evo.playtest.metrics import Bound
 from persona_evo.playtest.records import OUTCOMES, Playthrough
 from persona_evo.seeds import stream
-from persona_evo.store import schema
 from persona_evo.words import counted
 
 FILE = "bounds.json"
@@ -215,16 +216,23 @@ def _comparable(bound: Bound, records: Sequence[Playthrough], horizon: int) -> B
 
 
 def _read(folder: Path) -> dict[tuple[str, str], Bound]:
-    """What an earlier call kept; a damaged file counts as none, since all of it can be found again."""
+    """What an earlier call kept; a damaged file counts as none, since all of it can be found again.
+
+    Earlier versions wrote a list without a checksum.
+    """
     try:
-        rows = json.loads((folder / FILE).read_text(encoding="utf-8"))
+        text = schema.read_text(folder / FILE, RunError)
+        rows = json.loads(text)
+        if isinstance(rows, dict):
+            checksum.verify(text, Place(str(folder / FILE)), RunError, schema.RESTORE)
+            rows = rows["bounds"]
         return {
             (r["level"], r["persona"]): Bound(
                 float(r["utility"]), bool(r["proven"]), dict(r["metrics"]), bool(r["ended"]), won=bool(r["won"])
             )
             for r in rows
         }
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    except (RunError, ValueError, KeyError, TypeError, RecursionError):
         return {}
 
 
@@ -241,4 +249,4 @@ def _write(folder: Path, known: Mapping[tuple[str, str], Bound]) -> None:
         }
         for (level, name), b in known.items()
     ]
-    schema.write_atomically(folder / FILE, json.dumps(rows, indent=1) + "\n")
+    schema.write(folder / FILE, {"schema": 1, "bounds": rows})

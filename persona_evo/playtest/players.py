@@ -128,18 +128,8 @@ def check_ladder(names: Sequence[str], game: Game) -> None:
         skills.check(name)
     if len(set(names)) < len(names):
         raise SettingsError("a level of skill is named twice", found=", ".join(names), expected="each one once")
-    if names and game.outside is not None:
-        raise SettingsError(
-            "--skill needs search from move to move, which connected games do not have yet",
-            found=game.name,
-            hint="leave --skill out",
-        )
-    if names and game.players > 1:
-        raise SettingsError(
-            "--skill is for single-player games",
-            found=f"{game.name}, for {game.players} players",
-            hint="leave --skill out",
-        )
+    if names:
+        skills.check_game(game)
 
 
 def check_skills(players: Sequence[Player], game: Game, league: League | None = None) -> None:

@@ -12,7 +12,6 @@ the same seed, which makes the same tree. (Under a budget of time it may not; th
 from __future__ import annotations
 
 import hashlib
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -24,6 +23,7 @@ from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.formula import parse
 from persona_evo.games import registry
 from persona_evo.games.core import LOST, RUNNING, Event, Game, Level
+from persona_evo.jobs.cache import WorkerCache
 from persona_evo.playtest.players import Role
 from persona_evo.playtest.records import OUTCOMES, SIDES, End, Playthrough, ended
 from persona_evo.search.continuation import Continuation, play_on
@@ -237,14 +237,8 @@ class _Table:
         return plan, games[turn].others[0].name if games[turn].others else "", side
 
 
-class _Memory(threading.local):
-    """What a thread keeps from one task to the next: planners are never shared, since searches run side by side."""
-
-    digest = ""
-    table: _Table | None = None
-
-
-_memory = _Memory()
+_tables: WorkerCache[_Table] = WorkerCache(1)
+"""By digest of the specification."""
 
 
 def play(spec: Spec, jobs: Sequence[Job]) -> Iterator[Playthrough]:
@@ -252,9 +246,7 @@ def play(spec: Spec, jobs: Sequence[Job]) -> Iterator[Playthrough]:
 
     A search that proves its plan is the source of the jobs of the same group that follow it and have none.
     """
-    if _memory.table is None or _memory.digest != spec.digest:
-        _memory.digest, _memory.table = spec.digest, _Table(spec)
-    table, proofs = _memory.table, dict[tuple[int, int], Source]()
+    table, proofs = _tables.get(spec.digest, lambda: _Table(spec)), dict[tuple[int, int], Source]()
     for job in jobs:
         made = table.play(job._replace(source=job.source or proofs.get(job.group)))
         proofs = {**spec.proofs([job], [made]), **proofs}

@@ -1,48 +1,25 @@
-"""Playthroughs read from lines of JSON; what is wrong with a line is told by its place."""
+"""Playthroughs from plain values; problems are reported with their place."""
 
 from __future__ import annotations
 
-import json
 import math
 from typing import Any, NoReturn
 
 from persona_evo.errors import Place, RunError
 from persona_evo.games.core import Event
 from persona_evo.playtest.records import ENDS, NUMBERS, OUTCOMES, SCHEMA, SIDES, End, Playthrough, ended
-from persona_evo.store import schema
 
 _WHOLE = ("trial", "seed", "steps", "iterations", "nodes")
 _TEXTS = ("level", "player", "persona", "policy", "outcome", "cause", "stopped", "opponent", "side", "skill")
 _REQUIRED = ("level", "player", "outcome", "metrics", "utility", "steps")
 
 
-def from_json(text: str, place: Place | None = None) -> Playthrough:
-    """The playthrough that a line holds.
+def from_dict(row: Any, place: Place | None = None) -> Playthrough:
+    """The playthrough that a dictionary of `to_dict` describes.
 
     Raises:
-        RunError: the line is no JSON object, is of another schema, or a field is missing or of the wrong kind.
+        RunError: it is no object, is of another schema, or a field is missing or of the wrong kind.
     """
-    try:
-        row = json.loads(text, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as e:
-        at = place or Place("a playthrough")
-        try:
-            schema.parse_line(text, at, RunError)  # says better what is wrong, and where
-            found = RunError(str(e), place=place)
-        except RunError as told:
-            found = told
-        raise RunError(
-            f"a playthrough is not valid JSON: {found.what.removeprefix('not valid JSON: ')}",
-            place=found.place if place else None,
-            found=found.found,
-            expected="one JSON object a line",
-            hint="the file was cut or edited; delete the line or play again",
-        ) from e
-    return from_dict(row, place)
-
-
-def from_dict(row: Any, place: Place | None = None) -> Playthrough:
-    """The playthrough that a dictionary of `to_dict` describes (raises RunError as `from_json` does)."""
     if not isinstance(row, dict):
         _wrong("a playthrough is not an object", place, type(row).__name__, "an object with named fields")
     if row.get("schema") != SCHEMA:
@@ -79,10 +56,6 @@ def from_dict(row: Any, place: Place | None = None) -> Playthrough:
             f"{len(record.actions) + 1} for {len(record.actions)} actions",
         )
     return record
-
-
-def _refuse_constant(text: str) -> NoReturn:
-    raise ValueError(f"{text} is not a number that JSON has")
 
 
 def _newer(version: Any) -> bool:

@@ -13,9 +13,9 @@ from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from persona_evo.jobs import schema
 from persona_evo.playtest.statistics import Interval
 from persona_evo.report.templating import environment
-from persona_evo.store import schema
 
 SERIES = 8
 """Colours; a further line has a colour again, and is dashed."""

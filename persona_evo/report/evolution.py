@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from persona_evo.evolve.rivals import of_policy
+from persona_evo.evolve.setting import in_words
 from persona_evo.playtest.statistics import difference, vargha_delaney
 from persona_evo.report import plots
 from persona_evo.report.charts import Axis, Plot, Series
@@ -176,6 +177,7 @@ def write(e: Evolution) -> Path:
     made = {
         "levels": ", ".join(level["name"] for level in e.config["levels"]),
         "utility": str(e.config["utility"]),
+        "evolved for": in_words(e.config),
         **{str(k): str(v) for k, v in e.config["evolution"].items() if not isinstance(v, (list, dict))},
         "versions": ", ".join(f"{k} {v}" for k, v in e.config["versions"].items()),
     }

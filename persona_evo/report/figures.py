@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import io
 import math
+import os
+import sys
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,12 +23,12 @@ from numpy.typing import NDArray
 from persona_evo.errors import RunError, SettingsError
 from persona_evo.games.core import Game, Level
 from persona_evo.games.findings import Spot
+from persona_evo.jobs import schema
+from persona_evo.jobs.folder import made
 from persona_evo.playtest.records import Playthrough
 from persona_evo.report import maps
 from persona_evo.report.charts import Axis, Bars, Chart, Plot, Series
 from persona_evo.report.written import Names
-from persona_evo.store import schema
-from persona_evo.store.lines import made
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -141,7 +143,7 @@ def save(
         RunError: the folder cannot be made, or there is nothing to draw.
     """
     if form not in FORMATS:
-        raise SettingsError("figures have no such format", found=form, expected=", ".join(FORMATS))
+        raise SettingsError("there is no such format for figures", found=form, expected=", ".join(FORMATS))
     drawings, folder = list(drawings), Path(folder)
     if not drawings:
         raise RunError("there is nothing to draw", hint="figures show results: wait for the first ones")
@@ -156,8 +158,28 @@ def save(
     return written
 
 
+def _import_matplotlib() -> None:
+    """Import Matplotlib, even if MPLBACKEND names a backend that is not installed here: figures need none.
+
+    Jupyter passes its own backend to all processes that are started from a notebook.
+    """
+    try:
+        import matplotlib
+    except ValueError:
+        named = os.environ.pop("MPLBACKEND", None)
+        if named is None:
+            raise
+        for name in [m for m in sys.modules if m.partition(".")[0] == "matplotlib"]:
+            del sys.modules[name]  # what the import left behind
+        try:
+            import matplotlib  # noqa: F401
+        finally:
+            os.environ["MPLBACKEND"] = named
+
+
 def rendered(content: Chart | Heat, form: str) -> bytes:
     """A figure as the bytes of a file."""
+    _import_matplotlib()
     from matplotlib import rc_context
     from matplotlib.figure import Figure as Canvas
 

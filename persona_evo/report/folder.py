@@ -24,10 +24,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from persona_evo.evolve.parallel import Workers
 from persona_evo.games.acceptance import no_longer
 from persona_evo.games.core import Game, Level, closing_outside
 from persona_evo.games.findings import to_json
+from persona_evo.jobs import schema
+from persona_evo.jobs.workers import Workers
 from persona_evo.playtest import routes
 from persona_evo.playtest.analysis import Analysis
 from persona_evo.playtest.metrics import EVERY, grouped, players_of
@@ -42,10 +43,9 @@ from persona_evo.report.pictures import MapDrawing, PictureDrawing, ReplayDrawin
 from persona_evo.report.versions import Versions
 from persona_evo.report.written import Names
 from persona_evo.search.skill import errs
-from persona_evo.store import schema
 from persona_evo.words import counted, enumerated
 
-Progress = Callable[[str], None]
+Tell = Callable[[str], None]
 
 EMBED = 16_000_000
 """Pictures of more bytes than this together are named by the page and not put into it."""
@@ -77,7 +77,7 @@ def write(
     versions: Versions | None = None,
     replays: bool = True,
     workers: Workers | None = None,
-    progress: Progress | None = None,
+    progress: Tell | None = None,
 ) -> Written:
     """Write the folder, which is made if it does not exist; files of the same names are written anew.
 

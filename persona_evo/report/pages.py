@@ -26,9 +26,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from persona_evo.jobs import schema
 from persona_evo.report.tables import Table
 from persona_evo.report.templating import environment
-from persona_evo.store import schema
 
 if TYPE_CHECKING:
     from persona_evo.report.charts import Chart

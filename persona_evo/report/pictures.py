@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from persona_evo.errors import VerificationError
-from persona_evo.evolve.dispatch import Dispatch
 from persona_evo.evolve.fitness_spec import LevelText
-from persona_evo.evolve.parallel import Workers
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
+from persona_evo.jobs.dispatch import Dispatch
+from persona_evo.jobs.workers import Workers
 from persona_evo.playtest.records import Playthrough
 from persona_evo.report import maps, replay
 

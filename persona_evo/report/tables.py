@@ -18,6 +18,7 @@ from typing import TextIO
 
 from persona_evo.games.core import Metric
 from persona_evo.games.findings import COORDINATES, Finding, lines, where
+from persona_evo.jobs import schema
 from persona_evo.playtest.compare import Row, counts, matrix, p_shown, shown
 from persona_evo.playtest.correlations import CorrelationRow
 from persona_evo.playtest.metrics import EVERY, FLAGS, Measure, Summary
@@ -26,7 +27,6 @@ from persona_evo.playtest.requirement import Check
 from persona_evo.playtest.statistics import NO_VARIATION, Interval
 from persona_evo.report import layout
 from persona_evo.report.layout import clean
-from persona_evo.store import schema
 from persona_evo.words import counted
 
 ASCII = str.maketrans({"±": "+-", "–": "-", "…": "...", "→": "->", "×": "x", "·": "|", "−": "-", "≥": ">=", "─": "-"})
@@ -77,13 +77,19 @@ class Table:
 
 def put(stream: TextIO, text: str) -> None:
     """Write a text and a line end, in plain ASCII where the stream's encoding cannot take it as it is."""
-    encoding = getattr(stream, "encoding", None) or "ascii"
+    stream.write(printable(text, stream) + "\n")
+
+
+def printable(text: str, stream: TextIO | None) -> str:
+    """A text as a stream can take it: as it is, or in plain ASCII. No stream takes all."""
+    if stream is None:
+        return text
     try:
-        text.encode(encoding)
+        text.encode(getattr(stream, "encoding", None) or "ascii")
     except (UnicodeEncodeError, LookupError):
         text = text.translate(ASCII)
         text = text.encode("ascii", "backslashreplace").decode("ascii")
-    stream.write(text + "\n")
+    return text
 
 
 def interval(measure: Measure, value: Interval) -> str:

@@ -9,6 +9,7 @@ from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
 from persona_evo.formula.intervals import CONSTANT, RISING, UNKNOWN, Span, span
 from persona_evo.games.core import Game, Level
+from persona_evo.search.settings import MOVE_BY_MOVE
 from persona_evo.words import counted
 
 
@@ -44,7 +45,7 @@ class Problem:
                 found=f"{counted(self.game.players, 'player')}, "
                 f"{'deterministic' if self.game.deterministic else 'random'}",
                 expected="a deterministic single-player game",
-                hint="play it move by move instead",
+                hint=MOVE_BY_MOVE,
             )
         if self.game.outside is not None:
             raise SettingsError(

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from persona_evo import limits
 from persona_evo.errors import SettingsError, unknown
 from persona_evo.personas.lists import DEFAULT_LISTS, MOST_LISTS, OpenList
 
@@ -20,6 +21,11 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "watch": ("tree", "ends", "all"),
 }
 
+
+MOVE_BY_MOVE = (
+    'let an agent play move by move: --agent FILE.toml#NAME with playtest and evolve, agent="FILE.toml#NAME" in Python'
+)
+"""What to do in games that cannot be planned whole."""
 
 POLISH = 2
 """Iterations spent on a plan of equal worth that wins or is shorter, for each that it took to prove the best worth."""
@@ -43,14 +49,13 @@ class Budget:
     nodes: int | None = None
 
     def __post_init__(self) -> None:
-        for name, value in (("iterations", self.iterations), ("nodes", self.nodes), ("seconds", self.seconds)):
-            limit = 2_000_000_000 if name != "seconds" else 10.0**9
-            if value is not None and not 0 < value <= limit:
-                raise SettingsError(
-                    f"the budget's {name} are out of range",
-                    found=str(value),
-                    expected=f"more than 0, at most {limit:g}",
-                )
+        for name in ("iterations", "nodes"):
+            if getattr(self, name) is not None:
+                value = limits.whole(getattr(self, name), f"the number of {name}", 1, limits.MOST_ITERATIONS)
+                object.__setattr__(self, name, value)
+        if self.seconds is not None:
+            seconds = limits.number(self.seconds, "the number of seconds", 0, limits.MOST_SECONDS, above=True)
+            object.__setattr__(self, "seconds", seconds)
         if self.iterations is None and self.seconds is None and self.nodes is None:
             raise SettingsError("a budget without a limit", expected="iterations, seconds or nodes")
 
@@ -126,6 +131,10 @@ class SearchSettings:
     tolerance: float = 0.0
 
     def __post_init__(self) -> None:
+        for name in ("rollout", "horizon"):
+            object.__setattr__(self, name, limits.integral(getattr(self, name)))
+        for name in ("finish", "hedge", "tolerance"):
+            object.__setattr__(self, name, limits.python_number(getattr(self, name)))
         for name, allowed in CHOICES.items():
             value = getattr(self, name)
             if value not in allowed:

@@ -229,10 +229,11 @@ class Skilled:
     Args:
         game, level: what is played.
         skill: how well.
+        per_legal_move: budgets are for each legal move, and not for a move however many there are to choose from.
     """
 
-    def __init__(self, game: Game, level: Level, skill: Skill) -> None:
-        self.game, self.level, self.skill = game, level, skill
+    def __init__(self, game: Game, level: Level, skill: Skill, per_legal_move: bool = False) -> None:
+        self.game, self.level, self.skill, self.per_legal_move = game, level, skill, per_legal_move
 
     def plan(
         self,
@@ -242,7 +243,10 @@ class Skilled:
         seed: int,
         progress: Callable[[int], None] | None = None,
     ) -> Plan:
-        """Play a game; budget: of a move."""
+        """Play a game; budget: of a move, or for each legal move, where it has iterations."""
+        if self.per_legal_move and budget.iterations is not None:
+            own = replace(self.skill, iterations=budget.iterations)
+            return SkilledPlayer(self.game, self.level, utility, policy, own).play(seed)
         return SkilledPlayer(self.game, self.level, utility, policy, self.skill, budget).play(seed)
 
 

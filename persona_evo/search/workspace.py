@@ -17,7 +17,7 @@ from persona_evo.search.engine import Engine
 from persona_evo.search.layout import COUNTS, IS_UCB1, MERGE, Codes, Options, Search, buffers_for
 from persona_evo.search.problem import Problem
 from persona_evo.search.scoring import Scoring, policy_code
-from persona_evo.search.settings import SearchSettings
+from persona_evo.search.settings import MOVE_BY_MOVE, SearchSettings
 from persona_evo.search.tree import DONE, Columns, Memory
 from persona_evo.search.tree_policy import MOVE_VARIABLES, STATIC, TreePolicy
 from persona_evo.words import counted
@@ -91,7 +91,7 @@ class Workspace:
                 f"{game.title} cannot be planned with one tree",
                 found=f"{counted(game.players, 'player')}, {'deterministic' if game.deterministic else 'random'}",
                 expected="a deterministic single-player game",
-                hint="play it move by move instead",
+                hint=MOVE_BY_MOVE,
             )
         game, level, self.pack = game.for_search(level, settings.variant)
         self.game, self.level, self.settings = game, level, settings

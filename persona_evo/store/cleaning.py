@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from persona_evo.errors import Place, RunError
+from persona_evo.jobs.lock import Lock, holder
 from persona_evo.store.folders import KINDS, SEARCH, RunEntry, find, read
-from persona_evo.store.lock import Lock, holder
 from persona_evo.words import counted
 
 RECENT = 600.0
@@ -51,6 +51,7 @@ _EVOLUTION = (
     "config.json",
     "journal.jsonl",
     "checkpoint.json",
+    "checkpoint-previous.json",
     "hall_of_fame.json",
     "policy.json",
     "policy-[0-9]*.json",

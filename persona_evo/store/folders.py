@@ -24,8 +24,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from persona_evo.errors import InputError, Place, RunError, nearest
-from persona_evo.store import progress, schema
-from persona_evo.store.lock import holder
+from persona_evo.jobs import schema
+from persona_evo.jobs.lock import holder
+from persona_evo.store import progress
 from persona_evo.words import counted
 
 State = Literal["running", "complete", "interrupted", "unreadable"]

@@ -16,9 +16,11 @@ from persona_evo.errors import FormulaError, InputError, Place, PolicyError, Set
 from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
 from persona_evo.games.core import Game
+from persona_evo.jobs import schema
 from persona_evo.personas.lists import FIELDS, OpenList, how_many, readable
+from persona_evo.search.skill import skill_from_dict
 from persona_evo.search.tree_policy import MOVE_VARIABLES, SEARCH_VARIABLES, TreePolicy, plan_variables, variables
-from persona_evo.store import runs, schema
+from persona_evo.store import runs
 from persona_evo.words import counted
 
 SCHEMA = 1
@@ -51,6 +53,7 @@ class Policy:
         levels: names of the levels it was trained on. fitness: mean utility of each of these. mean: of all.
         seed: of the evolution. budget, search, evolution: the settings.
         agent: in two-player games the agent that it was evolved in, as `search.agents.Agent.to_dict` has it.
+        skill: in play from move to move the skill that it was evolved for, as `search.skill.skill_to_dict` has it.
         run: name of the run folder and its facts. versions: of the programs.
         notes: for people. source: publication or program it was taken from. file: where it was read (not written).
     """
@@ -78,6 +81,7 @@ class Policy:
     budget: Mapping[str, Any] = field(default_factory=dict)
     search: Mapping[str, Any] = field(default_factory=dict)
     agent: Mapping[str, Any] = field(default_factory=dict)
+    skill: Mapping[str, Any] = field(default_factory=dict)
     evolution: Mapping[str, Any] = field(default_factory=dict)
     run: Mapping[str, Any] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -120,7 +124,7 @@ class Policy:
         if self.kind != "ucb1":
             del values["c"]
         values["lists"] = [one.to_dict() for one in self.lists]
-        for name in ("agent", "lists", "words", "comparison", "unfinished"):
+        for name in ("agent", "skill", "lists", "words", "comparison", "unfinished"):
             if not values[name]:
                 del values[name]
         return {"schema": SCHEMA, **{k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}}
@@ -185,6 +189,7 @@ def from_dict(data: dict[str, Any], text: str, source: str) -> Policy:
         budget=dict(r.object("budget", {}).data),
         search=dict(r.object("search", {}).data),
         agent=dict(r.object("agent", {}).data),
+        skill=dict(r.object("skill", {}).data),
         evolution=dict(r.object("evolution", {}).data),
         run=dict(r.object("run", {}).data),
         versions=r.words("versions", {}),
@@ -248,6 +253,8 @@ def _game(name: str) -> Game | None:
 def _check(policy: Policy, r: schema.Reader) -> None:
     if not policy.name:
         raise r.fail("is empty", "name", expected="a name")
+    if policy.skill:
+        r.made("skill", skill_from_dict)
     if policy.kind not in KINDS:
         expected, hint = unknown(policy.kind, KINDS)
         raise r.fail("no such kind of policy", "kind", found=policy.kind, expected=expected, hint=hint)

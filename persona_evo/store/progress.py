@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from persona_evo.errors import RunError
-from persona_evo.store import runs, schema
-from persona_evo.store.lock import LOCK
+from persona_evo.jobs import schema
+from persona_evo.jobs.lock import LOCK
+from persona_evo.store import checkpoints, runs
 from persona_evo.words import counted, enumerated
 
 _CHUNK = 1 << 16
@@ -122,7 +123,7 @@ def of_experiment(r: schema.Reader, folder: Path) -> Details:
 
 def of_evolution(r: schema.Reader, folder: Path) -> Details:
     """An evolution: generations, then the comparison that chooses the policy."""
-    checkpoint = runs.read_checkpoint(folder)
+    checkpoint = checkpoints.read_checkpoint(folder)
     done = checkpoint.generation + 1 if checkpoint else 0
     total = checkpoint.target if checkpoint else r.whole("target")
     rows = _tail(folder / runs.JOURNAL, _PACE * len(_islands(checkpoint)) if checkpoint else 1)
@@ -144,7 +145,7 @@ def of_evolution(r: schema.Reader, folder: Path) -> Details:
     )
 
 
-def _islands(checkpoint: runs.Checkpoint) -> list[Any]:
+def _islands(checkpoint: checkpoints.Checkpoint) -> list[Any]:
     return list(checkpoint.state["islands"])
 
 

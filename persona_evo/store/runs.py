@@ -4,73 +4,66 @@
 |---|---|---|
 | config.json | the frozen configuration, seed and versions | once, before anything else |
 | journal.jsonl | a line for each island of each generation, times apart under "timing" | appended |
-| checkpoint.json | all that the next generation depends on, how far the run is to go | replaced each generation |
+| checkpoint.json | all that the next generation depends on, and the number of generations | replaced each generation |
+| checkpoint-previous.json | the checkpoint of the generation before | replaced each generation |
 | hall_of_fame.json | the best formulas so far | replaced each generation |
 | policy.json | the final policy | once; a run that is extended adds policy-<generations>.json |
 | policy-0.json | the policy of a run whose time was up in its first generation | until it has a generation |
-| lock | who is at work here | while it is |
+| lock | the process that is at work here | while it is |
 
 What holds at every moment, also if the process is killed or the machine stops: the journal has at least all lines of
 the generations that the checkpoint has, and whatever it has beyond them is made again. `Run.resume` therefore cuts the
 journal where it ended when the checkpoint was written (a line that was torn is among what is cut) and continues; the
 journal is then equal to that of a run that was never stopped, but for the times.
+
+Every line and every file but the policies has a checksum. A checkpoint that is damaged or missing is replaced by the
+one before it, whose next generation is made again. Other damage is reported and nothing is changed.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
 from persona_evo.errors import Place, RunError
+from persona_evo.jobs import journal, schema
+from persona_evo.jobs.folder import made
+from persona_evo.jobs.lock import Lock
 from persona_evo.names import file_name
-from persona_evo.store import schema
-from persona_evo.store.lines import made
-from persona_evo.store.lock import Lock
-
-SCHEMA = 1
-"""Version of config.json and checkpoint.json."""
-
-CONFIG, JOURNAL, CHECKPOINT, HALL, POLICY = (
-    "config.json",
-    "journal.jsonl",
-    "checkpoint.json",
-    "hall_of_fame.json",
-    "policy.json",
+from persona_evo.store.checkpoints import (
+    CHECKPOINT,
+    PREVIOUS,
+    SCHEMA,
+    Checkpoint,
+    digest,
+    usable_checkpoint,
+    versioned,
 )
+from persona_evo.store.checkpoints import CONFIG as CONFIG
+
+JOURNAL, HALL, POLICY = "journal.jsonl", "hall_of_fame.json", "policy.json"
 BEFORE_FIRST = "policy-0.json"
 """The policy of a run whose time was up before the end of its first generation."""
 TIMING = "timing"
 """Key of a journal line under which is what differs between equal runs."""
 
 
-@dataclass(frozen=True)
-class Checkpoint:
-    """How far a run is.
-
-    generation: the last one finished. target: how many the run is to have. journal: bytes of the journal that belong
-    to the generations up to this one. state: all that the next generation depends on. config: digest of the
-    configuration that it was made with, "" where an older version wrote it.
-    """
-
-    generation: int
-    target: int
-    journal: int
-    state: Mapping[str, Any]
-    config: str = ""
-
-
 class Run:
-    """An open run folder, locked until `close`. Made by `create` and `resume`."""
+    """An open run folder, locked until `close`. Made by `create` and `resume`.
+
+    Attributes:
+        recovered: what was damaged and where the run goes on instead, in words; "" where nothing was.
+    """
 
     def __init__(self, folder: Path, config: Mapping[str, Any], checkpoint: Checkpoint | None, lock: Lock) -> None:
         self.folder, self.config, self.checkpoint = folder, config, checkpoint
+        self.recovered = ""
         self._lock = lock
         self._digest = digest(config)
 
@@ -95,7 +88,7 @@ class Run:
         folder = _fresh(root, automatic) if name is None else _named(root / name)
         lock = Lock(folder).acquire()
         full = {"schema": SCHEMA, "created": moment, **config}
-        schema.write_atomically(folder / CONFIG, schema.dump(full))
+        schema.write(folder / CONFIG, full)
         return cls(folder, full, None, lock)
 
     @classmethod
@@ -108,24 +101,20 @@ class Run:
         config = read_config(folder)
         lock = Lock(folder).acquire()
         try:
-            checkpoint = read_checkpoint(folder)
+            checkpoint, recovered = usable_checkpoint(folder, digest(config))
             if checkpoint is None:
                 _check_new(folder)
-            elif checkpoint.config not in ("", digest(config)):
-                raise RunError(
-                    "the checkpoint belongs to another configuration",
-                    place=Place(str(folder / CHECKPOINT)),
-                    found=f"digest {checkpoint.config}",
-                    expected=f"{digest(config)}, that of {CONFIG}",
-                    hint=f"restore {CONFIG} and {CHECKPOINT} from a copy; for other settings start a new run",
-                )
             _repair(folder / JOURNAL, checkpoint)
             for part in folder.glob("*.part"):
                 part.unlink()
+            run = cls(folder, config, checkpoint, lock)
+            run.recovered = recovered
+            if checkpoint is not None and recovered:
+                checkpoint.write(folder / CHECKPOINT)
         except BaseException:
             lock.release()
             raise
-        return cls(folder, config, checkpoint, lock)
+        return run
 
     def record(
         self,
@@ -138,23 +127,18 @@ class Run:
     ) -> None:
         """Write down a generation: journal and hall of fame first, then the checkpoint that makes it count."""
         lines = [json.dumps({**row, TIMING: dict(timing)}, allow_nan=False) for row in rows]
-        end = schema.append_lines(self.folder / JOURNAL, lines)
-        schema.write_atomically(self.folder / HALL, schema.dump({"generation": generation, "members": list(hall)}))
+        end = journal.append(self.folder / JOURNAL, lines)
+        schema.write(self.folder / HALL, {"generation": generation, "members": list(hall)})
+        if self.checkpoint is not None:
+            self.checkpoint.write(self.folder / PREVIOUS)
         self.checkpoint = Checkpoint(generation, target, end, state, self._digest)
-        self._save()
+        self.checkpoint.write(self.folder / CHECKPOINT)
 
     def aim(self, target: int) -> None:
         """Set how many generations the run is to have, so that a resumed run knows."""
         if self.checkpoint and self.checkpoint.target != target:
             self.checkpoint = replace(self.checkpoint, target=target)
-            self._save()
-
-    def _save(self) -> None:
-        if self.checkpoint is None:
-            return
-        c = self.checkpoint
-        data = {"schema": SCHEMA, **c.__dict__}
-        schema.write_atomically(self.folder / CHECKPOINT, json.dumps(data, allow_nan=False) + "\n")
+            self.checkpoint.write(self.folder / CHECKPOINT)
 
     def finish(self, policy_text: str, generations: int) -> Path:
         """Write the final policy beside those of earlier ends of this run; the same policy is not written twice."""
@@ -216,68 +200,27 @@ def read_config(folder: Path) -> dict[str, Any]:
             expected=f"a folder with {CONFIG}",
             hint="name a folder below runs/",
         )
-    return dict(_reader(path).data)
+    return dict(_checked(folder).data)
 
 
 def config_reader(folder: Path) -> schema.Reader:
     """The configuration of a run, to take values out (raises as `read_config`)."""
     read_config(folder)
-    return _reader(folder / CONFIG)
+    return _checked(folder)
 
 
-def _reader(path: Path) -> schema.Reader:
-    data, text = schema.read(path, RunError)
-    data = schema.migrate(data, text, str(path), RunError, SCHEMA, {})
-    reader = schema.Reader(data, text, str(path), RunError)
-    if path.name == CONFIG:
-        reader.text_of("game")
-        persona = reader.object("persona")
-        persona.text_of("name")
-        persona.text_of("priority", "")
-        reader.whole("seed")
-        reader.words("versions", {})
-        reader.texts("first", [])
-        if reader.whole("target") < 1:
-            raise reader.fail("is out of range", "target", found=data["target"], expected="at least 1")
+def _checked(folder: Path) -> schema.Reader:
+    reader = versioned(folder / CONFIG)
+    reader.text_of("game")
+    persona = reader.object("persona")
+    persona.text_of("name")
+    persona.text_of("priority", "")
+    reader.whole("seed")
+    reader.words("versions", {})
+    reader.texts("first", [])
+    if reader.whole("target") < 1:
+        raise reader.fail("is out of range", "target", found=reader.whole("target"), expected="at least 1")
     return reader
-
-
-def digest(config: Mapping[str, Any]) -> str:
-    """Names a configuration: the same for the same values, whatever their order."""
-    plain = json.dumps(json.loads(schema.dump(config)), sort_keys=True)
-    return hashlib.blake2b(plain.encode(), digest_size=16).hexdigest()
-
-
-def read_checkpoint(folder: Path) -> Checkpoint | None:
-    """The checkpoint of a run; None before the end of the first generation.
-
-    Raises:
-        RunError: a damaged file.
-    """
-    if not os.path.lexists(folder / CHECKPOINT):
-        return None
-    reader = checkpoint_reader(folder)
-    for name, least in (("generation", 0), ("target", 1), ("journal", 0)):
-        if reader.whole(name) < least:
-            raise reader.fail(
-                "is out of range",
-                name,
-                found=reader.whole(name),
-                expected=f"a whole number of at least {least}",
-                hint=schema.RESTORE,
-            )
-    return Checkpoint(
-        reader.whole("generation"),
-        reader.whole("target"),
-        reader.whole("journal"),
-        reader.get("state", dict, "an object"),
-        reader.text_of("config", ""),
-    )
-
-
-def checkpoint_reader(folder: Path) -> schema.Reader:
-    """The checkpoint of a run that has one, to take values out (raises as `read_checkpoint`)."""
-    return _reader(folder / CHECKPOINT)
 
 
 def _check_new(folder: Path) -> None:
@@ -308,13 +251,7 @@ def read_journal(folder: Path) -> list[dict[str, Any]]:
     Raises:
         RunError: a damaged line.
     """
-    path = folder / JOURNAL
-    if not path.exists():
-        return []
-    if not path.is_file():
-        raise RunError("the journal is no file", place=Place(str(path)), hint="restore it from a copy")
-    lines = path.read_bytes().splitlines(keepends=True)
-    return [_row(line, path, n) for n, line in enumerate(lines, 1) if line.endswith(b"\n")]
+    return [row for row, _ in _rows(folder / JOURNAL)]
 
 
 def read_hall(folder: Path) -> list[dict[str, Any]]:
@@ -341,28 +278,25 @@ def comparable(row: Mapping[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in row.items() if k != TIMING}
 
 
-def _row(line: bytes, path: Path, number: int) -> dict[str, Any]:
-    try:
-        row = json.loads(line)
-        if isinstance(row, dict) and isinstance(row.get("generation"), int):
-            return row
-        column = 1
-    except (ValueError, RecursionError) as e:
-        column = getattr(e, "colno", 1)
-    raise RunError(
-        "the journal is damaged",
-        place=Place(str(path), number, column),
-        found=repr(line[:40].decode("utf-8", "replace")),
-        expected="a JSON object with a generation",
-        hint=schema.RESTORE,
-    )
+def _rows(path: Path, end: int | None = None) -> Iterator[tuple[dict[str, Any], Place]]:
+    """The whole lines of a journal, up to a byte where one is given."""
+    for row, place in journal.rows(path, "line of the journal", schema.RESTORE, end):
+        if not isinstance(row.get("generation"), int):
+            raise RunError(
+                "the journal is damaged",
+                place=place,
+                found=str(row)[:40],
+                expected="a JSON object with a generation",
+                hint=schema.RESTORE,
+            )
+        yield row, place
 
 
 def _repair(path: Path, checkpoint: Checkpoint | None) -> None:
     """Cut the journal where the checkpoint knew its end.
 
     Raises:
-        RunError: it is shorter, or does not have the checkpoint's generation last.
+        RunError: a line before that is damaged, or the checkpoint's generation is not the last one there.
     """
     if checkpoint is None:
         path.unlink(missing_ok=True)
@@ -376,25 +310,21 @@ def _repair(path: Path, checkpoint: Checkpoint | None) -> None:
             expected=f"{checkpoint.journal} bytes",
             hint=schema.RESTORE,
         )
-    with open(path, "r+b") as f:
-        kept = f.read(checkpoint.journal)
-        _check_end(kept, checkpoint.generation, path)
-        if size > checkpoint.journal:
-            f.truncate(checkpoint.journal)
-            os.fsync(f.fileno())
-
-
-def _check_end(kept: bytes, generation: int, path: Path) -> None:
-    last = kept[kept.rfind(b"\n", 0, len(kept) - 1) + 1 :]
-    row = _row(last, path, kept.count(b"\n"))
-    if not kept.endswith(b"\n") or row["generation"] != generation:
+    last, number = -1, 0
+    for row, place in _rows(path, checkpoint.journal):
+        last, number = row["generation"], place.line
+    if last != checkpoint.generation:
         raise RunError(
             "the journal does not belong to the checkpoint",
-            place=Place(str(path), kept.count(b"\n") + 1),
-            found=f"a line of generation {row['generation']}",
-            expected=f"generation {generation}",
+            place=Place(str(path), number),
+            found=f"a line of generation {last}" if number else "no line",
+            expected=f"generation {checkpoint.generation}",
             hint="restore both files from a copy",
         )
+    if size > checkpoint.journal:
+        with open(path, "r+b") as f:
+            f.truncate(checkpoint.journal)
+            os.fsync(f.fileno())
 
 
 def policy_of(folder: Path) -> Path | None:

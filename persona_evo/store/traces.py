@@ -8,7 +8,7 @@ from persona_evo.connect import protocol as p
 from persona_evo.connect.traces import FORMAT, Trace
 from persona_evo.errors import ProtocolError, RunError
 from persona_evo.games.textfile import read_text
-from persona_evo.store import schema
+from persona_evo.jobs import schema
 
 MAX_BYTES = 64 * 2**20
 _RESTORE = "restore the file from a copy, or search again"

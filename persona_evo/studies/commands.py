@@ -8,7 +8,7 @@ from pathlib import Path
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import path, whole
-from persona_evo.cli.say import Progress, note, say
+from persona_evo.cli.say import StatusLine, note, say
 from persona_evo.errors import SettingsError
 
 INTERRUPTED = 130
@@ -64,13 +64,13 @@ def seed_of(args: argparse.Namespace) -> int:
 
 def drawing() -> Callable[[str], None]:
     """What to call with the name of each picture that is drawn."""
-    line = Progress()
+    line = StatusLine()
     return lambda text: line.show(f"drawing {text}")
 
 
 def finished(folder: Path, text: str, page: Path) -> int:
     """Print what came out, and where the rest is; the exit code."""
-    Progress.done_with_line()
+    StatusLine.done_with_line()
     say(text)
     say(f"\neverything is in {folder}, start with {page}")
     return 0

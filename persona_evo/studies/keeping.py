@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 from persona_evo.api.studies import CONFIG as CONFIG
 from persona_evo.errors import Place, RunError, SettingsError
-from persona_evo.store import schema
-from persona_evo.store.lines import with_whole_search
-
-SCHEMA = 1
+from persona_evo.jobs import schema
+from persona_evo.jobs.folder import JobFolder, JobKind
+from persona_evo.jobs.journal import Journal, Row, plain_rows
+from persona_evo.search.configuration import comparable
 
 T = TypeVar("T")
 
@@ -28,51 +27,31 @@ def usual_folder(*words: str) -> Path:
     return Path(name) if (Path(name) / CONFIG).is_file() else ROOT / name
 
 
-def claim(folder: Path, study: str, values: Mapping[str, Any]) -> None:
-    """Write down what a folder is for; nothing happens where it says the same already.
+KIND = JobKind(
+    "reproduction",
+    CONFIG,
+    hint="go on with it as it is: --resume {folder}; or name another folder with --out",
+    comparable=comparable,
+)
+
+
+def opened(folder: Path, study: str, values: Mapping[str, Any]) -> JobFolder:
+    """Make or resume the folder of a reproduction, and lock it.
 
     Args:
-        values: plain ones, all that the result depends on.
+        folder: where.
+        study: its name.
+        values: plain ones, everything that the result depends on.
 
     Raises:
-        RunError: the folder is for something else, or its file is damaged.
+        RunError: the folder is for something else, damaged, or in use.
     """
-    ours = json.loads(json.dumps({"schema": SCHEMA, "study": study, **values}))
-    path = folder / CONFIG
-    if not path.exists():
-        schema.write_atomically(path, schema.dump(ours))
-        return
-    known, _ = schema.read(path, RunError)
-    other = difference(known, ours, sorted({**known, **ours}))
-    if other is not None:
-        raise RunError(
-            "the folder holds another reproduction",
-            place=Place(str(path)),
-            found=other[0],
-            expected=other[1],
-            hint=f"go on with it as it is: --resume {folder}; or name another folder with --out",
-        )
+    return JobFolder(KIND, folder, {"study": study, **values})
 
 
-def difference(known: Mapping[str, Any], ours: Mapping[str, Any], keys: Iterable[str]) -> tuple[str, str | None] | None:
-    """What a file says otherwise than it should, as (found, expected) of a message; None where it does not.
-
-    Where a level was read from does not matter, nor which fields a search had when it was written down.
-    """
-    alike = [
-        with_whole_search({**v, "levels": [_unplaced(level) for level in v.get("levels", ())]}) for v in (known, ours)
-    ]
-    different = [k for k in keys if alike[0].get(k) != alike[1].get(k)]
-    if not different:
-        return None
-    key = different[0]
-    if isinstance(ours.get(key), (list, dict)):
-        return "other " + ", ".join(different), None
-    return f"{key} {known.get(key)}", f"{key} {ours.get(key)}"
-
-
-def _unplaced(level: Mapping[str, Any]) -> dict[str, Any]:
-    return {k: v for k, v in level.items() if k != "source"}
+def row_journal(path: Path) -> Journal[Row]:
+    """A file of plain values, a line each, in any order."""
+    return Journal(path, plain_rows("line", hint="delete the line: what it holds is worked out again"))
 
 
 def reopened(folder: Path, study: str) -> schema.Reader:
@@ -81,17 +60,7 @@ def reopened(folder: Path, study: str) -> schema.Reader:
     Raises:
         RunError: it is not the folder of such a reproduction, or its file is damaged.
     """
-    path = folder / CONFIG
-    if not path.is_file():
-        raise RunError(
-            "this is not the folder of a reproduction",
-            place=Place(str(folder)),
-            expected=f"a folder with {CONFIG}",
-            hint="name the folder that --out named",
-        )
-    data, text = schema.read(path, RunError)
-    data = schema.migrate(data, text, str(path), RunError, SCHEMA, {})
-    r = schema.Reader(data, text, str(path), RunError)
+    r = KIND.reader(folder)
     if r.text_of("study", "") != study:
         raise r.fail(
             "another study is reproduced here",

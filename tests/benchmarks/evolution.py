@@ -6,8 +6,8 @@ from persona_evo.evolve.fitness import Fitness
 from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.evolve.genetics import metrics_of
 from persona_evo.evolve.islands import Request, generations
-from persona_evo.evolve.parallel import Workers
 from persona_evo.evolve.settings import EvolutionSettings
+from persona_evo.jobs.workers import Workers
 from persona_evo.personas import catalog
 from persona_evo.search.settings import Budget, SearchSettings
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from statistics import fmean
 
-from persona_evo.evolve.parallel import cores
+from persona_evo.jobs.workers import cores
 from persona_evo.playtest.bounds import bounds
 from persona_evo.playtest.players import Player
 from persona_evo.search.settings import SearchSettings

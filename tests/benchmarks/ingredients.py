@@ -15,10 +15,10 @@ from statistics import fmean, stdev
 from typing import Any
 
 from persona_evo.evolve import run as evolution
-from persona_evo.evolve.parallel import cores
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.formula import parse
 from persona_evo.games.mapsets import resolve
+from persona_evo.jobs.workers import cores
 from persona_evo.personas import Persona
 from persona_evo.playtest.players import Player
 from persona_evo.search.settings import Budget, SearchSettings

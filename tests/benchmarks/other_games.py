@@ -27,13 +27,13 @@ from persona_evo.errors import PersonaEvoError
 from persona_evo.evolve import pools
 from persona_evo.evolve.fitness import Fitness
 from persona_evo.evolve.fitness_spec import FitnessSpec, LevelText
-from persona_evo.evolve.parallel import Workers
 from persona_evo.evolve.pools import Pool
 from persona_evo.evolve.searchers import method, playable, search
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.training import Training, train
 from persona_evo.games import mapsets, registry
 from persona_evo.games.core import Game, closing_outside
+from persona_evo.jobs.workers import Workers
 from persona_evo.playtest.bootstrap import difference
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
@@ -87,19 +87,18 @@ STUDIES = {
         ),
         100,
         400,
-        2,
+        4,
         SMALL,
     ),
     "roguelike2d-tcp": Study(
         "unity_support/games/roguelike2d/forward.toml",
         "forager",
-        ("default@6001-6024", "default@6101-6108", "default@6201-6224"),
-        100,
-        350,
-        2,
+        ("default@6001-6024", "default@6101-6108", "default@6301-6340"),
+        200,
+        600,
+        4,
         {
             **SMALL,
-            "population": 16,
             "variables": "extended",
             "metrics": ("ST", "FD", "PR", "EA", "DT", "NX", "NF", "NM"),
         },

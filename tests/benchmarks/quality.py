@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from statistics import fmean, stdev
 
-from persona_evo.evolve.parallel import cores
+from persona_evo.jobs.workers import cores
 from persona_evo.personas import Persona, catalog
 from persona_evo.playtest.batch import playtest
 from persona_evo.playtest.players import Player

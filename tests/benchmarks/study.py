@@ -13,8 +13,8 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from statistics import fmean, stdev
 
-from persona_evo.evolve.parallel import cores
 from persona_evo.games.core import Level
+from persona_evo.jobs.workers import cores
 from persona_evo.personas import Persona, catalog
 from persona_evo.playtest.batch import playtest
 from persona_evo.playtest.players import Player

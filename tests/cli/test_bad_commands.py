@@ -28,7 +28,7 @@ BAD: list[tuple[str, str]] = [
     ("playtest test01 --personas broken.toml", "broken.toml:"),
     ("playtest test01 --policy nobody", "no such policy"),
     ("playtest test01 --policy broken.json", "broken.json"),
-    ("playtest test01 --policy ucb1:much", "no number"),
+    ("playtest test01 --policy ucb1:much", "not a number"),
     ("playtest test01 --policy ucb1:-1", "out of range"),
     ("playtest test01 --policy ucb1:nan", "out of range"),
     ("playtest test01 --policy formula:MS+", "formula"),

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from persona_evo.errors import SettingsError
-from persona_evo.evolve.parallel import Workers
 from persona_evo.evolve.settings import EvolutionSettings
+from persona_evo.jobs.workers import Workers
 from tests.cli.tool import run
 
 EVOLVE = ("evolve", "--persona", "runner", "--levels", "train01", "--generations", "1")
@@ -84,7 +84,7 @@ def test_a_requirement_on_limits_that_are_not_looked_for(capsys: pytest.CaptureF
 
 def test_a_scheduler_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed")
-    monkeypatch.setattr("persona_evo.evolve.parallel.CONNECT_SECONDS", 1)
+    monkeypatch.setattr("persona_evo.jobs.workers.CONNECT_SECONDS", 1)
     with pytest.raises(SettingsError, match="no dask cluster answers"), Workers(1, "dask", "127.0.0.1:1"):
         pass
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from persona_evo.cli import main as program
-from persona_evo.store import schema
+from persona_evo.jobs import schema
 from tests.cli.tool import command, environment, run
 
 LISTED, WRONG, HELP = ("policy", "list"), ("persona", "nope"), ("playtest", "--help")

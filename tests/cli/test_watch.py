@@ -19,7 +19,7 @@ from persona_evo.api import latest
 from persona_evo.cli import options, playtest, watch
 from persona_evo.cli.main import parser
 from persona_evo.errors import RunError
-from persona_evo.evolve.parallel import Workers
+from persona_evo.jobs.workers import Workers
 from persona_evo.playtest.live import LivePlaytest
 from persona_evo.search.settings import Budget
 from persona_evo.store import folders

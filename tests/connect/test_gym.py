@@ -65,6 +65,27 @@ class Rudder(Dice):
     action_space = spaces.Box(-1, 1, (1,))
 
 
+class Wheel(gymnasium.Env):
+    """A Dict whose observations have another order than the space, a Sequence, and a mask."""
+    action_space = spaces.Discrete(3)
+    observation_space = spaces.Dict({"angle": spaces.Box(-9, 9, (1,), float), "speed": spaces.Discrete(9),
+                                     "trail": spaces.Sequence(spaces.Discrete(9))})
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.turns = 0
+        return self.seen(), {"action_mask": [0, 1, 1]}
+
+    def seen(self):
+        return {"speed": self.turns, "trail": tuple(range(self.turns)), "angle": [-0.5 * self.turns]}
+
+    def step(self, action):
+        assert action
+        self.turns += 1
+        return self.seen(), 1.0, False, False, {"action_mask": [0, self.turns < 4, self.turns < 3]}
+
+
+gymnasium.register("Wheel-v0", Wheel)
 gymnasium.register("Dice-v0", Dice)
 gymnasium.register("Rudder-v0", Rudder)
 '''
@@ -208,3 +229,66 @@ def test_a_lake_is_playtested_by_the_command_line(play, tmp_path, capsys):
     assert len(walks) == 2 and all(walk[0] == [0, 0] and len(walk) > 1 for walk in walks)
     assert all(abs(x - u) + abs(y - v) <= 1 for walk in walks for (x, y), (u, v) in pairwise(walk))
     assert list((tmp_path / "played").rglob("*.png"))
+
+
+class Told:
+    """What an environment reports, without a driver: the last choice is taken each time."""
+
+    settings, variant, map, game_seed = {"variant": "", "map": ""}, "", "", 0
+
+    def __init__(self):
+        self.counts, self.metrics, self.hashes = [], {}, []
+
+    def select(self, count):
+        self.counts.append(count)
+        return count - 1
+
+    def report_metric(self, symbol, value):
+        self.metrics.setdefault(symbol, []).append(value)
+
+    def report_score(self, score):
+        self.score = score
+
+    def report_hash(self, state):
+        self.hashes.append(state)
+
+    def supply_outcome(self, score):
+        self.score = score
+
+
+def test_observations_are_read_by_name_and_a_mask_of_zeros_ends_the_game(tmp_path, monkeypatch):
+    (tmp_path / "unfit_environments.py").write_text(UNFIT, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    told = Told()
+    wheel = Environment("unfit_environments:Wheel-v0", told.settings)
+    assert [(m.symbol, m.name) for m in wheel.metrics[-2:]] == [
+        ("OBS0", "observation angle[0]"),
+        ("OBS1", "observation speed"),
+    ]
+    wheel.play(told)
+    assert told.metrics["OBS0"] == [0, -0.5, -1, -1.5, -2] and told.metrics["OBS1"] == [0, 1, 2, 3, 4]
+    assert told.counts == [2, 2, 2, 1] and told.score == 4
+    assert told.metrics["CUT"] == [0, 0, 0, 0, 1] and told.metrics["DONE"] == [0] * 5
+    assert len(set(told.hashes)) == 5
+
+
+def test_an_observation_that_does_not_fit_its_space_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "unfit_environments.py").write_text(UNFIT, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    wheel = Environment("unfit_environments:Wheel-v0", Told.settings)
+    bare = wheel.environment.unwrapped
+    for seen in ({"angle": [0.0]}, {"angle": [0.0, 1.0], "speed": 1, "trail": ()}, {"angle": ["x"], "speed": 1}):
+        bare.seen = lambda seen=seen: seen
+        with pytest.raises(ConnectError, match="observation"):
+            wheel.play(Told())
+
+
+def test_a_mask_of_another_length_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "unfit_environments.py").write_text(UNFIT, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    wheel = Environment("unfit_environments:Wheel-v0", Told.settings)
+    bare = wheel.environment.unwrapped
+    bare.reset = lambda seed=None, options=None: ({"angle": [0], "speed": 0, "trail": ()}, {"action_mask": [1]})
+    bare.turns = 0
+    with pytest.raises(ConnectError, match="action_mask"):
+        wheel.play(Told())

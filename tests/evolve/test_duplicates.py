@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from persona_evo.evolve.duplicates import Keys, Memory, first_of_equals, sample
 from persona_evo.evolve.fitness import Fitness, _Workshop
 from persona_evo.evolve.fitness_spec import FitnessSpec
-from persona_evo.evolve.parallel import Workers
 from persona_evo.evolve.records import Request
 from persona_evo.formula import Formula, parse
 from persona_evo.formula.core import Token
 from persona_evo.formula.rewrite import canonical
 from persona_evo.games import mapsets, registry
+from persona_evo.jobs.workers import Workers
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
 

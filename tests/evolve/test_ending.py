@@ -17,7 +17,6 @@ from persona_evo.evolve.driving import DEADLINE, FINISHED
 from persona_evo.evolve.explanation import in_words, lists_in_words, meanings, of_policy
 from persona_evo.evolve.fitness import Fitness, OutOfTime, Score
 from persona_evo.evolve.fitness_spec import FitnessSpec, LevelText
-from persona_evo.evolve.parallel import Workers
 from persona_evo.evolve.records import Request
 from persona_evo.evolve.rivals import Rival, RivalComparison
 from persona_evo.evolve.rounds import play_rounds
@@ -28,6 +27,7 @@ from persona_evo.formula import parse
 from persona_evo.formula.effects import effects
 from persona_evo.formula.simplify import NO_TIME, simplify
 from persona_evo.games import mapsets, registry
+from persona_evo.jobs.workers import Workers
 from persona_evo.personas.core import load
 from persona_evo.personas.lists import OpenList
 from persona_evo.search.samples import random_states

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from persona_evo.store import runs, schema
+from persona_evo.jobs import schema
+from persona_evo.store import checkpoints, runs
 
 from .drive_synthetic import GENERATIONS, config, work
 
@@ -42,7 +43,7 @@ def killed_and_resumed(folder: Path, kills: int, stream: random.Random) -> tuple
         process.wait()
         process.stdout.close()
         found = runs.find_runs(folder)
-        checkpoint = runs.read_checkpoint(found[0])
+        checkpoint = checkpoints.read_checkpoint(found[0])
         reached.append(checkpoint.generation if checkpoint else -1)
     process = start(folder)
     process.communicate(timeout=120)
@@ -58,7 +59,7 @@ def compare(tmp_path: Path, kills: int, seed: int) -> list[int]:
     assert len(journal(folder)) == GENERATIONS * 3
     for name in (runs.HALL,):
         assert (folder / name).read_bytes() == (run.folder / name).read_bytes()
-    ends = [runs.read_checkpoint(f) for f in (folder, run.folder)]
+    ends = [checkpoints.read_checkpoint(f) for f in (folder, run.folder)]
     assert ends[0] is not None and ends[1] is not None and ends[0].state == ends[1].state
     assert len(runs.find_runs(tmp_path / "killed")) == 1
     return reached
@@ -85,7 +86,7 @@ def test_stopped_between_any_two_writes(tmp_path: Path, preset: str, monkeypatch
         pass
 
     real = schema.write_atomically
-    for survivors in range(9):
+    for survivors in range(12):
         left = [survivors]
 
         def dying(path: Path, text: str, left: list[int] = left) -> None:

@@ -15,12 +15,12 @@ from persona_evo.evolve import reopening
 from persona_evo.evolve import run as evolution
 from persona_evo.evolve.fitness import Fitness, FitnessTrial, play
 from persona_evo.evolve.fitness_spec import FitnessSpec, spec_from_dict, spec_to_dict
-from persona_evo.evolve.parallel import Workers
 from persona_evo.evolve.records import Request
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.start import usual
 from persona_evo.games import registry
 from persona_evo.games.core import LOST, WON
+from persona_evo.jobs.workers import Workers
 from persona_evo.personas import load
 from persona_evo.playtest import batch
 from persona_evo.playtest.match import names
@@ -31,6 +31,7 @@ from persona_evo.search.duel import Duel, League, budget_for, seen_from
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.store import policies, runs
+from tests.shared import unsealed
 
 GAME = registry.get("colosseum")
 DUELIST = load("duelist", GAME)
@@ -163,7 +164,7 @@ def test_an_evolution_is_the_same_on_two_cores_and_resumed_and_its_policy_is_an_
 def test_a_run_with_another_league_than_its_checkpoint_is_refused(tmp_path: Path) -> None:
     run = evolved(tmp_path, settings=replace(SMALL, generations=1)).folder
     path = run / runs.CONFIG
-    good = path.read_text()
+    good = unsealed(path)
     path.write_text(good.replace('"greedy"', '"gredy"'))
     with pytest.raises(RunError, match=r"config\.json:\d+(.|\n)*gredy"):
         reopening.spec_of(run, "colosseum")

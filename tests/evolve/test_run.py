@@ -14,29 +14,31 @@ from typing import Any
 import pytest
 
 from persona_evo.errors import RunError, SettingsError
-from persona_evo.evolve import deadline as deadlines
 from persona_evo.evolve import reopening
-from persona_evo.evolve.driving import DEADLINE, FINISHED, INTERRUPTED, Progress, drive
+from persona_evo.evolve.driving import DEADLINE, FINISHED, INTERRUPTED, GenerationProgress, drive
 from persona_evo.evolve.fitness import _Workshop
 from persona_evo.evolve.fitness_spec import FitnessSpec, spec_from_dict, spec_to_dict
 from persona_evo.evolve.records import Request
 from persona_evo.evolve.run import (
     Outcome,
     best_run,
+    ended,
     evolve,
     evolve_runs,
     resume,
     summary,
 )
 from persona_evo.evolve.settings import EvolutionSettings
-from persona_evo.evolve.start import chosen, first_formulas, left_out, start_in_words
+from persona_evo.evolve.start import chosen, first_formulas, left_out, of_rollouts, start_in_words
 from persona_evo.formula import parse
 from persona_evo.games import mapsets, registry
+from persona_evo.jobs import deadline as deadlines
 from persona_evo.personas.core import load
 from persona_evo.personas.lists import OpenList
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import UCB1_FORMULA
-from persona_evo.store import policies, runs
+from persona_evo.store import checkpoints, policies, runs
+from tests.shared import unsealed
 
 from .drive_synthetic import config, work
 from .synthetic import LEVELS, METRICS, synthetic
@@ -49,7 +51,7 @@ def journal(folder: Path) -> list[dict[str, Any]]:
 
 
 def test_the_journal_has_a_line_for_each_island_with_times_apart(tmp_path: Path) -> None:
-    told: list[Progress] = []
+    told: list[GenerationProgress] = []
     run = runs.Run.create(tmp_path, config("paper", 3))
     assert work(run, progress=told.append) == FINISHED
     rows = runs.read_journal(run.folder)
@@ -118,8 +120,8 @@ def test_more_generations_continue_a_finished_run_as_if_it_had_been_longer(tmp_p
 def test_a_checkpoint_with_a_broken_state_is_told(tmp_path: Path) -> None:
     run = runs.Run.create(tmp_path, config("paper", 2))
     work(run)
-    path = run.folder / runs.CHECKPOINT
-    data = json.loads(path.read_text())
+    path = run.folder / checkpoints.CHECKPOINT
+    data = json.loads(unsealed(path))
     del data["state"]["islands"][0]["stream"]
     path.write_text(json.dumps(data))
     with pytest.raises(RunError, match="state is damaged"):
@@ -145,8 +147,8 @@ def test_a_checkpoint_with_a_broken_state_is_told(tmp_path: Path) -> None:
 def test_each_value_of_a_state_has_to_fit_the_run(tmp_path: Path, path: tuple[Any, ...], value: Any) -> None:
     run = runs.Run.create(tmp_path, {**config("paper", 2), "levels": [{}] * LEVELS})
     work(run)
-    file = run.folder / runs.CHECKPOINT
-    data = json.loads(file.read_text())
+    file = run.folder / checkpoints.CHECKPOINT
+    data = json.loads(unsealed(file))
     inner = data["state"]
     for step in path[:-1]:
         inner = inner[step]
@@ -297,7 +299,7 @@ def test_from_a_persona_to_a_policy_that_the_search_takes(tmp_path: Path) -> Non
     levels = mapsets.resolve(GAME, ["train"])[:2]
     persona = load("runner", GAME)
     budget = Budget(iterations=300)
-    told: list[Progress] = []
+    told: list[GenerationProgress] = []
     outcome = evolve(GAME, persona, levels, tiny(), 5, root=tmp_path, budget=budget, progress=told.append)
     assert outcome.status == FINISHED and outcome.generations == 2 and outcome.policy is not None
     policy = policies.read(outcome.policy)
@@ -335,18 +337,32 @@ def test_several_runs_are_compared_by_the_core_priority(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("unsimplified")
+def test_a_run_goes_on_from_the_checkpoint_before_a_damaged_one(tmp_path: Path) -> None:
+    levels = mapsets.resolve(GAME, ["train"])[:1]
+    options: dict[str, Any] = {"root": tmp_path, "budget": Budget(iterations=50)}
+    whole = evolve(GAME, load("runner", GAME), levels, tiny("paper", generations=3), 3, name="whole", **options)
+    before = journal(whole.folder), (whole.folder / runs.HALL).read_bytes()
+    (whole.folder / checkpoints.CHECKPOINT).write_text("{")
+    assert ended(whole.folder) is None
+    again = resume(whole.folder)
+    assert again.status == FINISHED and again.policy == whole.policy and "checkpoint.json" in again.recovered
+    assert (journal(whole.folder), (whole.folder / runs.HALL).read_bytes()) == before
+    assert not resume(whole.folder).recovered
+
+
+@pytest.mark.usefixtures("unsimplified")
 def test_the_rules_must_be_those_the_run_began_with(tmp_path: Path) -> None:
     levels = mapsets.resolve(GAME, ["train"])[:1]
     outcome = evolve(
         GAME, load("runner", GAME), levels, tiny("paper", generations=1), 3, root=tmp_path, budget=Budget(iterations=50)
     )
     path = outcome.folder / runs.CONFIG
-    text = path.read_text()
+    text = unsealed(path)
     path.write_text(text.replace(f'"game_version": {GAME.version}', '"game_version": 99'))
     with pytest.raises(RunError, match="another configuration"):
         resume(outcome.folder)
-    checkpoint = outcome.folder / runs.CHECKPOINT
-    kept = json.loads(checkpoint.read_text())
+    checkpoint = outcome.folder / checkpoints.CHECKPOINT
+    kept = json.loads(unsealed(checkpoint))
     del kept["config"]  # as older versions wrote it
     checkpoint.write_text(json.dumps(kept))
     with pytest.raises(RunError, match="rules of the game have changed"):
@@ -435,6 +451,17 @@ def test_the_first_population_has_what_the_persona_wants_and_the_way_there() -> 
     assert all("DEAD" not in text for text in found) and len(set(found)) == len(found)
     plain = first_formulas(tiny("paper", first=("utility",)), GAME, persona.utility, persona.priority)
     assert plain and not any(symbol in text for text in plain for symbol in ("NM", "NE", "min"))
+
+
+def test_the_first_population_has_the_mean_utility_with_each_good_and_bad_metric_where_formulas_read_it() -> None:
+    persona = load("completionist", GAME)
+    wanted = GAME, persona.utility, persona.priority
+    found = first_formulas(tiny("modern", first=("utility",), variables="extended"), *wanted)
+    assert {"R + 0.1 * sqrt(log(P) / N)", "R + 0.1 * HL", "R - 0.1 * NE"} <= set(found)
+    assert not {"R - 0.1 * HL", "R - 0.1 * ST", "R - 0.1 * DEAD"} & set(found)
+    assert not any(text.startswith("R ") for text in first_formulas(tiny("modern", first=("utility",)), *wanted))
+    unsaid = replace(GAME, metrics=tuple(replace(m, better="neutral") for m in GAME.metrics))
+    assert {"R + 0.1 * HL", "R - 0.1 * HL"} <= set(of_rollouts(GAME.symbols, unsaid))
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,6 @@ from persona_evo.evolve.fitness_spec import LEAST_BEST, FitnessSpec, LevelText
 from persona_evo.evolve.genetics import Primitives, random_tree
 from persona_evo.evolve.islands import generations
 from persona_evo.evolve.operators import mutate
-from persona_evo.evolve.parallel import Workers
 from persona_evo.evolve.pools import Pool
 from persona_evo.evolve.records import Individual, Island, Request, State
 from persona_evo.evolve.rivals import RivalComparison, of_policy
@@ -34,10 +33,13 @@ from persona_evo.evolve.schedule import Phase
 from persona_evo.evolve.settings import SAMPLING, EvolutionSettings
 from persona_evo.formula import parse
 from persona_evo.games import mapsets, registry
+from persona_evo.jobs import schema
+from persona_evo.jobs.workers import Workers
 from persona_evo.personas.core import load
 from persona_evo.report import evolution as page
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.store import policies, runs, schema
+from persona_evo.store import checkpoints, policies, runs
+from tests.shared import unsealed
 
 from .synthetic import METRICS
 
@@ -503,8 +505,8 @@ def test_a_state_has_to_be_one_of_a_run_that_draws_levels(
     made: dict[str, Pool], tmp_path: Path, path: tuple[Any, ...], value: Any
 ) -> None:
     folder = run(made, tmp_path, progress=stopping(lambda p: p.generation == 0)).folder
-    file = folder / runs.CHECKPOINT
-    data = json.loads(file.read_text())
+    file = folder / checkpoints.CHECKPOINT
+    data = json.loads(unsealed(file))
     inner = data["state"]
     for step in path[:-1]:
         inner = inner[step]
@@ -531,9 +533,9 @@ def test_a_damaged_configuration_is_told(
 ) -> None:
     folder = run(made, tmp_path, progress=stopping(lambda p: True)).folder
     file = folder / runs.CONFIG
-    config = {**json.loads(file.read_text()), **change}
+    config = {**json.loads(unsealed(file)), **change}
     file.write_text(schema.dump(config))
-    (folder / runs.CHECKPOINT).unlink()
+    (folder / checkpoints.CHECKPOINT).unlink()
     (folder / runs.HALL).unlink()
     (folder / runs.JOURNAL).unlink()
     with pytest.raises(RunError, match=said):

@@ -30,6 +30,7 @@ from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.seeds import derive, stream
 from persona_evo.store import policies, runs
+from tests.shared import unsealed
 
 GAME, HIDDEN = registry.get("puyo"), registry.get("puyo_hidden")
 BUILDER = load("chain_builder", GAME)
@@ -163,7 +164,7 @@ def test_a_playtest_move_by_move_has_agents_beside_tree_policies_and_goes_on(tmp
         assert [p.agent for p in again.players] == [p.agent for p in players]
         assert [replace(r, seconds=0.0) for r in again.records] == [replace(r, seconds=0.0) for r in whole.records]
     config = folder / CONFIG
-    text = config.read_text()
+    text = unsealed(config)
     config.write_text(text.replace('"kind": "flat"', '"kind": "flit"'))
     with pytest.raises(RunError, match=r"playtest\.json:\d+(.|\n)*flit"):
         batch.resume(folder)

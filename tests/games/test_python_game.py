@@ -64,8 +64,8 @@ def test_states_are_not_shared() -> None:
 def test_personas_and_evolutions_fitness_take_it(tmp_path: Path) -> None:
     from persona_evo.evolve.fitness import Fitness
     from persona_evo.evolve.fitness_spec import FitnessSpec
-    from persona_evo.evolve.parallel import Workers
     from persona_evo.evolve.records import Request
+    from persona_evo.jobs.workers import Workers
     from persona_evo.personas.core import load
 
     file = tmp_path / "collector.toml"

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 from typing import Any
 
 from persona_evo.games.core import Metric
+from persona_evo.jobs.journal import Journal
+from persona_evo.playtest.journal import LINES
 from persona_evo.playtest.records import Playthrough
 
 INFOS = (
@@ -69,3 +72,8 @@ def drawn(level: str, player: str, trials: int, source: int = 0, **changes: Any)
             )
         )
     return found
+
+
+def reading(path: Path) -> list[Playthrough]:
+    """The playthroughs of a file."""
+    return Journal(path, LINES).read()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from persona_evo.evolve import dispatch
-from persona_evo.evolve.dispatch import Dispatch
 from persona_evo.evolve.fitness_spec import LevelText
-from persona_evo.evolve.parallel import Workers
 from persona_evo.games import registry
+from persona_evo.jobs import dispatch
+from persona_evo.jobs.dispatch import Dispatch
+from persona_evo.jobs.workers import Workers
 from persona_evo.playtest import appraisals
 from persona_evo.playtest.appraisals import Question, appraised
 

@@ -12,10 +12,11 @@ import pytest
 
 from persona_evo import personas
 from persona_evo.errors import RunError, SettingsError
-from persona_evo.evolve import dispatch
 from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.games import mapsets, registry
 from persona_evo.games.core import Level
+from persona_evo.jobs import dispatch
+from persona_evo.jobs.progress import Progress
 from persona_evo.playtest import batch, journal, playing
 from persona_evo.playtest.batch import Results
 from persona_evo.playtest.bounds import bounds
@@ -24,6 +25,7 @@ from persona_evo.playtest.playing import Spec, room
 from persona_evo.playtest.records import Playthrough
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
+from tests.shared import unsealed
 
 GAME = registry.get("minidungeons2")
 BUDGET = Budget(300)
@@ -90,7 +92,7 @@ def test_no_time_of_a_player_is_that_of_loading_what_searches(
             return dataclasses.replace(plan, seconds=time.perf_counter() - began)
 
     usual = timeless(played(levels, players[2:], 2).records)
-    playing._memory.table = None
+    playing._tables.clear()
     monkeypatch.setattr(playing, "planner_for", Slow)
     records = played(levels, players[2:], 2).records
     assert max(r.seconds for r in records) < 0.4 and timeless(records) == usual
@@ -131,7 +133,7 @@ def test_a_batch_goes_on_where_it_was_killed(
 
 
 def test_ctrl_c_keeps_what_was_played(levels: list[Level], players: list[Player], tmp_path: Path) -> None:
-    def stop(progress: batch.Progress) -> None:
+    def stop(progress: Progress) -> None:
         assert 0 < progress.done <= progress.total and progress.eta >= 0
         raise KeyboardInterrupt
 
@@ -168,7 +170,7 @@ def test_damaged_folders_are_told_by_their_place(levels: list[Level], players: l
     with pytest.raises(RunError, match=r"traces\.jsonl:2"):
         batch.resume(tmp_path)
     traces.write_text(good)
-    text = config.read_text()
+    text = unsealed(config)
     config.write_text(text.replace(f'"game_version": {GAME.version}', '"game_version": 99'))
     with pytest.raises(RunError, match="rules of the game have changed"):
         batch.resume(tmp_path)
@@ -182,7 +184,7 @@ def test_damaged_folders_are_told_by_their_place(levels: list[Level], players: l
 
 def test_a_folder_in_use_is_left_alone(levels: list[Level], players: list[Player], tmp_path: Path) -> None:
     played(levels[:1], players[:2], 1, folder=tmp_path)
-    from persona_evo.store.lock import Lock
+    from persona_evo.jobs.lock import Lock
 
     with Lock(tmp_path), pytest.raises(RunError, match="in use"):
         batch.resume(tmp_path)
@@ -287,7 +289,7 @@ def test_lists_of_a_player_are_checked(
     levels: list[Level], players: list[Player], tmp_path: Path, lists: Any, at: str
 ) -> None:
     played(levels[:1], players[:2], 1, folder=tmp_path)
-    data = json.loads((tmp_path / journal.CONFIG).read_text())
+    data = json.loads(unsealed(tmp_path / journal.CONFIG))
     data["players"][0]["lists"] = lists
     (tmp_path / journal.CONFIG).write_text(json.dumps(data))
     with pytest.raises(RunError) as caught:

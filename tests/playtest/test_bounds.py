@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,24 @@ def test_a_kept_limit_says_whether_its_plan_ended(monkeypatch: pytest.MonkeyPatc
         limits.bounds(GAME, [LEVEL], [GREEDY], seconds=1, folder=tmp_path)
         monkeypatch.setattr(limits, "answer", lambda question: pytest.fail("asked again"))
         assert limits.bounds(GAME, [LEVEL], [GREEDY], seconds=1, folder=tmp_path)[KEY] == known
+
+
+def test_a_damaged_limit_is_found_again_and_one_of_an_earlier_version_is_not(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(limits, "warm_up", lambda game, level: None)
+    answers = iter([Bound(0.8, True), Bound(0.7, True)])
+    monkeypatch.setattr(limits, "answer", lambda question: next(answers))
+
+    def again() -> float:
+        return limits.bounds(GAME, [LEVEL], [GREEDY], seconds=1, folder=tmp_path)[KEY].utility
+
+    assert again() == 0.8
+    path = tmp_path / limits.FILE
+    path.write_text(path.read_text().replace("0.8", "0.9"))
+    assert again() == again() == 0.7
+    path.write_text(json.dumps(json.loads(path.read_text())["bounds"]))
+    assert again() == 0.7
 
 
 def test_games_of_chance_and_for_two_have_no_limit() -> None:

@@ -16,12 +16,12 @@ from persona_evo.games.core import Event, Metric
 from persona_evo.games.python_game import from_class
 from persona_evo.personas import Persona
 from persona_evo.playtest import batch, metrics, record_reading, records, require
-from persona_evo.playtest.journal import reading
 from persona_evo.playtest.players import Player
 from persona_evo.playtest.records import End, Playthrough
 from persona_evo.search.settings import Budget
 from persona_evo.search.tree_policy import TreePolicy
-from tests.playtest.makers import played
+from tests.playtest.makers import played, reading
+from tests.shared import unsealed
 
 GAME = registry.get("minidungeons2")
 AMBUSH = """\
@@ -81,7 +81,7 @@ def test_a_folder_that_was_stopped_goes_on_to_the_same_ends(tmp_path: Path) -> N
     (tmp_path / "a" / "traces.jsonl").write_text("".join(lines[:1]))
     again = batch.resume(tmp_path / "a").records
     assert [dataclasses.replace(r, seconds=0) for r in again] == [dataclasses.replace(r, seconds=0) for r in whole]
-    config = json.loads((tmp_path / "a" / "playtest.json").read_text())
+    config = json.loads(unsealed(tmp_path / "a" / "playtest.json"))
     assert config["continuation"] == 0.1
     del config["continuation"]
     (tmp_path / "a" / "playtest.json").write_text(json.dumps(config))

@@ -17,7 +17,6 @@ from persona_evo.games import registry
 from persona_evo.personas import load
 from persona_evo.playtest import batch, duels, record_reading
 from persona_evo.playtest.analysis import analyse
-from persona_evo.playtest.journal import reading
 from persona_evo.playtest.match import names
 from persona_evo.playtest.metrics import EVERY
 from persona_evo.playtest.players import Player
@@ -28,7 +27,7 @@ from persona_evo.report import plots, replay
 from persona_evo.report.text import summary_text
 from persona_evo.search.settings import Budget
 from persona_evo.search.tree_policy import TreePolicy
-from tests.playtest.makers import played
+from tests.playtest.makers import played, reading
 
 GAME = registry.get("colosseum")
 DRAWN = "turn 1\n+-+-+-+\n|0    |\n+ + + +\n|     |\n+ + + +\n|    1|\n+-+-+-+\n"

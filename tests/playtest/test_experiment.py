@@ -22,6 +22,7 @@ from persona_evo.errors import GameError, InputError, RunError, SettingsError
 from persona_evo.games import mapsets, registry
 from persona_evo.games.core import Game, Metric
 from persona_evo.games.python_game import from_class
+from persona_evo.jobs.progress import Progress
 from persona_evo.playtest.experiment import course, reading
 from persona_evo.playtest.experiment.course import Record, Results
 from persona_evo.playtest.experiment.design import Cell, Experiment
@@ -30,6 +31,7 @@ from persona_evo.playtest.experiment.results import apart, comparisons, curve, s
 from persona_evo.playtest.experiment.stage import Stage
 from persona_evo.report import experiment as report
 from persona_evo.store.traces import load as load_trace
+from tests.shared import unsealed
 
 FACTORED = {"field": "3x5", "choices": "factored"}
 
@@ -272,8 +274,8 @@ def test_an_experiment_goes_on_wherever_it_was_stopped(tmp_path: Path) -> None:
     whole = course.conduct(experiment)
     assert [r.replicate for r in whole.records] == [0] * 4 + [1] * 4 + [2] * 4 and whole.complete
 
-    def stop(p: course.Progress) -> None:
-        if p.replicate == 1:
+    def stop(p: Progress) -> None:
+        if p.what.endswith("replicate 2"):
             raise KeyboardInterrupt
 
     folder = tmp_path / "kept"
@@ -287,7 +289,7 @@ def test_an_experiment_goes_on_wherever_it_was_stopped(tmp_path: Path) -> None:
     assert plain(course.kept(folder, experiment)) == plain(whole.records)
     with pytest.raises(RunError, match="other replicates"):
         course.conduct(experiment.smaller(4), folder)
-    lines = results.read_text(encoding="utf-8").splitlines(keepends=True)
+    lines = unsealed(results).splitlines(keepends=True)
     results.write_text("".join([lines[1], *lines[1:]]), encoding="utf-8")
     with pytest.raises(RunError, match=f"{course.RESULTS}:1: a result does not belong here"):
         course.conduct(experiment, folder)
@@ -295,7 +297,7 @@ def test_an_experiment_goes_on_wherever_it_was_stopped(tmp_path: Path) -> None:
     with pytest.raises(RunError, match=f"{course.RESULTS}:1: a result is damaged"):
         course.conduct(experiment, folder)
     results.write_text("".join([lines[0], lines[1][:30] + "\n"]), encoding="utf-8")
-    with pytest.raises(RunError, match=f"{course.RESULTS}:2:[0-9]+: not valid JSON"):
+    with pytest.raises(RunError, match=f"{course.RESULTS}:2:[0-9]+: a result cannot be read: not valid JSON"):
         course.conduct(experiment, folder)
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from persona_evo.api.naming import load_game, players_of
 from persona_evo.api.results import as_results
-from persona_evo.evolve.parallel import Workers
 from persona_evo.games.core import Level
+from persona_evo.jobs.workers import Workers
 from persona_evo.playtest import batch, live
 from persona_evo.playtest.analysis import analyse
 from persona_evo.playtest.changes import changes

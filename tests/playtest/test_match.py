@@ -18,6 +18,7 @@ from persona_evo.games import registry
 from persona_evo.playtest.match import names, play, records, standings
 from persona_evo.playtest.match.play import Match
 from persona_evo.playtest.match.records import Record
+from tests.shared import unsealed
 
 GAME = registry.get("colosseum")
 LEVELS = tuple(LevelText.of(GAME.load("random 6", f"size{n}", size=n)) for n in (5, 6))
@@ -92,13 +93,13 @@ def test_a_folder_of_another_match_or_damaged_is_refused(tmp_path: Path) -> None
         play.play(replace(m, agents=(m.agents[0], m.agents[1].with_budget(40, None))), folder=tmp_path)
     with pytest.raises(RunError, match=r"other agents random, two_ply\n.*agents random, uct"):
         play.play(replace(match("random", "uct")), folder=tmp_path)
-    config = (tmp_path / records.CONFIG).read_text()
+    config = unsealed(tmp_path / records.CONFIG)
     (tmp_path / records.CONFIG).write_text(config.replace('"schema": 1', '"schema": 99'))
     with pytest.raises(RunError, match="hint: the folder comes from another version of persona-evo: name another"):
         play.play(m, folder=tmp_path)
     (tmp_path / records.CONFIG).write_text(config)
     path = tmp_path / records.GAMES
-    good = path.read_text()
+    good = unsealed(path)
     second = json.loads(good.splitlines()[1])
     for moves, said in (("", "has not come to an end"), ("9,9,N", "move 1 cannot be read")):
         bad = good.splitlines()[0] + "\n" + json.dumps({**second, "actions": moves}) + "\n"
@@ -160,23 +161,22 @@ def test_another_text_of_a_program_is_another_match(tmp_path: Path, monkeypatch:
     ],
 )
 def test_a_field_of_the_wrong_kind_is_told(field: str, value: Any) -> None:
-    line = json.dumps({**json.loads(game("a", "b", 1.0).to_json()), field: value})
+    row = {**json.loads(game("a", "b", 1.0).to_json()), field: value}
     with pytest.raises(RunError, match=f"f:4: {field} of a game of the match is wrong"):
-        records.from_json(line, Place("f", 4))
+        records.from_row(row, Place("f", 4))
 
 
 def test_a_programs_log_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(records, "MOST_LOG", 1000)
-    with records.Folder(tmp_path, {}) as folder:
-        for number in range(1, 9):
-            folder.log(number, game("a b", "c", 1.0), {"a b": "\x1b[31m" + "y" * 300, "c": ""})
+    for number in range(1, 9):
+        records.log(tmp_path, number, game("a b", "c", 1.0), {"a b": "\x1b[31m" + "y" * 300, "c": ""})
     text = (tmp_path / "programs" / "a_b.log").read_text()
     assert list((tmp_path / "programs").iterdir()) == [tmp_path / "programs" / "a_b.log"]
     assert 1000 < len(text) < 1500 and text.endswith("nothing is added from here on\n") and "\x1b" not in text
 
 
 def test_what_makes_no_match_is_told() -> None:
-    with pytest.raises(SettingsError, match="two agents at least"):
+    with pytest.raises(SettingsError, match="at least two agents"):
         play.play(match("random"))
     with pytest.raises(SettingsError, match="is even"):
         play.play(match("random", "two_ply", games=3))
@@ -314,12 +314,12 @@ def test_the_command_plays_prints_and_goes_on(tmp_path: Path, capsys: pytest.Cap
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["match", "colosseum", "uct"], "two agents at least"),
+        (["match", "colosseum", "uct"], "at least two agents"),
         (["match", "colosseum", "uct", "random", "--size", "12..6"], "expected a size or a range"),
         (["match", "colosseum", "uct", "random", "--size", "0"], "expected a size or a range"),
         (["match", "colosseum", "uct", "random", "--size", "3"], "size is out of range"),
-        (["match", "minidungeons2", "a", "b"], "comes without agents"),
-        (["match", "minidungeons2"], "comes without agents"),
+        (["match", "minidungeons2", "a", "b"], "has no agents of its own"),
+        (["match", "minidungeons2"], "has no agents of its own"),
         (["match", "colosseum", "uct", "random", "--levels", "random x"], "--size 8 or --size 6..12"),
         (["match", "colosseum", "uct", "rondam"], "did you mean 'random'"),
         (["match", "colosseum", "uct", "random", "--out", __file__], "is a file: name another folder with --out"),

@@ -19,6 +19,7 @@ from persona_evo.playtest.journal import CONFIG, TRACES
 from persona_evo.playtest.players import Player, Role, check_lists, player_from, same_policy
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy, with_lists
+from tests.shared import unsealed
 
 pytestmark = pytest.mark.quick
 
@@ -102,7 +103,7 @@ def test_a_folder_from_before_there_were_lists_is_gone_on_with(tmp_path: Path) -
         return batch.playtest(GAME, levels, players, 3, seed=1, budget=Budget(60), settings=rules, folder=folder)
 
     whole = play(SearchSettings.single()).records
-    config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+    config = json.loads(unsealed(folder / CONFIG))
     assert config["search"]["preset"] == "single" and config["search"]["lists"] == []
     for key in ("preset", "lists", "hedge", "tolerance"):
         del config["search"][key]

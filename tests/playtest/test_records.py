@@ -12,8 +12,7 @@ import pytest
 from persona_evo.errors import GameError, Place, RunError
 from persona_evo.games.core import Event
 from persona_evo.playtest import record_reading, records
-from persona_evo.playtest.journal import reading
-from tests.playtest.makers import played
+from tests.playtest.makers import played, reading
 
 pytestmark = pytest.mark.quick
 
@@ -60,7 +59,7 @@ def test_lines_of_older_versions_read_as_searches_of_their_own() -> None:
         ("win", False, "win"),
     ):
         line = changed(best_utility=..., best_actions=..., search=..., stopped=stopped, proven=proven)
-        old = record_reading.from_json(line)
+        old = record_reading.from_dict(json.loads(line))
         assert old == dataclasses.replace(FULL, stopped=today, proven=proven)
         assert (old.best_utility, old.best_actions, old.search) == (FULL.utility, FULL.actions, None)
 
@@ -120,7 +119,7 @@ def test_what_cannot_be_read_or_written_is_told(tmp_path: Path) -> None:
 
 def test_a_place_is_optional_and_short_records_are_enough() -> None:
     short = {"schema": 1, "level": "a", "player": "p", "outcome": "won", "metrics": {}, "utility": 0, "steps": 0}
-    record = record_reading.from_json(json.dumps(short))
+    record = record_reading.from_dict(short)
     assert record.won and record.positions == [] and isinstance(record.utility, float)
     with pytest.raises(RunError, match="f:7: a playthrough has no"):
         record_reading.from_dict({"schema": 1}, Place("f", 7))

@@ -10,11 +10,12 @@ from typing import Any, ClassVar
 import pytest
 
 from persona_evo import personas
-from persona_evo.evolve import dispatch
 from persona_evo.evolve.fitness_spec import LevelText
-from persona_evo.evolve.parallel import Workers
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
+from persona_evo.jobs import dispatch
+from persona_evo.jobs.cache import WorkerCache
+from persona_evo.jobs.workers import Workers
 from persona_evo.personas.lists import DEFAULT_LISTS
 from persona_evo.playtest import batch, journal, playing
 from persona_evo.playtest.players import Player, Role
@@ -85,7 +86,7 @@ class Fake:
 def fake(monkeypatch: pytest.MonkeyPatch) -> None:
     Fake.asked.clear()
     monkeypatch.setattr(playing, "planner_for", Fake)
-    monkeypatch.setattr(playing._memory, "table", None)
+    monkeypatch.setattr(playing, "_tables", WorkerCache(1))
 
 
 def players() -> list[Player]:
@@ -158,7 +159,7 @@ def test_a_batch_goes_on_wherever_it_was_stopped(kept: int, tmp_path: Path) -> N
     traces = tmp_path / journal.TRACES
     lines = traces.read_bytes().splitlines(keepends=True)
     traces.write_bytes(b"".join(lines[:kept]))
-    playing._memory.table = None
+    playing._tables.clear()
     assert [dataclasses.replace(r, seconds=0.0) for r in batch.resume(tmp_path).records] == whole
 
 

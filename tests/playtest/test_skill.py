@@ -26,6 +26,7 @@ from persona_evo.search.settings import Budget
 from persona_evo.search.tree_policy import TreePolicy
 from tests.playtest.makers import INFOS, played
 from tests.search.levels import level
+from tests.shared import unsealed
 
 GAME = registry.get("minidungeons2")
 ROWS = ("H    o     ", "   X   X   ", "  o    o   ", "    X    R ", "  t  o    e")
@@ -95,7 +96,7 @@ def test_the_number_of_jobs_and_an_interruption_change_nothing(tmp_path: Path) -
 def test_a_folder_with_an_unknown_level_of_skill_is_refused(tmp_path: Path) -> None:
     play(tmp_path, players=ladder_of_players("novice"), trials=1)
     config = tmp_path / "playtest.json"
-    config.write_text(config.read_text(encoding="utf-8").replace('"novice"', '"wizard"'), encoding="utf-8")
+    config.write_text(unsealed(config).replace('"novice"', '"wizard"'), encoding="utf-8")
     with pytest.raises(RunError, match="no level of skill"):
         batch.resume(tmp_path)
 

@@ -13,11 +13,11 @@ from persona_evo.cli.main import main
 from persona_evo.errors import RunError
 from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.games import registry
+from persona_evo.jobs import schema
 from persona_evo.playtest.match import again, names, play, records, reopening
 from persona_evo.playtest.match.play import Match
 from persona_evo.report import duels, match_replay, pages
 from persona_evo.report import match as report
-from persona_evo.store import schema
 
 GAME = registry.get("colosseum")
 LEVEL = GAME.load("random 5", "five", size=5)
@@ -136,13 +136,13 @@ def test_a_record_that_comes_to_another_end_is_refused(folder: Path) -> None:
             {"levels": [{"name": "x", "text": "random 5", "source": "", "options": {"size": 1000}}]},
             ".levels[0]: the board",
         ),
-        ({"schema": 99}, "another version of persona-evo"),
+        ({"schema": 99}, "a newer persona-evo"),
     ],
 )
 def test_a_damaged_match_is_told_with_its_file_and_place(
     folder: Path, tmp_path: Path, change: dict[str, object], said: str
 ) -> None:
-    config = json.loads((folder / records.CONFIG).read_text())
+    config, _ = schema.read(folder / records.CONFIG, RunError)
     (tmp_path / records.CONFIG).write_text(schema.dump({**config, **change}))
     with pytest.raises(RunError) as caught:
         reopening.reopen(tmp_path)

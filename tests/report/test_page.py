@@ -18,7 +18,6 @@ from persona_evo.playtest import compare, require, versions
 from persona_evo.playtest.analysis import analyse, things
 from persona_evo.playtest.answer import answer
 from persona_evo.playtest.correlations import correlations
-from persona_evo.playtest.journal import reading
 from persona_evo.playtest.metrics import Bound, summarise
 from persona_evo.playtest.requirement import Check
 from persona_evo.report import charts, folder, maps, page, pages
@@ -26,7 +25,7 @@ from persona_evo.report import versions as drawn_versions
 from persona_evo.report.page import Page, Picture
 from persona_evo.report.pages import Document, Facts, Figure, Folded, Grid, Lines, Section, Text
 from persona_evo.report.tables import Table
-from tests.playtest.makers import INFOS, drawn, group
+from tests.playtest.makers import INFOS, drawn, group, reading
 from tests.report.test_pictures import LEVEL, TURNED, walked
 
 EVIL = '<script>alert("1")</script>&\'x'

@@ -14,10 +14,10 @@ import pytest
 from PIL import Image, ImageSequence
 
 from persona_evo.errors import SettingsError, VerificationError
-from persona_evo.evolve import dispatch
-from persona_evo.evolve.parallel import Workers
 from persona_evo.games import mapsets, registry
 from persona_evo.games.core import Game, Level, Metric, main_metrics
+from persona_evo.jobs import dispatch
+from persona_evo.jobs.workers import Workers
 from persona_evo.playtest import metrics, statistics
 from persona_evo.playtest.analysis import analyse
 from persona_evo.playtest.records import End, Playthrough

@@ -176,7 +176,7 @@ def test_policies_of_the_folder_come_before_those_that_ship(tmp_path: Path, monk
 def test_the_installed_folder_comes_before_the_source_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = tmp_path / "site" / "persona_evo"
     package.mkdir(parents=True)
-    monkeypatch.setattr("persona_evo.__file__", str(package / "__init__.py"))
+    monkeypatch.setattr(policies, "__file__", str(package / "store" / "policies.py"))
     assert policies.shipped_folder() is None
     (tmp_path / "site" / "policies").mkdir()
     assert policies.shipped_folder() == tmp_path / "site" / "policies"

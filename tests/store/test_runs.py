@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from persona_evo.errors import RunError
-from persona_evo.store import runs
-from persona_evo.store.lock import LOCK, Lock
+from persona_evo.jobs.lock import LOCK, Lock
+from persona_evo.store import checkpoints, runs
+from tests.shared import unsealed
 
 CONFIG: dict[str, Any] = {"game": "pkg.mod:GAME", "persona": {"name": "runner"}, "seed": 7, "target": 4}
 NOW = datetime(2031, 5, 4, 7, 0, 1, tzinfo=UTC)
@@ -37,6 +38,7 @@ def test_the_folder_says_when_what_who_and_which_seed(tmp_path: Path) -> None:
     folder = made(tmp_path / "runs", 2)
     assert folder.name == "20310504T070001Z-pkg.mod_GAME-runner-s7"
     assert sorted(p.name for p in folder.iterdir()) == [
+        "checkpoint-previous.json",
         "checkpoint.json",
         "config.json",
         "hall_of_fame.json",
@@ -80,11 +82,10 @@ def test_a_run_killed_before_its_first_checkpoint_begins_again(tmp_path: Path) -
         ("config.json", lambda t: t[:30], "config.json:"),
         ("config.json", lambda t: t.replace('"seed": 7', '"seed": "x"'), r"config.json:\d+:\d+: .seed"),
         ("config.json", lambda t: t.replace('"schema": 1', '"schema": 9'), "newer persona-evo"),
-        ("checkpoint.json", lambda t: t[: len(t) // 2], r"checkpoint.json:\d+:\d+"),
-        ("checkpoint.json", lambda t: "{}", "schema"),
         ("journal.jsonl", lambda t: t[: len(t) // 2], "lacks lines"),
-        ("journal.jsonl", lambda t: t.replace('"generation": 1', '"generation": 0'), "does not belong"),
-        ("journal.jsonl", lambda t: t[:-10] + "x" * 9 + "\n", r"journal.jsonl:4:\d+: the journal is damaged"),
+        ("journal.jsonl", lambda t: t.replace('"generation": 1', '"generation": 0'), "journal.jsonl:3: the line was"),
+        ("journal.jsonl", lambda t: t.replace('"best": 0.0', '"best": 0.1'), "journal.jsonl:1: the line was damaged"),
+        ("journal.jsonl", lambda t: t[:-10] + "x" * 9 + "\n", r"journal.jsonl:4:\d+: a line of the journal cannot"),
     ],
 )
 def test_damage_is_refused_with_its_place_and_the_folder_is_free_again(
@@ -92,12 +93,66 @@ def test_damage_is_refused_with_its_place_and_the_folder_is_free_again(
 ) -> None:
     folder = made(tmp_path, 2)
     path = folder / name
-    good = path.read_text()
+    good = path.read_text() if name == "journal.jsonl" else unsealed(path)
     path.write_text(damage(good))
     with pytest.raises(RunError, match=said):
         runs.Run.resume(folder)
     path.write_text(good)
     runs.Run.resume(folder).close()
+
+
+@pytest.mark.parametrize("damage", [lambda t: t[: len(t) // 2], lambda t: "{}", lambda t: t.replace("1", "2"), None])
+def test_a_damaged_checkpoint_is_replaced_by_the_one_before(tmp_path: Path, damage: Any) -> None:
+    folder = made(tmp_path, 3)
+    whole = [runs.comparable(row) for row in runs.read_journal(folder)]
+    path = folder / checkpoints.CHECKPOINT
+    if damage is None:
+        path.unlink()
+    else:
+        path.write_text(damage(path.read_text()))
+    with runs.Run.resume(folder) as run:
+        assert run.checkpoint is not None and run.checkpoint.generation == 1
+        assert "checkpoint.json" in run.recovered and "after generation 2" in run.recovered
+        record(run, 2)
+    assert [runs.comparable(row) for row in runs.read_journal(folder)] == whole
+    with runs.Run.resume(folder) as run:
+        assert run.checkpoint is not None and run.checkpoint.generation == 2 and not run.recovered
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [(lambda t: t[: len(t) // 2], r"checkpoint.json:\d+:\d+"), (lambda t: "{}", "schema")],
+)
+def test_without_an_earlier_checkpoint_damage_is_refused(tmp_path: Path, damage: Any, said: str) -> None:
+    folder = made(tmp_path, 1)
+    path = folder / checkpoints.CHECKPOINT
+    path.write_text(damage(path.read_text()))
+    with pytest.raises(RunError, match=said):
+        runs.Run.resume(folder)
+
+
+def test_a_journal_of_another_generation_does_not_belong_to_the_checkpoint(tmp_path: Path) -> None:
+    folder = made(tmp_path, 2)
+    lines = (folder / runs.JOURNAL).read_text().splitlines(keepends=True)
+    checkpoint = json.loads(unsealed(folder / checkpoints.CHECKPOINT))
+    (folder / checkpoints.CHECKPOINT).write_text(json.dumps({**checkpoint, "journal": len("".join(lines[:2]))}))
+    with pytest.raises(RunError, match="does not belong"):
+        runs.Run.resume(folder)
+
+
+def test_a_folder_of_an_earlier_version_is_resumed(tmp_path: Path) -> None:
+    folder = made(tmp_path, 2)
+    for name in (runs.CONFIG, runs.JOURNAL, runs.HALL, checkpoints.CHECKPOINT):
+        unsealed(folder / name)
+    (folder / checkpoints.PREVIOUS).unlink()
+    size = (folder / runs.JOURNAL).stat().st_size
+    (folder / checkpoints.CHECKPOINT).write_text(
+        json.dumps({**json.loads((folder / checkpoints.CHECKPOINT).read_text()), "journal": size})
+    )
+    with runs.Run.resume(folder) as run:
+        record(run, 2)
+    assert [row["generation"] for row in runs.read_journal(folder)] == [0, 0, 1, 1, 2, 2]
+    assert (folder / runs.JOURNAL).read_text().count('"crc"') == 2
 
 
 def test_a_folder_that_is_no_run(tmp_path: Path) -> None:
@@ -168,8 +223,8 @@ def test_the_lock_of_a_dead_process_is_taken_over_and_that_of_another_machine_is
 def test_without_its_checkpoint_a_run_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
     for generations, gone in ((2, ()), (3, ("hall_of_fame.json",)), (1, ("journal.jsonl",))):
         folder = made(tmp_path, generations)
-        for name in ("checkpoint.json", *gone):
-            (folder / name).unlink()
+        for name in ("checkpoint.json", "checkpoint-previous.json", *gone):
+            (folder / name).unlink(missing_ok=True)
         before = {p.name: p.read_bytes() for p in folder.iterdir()}
         with pytest.raises(RunError, match=r"checkpoint\.json: the run has generations but no checkpoint"):
             runs.Run.resume(folder)
@@ -182,7 +237,7 @@ def test_without_its_checkpoint_a_run_is_refused_and_left_as_it_is(tmp_path: Pat
 def test_a_checkpoint_belongs_to_its_configuration(tmp_path: Path) -> None:
     folder = made(tmp_path, 2)
     config, checkpoint = folder / "config.json", folder / "checkpoint.json"
-    good, kept = config.read_text(), json.loads(checkpoint.read_text())
+    good, kept = unsealed(config), json.loads(unsealed(checkpoint))
     config.write_text(good.replace('"seed": 7', '"seed": 8'))
     with pytest.raises(RunError, match="another configuration"):
         runs.Run.resume(folder)
@@ -195,7 +250,8 @@ def test_a_checkpoint_belongs_to_its_configuration(tmp_path: Path) -> None:
 def test_numbers_of_a_checkpoint_are_checked(tmp_path: Path, name: str, value: int) -> None:
     folder = made(tmp_path, 2)
     path = folder / "checkpoint.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), name: value}))
+    (folder / checkpoints.PREVIOUS).unlink()
+    path.write_text(json.dumps({**json.loads(unsealed(path)), name: value}))
     with pytest.raises(RunError, match=rf"checkpoint\.json:1:\d+: \.{name}"):
         runs.Run.resume(folder)
 

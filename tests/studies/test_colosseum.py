@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from persona_evo.playtest.match.play import Progress
+from persona_evo.jobs.progress import Progress
 from persona_evo.playtest.match.records import Record
 from persona_evo.studies.colosseum import findings as colosseum_findings
 from persona_evo.studies.colosseum import matches as colosseum
@@ -34,7 +34,9 @@ def games(folder: Path) -> dict[str, list[dict[str, Any]]]:
     for path in sorted((folder / "runs").glob("*/games.jsonl")):
         if not path.parent.name.endswith(("short", "seconds")):
             lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-            found[path.parent.name] = [{k: v for k, v in r.items() if k not in ("seconds", "slowest")} for r in lines]
+            found[path.parent.name] = [
+                {k: v for k, v in r.items() if k not in ("seconds", "slowest", "crc")} for r in lines
+            ]
     return found
 
 
@@ -207,7 +209,7 @@ def test_a_reproduction_weighs_its_matches() -> None:
 
     told: list[tuple[str, int, int, float]] = []
     found: dict[str, Any] = {"cheap": Fixed([0.001] * 90), "there": Fixed([1e6] * 3), "dear": Fixed([60.0] * 10)}
-    ahead = _Ahead(found, 2, lambda *told_: told.append(told_))
+    ahead = _Ahead(found, 2, lambda p: told.append((p.what, p.done, p.total, p.eta or 0.0)))
     ahead.begun("cheap", 0, 90)
     ahead.progress(Progress(90, 90, 0.0))
     ahead.begun("there", 3, 3)

@@ -12,29 +12,30 @@ from persona_evo.errors import RunError, SettingsError
 from persona_evo.evolve.driving import FINISHED
 from persona_evo.evolve.run import Outcome
 from persona_evo.games import mapsets, registry
+from persona_evo.jobs.folder import differences
 from persona_evo.personas import load as load_persona
 from persona_evo.playtest import batch
 from persona_evo.playtest.metrics import ONE_EACH, ONE_SEARCH, Bound
 from persona_evo.playtest.players import Player
 from persona_evo.playtest.records import Playthrough
+from persona_evo.search.configuration import comparable
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.store.policies import Policy
-from persona_evo.studies import keeping
+from persona_evo.studies.keeping import CONFIG
 from persona_evo.studies.minidungeons import provenance, published, results
 from persona_evo.studies.minidungeons.course import Material, _Ledger
 from persona_evo.studies.minidungeons.published import BASELINE, EVOLVED
 from persona_evo.studies.minidungeons.settings import (
-    CONFIG,
     Settings,
-    claim,
     default_folder,
     levels_for,
+    opened,
     reopen,
     training,
 )
 from tests.playtest.makers import drawn, group
-from tests.shared import shared
+from tests.shared import shared, unsealed
 
 PAPER = published.load("minidungeons")
 GAME = registry.get("minidungeons2")
@@ -209,15 +210,15 @@ def test_settings_and_their_file(tmp_path: Path) -> None:
     assert Settings.of("minidungeons", "modern").playtest_iterations == 60_000
     assert Settings.of("minidungeons").playtest_iterations == Settings.of("minidungeons").iterations == 10_000
     levels = mapsets.resolve(GAME, LEVELS)
-    claim(tmp_path, settings, GAME, levels)
-    claim(tmp_path, settings, GAME, levels)
+    opened(tmp_path, settings, GAME, levels).close()
+    opened(tmp_path, settings, GAME, levels).close()
     again, same = reopen(tmp_path)
     assert again == settings and [v.text for v in same] == [v.text for v in levels]
     with pytest.raises(RunError, match="holds another reproduction"):
-        claim(tmp_path, Settings.of("minidungeons", "modern", quick=True, cross=True, trials=8), GAME, levels)
+        opened(tmp_path, Settings.of("minidungeons", "modern", quick=True, cross=True, trials=8), GAME, levels).close()
     with pytest.raises(RunError, match="other levels"):
-        claim(tmp_path, settings, GAME, levels[:1])
-    text = (tmp_path / CONFIG).read_text(encoding="utf-8")
+        opened(tmp_path, settings, GAME, levels[:1]).close()
+    text = unsealed(tmp_path / CONFIG)
     (tmp_path / CONFIG).write_text(text.replace('"trials": 7', '"trial": 7'), encoding="utf-8")
     with pytest.raises(RunError, match="damaged"):
         reopen(tmp_path)
@@ -230,21 +231,21 @@ def test_modern_evolves_with_one_list_and_plays_with_the_planner(tmp_path: Path)
     assert paper.search == paper.playtest_search == SearchSettings.paper() and "playing" not in paper.to_dict()
     assert (modern.search, modern.playtest_search) == (SearchSettings.single(), SearchSettings.anytime())
     levels = mapsets.resolve(GAME, LEVELS)
-    claim(tmp_path, modern, GAME, levels)
+    opened(tmp_path, modern, GAME, levels).close()
     assert reopen(tmp_path)[0] == modern
 
 
 def test_a_reproduction_from_before_the_planner_goes_on_with_one_list(tmp_path: Path) -> None:
     settings, levels = Settings.of("minidungeons", "modern", quick=True), mapsets.resolve(GAME, LEVELS)
-    claim(tmp_path, settings, GAME, levels)
-    old = json.loads((tmp_path / CONFIG).read_text(encoding="utf-8"))
+    opened(tmp_path, settings, GAME, levels).close()
+    old = json.loads(unsealed(tmp_path / CONFIG))
     del old["playing"]
     (tmp_path / CONFIG).write_text(json.dumps(old), encoding="utf-8")
     again, _ = reopen(tmp_path)
     assert again.playtest_search == again.search == SearchSettings.single()
-    claim(tmp_path, again, GAME, levels)
+    opened(tmp_path, again, GAME, levels).close()
     with pytest.raises(RunError, match="playing"):
-        claim(tmp_path, settings, GAME, levels)
+        opened(tmp_path, settings, GAME, levels).close()
     (tmp_path / CONFIG).write_text(json.dumps({**old, "playing": "anytme"}), encoding="utf-8")
     with pytest.raises(RunError, match="damaged"):
         reopen(tmp_path)
@@ -253,9 +254,9 @@ def test_a_reproduction_from_before_the_planner_goes_on_with_one_list(tmp_path: 
 def test_an_evolution_is_recognised_by_what_its_search_comes_to() -> None:
     ours = {"search": SearchSettings.single().to_dict()}
     old = {k: v for k, v in ours["search"].items() if k not in ("preset", "lists", "hedge", "tolerance")}
-    assert keeping.difference({"search": old}, ours, ours) is None
-    assert keeping.difference({"search": SearchSettings.anytime().to_dict()}, ours, ours) is not None
-    assert keeping.difference({"search": {"stop": 3}}, ours, ours) is not None
+    assert differences(comparable({"search": old}), comparable(ours)) is None
+    assert differences(comparable({"search": SearchSettings.anytime().to_dict()}), comparable(ours)) is not None
+    assert differences(comparable({"search": {"stop": 3}}), comparable(ours)) is not None
 
 
 def test_what_cannot_be_reproduced() -> None:
@@ -289,7 +290,7 @@ def test_levels_that_are_named_have_a_folder_of_their_own(tmp_path: Path, monkey
     assert default_folder("minidungeons", "paper", None, levels, True) == plain
     assert default_folder("minidungeons", "paper", "../md2/", levels, True) == Path(f"{plain}-md2")
     plain.mkdir(parents=True)
-    claim(plain, settings, GAME, levels)
+    opened(plain, settings, GAME, levels).close()
     assert default_folder("minidungeons", "paper", "md2", levels, True) == plain, "a folder from before is gone on with"
     assert default_folder("minidungeons", "paper", "md2", levels[:1], True) == Path(f"{plain}-md2")
     plain.rename(plain.name)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from persona_evo.api.studies import CONFIG
 from tests.cli.tool import command, environment, run
 
 LEVEL = """\
@@ -179,3 +180,9 @@ def test_what_is_typed_wrong(
 def test_clusters_are_checked_first(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     ran = run(capsys, "reproduce", "minidungeons", "--out", tmp_path / "out", "--address", "nonsense")
     assert ran.code == 2 and "address" in ran.err and not (tmp_path / "out").exists()
+
+
+def test_a_damaged_folder_has_no_figures(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / CONFIG).write_text(json.dumps({"schema": 1, "study": "minidungeons", "seed": 4}), encoding="utf-8")
+    ran = run(capsys, "runs", "show", tmp_path, "--figures", tmp_path / "figures")
+    assert ran.code == 2 and "damaged" in ran.err

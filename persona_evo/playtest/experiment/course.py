@@ -1,21 +1,19 @@
-"""All searches of an experiment, each written down as soon as it is made.
+"""All searches of an experiment, each written as soon as it is finished.
 
 | file | what | written |
 |---|---|---|
-| experiment.json | all that the result depends on | once, before anything else |
+| experiment.json | everything that the result depends on | once, before anything else |
 | results.jsonl | a line for each search, in the order of `Experiment.tasks` | appended |
-| lock | who is at work here | while it is |
+| lock | the process that is at work here | while it is |
 
-Whatever kills the process, the folder holds a beginning of the searches and at most one torn line, which is cut off
-when the same call goes on.
+`persona_evo.jobs` says what holds if the process is killed.
 """
 
 from __future__ import annotations
 
-import functools
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,14 +21,17 @@ from typing import Any, NamedTuple
 
 from persona_evo.connect.traces import Trace
 from persona_evo.errors import InputError, Place, RunError
-from persona_evo.evolve.dispatch import Dispatch
-from persona_evo.evolve.parallel import Workers
+from persona_evo.jobs import runner, schema
+from persona_evo.jobs.cache import WorkerCache
+from persona_evo.jobs.dispatch import Dispatch
+from persona_evo.jobs.folder import JobFolder, JobKind
+from persona_evo.jobs.journal import REPEAT, Journal, LineFormat
+from persona_evo.jobs.progress import Forecast, Progress, Tell
+from persona_evo.jobs.workers import Workers
 from persona_evo.playtest.experiment.design import Cell, Experiment
 from persona_evo.playtest.experiment.one import Growth, search
 from persona_evo.playtest.experiment.stage import Stage
-from persona_evo.store import schema
-from persona_evo.store.lines import claim, made, whole_lines
-from persona_evo.store.lock import Lock
+from persona_evo.search.configuration import comparable
 
 SCHEMA = 1
 CONFIG, RESULTS = "experiment.json", "results.jsonl"
@@ -50,6 +51,11 @@ class Task(NamedTuple):
     replicate: int
     seed: int
     folder: str = ""
+
+    @property
+    def key(self) -> tuple[str, int, int]:
+        """What the line of its result is known by."""
+        return self.cell.label, self.replicate, self.seed
 
 
 @dataclass(frozen=True)
@@ -101,13 +107,12 @@ class Record:
         )
 
     @classmethod
-    def from_json(cls, line: str, place: Place) -> Record:
-        """The inverse of `to_json`.
+    def from_row(cls, data: dict[str, Any], place: Place) -> Record:
+        """The search that a line holds.
 
         Raises:
-            RunError: the line is damaged.
+            RunError: it holds none.
         """
-        data = schema.parse_line(line, place, RunError)
         try:
             pairs = tuple((int(c), int(n)) for c, n in zip(data["choices"], data["counts"], strict=True))
             metrics = {str(k): float(v) for k, v in data["metrics"].items()}
@@ -135,21 +140,18 @@ class Record:
                 "a result is damaged",
                 place=place,
                 found=f"{type(e).__name__}: {e}"[:200],
-                hint="restore the file from a copy, or delete the folder",
+                hint=REPEAT,
             ) from e
 
 
-class Progress(NamedTuple):
-    """Told now and then: rollouts made and wanted, seconds to go (None before it can be said), what is searched."""
-
-    done: int
-    total: int
-    eta: float | None
-    cell: str
-    replicate: int
-
-
-Tell = Callable[[Progress], None]
+KIND = JobKind("experiment", CONFIG, RESULTS, SCHEMA, comparable=comparable)
+LINES = LineFormat(
+    "result",
+    Record.to_json,
+    Record.from_row,
+    lambda record: (record.cell, record.replicate, record.seed),
+    lambda key: f"{key[0]}, replicate {key[1] + 1}",
+)
 
 
 @dataclass
@@ -182,23 +184,17 @@ def conduct(
     results, logs = Results(experiment, [], folder), "" if folder is None else str(folder)
     tasks = [Task(experiment.game, experiment.cells[c], c, r, seed, logs) for c, r, seed in experiment.tasks()]
     with ExitStack() as stack:
-        stack.callback(_close)
-        config = configuration(experiment)
+        stack.callback(_stages.clear)
+        config, journal = configuration(experiment), None
         if folder is not None:
-            made(folder)
-            stack.enter_context(Lock(folder))
-            claim(folder / CONFIG, folder / RESULTS, config, "experiment")
-            results.records = _known(folder / RESULTS, tasks)
+            stack.enter_context(JobFolder(KIND, folder, config))
+            journal = Journal(folder / RESULTS, LINES)
+            results.records = journal.read([task.key for task in tasks])
         alone = experiment.connected or jobs == 1
         workers = stack.enter_context(Workers(1 if alone else jobs))
-        pace = _Pace(tasks, len(results.records), progress)
-        try:
-            for new in _made(tasks, len(results.records), workers, pace):
-                if folder is not None:
-                    schema.append_lines(folder / RESULTS, [record.to_json() for record in new])
-                results.records += new
-        except KeyboardInterrupt:
-            results.complete = False
+        reporter = _Reporter(tasks, len(results.records), progress)
+        parts = _made(tasks[len(results.records) :], workers, reporter)
+        results.complete = runner.collect(parts, results.records, journal, reporter.finished)
     return results
 
 
@@ -209,7 +205,7 @@ def kept(folder: Path, experiment: Experiment) -> list[Record]:
         RunError: they are damaged.
     """
     tasks = [Task(experiment.game, experiment.cells[c], c, r, seed) for c, r, seed in experiment.tasks()]
-    return _known(folder / RESULTS, tasks)
+    return Journal(folder / RESULTS, LINES).read([task.key for task in tasks])
 
 
 def reopen(folder: Path) -> Experiment:
@@ -218,22 +214,13 @@ def reopen(folder: Path) -> Experiment:
     Raises:
         RunError: none, or a damaged file.
     """
-    path = folder / CONFIG
-    if not path.is_file():
-        raise RunError(
-            "this is not the folder of an experiment",
-            place=Place(str(folder)),
-            expected=f"a folder with {CONFIG}",
-            hint="name the folder that --out named",
-        )
-    data, text = schema.read(path, RunError)
-    data = schema.migrate(data, text, str(path), RunError, SCHEMA, {})
+    r = KIND.reader(folder)
     try:
-        return Experiment.from_dict(data)
+        return Experiment.from_dict(dict(r.data))
     except (KeyError, TypeError, ValueError, AttributeError, InputError) as e:
         raise RunError(
             "the experiment's file is damaged",
-            place=Place(str(path)),
+            place=Place(r.source),
             found=str(e).partition("\n")[0],
             hint=schema.RESTORE,
         ) from e
@@ -256,69 +243,57 @@ def configuration(experiment: Experiment) -> dict[str, Any]:
             levels.append(stage.level.text if not experiment.connected else stage.name)
         finally:
             stage.close()
-    return {"schema": SCHEMA, **experiment.to_dict(), "game_version": version, "levels": levels}
+    return {**experiment.to_dict(), "game_version": version, "levels": levels}
 
 
-def _known(path: Path, tasks: Sequence[Task]) -> list[Record]:
-    """The searches that are there already, which must be the first ones of those wanted."""
-    found = []
-    for number, line in enumerate(whole_lines(path), 1):
-        place = Place(str(path), number)
-        record = Record.from_json(line.decode("utf-8", "replace"), place)
-        wanted = tasks[number - 1] if number <= len(tasks) else None
-        if wanted is None or (record.cell, record.replicate, record.seed) != (
-            wanted.cell.label,
-            wanted.replicate,
-            wanted.seed,
-        ):
-            found_here = f"{record.cell}, replicate {record.replicate + 1}"
-            raise RunError(
-                "a result does not belong here",
-                place=place,
-                found=found_here,
-                hint="restore the file from a copy, or name another folder",
-            )
-        found.append(record)
-    return found
+class _Reporter:
+    """Reports how many rollouts are made.
 
-
-class _Pace:
-    """How far everything is, in rollouts."""
+    Args:
+        tasks: all searches.
+        done: how many of them were there already.
+        tell: called now and then, None for nobody.
+    """
 
     def __init__(self, tasks: Sequence[Task], done: int, tell: Tell | None) -> None:
         sizes = [task.cell.search.rollouts for task in tasks]
-        self.total, self.done, self._tell = sum(sizes), sum(sizes[:done]), tell
-        self._first, self._began, self._last = self.done, time.monotonic(), 0.0
+        self._tasks, self._tell = tasks, tell
+        self._number, self._total, self._done = done, sum(sizes), sum(sizes[:done])
+        self._told, self._clock = self._done, time.monotonic()
+        self._forecast = Forecast(sizes[done:], 1, prior=0)
 
-    def told(self, task: Task, more: int = 0, always: bool = False) -> None:
-        """Say it, but not too often. more: rollouts of the search that is being made."""
-        now = time.monotonic()
-        if self._tell is None or not (always or now - self._last > _EVERY):
+    def making(self, rollouts: int) -> None:
+        """Report the rollouts of the search that is being made, but not too often."""
+        if time.monotonic() - self._clock > _EVERY:
+            self._report(self._tasks[self._number], self._done + rollouts)
+
+    def finished(self, records: Sequence[Record]) -> None:
+        """Report searches that are finished."""
+        tasks = self._tasks[self._number : self._number + len(records)]
+        self._number += len(tasks)
+        self._done += sum(task.cell.search.rollouts for task in tasks)
+        self._report(tasks[-1], self._done)
+
+    def _report(self, task: Task, rollouts: int) -> None:
+        if self._tell is None:
             return
-        self._last = now
-        made = self.done + more - self._first
-        rate = made / max(1e-9, now - self._began)
-        eta = (self.total - self.done - more) / rate if made else None
-        self._tell(Progress(self.done + more, self.total, eta, task.cell.label, task.replicate))
+        now = time.monotonic()
+        self._forecast.made([rollouts - self._told], now - self._clock)
+        self._told, self._clock = rollouts, now
+        what = f"{task.cell.label}, replicate {task.replicate + 1}"
+        self._tell(Progress(rollouts, self._total, self._forecast.left, what))
 
 
-def _made(tasks: Sequence[Task], done: int, workers: Workers, pace: _Pace) -> Iterator[list[Record]]:
+def _made(tasks: Sequence[Task], workers: Workers, reporter: _Reporter) -> Iterable[list[Record]]:
     """Searches in their order: one by one in this process, or by workers."""
-    left = tasks[done:]
-    parts: Iterator[list[Record]] = ([make(task, functools.partial(pace.told, task))] for task in left)
-    if not workers.alone:
-        thought = [task.cell.search.rollouts / _GUESS for task in left]
-        parts = iter(Dispatch(workers, make_all, None, left, [task.number for task in left], thought))
-    for records in parts:
-        chosen = tasks[done : done + len(records)]
-        done += len(records)
-        pace.done += sum(task.cell.search.rollouts for task in chosen)
-        yield records
-        pace.told(chosen[-1], always=True)
+    if workers.alone:
+        return ([make(task, reporter.making)] for task in tasks)
+    thought = [task.cell.search.rollouts / _GUESS for task in tasks]
+    return Dispatch(workers, make_all, None, tasks, [task.number for task in tasks], thought)
 
 
-_stages: dict[tuple[str, str], Stage] = {}
-_FEW = 3
+_stages: WorkerCache[Stage] = WorkerCache(3, lambda stage: stage.close())
+"""By game and combination."""
 
 
 def make_all(_: None, tasks: Sequence[Task]) -> Iterator[Record]:
@@ -329,14 +304,10 @@ def make_all(_: None, tasks: Sequence[Task]) -> Iterator[Record]:
 def make(task: Task, progress: Callable[[int], object] | None = None) -> Record:
     """The search of a task."""
     cell = task.cell
-    key = task.game, repr(cell.to_dict())
-    if key not in _stages:
-        if len(_stages) >= _FEW:
-            _stages.pop(next(iter(_stages))).close()
-        _stages[key] = cell.open(task.game)
-        if task.folder:
-            _stages[key].keep_in(Path(task.folder))
-    made = search(_stages[key], cell.search, task.seed, score=cell.score, persona=cell.persona, progress=progress)
+    stage = _stages.get((task.game, repr(cell.to_dict())), lambda: cell.open(task.game))
+    if task.folder:
+        stage.keep_in(Path(task.folder))
+    made = search(stage, cell.search, task.seed, score=cell.score, persona=cell.persona, progress=progress)
     return Record(
         cell.label,
         task.replicate,
@@ -350,8 +321,3 @@ def make(task: Task, progress: Callable[[int], object] | None = None) -> Record:
         made.proven,
         made.seconds,
     )
-
-
-def _close() -> None:
-    while _stages:
-        _stages.popitem()[1].close()

@@ -35,9 +35,6 @@ PROGRAM = 0.1
 AT_RANDOM = 3.0
 """How many times shorter games against a random player are."""
 
-PRIOR = 2.0
-"""Seconds of work for which what was thought beforehand counts."""
-
 
 class Pace(NamedTuple):
     """Of a level: moves of a game, of both together, and seconds of an iteration."""
@@ -95,33 +92,6 @@ def of_game(first: Agent, second: Agent, one: Pace) -> float:
     """Seconds of a game on one core."""
     moves = one.moves / (AT_RANDOM if "random" in (first.kind, second.kind) else 1.0)
     return APIECE + moves / 2 * (of_move(first, one) + of_move(second, one))
-
-
-class Forecast:
-    """Seconds to go.
-
-    Args:
-        costs: seconds of every piece of work on one core, as thought beforehand. jobs: cores.
-    """
-
-    def __init__(self, costs: Sequence[float], jobs: int) -> None:
-        self._left, self._jobs = sum(costs), jobs
-        self._thought = self._took = PRIOR
-
-    def skip(self, costs: Sequence[float]) -> None:
-        """Some of the work was there already."""
-        self._left -= sum(costs)
-
-    def made(self, costs: Sequence[float], seconds: float, cores: int | None = None) -> None:
-        """Some of the work was done in so many seconds, by so many cores (all if not said)."""
-        self._left -= sum(costs)
-        self._thought += sum(costs)
-        self._took += seconds * (cores or self._jobs)
-
-    @property
-    def left(self) -> float:
-        """Seconds to go."""
-        return max(0.0, self._left) / self._jobs * self._took / self._thought
 
 
 def of_match(

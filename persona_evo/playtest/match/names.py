@@ -86,7 +86,7 @@ def _known(game: Game, file: str, name: str, in_file: bool) -> Agent:
         return _policy(game, _final(Path(name)), Path(name).stem)
     own = [p.name for p in policies.available(game.name)] if not in_file else []
     if not in_file and not game.agents and name not in own:
-        raise SettingsError(f"{game.name} comes without agents", found=name, expected=FORMS)
+        raise SettingsError(f"{game.name} has no agents of its own", found=name, expected=FORMS)
     known = load_agents(Path(file if in_file else game.agents), game) if in_file or game.agents else {}
     if name in known:
         return known[name]

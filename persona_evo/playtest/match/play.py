@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from math import fsum
@@ -19,14 +19,18 @@ from typing import Any, NamedTuple
 
 from persona_evo.connect.program import MEGABYTES, MOVE_SECONDS, Program
 from persona_evo.errors import Place, RunError, SettingsError
-from persona_evo.evolve.dispatch import Dispatch
 from persona_evo.evolve.fitness_spec import LevelText
-from persona_evo.evolve.parallel import Workers
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
+from persona_evo.jobs import runner
+from persona_evo.jobs.dispatch import Dispatch
+from persona_evo.jobs.folder import JobFolder
+from persona_evo.jobs.journal import Journal
+from persona_evo.jobs.progress import Forecast, Progress, Tell
+from persona_evo.jobs.workers import Workers
 from persona_evo.playtest.match import cost
 from persona_evo.playtest.match.again import MARGIN, RESULTS, positions
-from persona_evo.playtest.match.records import AGAIN, CHANGED, PROGRAMS, Folder, Record
+from persona_evo.playtest.match.records import AGAIN, CHANGED, KIND, PROGRAMS, Record, games, log
 from persona_evo.playtest.match.sides import even
 from persona_evo.search.agents import Agent, Mind, warm_up
 from persona_evo.search.contest import Contest, Seat, contest
@@ -114,14 +118,6 @@ class Job(NamedTuple):
     start: int
 
 
-class Progress(NamedTuple):
-    """Told before the first game, and when some were played: games done and wanted, seconds to go."""
-
-    done: int
-    total: int
-    eta: float
-
-
 Begun = Callable[[int, int], None]
 """Told once all is checked and nothing played yet: games that are there already, and all of them."""
 
@@ -142,14 +138,14 @@ def play(
     backend: str = "loky",
     address: str | None = None,
     folder: Path | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Tell | None = None,
     workers: Workers | None = None,
     begun: Begun | None = None,
 ) -> Played:
     """Play a match, or go on with the one in `folder`.
 
     Args:
-        jobs, backend, address: see `evolve.parallel.Workers`.
+        jobs, backend, address: see `jobs.workers.Workers`.
         workers: to be used instead of new ones; they are left running.
         folder: where each game is written down; one with the beginning of the very same match is continued.
 
@@ -164,14 +160,15 @@ def play(
     with ExitStack() as stack:
         kept = None
         if folder is not None:
-            kept = stack.enter_context(Folder(folder, match.config(game.version)))
-            played.records = kept.records([match.key(job) for job in todo])
+            stack.enter_context(JobFolder(KIND, folder, match.config(game.version)))
+            kept = games(folder)
+            played.records = kept.read([match.key(job) for job in todo])
             _replay(match, game, todo, played.records, kept)
         if begun is not None:
             begun(len(played.records), len(todo))
         workers = workers or stack.enter_context(Workers(jobs, backend, address))
         try:
-            _play(match, todo, played.records, workers, kept, progress)
+            played.complete = _play(match, todo[len(played.records) :], played.records, workers, kept, progress)
         except KeyboardInterrupt:
             played.complete = False
     return played
@@ -180,40 +177,56 @@ def play(
 def _play(
     match: Match,
     todo: Sequence[Job],
-    records: list[Record],
+    there: list[Record],
     workers: Workers,
-    kept: Folder | None,
-    progress: Callable[[Progress], None] | None,
-) -> None:
-    """Play what is not there yet, adding to `records`."""
-    done = len(records)
-    if done == len(todo):
-        return
+    kept: Journal[Record] | None,
+    progress: Tell | None,
+) -> bool:
+    """Play games that are not there yet, and add them to `there`; whether all were played."""
+    if not todo:
+        return True
+    before, total = len(there), len(there) + len(todo)
     game = registry.get(match.game)
-    warm_up(match.agents, game, match.levels[todo[done].level].load(game))
-    costs = match.costs(todo[done:])
-    games = Dispatch(workers, play_games, match, todo[done:], [job[:3] for job in todo[done:]], costs)
-    games.begin()
-    forecast, cores = cost.Forecast(costs, workers.jobs), 1 if not workers.begun else workers.jobs
-    if progress is not None:
-        progress(Progress(done, len(todo), forecast.left))
-    started = time.perf_counter()
-    for made in games:
-        _unchanged(match, kept)
-        if kept is not None:
-            for number, (record, said) in enumerate(made, len(records) + 1):
-                kept.log(number, record, said)
-            kept.append([record for record, _ in made])
-        before = len(records) - done
-        records += [record for record, _ in made]
-        now = time.perf_counter()
-        forecast.made(costs[before : before + len(made)], now - started, cores)
-        started = now
+    warm_up(match.agents, game, match.levels[todo[0].level].load(game))
+    costs = match.costs(todo)
+    parts = Dispatch(workers, play_games, match, todo, [job[:3] for job in todo], costs)
+    parts.begin()
+    forecast, cores = Forecast(costs, workers.jobs), 1 if not workers.begun else workers.jobs
+    clock = time.perf_counter()
+
+    def report(made: Sequence[Record]) -> None:
+        nonlocal clock
+        now, end = time.perf_counter(), len(there) - before
+        forecast.made(costs[end - len(made) : end], now - clock, cores)
+        clock = now
         if progress is not None:
-            progress(Progress(len(records), len(todo), forecast.left))
+            progress(Progress(len(there), total, forecast.left))
+
+    if progress is not None:
+        progress(Progress(before, total, forecast.left))
+    return runner.collect(_logged(match, parts, before, kept), there, kept, report)
 
 
-def _replay(match: Match, game: Game, todo: Sequence[Job], records: Sequence[Record], kept: Folder) -> None:
+def _logged(
+    match: Match, parts: Iterable[list[tuple[Record, dict[str, str]]]], before: int, kept: Journal[Record] | None
+) -> Iterator[list[Record]]:
+    """Games as they come, with what programs printed in them added to their logs.
+
+    Args:
+        before: games that were there already.
+        kept: where the games are written.
+    """
+    number = before
+    for made in parts:
+        _unchanged(match, kept)
+        for record, said in made:
+            number += 1
+            if kept is not None:
+                log(kept.path.parent, number, record, said)
+        yield [record for record, _ in made]
+
+
+def _replay(match: Match, game: Game, todo: Sequence[Job], records: Sequence[Record], kept: Journal[Record]) -> None:
     """See that games that are there already began where they had to, and that their moves lead to their results (some
     milliseconds a game).
 
@@ -233,7 +246,7 @@ def _replay(match: Match, game: Game, todo: Sequence[Job], records: Sequence[Rec
         positions(game, levels[record.level], record, kept.place(number))
 
 
-def _unchanged(match: Match, kept: Folder | None) -> None:
+def _unchanged(match: Match, kept: Journal[Record] | None) -> None:
     """See that no program's file was changed while it played.
 
     Raises:
@@ -249,7 +262,7 @@ def _unchanged(match: Match, kept: Folder | None) -> None:
                 place=Place(agent.program),
                 found=f"a file with digest {now}",
                 expected=f"the file that the match began with, digest {known}",
-                hint=CHANGED + (f"; the games before that are kept in {kept.folder}" if kept is not None else ""),
+                hint=CHANGED + (f"; the games before that are kept in {kept.path.parent}" if kept is not None else ""),
             )
 
 
@@ -275,7 +288,7 @@ def _check(match: Match, game: Game) -> None:
     if game.players != 2:
         raise SettingsError("a match needs a two-player game", found=f"{game.name}, for {game.players}")
     if len(match.agents) < 2:
-        raise SettingsError("a match needs two agents at least", found=str(len(match.agents)))
+        raise SettingsError("a match needs at least two agents", found=str(len(match.agents)))
     if not match.levels:
         raise SettingsError("a match needs a level", found="none")
     even(match.games, match.swap)

@@ -2,10 +2,10 @@
 
 | file | what | written |
 |---|---|---|
-| match.json | all that the games depend on, the digests of programs' files among it | once, before anything else |
+| match.json | everything that the games depend on, with the digests of programs' files | once, before anything else |
 | games.jsonl | a line for each game, in the order of `play.jobs`; its line is a game's number for people | appended |
 | programs/NAME.log | what a program printed in each game, and its tracebacks, cut at MOST_LOG | appended |
-| lock | who is at work here | while it is |
+| lock | the process that is at work here | while it is |
 """
 
 from __future__ import annotations
@@ -13,15 +13,16 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from persona_evo.errors import Place, RunError, printable
-from persona_evo.store import schema
-from persona_evo.store.lines import claim, made, whole_lines
-from persona_evo.store.lock import Lock
+from persona_evo.jobs import schema
+from persona_evo.jobs.folder import JobKind
+from persona_evo.jobs.journal import Journal, LineFormat
+from persona_evo.search.configuration import comparable
 
 SCHEMA = 1
 CONFIG, GAMES, LOGS = "match.json", "games.jsonl", "programs"
@@ -79,22 +80,12 @@ class Record:
         return json.dumps(asdict(self), ensure_ascii=False)
 
 
-def from_json(line: str, place: Place) -> Record:
-    """The inverse of `Record.to_json`.
+def from_row(data: dict[str, Any], place: Place) -> Record:
+    """The game that a line holds.
 
     Raises:
-        RunError: the line is no record.
+        RunError: it holds none.
     """
-    try:
-        data = schema.parse_line(line, place, RunError)
-    except RunError as e:
-        raise RunError(
-            f"a game of the match cannot be read: {e.what}",
-            place=e.place,
-            found=e.found,
-            expected=e.expected,
-            hint=AGAIN,
-        ) from e
     names = [f.name for f in fields(Record)]
     missing = ", ".join(n for n in names if n not in data)
     unknown = ", ".join(k for k in data if k not in names)
@@ -162,72 +153,37 @@ _FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
 """What each field of a record has to be."""
 
 
-class Folder:
-    """A match's folder, made or continued, locked until the end of `with`.
-
-    Raises:
-        RunError: it holds another match, is in use, or cannot be made.
-    """
-
-    def __init__(self, folder: Path, config: Mapping[str, Any]) -> None:
-        self.folder, self.path = folder, folder / GAMES
-        made(folder, "match's folder")
-        self._lock = Lock(folder)
-        self._lock.acquire()
-        try:
-            claim(folder / CONFIG, self.path, {"schema": SCHEMA, **config}, "match", {PROGRAMS: CHANGED})
-        except BaseException:
-            self._lock.release()
-            raise
-
-    def records(self, wanted: Sequence[Key]) -> list[Record]:
-        """The games that are there already, which must be the first ones of those wanted; a torn last line is cut off.
-
-        Raises:
-            RunError: they are not, or a line is damaged.
-        """
-        found = []
-        for number, line in enumerate(whole_lines(self.path), 1):
-            place = self.place(number)
-            record = from_json(line.decode("utf-8", errors="replace"), place)
-            due = wanted[number - 1] if number <= len(wanted) else None
-            if record.key != due:
-                expected = f"{_said(due)}, as the match has it" if due else f"{len(wanted)} lines, a game each"
-                raise RunError(
-                    "a game does not belong here", place=place, found=_said(record.key), expected=expected, hint=AGAIN
-                )
-            found.append(record)
-        return found
-
-    def place(self, number: int) -> Place:
-        """Where a game stands, by its number for people."""
-        return Place(str(self.path), number)
-
-    def append(self, records: Sequence[Record]) -> None:
-        """Write games down, safe from a crash when this returns."""
-        schema.append_lines(self.path, [record.to_json() for record in records])
-
-    def log(self, number: int, record: Record, said: Mapping[str, str]) -> None:
-        """Add what programs said in a game to their logs. number: of its line; said: texts by name of the agent."""
-        for name, text in said.items():
-            path = log_of(self.folder, name)
-            if not text or (path.exists() and path.stat().st_size > MOST_LOG):
-                continue
-            path.parent.mkdir(exist_ok=True)
-            other = record.second if name == record.first else record.first
-            schema.append_lines(path, [f"--- game {number}, {record.level}, against {other}", printable(text).rstrip()])
-            if path.stat().st_size > MOST_LOG:
-                schema.append_lines(path, ["--- the log is full: nothing is added from here on"])
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._lock.release()
-
-
-def _said(key: Key) -> str:
+def _label(key: Key) -> str:
     return f"{key[0]} against {key[1]} in {key[2]}, number {key[3]}"
+
+
+KIND = JobKind("match", CONFIG, GAMES, SCHEMA, hints={PROGRAMS: CHANGED}, comparable=comparable)
+LINES = LineFormat("game of the match", Record.to_json, from_row, lambda record: record.key, _label, AGAIN)
+
+
+def games(folder: Path) -> Journal[Record]:
+    """The games in a match's folder; the number of a line is the game's number for people."""
+    return Journal(folder / GAMES, LINES)
+
+
+def log(folder: Path, number: int, record: Record, said: Mapping[str, str]) -> None:
+    """Add what programs printed in a game to their logs.
+
+    Args:
+        folder: of the match.
+        number: of the game's line.
+        record: the game.
+        said: text by name of the agent.
+    """
+    for name, text in said.items():
+        path = log_of(folder, name)
+        if not text or (path.exists() and path.stat().st_size > MOST_LOG):
+            continue
+        path.parent.mkdir(exist_ok=True)
+        other = record.second if name == record.first else record.first
+        schema.append_lines(path, [f"--- game {number}, {record.level}, against {other}", printable(text).rstrip()])
+        if path.stat().st_size > MOST_LOG:
+            schema.append_lines(path, ["--- the log is full: nothing is added from here on"])
 
 
 def log_of(folder: Path, name: str) -> Path:

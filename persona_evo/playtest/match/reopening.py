@@ -11,10 +11,9 @@ from persona_evo.errors import InputError, PersonaEvoError, Place, RunError
 from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
-from persona_evo.playtest.match.records import CONFIG, GAMES, SCHEMA, Record, from_json
+from persona_evo.jobs import schema
+from persona_evo.playtest.match.records import GAMES, KIND, Record, games
 from persona_evo.search.agents import Agent, agent_from
-from persona_evo.store import schema
-from persona_evo.store.lines import HINTS
 
 T = TypeVar("T")
 
@@ -58,47 +57,21 @@ def reopen(folder: Path) -> Kept:
     Raises:
         RunError: it is no match's folder, a file is damaged, or the game's rules are others now.
     """
-    path = folder / CONFIG
-    if not path.is_file():
-        found = f"{GAMES} without {CONFIG}" if (folder / GAMES).is_file() else "none of its files"
-        raise RunError(
-            "this is not the folder of a match",
-            place=Place(str(folder)),
-            found=found,
-            expected=f"a folder with {CONFIG}",
-            hint="name the folder that --out named, or that the match said",
-        )
-    data, text = schema.read(path, RunError)
-    r = schema.Reader(data, text, str(path), RunError)
-    if r.whole("schema") != SCHEMA:
-        raise r.fail(
-            "this version of the file format is not known",
-            "schema",
-            found=data["schema"],
-            expected=str(SCHEMA),
-            hint=HINTS["schema"],
-        )
+    r = KIND.reader(folder)
     name = r.text_of("game")
     game = _made(r, ("game",), lambda: registry.get(name))
     if r.whole("game_version") != game.version:
         raise r.fail(
             "the game's rules are others now",
             "game_version",
-            found=data["game_version"],
+            found=r.whole("game_version"),
             expected=f"{game.version}, the version of {game.name} here",
             hint="its games replay with the version of the game that they were played with",
         )
     _settings(r)
     agents = [_agent(r, i, game) for i in range(len(r.items("agents")))]
     levels = [_level(r, i, game) for i in range(len(r.items("levels")))]
-    games = folder / GAMES
-    lines = games.read_bytes().splitlines(keepends=True) if games.is_file() else []
-    found_games = [
-        from_json(line.decode("utf-8", errors="replace"), Place(str(games), number))
-        for number, line in enumerate(lines, 1)
-        if line.endswith(b"\n")
-    ]
-    return Kept(folder, name, tuple(levels), tuple(a.name for a in agents), tuple(found_games))
+    return Kept(folder, name, tuple(levels), tuple(a.name for a in agents), tuple(games(folder).read()))
 
 
 def _settings(r: schema.Reader) -> None:

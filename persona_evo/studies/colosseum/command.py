@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from persona_evo.api.studies import Study
 from persona_evo.cli import options
 from persona_evo.cli.parser import number, whole
-from persona_evo.cli.say import Progress, duration, note
+from persona_evo.cli.say import StatusLine, note, to_go
 from persona_evo.studies.commands import add_running, check_running, drawing, finished, stopped
 from persona_evo.words import plural
+
+if TYPE_CHECKING:
+    from persona_evo.jobs.progress import Progress
 
 FROZEN = ("games", "iterations", "seconds")
 """Options that a resumed reproduction has from its folder."""
@@ -57,18 +61,18 @@ def run(args: argparse.Namespace) -> int:
         folder = args.out or usual_folder("colosseum", "quick" * args.quick)
         note(f"reproducing colosseum, seed {settings.seed}, into {folder}")
     material = colosseum.run(folder, settings, jobs=options.jobs_of(args), backend=args.backend, tell=_teller())
-    Progress.done_with_line()
+    StatusLine.done_with_line()
     if not material.complete:
         return stopped(args, folder)
     written = report.write(material, drawing())
     return finished(folder, written.text, written.page)
 
 
-def _teller() -> Callable[[str, int, int, float], None]:
-    line = Progress()
+def _teller() -> Callable[[Progress], None]:
+    line = StatusLine()
 
-    def tell(what: str, done: int, total: int, left: float) -> None:
-        line.show(f"{done}/{total} {plural(total, 'game')}: {what}, {duration(left)} to go")
+    def tell(p: Progress) -> None:
+        line.show(f"{p.done}/{p.total} {plural(p.total, 'game')}: {p.what}{to_go(p.eta)}")
 
     return tell
 

@@ -18,21 +18,20 @@ import functools
 import itertools
 import time
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from persona_evo.errors import SettingsError
 from persona_evo.evolve.fitness_spec import LevelText
-from persona_evo.evolve.parallel import Workers
 from persona_evo.games import registry
-from persona_evo.playtest.match import cost, names, play
+from persona_evo.jobs.progress import Forecast, Progress, Tell
+from persona_evo.jobs.workers import Workers
+from persona_evo.playtest.match import names, play
 from persona_evo.playtest.match.play import Match
 from persona_evo.playtest.match.records import Record
 from persona_evo.search.agents import Agent
-from persona_evo.store.lines import made
-from persona_evo.store.lock import Lock
 from persona_evo.studies import keeping
 
 STUDY = "colosseum"
@@ -180,10 +179,6 @@ class Material:
     complete: bool = True
 
 
-Tell = Callable[[str, int, int, float], None]
-"""Told what is being played, games done and wanted in all, and seconds to go."""
-
-
 def matches(s: Settings) -> dict[str, Match]:
     """Every match, by name, in the order of playing: first what does not depend on the machine."""
     return dict(itertools.chain(_trees(s), _pairs(s), _heuristics(s), _constants(s), _ideas(s), _timed(s)))
@@ -267,10 +262,9 @@ def run(
     Raises:
         RunError: the folder is for something else, damaged, or in use.
     """
-    made(folder)
     found, material = matches(settings), Material(folder, settings)
-    with Lock(folder), Workers(jobs, backend) as workers:
-        keeping.claim(folder, STUDY, {"game_version": registry.get(STUDY).version, **dataclasses.asdict(settings)})
+    values = {"game_version": registry.get(STUDY).version, **dataclasses.asdict(settings)}
+    with keeping.opened(folder, STUDY, values), Workers(jobs, backend) as workers:
         ahead = _Ahead(found, workers.jobs, tell) if tell is not None else None
         for name, match in found.items():
             done = play.play(
@@ -292,7 +286,7 @@ class _Ahead:
 
     def __init__(self, found: Mapping[str, Match], jobs: int, tell: Tell) -> None:
         self._costs = {name: match.costs(match.jobs()) for name, match in found.items()}
-        self._forecast = cost.Forecast(list(itertools.chain.from_iterable(self._costs.values())), jobs)
+        self._forecast = Forecast(list(itertools.chain.from_iterable(self._costs.values())), jobs)
         self._total, self._tell = sum(map(len, self._costs.values())), tell
         self._name, self._done, self._before, self._at = "", 0, 0, time.perf_counter()
 
@@ -302,13 +296,13 @@ class _Ahead:
         self._forecast.skip(self._costs[name][:there])
         self._name, self._done, self._at = name, there, time.perf_counter()
 
-    def progress(self, p: play.Progress) -> None:
+    def progress(self, p: Progress) -> None:
         """Some games were played."""
         now = time.perf_counter()
         if p.done > self._done:
             self._forecast.made(self._costs[self._name][self._done : p.done], now - self._at)
         self._done, self._at = p.done, now
-        self._tell(self._name, self._before + p.done, self._total, self._forecast.left)
+        self._tell(Progress(self._before + p.done, self._total, self._forecast.left, self._name))
 
 
 def reopen(folder: Path) -> Settings:

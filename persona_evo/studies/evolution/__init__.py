@@ -11,7 +11,6 @@
 | module | what |
 |---|---|
 | `settings` | settings of a study: its cells, and what an evolution is in each setting |
-| `journal` | files of lines, and jobs whose results are added to them |
 | `levels` | the pools, and sets of levels by name |
 | `training` | the stages that look for policies: lines and runs |
 | `measuring` | what policies are worth on sets of levels |

@@ -10,8 +10,8 @@ from typing import Any
 from persona_evo.errors import Place, RunError
 from persona_evo.evolve.individuals import first_individuals, settled
 from persona_evo.evolve.searchers import UCB1 as UCB1_TEXT
+from persona_evo.jobs.runner import Runner
 from persona_evo.personas import load as load_persona
-from persona_evo.studies.evolution import journal
 from persona_evo.studies.evolution.levels import CHOOSING, HELD_OUT, TRAINING, Levels
 from persona_evo.studies.evolution.measuring import Known, Probe, best_of, measure, probe, read
 from persona_evo.studies.evolution.settings import (
@@ -26,6 +26,7 @@ from persona_evo.studies.evolution.settings import (
     study_game,
 )
 from persona_evo.studies.evolution.training import LINES, RUNS, tune_lines
+from persona_evo.studies.keeping import row_journal
 
 LINE, SEED, SHIPPED, PLAIN, UTILITY = "best line", "best seed", "shipped policy", "UCB1", "no policy"
 """Policies that runs are compared with. The last one is searched by the utility alone."""
@@ -76,12 +77,12 @@ class Choices:
             RunError: a file is damaged.
         """
         runs: dict[Cell, list[Run]] = {cell: [] for cell in settings.cells()}
-        for number, row in enumerate(journal.read(folder / RUNS), 1):
+        for number, row in enumerate(row_journal(folder / RUNS).read(), 1):
             run = _run(row, folder / RUNS, number)
             others = [] if run.cell.method == LONG else runs.get(run.cell, [])  # of long runs the last one counts
             runs[run.cell] = [*others, run]
         tuned: dict[tuple[str, str], list[str]] = {}
-        for number, row in enumerate(journal.read(folder / LINES), 1):
+        for number, row in enumerate(row_journal(folder / LINES).read(), 1):
             run = _run(row, folder / LINES, number)
             tuned.setdefault((run.cell.setting, run.cell.persona), []).append(run.policy)
         ordered = {cell: sorted(found, key=lambda run: run.number) for cell, found in runs.items()}
@@ -163,15 +164,15 @@ class Choices:
         )
 
 
-def choose(folder: Path, settings: Settings, levels: Levels, shift: journal.Shift) -> bool:
+def choose(folder: Path, settings: Settings, levels: Levels, runner: Runner) -> bool:
     """Tune the lines, and measure on the training levels what is chosen there; whether all is done."""
-    if not tune_lines(folder, settings, levels, shift):
+    if not tune_lines(folder, settings, levels, runner):
         return False
     c = Choices.of(folder, settings, levels)
     pairs = [(setting, persona) for setting in settings.chosen for persona in settings.personas]
     probes = [p for pair in pairs for p in c.line_probes(*pair)]
     probes += [p for pair in pairs if pair[0] == SEEDS for p in c.seed_probes(*pair)]
-    return measure(folder, "lines", probes, settings.seed, levels, shift)
+    return measure(folder, "lines", probes, settings.seed, levels, runner)
 
 
 def _run(row: dict[str, Any], path: Path, number: int) -> Run:

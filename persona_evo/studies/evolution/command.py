@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from persona_evo.api.studies import Study
 from persona_evo.cli import options
 from persona_evo.cli.parser import filled, path, whole
-from persona_evo.cli.say import Progress, duration, note
+from persona_evo.cli.say import StatusLine, note, to_go
 from persona_evo.studies.commands import add_running, check_running, drawing, finished, stopped
 
 if TYPE_CHECKING:
-    from persona_evo.studies.evolution.journal import Progress as Told
+    from persona_evo.jobs.progress import Progress
 
 FROZEN = ("setting", "persona", "runs", "playthroughs", "training", "held_out")
 """Options that a resumed study has from its folder."""
@@ -68,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Do what is not there yet, and report."""
     check_running(args, FROZEN, free="--stage, --paper, --levels, --long, --for, ")
-    from persona_evo.evolve.deadline import duration as seconds
+    from persona_evo.jobs.deadline import duration as seconds
     from persona_evo.studies.evolution import course, levels, report
     from persona_evo.studies.keeping import usual_folder
 
@@ -110,12 +110,11 @@ def run(args: argparse.Namespace) -> int:
     return finished(folder, written.text, written.page)
 
 
-def _teller() -> Callable[[Told], None]:
-    line = Progress()
+def _teller() -> Callable[[Progress], None]:
+    line = StatusLine()
 
-    def tell(p: Told) -> None:
-        rest = "" if p.eta is None else f", {duration(p.eta)} to go"
-        line.show(f"{p.stage} {p.done}/{p.total}: {p.what}{rest}", last=p.done == p.total)
+    def tell(p: Progress) -> None:
+        line.show(f"{p.part} {p.done}/{p.total}: {p.what}{to_go(p.eta)}", last=p.done == p.total)
 
     return tell
 

@@ -7,18 +7,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from persona_evo.evolve.parallel import Workers
-from persona_evo.store.lines import made
-from persona_evo.store.lock import Lock
+from persona_evo.jobs.progress import Tell
+from persona_evo.jobs.runner import Runner
+from persona_evo.jobs.workers import Workers
 from persona_evo.studies import keeping
-from persona_evo.studies.evolution import choices, journal, levels, stages, training
+from persona_evo.studies.evolution import choices, levels, stages, training
 from persona_evo.studies.evolution.levels import LevelSet
 from persona_evo.studies.evolution.settings import Settings, from_values, study_game
 from persona_evo.studies.evolution.stages import Stage
 
 STUDY = "evolution"
 STAGES: dict[str, Stage] = {
-    "pools": lambda folder, settings, known, shift: levels.make(folder, settings, shift),
+    "pools": lambda folder, settings, known, runner: levels.make(folder, settings, runner),
     "lines": choices.choose,
     "train": training.train,
     "measure": stages.measuring("measure", stages.finals, stages.wins, stages.curves),
@@ -37,7 +37,7 @@ def run(
     jobs: int = 1,
     backend: str = "loky",
     end: float | None = None,
-    tell: journal.Tell | None = None,
+    tell: Tell | None = None,
     long: Path | None = None,
 ) -> str:
     """Do what is not done yet.
@@ -56,15 +56,13 @@ def run(
         RunError: the folder is for something else, damaged, or in use.
         KeyboardInterrupt: Ctrl-C; what was finished by then is kept.
     """
-    made(folder)
-    with Lock(folder):
-        keeping.claim(folder, STUDY, {"game_version": study_game().version, **settings.to_dict()})
+    with keeping.opened(folder, STUDY, {"game_version": study_game().version, **settings.to_dict()}):
         if long is not None:
             training.add_long(folder, settings, long)
         with Workers(jobs, backend) as workers:
             for name, stage in STAGES.items():
                 if name in wanted and not stage(
-                    folder, settings, levels.read(folder, sets), journal.Shift(workers, end, tell)
+                    folder, settings, levels.read(folder, sets), Runner(workers, end, tell)
                 ):
                     return name
     return ""

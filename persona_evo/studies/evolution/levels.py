@@ -11,12 +11,13 @@ from typing import Any, NamedTuple
 from persona_evo.errors import Place, RunError
 from persona_evo.evolve import pools
 from persona_evo.evolve.fitness_spec import LevelText
-from persona_evo.evolve.parallel import Workers
 from persona_evo.evolve.pools import Pool
 from persona_evo.games import mapsets
+from persona_evo.jobs.runner import Job, Runner
+from persona_evo.jobs.workers import Workers
 from persona_evo.personas import load as load_persona
-from persona_evo.studies.evolution import journal
 from persona_evo.studies.evolution.settings import Settings, study_game
+from persona_evo.studies.keeping import row_journal
 
 FILE = "pools.jsonl"
 TRAINING, VALIDATION, HELD_OUT = "train", "validation", "held out"
@@ -79,7 +80,7 @@ def named(name: str, where: str) -> LevelSet:
     return LevelSet.of(name, [LevelText.of(level) for level in mapsets.resolve(game, [where])])
 
 
-def make(folder: Path, settings: Settings, shift: journal.Shift) -> bool:
+def make(folder: Path, settings: Settings, runner: Runner) -> bool:
     """Generate and solve the pools that are not there yet; whether all are there."""
     game, counts = study_game(), _counts(settings)
     streams, best = _read(folder)
@@ -87,12 +88,12 @@ def make(folder: Path, settings: Settings, shift: journal.Shift) -> bool:
     def made(task: tuple[str, str]) -> list[dict[str, Any]]:
         stream, name = task
         if not name:
-            streams[stream] = pools.winnable(game, counts[stream], settings.seed, stream, shift.workers)
+            streams[stream] = pools.winnable(game, counts[stream], settings.seed, stream, runner.workers)
             texts = [{"name": v.name, "text": v.text, "options": dict(v.options)} for v in streams[stream]]
             return [*texts, {"stream": stream, "levels": [level.digest for level in streams[stream]]}]
         persona = load_persona(name, game)
         found = pools.best_known(
-            game, streams[stream], persona.utility, settings.seed, shift.workers, lists=persona.lists
+            game, streams[stream], persona.utility, settings.seed, runner.workers, lists=persona.lists
         )
         return [{"stream": stream, "persona": name, "best": [round(value, 9) for value in found]}]
 
@@ -100,9 +101,9 @@ def make(folder: Path, settings: Settings, shift: journal.Shift) -> bool:
     missing = [
         (stream, name) for stream, name in wanted if (name, stream) not in best and (name or stream not in streams)
     ]
-    jobs = [journal.Job(f"{stream}, {name or 'levels'}", (stream, name), counts[stream]) for stream, name in missing]
-    here = journal.Shift(Workers(1), shift.end, shift.tell)
-    return here.do("pools", made, jobs, lambda rows: journal.add(folder / FILE, rows), len(wanted) - len(missing))
+    jobs = [Job(f"{stream}, {name or 'levels'}", (stream, name), counts[stream]) for stream, name in missing]
+    here, journal = Runner(Workers(1), runner.end, runner.tell), row_journal(folder / FILE)
+    return here.run("pools", made, jobs, journal.append, len(wanted) - len(missing))
 
 
 def read(folder: Path, sets: Mapping[str, LevelSet] | None = None) -> Levels:
@@ -123,7 +124,7 @@ def _read(
     texts: dict[str, LevelText] = {}
     streams: dict[str, tuple[LevelText, ...]] = {}
     best: dict[tuple[str, str], tuple[float, ...]] = {}
-    for number, row in enumerate(journal.read(folder / FILE), 1):
+    for number, row in enumerate(row_journal(folder / FILE).read(), 1):
         try:
             if "text" in row:
                 level = LevelText.of_dict({**row, "source": ""})

@@ -16,11 +16,12 @@ from persona_evo.evolve.fitness import FitnessTrial, plans
 from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.evolve.searchers import playable
 from persona_evo.games.core import WON
+from persona_evo.jobs.runner import Job, Runner
 from persona_evo.personas import load as load_persona
 from persona_evo.seeds import derive
-from persona_evo.studies.evolution import journal
 from persona_evo.studies.evolution.levels import Levels, LevelSet
 from persona_evo.studies.evolution.settings import play_spec, study_game
+from persona_evo.studies.keeping import row_journal
 
 FILE = "measures.jsonl"
 
@@ -88,7 +89,7 @@ class _Task(NamedTuple):
     seed: int
 
 
-def measure(folder: Path, stage: str, probes: Iterable[Probe], seed: int, levels: Levels, shift: journal.Shift) -> bool:
+def measure(folder: Path, stage: str, probes: Iterable[Probe], seed: int, levels: Levels, runner: Runner) -> bool:
     """Measure what is not known yet; whether all is.
 
     Args:
@@ -106,8 +107,9 @@ def measure(folder: Path, stage: str, probes: Iterable[Probe], seed: int, levels
             specs[where] = play_spec(probe.search, probe.iterations, persona, texts)
         weight = len(specs[where].levels) * probe.trials * _cost(probe)
         name = f"{probe.levels}, {probe.persona}, {probe.search or 'casual'} {probe.iterations}"
-        jobs.append(journal.Job(name, _Task(probe, specs[where], seed), weight))
-    return shift.do(stage, play, jobs, lambda row: journal.add(folder / FILE, [row]), len(wanted) - len(jobs))
+        jobs.append(Job(name, _Task(probe, specs[where], seed), weight))
+    journal = row_journal(folder / FILE)
+    return runner.run(stage, play, jobs, lambda row: journal.append([row]), len(wanted) - len(jobs))
 
 
 def play(task: _Task) -> dict[str, Any]:
@@ -141,7 +143,7 @@ def read(folder: Path) -> dict[Probe, Measure]:
         RunError: a line cannot be read.
     """
     found: dict[Probe, Measure] = {}
-    for number, row in enumerate(journal.read(folder / FILE), 1):
+    for number, row in enumerate(row_journal(folder / FILE).read(), 1):
         try:
             probe = Probe(*(row[name] for name in Probe._fields))
             utilities = tuple(tuple(float(u) for u in group) for group in row["utilities"])

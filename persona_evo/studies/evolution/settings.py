@@ -13,13 +13,14 @@ from typing import Any, NamedTuple
 from persona_evo.errors import SettingsError, unknown
 from persona_evo.evolve import genome
 from persona_evo.evolve.fitness_spec import FitnessSpec, LevelText
+from persona_evo.evolve.setting import SLOW
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.games import registry
 from persona_evo.games.core import Game
 from persona_evo.personas import Persona, catalog
 from persona_evo.personas.core import PAPER
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.skill import Skill
+from persona_evo.search.skill import FULL_SIGHT
 from persona_evo.store import policies
 
 SEEDED, EVOLUTION, RANDOM, HILL, UCB1, LONG = "seeded", "evolution", "random", "hill", "ucb1", "long"
@@ -186,7 +187,7 @@ def from_values(**values: Any) -> Settings:
 
 def evolution_of(setting: str, method: str, quick: bool = False) -> EvolutionSettings:
     """What an evolution is in a setting."""
-    changes: dict[str, Any] = dict(_QUICKER if quick else {} if SETTINGS[setting].search else _SLOW)
+    changes: dict[str, Any] = dict(_QUICKER if quick else {} if SETTINGS[setting].search else SLOW)
     if SETTINGS[setting].lists:
         changes["wins"] = _WINS
     changes["variables"] = "planner" if setting == "single" else "metrics"
@@ -205,12 +206,7 @@ def play_spec(search: str, iterations: int, persona: Persona, levels: tuple[Leve
     found = FitnessSpec.of(
         study_game().name, (), persona.utility, rules, Budget(iterations), persona.priority, lists=persona.lists
     )
-    return dataclasses.replace(found, levels=levels, skill=None if search else _full_sight())
-
-
-def _full_sight() -> Skill:
-    """Who plays from move to move: looks ahead as far as a game goes, and makes no mistakes."""
-    return Skill("full sight", 1, study_game().horizon, 0.0, 1.0)
+    return dataclasses.replace(found, levels=levels, skill=None if search else FULL_SIGHT)
 
 
 @cache
@@ -253,15 +249,6 @@ _QUICK: dict[str, Any] = {
     "curves": 1,
     "budgets": (300, 1_000),
 }
-_SLOW = {
-    "population": 36,
-    "islands": 1,
-    "migrants": 0,
-    "levels_a_generation": 32,
-    "race_from": 8,
-    "tuning": 0.3,
-}
-"""What an evolution is where playthroughs are few and their results differ much, as one death decides."""
 _WINS = 0.25
 """Weight of a win where open lists are evolved, which must not lose levels that UCB1 wins."""
 _QUICKER = {"population": 8, "islands": 1, "elites": 2, "levels_a_generation": 4, "race_from": 2}

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from persona_evo.studies.evolution import journal
+from persona_evo.jobs.runner import Runner
 from persona_evo.studies.evolution.choices import LINE, PLAIN, SHIPPED, UTILITY, Choices
 from persona_evo.studies.evolution.levels import HELD_OUT, Levels
 from persona_evo.studies.evolution.measuring import Probe, measure
@@ -119,14 +119,14 @@ def transfers(c: Choices) -> Iterator[Probe]:
             yield from (c.probe(TRANSFERRED, persona, run.policy, HELD_OUT) for persona in c.settings.personas)
 
 
-Stage = Callable[[Path, Settings, Levels, journal.Shift], bool]
+Stage = Callable[[Path, Settings, Levels, Runner], bool]
 
 
 def measuring(name: str, *wanted: Callable[[Choices], Iterator[Probe]]) -> Stage:
     """A stage that measures, one kind of probes after the other."""
 
-    def stage(folder: Path, settings: Settings, levels: Levels, shift: journal.Shift) -> bool:
+    def stage(folder: Path, settings: Settings, levels: Levels, runner: Runner) -> bool:
         c = Choices.of(folder, settings, levels)
-        return all(measure(folder, name, each(c), settings.seed, levels, shift) for each in wanted)
+        return all(measure(folder, name, each(c), settings.seed, levels, runner) for each in wanted)
 
     return stage

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 from persona_evo.errors import Place, SettingsError
 from persona_evo.evolve import genome, searchers, training
-from persona_evo.evolve.parallel import Workers
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.training import Point, Trained, Training
+from persona_evo.jobs.runner import Job, Runner
+from persona_evo.jobs.workers import Workers
 from persona_evo.personas import load as load_persona
 from persona_evo.seeds import derive
 from persona_evo.store import policies
-from persona_evo.studies.evolution import journal
 from persona_evo.studies.evolution.levels import TRAINING, VALIDATION, Levels
 from persona_evo.studies.evolution.settings import (
     EVOLUTION,
@@ -27,6 +27,7 @@ from persona_evo.studies.evolution.settings import (
     spec_of,
     study_game,
 )
+from persona_evo.studies.keeping import row_journal
 
 LINES, RUNS = "lines.jsonl", "runs.jsonl"
 LINE = "line"
@@ -90,7 +91,7 @@ def add_long(folder: Path, settings: Settings, where: Path) -> None:
     game = study_game()
     known = {
         tuple(row[key] for key in ("setting", "persona", "policy"))
-        for row in journal.read(folder / RUNS)
+        for row in row_journal(folder / RUNS).read()
         if row.get("method") == LONG
     }
     found = [
@@ -109,8 +110,7 @@ def add_long(folder: Path, settings: Settings, where: Path) -> None:
         text = "" if policy is None else genome.of_policy(policy.tree_policy(game)) or ""
         if policy is not None and text and (setting, persona, text) not in known:
             mean = round(policy.mean or 0.0, 6)
-            journal.add(
-                folder / RUNS,
+            row_journal(folder / RUNS).append(
                 [
                     {
                         **Cell(setting, LONG, persona)._asdict(),
@@ -140,7 +140,7 @@ def _trained(task: Task) -> Trained:
         return searchers.search(how, task.training, task.seed, task.playthroughs, alone)
 
 
-def tune_lines(folder: Path, settings: Settings, levels: Levels, shift: journal.Shift) -> bool:
+def tune_lines(folder: Path, settings: Settings, levels: Levels, runner: Runner) -> bool:
     """Tune the numbers of all lines; those of a persona share the playthroughs of a run. Whether all is done."""
     tuned = tuned_lines(settings)
     wanted = [
@@ -149,7 +149,7 @@ def tune_lines(folder: Path, settings: Settings, levels: Levels, shift: journal.
         for persona in tuned
         for number, line in enumerate(tuned[persona], 1)
     ]
-    return _do("lines", folder / LINES, wanted, settings, levels, shift)
+    return _do("lines", folder / LINES, wanted, settings, levels, runner)
 
 
 def tuned_lines(settings: Settings) -> dict[str, tuple[str, ...]]:
@@ -157,13 +157,13 @@ def tuned_lines(settings: Settings) -> dict[str, tuple[str, ...]]:
     return {persona: lines()[1][persona][: settings.lines or None] for persona in settings.personas}
 
 
-def train(folder: Path, settings: Settings, levels: Levels, shift: journal.Shift) -> bool:
+def train(folder: Path, settings: Settings, levels: Levels, runner: Runner) -> bool:
     """Do all runs of all cells; whether all are done."""
     cells = settings.cells()
     first = [cell for cell in cells if cell.method in (SEEDED, EVOLUTION)]
     rest = [cell for cell in cells if cell not in first]
     wanted = [(cell, number, "") for some in (first, rest) for number in range(1, settings.runs + 1) for cell in some]
-    return _do("train", folder / RUNS, wanted, settings, levels, shift)
+    return _do("train", folder / RUNS, wanted, settings, levels, runner)
 
 
 def _do(
@@ -172,11 +172,10 @@ def _do(
     wanted: list[tuple[Cell, int, str]],
     settings: Settings,
     levels: Levels,
-    shift: journal.Shift,
+    runner: Runner,
 ) -> bool:
-    known = {
-        (row["setting"], row["method"], row["persona"], row["run"], row.get("line", "")) for row in journal.read(path)
-    }
+    journal = row_journal(path)
+    known = {(row["setting"], row["method"], row["persona"], row["run"], row.get("line", "")) for row in journal.read()}
     made: dict[tuple[str, str], Training] = {}
     jobs = []
     for cell, number, line in wanted:
@@ -191,8 +190,8 @@ def _do(
             cell, number, line, made[where], settings.evolving(cell), seed_of(settings, cell, number), playthroughs
         )
         name = f"{cell.setting}, {cell.method}, {cell.persona}, {number}"
-        jobs.append(journal.Job(name, task, playthroughs * COST[cell.setting]))
-    return shift.do(stage, run, jobs, lambda row: journal.add(path, [row]), len(wanted) - len(jobs))
+        jobs.append(Job(name, task, playthroughs * COST[cell.setting]))
+    return runner.run(stage, run, jobs, lambda row: journal.append([row]), len(wanted) - len(jobs))
 
 
 def material(settings: Settings, levels: Levels, setting: str, persona: str) -> Training:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from persona_evo.api.studies import Reproduction, Study
 from persona_evo.cli import options
 from persona_evo.cli.parser import filled, number, whole
-from persona_evo.cli.say import Progress, duration, note
+from persona_evo.cli.say import StatusLine, note, to_go
 from persona_evo.studies.commands import add_running, check_running, drawing, finished, seed_of, stopped
 
 if TYPE_CHECKING:
+    from persona_evo.jobs.progress import Progress
     from persona_evo.report.figures import Drawing
-    from persona_evo.studies.minidungeons.course import Progress as Told
 
 FROZEN = (
     "protocol",
@@ -92,7 +92,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Evolve, play and report what is not there yet."""
     check_running(args, (*FROZEN, "cross"), free="--for, ")
-    from persona_evo.evolve.deadline import duration as seconds
+    from persona_evo.jobs.deadline import duration as seconds
     from persona_evo.studies.minidungeons import reproduction
 
     tell: dict[str, Any] = {
@@ -139,12 +139,12 @@ def _folder(args: argparse.Namespace, protocol: str) -> Path:
     return settings.default_folder(NAME, protocol, args.levels, levels, args.quick)
 
 
-def _teller() -> Callable[[Told], None]:
-    line = Progress()
+def _teller() -> Callable[[Progress], None]:
+    line = StatusLine()
 
-    def tell(p: Told) -> None:
-        rest = "" if p.eta is None else f", {duration(p.eta)} to go for everything"
-        line.show(f"{p.share:.0%}: {p.part}, {p.detail}{rest}", last=p.last)
+    def tell(p: Progress) -> None:
+        rest = to_go(p.eta, " for everything")
+        line.show(f"{p.share:.0%}: {p.part}, {p.what}{rest}", last=p.ended)
 
     return tell
 

@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from persona_evo import seeds
 from persona_evo.errors import Place, PolicyError, RunError
@@ -31,6 +31,9 @@ from persona_evo.evolve.individuals import settled
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
+from persona_evo.jobs import schema
+from persona_evo.jobs.folder import differences
+from persona_evo.jobs.progress import Progress, Tell
 from persona_evo.personas import Persona
 from persona_evo.personas import load as load_persona
 from persona_evo.playtest import batch
@@ -38,16 +41,14 @@ from persona_evo.playtest import bounds as limits
 from persona_evo.playtest.journal import CONFIG as PLAYTEST
 from persona_evo.playtest.metrics import Bound
 from persona_evo.playtest.players import Player, Role
+from persona_evo.search.configuration import comparable
 from persona_evo.search.settings import Budget
 from persona_evo.search.tree_policy import TreePolicy
-from persona_evo.store import policies, runs, schema
-from persona_evo.store.lines import made
-from persona_evo.store.lock import Lock
+from persona_evo.store import policies, runs
 from persona_evo.store.policies import Policy
-from persona_evo.studies import keeping
 from persona_evo.studies.minidungeons import published as publications
 from persona_evo.studies.minidungeons.published import Published
-from persona_evo.studies.minidungeons.settings import Settings, claim, training
+from persona_evo.studies.minidungeons.settings import Settings, opened, training
 from persona_evo.words import plural
 
 RUNS = "runs"
@@ -58,20 +59,6 @@ _EVOLUTION = "evolution"
 
 _FIRST_RESERVE = 0.25
 """Share of the time given that is kept for the playtests before it is known how fast this machine is."""
-
-
-class Progress(NamedTuple):
-    """Told now and then: what is being done, how far it is, the share of everything that is done, seconds to go for
-    everything (None before it can be said), and whether this part is at its end."""
-
-    part: str
-    detail: str
-    share: float
-    eta: float | None
-    last: bool
-
-
-Tell = Callable[[Progress], None]
 
 
 @dataclass
@@ -169,7 +156,7 @@ class _Ledger:
                 eta = own + self.rest(name) / rate
             done = 1 - (sum(self.left.values()) - share * weight) / self.total
             if self._tell is not None:
-                self._tell(Progress(name, detail, done, eta, share >= 1))
+                self._tell(Progress(round(done * self.total), round(self.total), eta, detail, name, share >= 1))
 
         return tell
 
@@ -178,7 +165,7 @@ class Course:
     """One call's way through the parts.
 
     Args:
-        jobs, backend: see `evolve.parallel.Workers`; without influence on results.
+        jobs, backend: see `jobs.workers.Workers`; without influence on results.
         seconds: time for this call; evolutions share what the playtests leave of it.
         tell: called now and then.
     """
@@ -213,9 +200,7 @@ class Course:
             RunError: the folder is for something else, damaged, or in use.
             KeyboardInterrupt: Ctrl-C; everything up to then is kept.
         """
-        made(self.folder)
-        with Lock(self.folder):
-            claim(self.folder, self.settings, self.game, self.levels)
+        with opened(self.folder, self.settings, self.game, self.levels):
             outcomes = {p.name: self._evolutions(p) for p in self.personas}
             best = self._best(outcomes)
             chosen = {name: _policy(outcome) for name, outcome in best.items()}
@@ -322,7 +307,7 @@ class Course:
             end = self._deadline() if name.startswith(_EVOLUTION) else None
             tell = self.ledger.teller(name, end, fresh=not begun)
 
-            def progress(p: driving.Progress) -> None:
+            def progress(p: driving.GenerationProgress) -> None:
                 tell(
                     (p.generation + 1) / p.target,
                     f"generation {p.generation + 1}/{p.target}, best {p.best.fitness:.3f}",
@@ -506,8 +491,9 @@ def _check(folder: Path, expected: Mapping[str, Any]) -> None:
     Raises:
         RunError: it holds another evolution, or is damaged.
     """
-    known, ours = runs.read_config(folder), json.loads(json.dumps(expected))
-    other = keeping.difference({**known, "persona": known["persona"]["name"]}, ours, ours)
+    config, ours = runs.read_config(folder), json.loads(json.dumps(expected))
+    known = {key: value for key, value in config.items() if key in ours} | {"persona": config["persona"]["name"]}
+    other = differences(comparable(known), comparable(ours))
     if other is not None:
         raise RunError(
             "another evolution is in this folder",

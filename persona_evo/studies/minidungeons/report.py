@@ -48,14 +48,14 @@ from persona_evo.words import counted
 NONE = "–"
 """Stands for what is not known or does not exist."""
 
-Progress = Callable[[str], None]
+Tell = Callable[[str], None]
 Rows = list[dict[str, object]]
 
 
 @dataclass
 class _Folder:
     root: Path
-    progress: Progress | None = None
+    progress: Tell | None = None
     written: list[Path] = field(default_factory=list)
 
     def csv(self, name: str, rows: Sequence[Mapping[str, object]]) -> None:
@@ -78,7 +78,7 @@ class _Folder:
         return Svg(charts.save(chart, self.figure(name, ".svg")), caption)
 
 
-def write(material: Material, progress: Progress | None = None) -> Report:
+def write(material: Material, progress: Tell | None = None) -> Report:
     """Write the report into the reproduction's folder; files of the same names are written anew."""
     m = material
     for name in ("tables", "figures", "policies"):

@@ -10,6 +10,7 @@ from typing import Any
 from persona_evo.api.studies import Reproduction
 from persona_evo.games import registry
 from persona_evo.games.core import Level
+from persona_evo.jobs.progress import Tell
 from persona_evo.studies.minidungeons import course
 from persona_evo.studies.minidungeons import published as publications
 from persona_evo.studies.minidungeons import settings as reproductions
@@ -39,7 +40,7 @@ def reproduce(
     jobs: int = -1,
     backend: str = "loky",
     duration: float | None = None,
-    progress: Callable[[course.Progress], None] | None = None,
+    progress: Tell | None = None,
     drawing: Callable[[str], None] | None = None,
     **settings: Any,
 ) -> PersonasReproduced:
@@ -70,7 +71,7 @@ def resume(
     jobs: int = -1,
     backend: str = "loky",
     duration: float | None = None,
-    progress: Callable[[course.Progress], None] | None = None,
+    progress: Tell | None = None,
     drawing: Callable[[str], None] | None = None,
 ) -> PersonasReproduced:
     """Continue a reproduction with nothing but its folder (arguments as for `reproduce`)."""
@@ -85,7 +86,7 @@ def _reproduce(
     jobs: int,
     backend: str,
     duration: float | None,
-    progress: course.Tell | None,
+    progress: Tell | None,
     drawing: Callable[[str], None] | None,
 ) -> PersonasReproduced:
     from persona_evo.studies.minidungeons import report

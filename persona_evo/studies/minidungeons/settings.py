@@ -14,10 +14,10 @@ from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.games import mapsets, registry
 from persona_evo.games.core import Game, Level
+from persona_evo.jobs import schema
+from persona_evo.jobs.folder import JobFolder
 from persona_evo.search.settings import PRESETS, Budget, SearchSettings
-from persona_evo.store import schema
 from persona_evo.studies import keeping
-from persona_evo.studies.keeping import CONFIG, SCHEMA
 from persona_evo.studies.minidungeons.published import Published
 from persona_evo.studies.minidungeons.published import load as load_published
 
@@ -252,14 +252,10 @@ def _holds(folder: Path, levels: Sequence[Level]) -> bool:
     return known == [(level.name, level.text) for level in levels]
 
 
-def claim(folder: Path, settings: Settings, game: Game, levels: Sequence[Level]) -> None:
-    """Write down in the folder what it is for; nothing happens if it says the same already.
-
-    Raises:
-        RunError: it is for something else.
-    """
+def opened(folder: Path, settings: Settings, game: Game, levels: Sequence[Level]) -> JobFolder:
+    """Make or resume the folder of a reproduction, and lock it (see `keeping.opened`)."""
     texts = [LevelText.of(v).to_dict() for v in levels]
-    keeping.claim(folder, settings.study, {"game_version": game.version, **settings.to_dict(), "levels": texts})
+    return keeping.opened(folder, settings.study, {"game_version": game.version, **settings.to_dict(), "levels": texts})
 
 
 def reopen(folder: Path) -> tuple[Settings, list[Level]]:
@@ -268,16 +264,8 @@ def reopen(folder: Path) -> tuple[Settings, list[Level]]:
     Raises:
         RunError: no reproduction's folder, a damaged file, or one made with other rules of the game.
     """
-    path = folder / CONFIG
-    if not path.is_file():
-        raise RunError(
-            "this is not the folder of a reproduction",
-            place=Place(str(folder)),
-            expected=f"a folder with {CONFIG}",
-            hint="name the folder that --out named",
-        )
-    data, text = schema.read(path, RunError)
-    data = schema.migrate(data, text, str(path), RunError, SCHEMA, {})
+    r = keeping.KIND.reader(folder)
+    data, path = r.data, r.source
     try:
         rest = {k: v for k, v in data.items() if k not in ("schema", "game_version", "levels")}
         settings = Settings.from_dict(rest)
@@ -287,7 +275,7 @@ def reopen(folder: Path) -> tuple[Settings, list[Level]]:
     except (KeyError, TypeError, ValueError, AttributeError, SettingsError) as e:
         raise RunError(
             "the reproduction's file is damaged",
-            place=Place(str(path)),
+            place=Place(path),
             found=str(e).partition("\n")[0],
             expected="as this program wrote it",
             hint=schema.RESTORE,
@@ -295,7 +283,7 @@ def reopen(folder: Path) -> tuple[Settings, list[Level]]:
     if version != game.version:
         raise RunError(
             "the rules of the game have changed since this reproduction began",
-            place=Place(str(path)),
+            place=Place(path),
             found=f"version {version}",
             expected=f"version {game.version}",
             hint="start a new one",

@@ -11,19 +11,18 @@ from __future__ import annotations
 import dataclasses
 import functools
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from persona_evo.jobs.progress import Progress, Tell
 from persona_evo.playtest.experiment import course
 from persona_evo.playtest.experiment.course import Results
 from persona_evo.playtest.experiment.design import Experiment
 from persona_evo.playtest.experiment.reading import Reader
 from persona_evo.playtest.experiment.results import SIGNIFICANT, Comparison, comparisons, p_words
 from persona_evo.seeds import derive
-from persona_evo.store.lines import made
-from persona_evo.store.lock import Lock
 from persona_evo.studies import keeping
 
 FILE = Path(__file__).with_name("montecarlo.toml")
@@ -126,15 +125,6 @@ class Material:
         return len(self.results) == len(chapters) and all(r.complete for r in self.results.values())
 
 
-class Progress(NamedTuple):
-    """Told now and then: the chapter, its number and how many there are, and how far it is."""
-
-    title: str
-    number: int
-    of: int
-    inside: course.Progress
-
-
 @functools.cache
 def load() -> Thesis:
     """The thesis' experiments."""
@@ -163,9 +153,7 @@ def settings_of(
     return Settings(replicates or usual[0], rollouts or usual[1], seed)
 
 
-def conduct(
-    folder: Path, settings: Settings, *, jobs: int = 1, progress: Callable[[Progress], None] | None = None
-) -> Material:
+def conduct(folder: Path, settings: Settings, *, jobs: int = 1, progress: Tell | None = None) -> Material:
     """Make all searches that are not there yet; what Ctrl-C leaves is not complete.
 
     Raises:
@@ -173,17 +161,15 @@ def conduct(
     """
     thesis = load()
     material = Material(folder, settings, thesis, {})
-    made(folder)
-    with Lock(folder):
-        keeping.claim(folder, STUDY, dataclasses.asdict(settings))
+    with keeping.opened(folder, STUDY, dataclasses.asdict(settings)):
         for number, chapter in enumerate(thesis.chapters, 1):
             experiment = chapter.experiment.smaller(settings.replicates, settings.rollouts)
             experiment = dataclasses.replace(experiment, seed=derive(settings.seed, experiment.name))
             tell = None
             if progress is not None:
 
-                def tell(p: course.Progress, title: str = experiment.title, number: int = number) -> None:
-                    progress(Progress(title, number, len(thesis.chapters), p))
+                def tell(p: Progress, part: str = f"{number}/{len(thesis.chapters)} {experiment.title}") -> None:
+                    progress(p._replace(part=part))
 
             done = course.conduct(experiment, folder / RUNS / experiment.name, jobs=jobs, progress=tell)
             material.results[experiment.name] = done

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from persona_evo.api.studies import Study
 from persona_evo.cli import options
 from persona_evo.cli.parser import whole
-from persona_evo.cli.say import Progress, duration, note
+from persona_evo.cli.say import StatusLine, note, to_go
 from persona_evo.studies.commands import add_running, check_running, drawing, finished, seed_of, stopped
 from persona_evo.words import counted
 
 if TYPE_CHECKING:
-    from persona_evo.studies.montecarlo.chapters import Progress as Told
+    from persona_evo.jobs.progress import Progress
 
 FROZEN = ("replicates", "rollouts")
 """Options that a resumed reproduction has from its folder."""
@@ -52,24 +52,19 @@ def run(args: argparse.Namespace) -> int:
         f"seed {settings.seed}, into {folder}"
     )
     material = study.conduct(folder, settings, jobs=options.jobs_of(args), progress=_teller())
-    Progress.done_with_line()
+    StatusLine.done_with_line()
     if not material.complete:
         return stopped(args, folder)
     written = report.write(material, drawing())
     return finished(folder, written.text, written.page)
 
 
-def _teller() -> Callable[[Told], None]:
-    line = Progress()
+def _teller() -> Callable[[Progress], None]:
+    line = StatusLine()
 
-    def tell(p: Told) -> None:
-        inside = p.inside
-        rest = "" if inside.eta is None else f", {duration(inside.eta)} to go for it"
-        line.show(
-            f"{p.number}/{p.of} {p.title}, {inside.done / inside.total:.0%}: {inside.cell}, replicate "
-            f"{inside.replicate + 1}{rest}",
-            last=p.number == p.of and inside.done >= inside.total,
-        )
+    def tell(p: Progress) -> None:
+        rest = to_go(p.eta, " for it")
+        line.show(f"{p.part}, {p.share:.0%}: {p.what}{rest}", last=p.done >= p.total)
 
     return tell
 

@@ -7,7 +7,7 @@ import argparse
 from persona_evo.api.studies import Study
 from persona_evo.cli import options
 from persona_evo.cli.parser import whole
-from persona_evo.cli.say import Progress, note
+from persona_evo.cli.say import StatusLine, note
 from persona_evo.studies.commands import add_running, check_running, drawing, finished, stopped
 
 FROZEN = ("games", "drops", "clock", "generations", "population", "iterations")
@@ -53,14 +53,14 @@ def run(args: argparse.Namespace) -> int:
         settings = Settings.of(quick=args.quick, seed=args.seed, **given)
         folder = args.out or usual_folder("puyo", "quick" * args.quick)
         note(f"reproducing puyo, seed {settings.seed}, into {folder}")
-    line = Progress()
+    line = StatusLine()
     try:
         material = puyo.run(
             folder,
             settings,
             jobs=options.jobs_of(args),
             backend=args.backend,
-            tell=lambda what, share: line.show(f"{share:.0%}: {what}"),
+            tell=lambda p: line.show(f"{p.share:.0%}: {p.what}"),
         )
     except KeyboardInterrupt:
         return stopped(args, folder)

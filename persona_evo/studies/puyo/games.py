@@ -14,8 +14,6 @@ on the machine. A game that is finished is never played again; the same call goe
 from __future__ import annotations
 
 import dataclasses
-import json
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,6 +24,8 @@ from persona_evo.evolve import run as evolution
 from persona_evo.formula import Formula, parse
 from persona_evo.games import mapsets, registry
 from persona_evo.games.core import LOST, Game, Level
+from persona_evo.jobs.journal import Journal, LineFormat, Row, compact
+from persona_evo.jobs.progress import Progress, Tell
 from persona_evo.personas import Persona
 from persona_evo.personas import load as load_persona
 from persona_evo.search import baselines
@@ -36,9 +36,7 @@ from persona_evo.search.problem import Problem
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy, with_lists
 from persona_evo.seeds import derive
-from persona_evo.store import policies, schema
-from persona_evo.store.lines import made
-from persona_evo.store.lock import Lock
+from persona_evo.store import policies
 from persona_evo.store.policies import Policy
 from persona_evo.studies import keeping
 from persona_evo.studies.puyo.cells import (
@@ -90,6 +88,28 @@ class Played:
         return self.scores[-1]
 
 
+def _played(row: Row, place: Place) -> Played:
+    try:
+        return Played(**{**row, "scores": tuple(row["scores"])})
+    except (TypeError, KeyError) as e:
+        raise RunError(
+            "a game cannot be read",
+            place=place,
+            found=str(row)[:80],
+            expected="a line as this program wrote it",
+            hint=LINES.hint,
+        ) from e
+
+
+LINES: LineFormat[Played] = LineFormat(
+    "game",
+    lambda played: compact(dataclasses.asdict(played)),
+    _played,
+    lambda played: (played.cell, played.game),
+    hint="delete the line; the game is played again",
+)
+
+
 @dataclass
 class Material:
     """All games by the cell's name, and the policy that was evolved. levels: starting positions; tests: to plan."""
@@ -109,10 +129,6 @@ class Material:
         return self.played.get(Cell(method, depth, kind, limit, persona).name, [])
 
 
-Tell = Callable[[str, float], None]
-"""Told what is being done and the share of it that is done."""
-
-
 def run(
     folder: Path, settings: Settings, *, jobs: int = 1, backend: str = "loky", tell: Tell | None = None
 ) -> Material:
@@ -122,12 +138,10 @@ def run(
         RunError: the folder is for something else, damaged, or in use.
         KeyboardInterrupt: Ctrl-C; everything up to then is kept.
     """
-    made(folder)
     game = registry.get("puyo")
     levels = mapsets.resolve(game, ["positions"])[: settings.games]
     persona = load_persona(settings.persona, game)
-    with Lock(folder):
-        keeping.claim(folder, "puyo", {"game_version": game.version, **settings.to_dict()})
+    with keeping.opened(folder, "puyo", {"game_version": game.version, **settings.to_dict()}):
         outcome = _evolve(folder, settings, game, persona, jobs, backend, tell)
         assert outcome.policy is not None
         policy = policies.read(outcome.policy)
@@ -135,17 +149,17 @@ def run(
 
         tests = mapsets.resolve(game, ["test"])
         material = Material(folder, settings, game, levels, tests, persona, policy, runs.read_journal(outcome.folder))
-        known = {(p.cell, p.game): p for p in _kept(folder / GAMES)}
+        games = Journal(folder / GAMES, LINES)
+        known = {LINES.key(played): played for played in games.read()}
         many = {PLANNED: TRIALS * len(tests)}
         wanted = [(cell, n) for cell in cells(settings) for n in range(many.get(cell.kind, len(levels)))]
         for done, (cell, number) in enumerate(wanted):
             played = known.get((cell.name, number))
             if played is None:
                 if tell is not None:
-                    tell(cell.name, done / len(wanted))
+                    tell(Progress(done, len(wanted), None, cell.name))
                 played = play(material, cell, number)
-                row = json.dumps(dataclasses.asdict(played), separators=(",", ":"))
-                schema.append_lines(folder / GAMES, [row])
+                games.append([played])
             material.played.setdefault(cell.name, []).append(played)
     return material
 
@@ -222,28 +236,6 @@ def record(game: Game, level: Level, cell: str, number: int, actions: tuple[int,
     )
 
 
-def _kept(path: Path) -> Iterator[Played]:
-    """The games of a file; a last line that was torn when the program was killed is cut off."""
-    if not path.is_file():
-        return
-    text = schema.read_text(path, RunError)
-    whole, _, torn = text.rpartition("\n")
-    if torn:
-        schema.write_atomically(path, whole + "\n" if whole else "")
-    for number, line in enumerate(whole.splitlines(), 1):
-        try:
-            row = json.loads(line)
-            yield Played(**{**row, "scores": tuple(row["scores"])})
-        except (ValueError, TypeError, KeyError, RecursionError) as e:
-            raise RunError(
-                "a game cannot be read",
-                place=Place(str(path), number),
-                found=line[:80],
-                expected="a line as this program wrote it",
-                hint="delete the line; the game is played again",
-            ) from e
-
-
 def _evolve(
     folder: Path, s: Settings, game: Game, persona: Persona, jobs: int, backend: str, tell: Tell | None
 ) -> evolution.Outcome:
@@ -252,9 +244,10 @@ def _evolve(
     if outcome is not None:
         return outcome
 
-    def progress(p: driving.Progress) -> None:
+    def progress(p: driving.GenerationProgress) -> None:
         if tell is not None:
-            tell(f"evolution of {persona.name}, generation {p.generation + 1}/{p.target}", 0.0)
+            what = f"evolution of {persona.name}, generation {p.generation + 1}/{p.target}"
+            tell(Progress(0, 1, None, what))
 
     if (where / "config.json").is_file():
         outcome = evolution.resume(where, jobs=jobs, backend=backend, progress=progress)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from persona_evo.errors import InputError, Place, unknown
+from persona_evo.jobs import checksum
 
 MAX_BYTES = 256 * 2**20
 """Largest JSON file that is read, in bytes."""
@@ -275,9 +276,24 @@ def _has_utf8(data: Any) -> bool:
 
 
 def read(path: Path, error: Error) -> tuple[dict[str, Any], str]:
-    """(object, text) of a JSON file; raises as `read_text` and `parse`."""
+    """Read a JSON file.
+
+    Returns:
+        The object, without its checksum, and the text.
+
+    Raises:
+        error: as `read_text` and `parse` raise it, and where the file does not have the checksum that it names.
+    """
     text = read_text(path, error)
-    return parse(text, str(path), error), text
+    data = parse(text, str(path), error)
+    if checksum.verify(text, Place(str(path)), error, RESTORE):
+        del data[checksum.KEY]
+    return data, text
+
+
+def write(path: Path, values: Mapping[str, Any]) -> None:
+    """Replace a JSON file, with a checksum; raises as `write_atomically`."""
+    write_atomically(path, checksum.sealed(dump(values)))
 
 
 def _around(text: str, position: int) -> str:

@@ -18,7 +18,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from persona_evo.evolve.parallel import Workers, worker_name
+from persona_evo.jobs.workers import Workers, worker_name
 
 PART_SECONDS = (0.05, 1.0)
 """Shortest and longest time that a part should take: shorter ones cost in traffic, longer ones leave workers waiting

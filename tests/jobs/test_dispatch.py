@@ -9,9 +9,9 @@ from typing import ClassVar
 
 import pytest
 
-from persona_evo.evolve import dispatch
-from persona_evo.evolve.dispatch import Costs, Dispatch, done
-from persona_evo.evolve.parallel import Workers
+from persona_evo.jobs import dispatch
+from persona_evo.jobs.dispatch import Costs, Dispatch, done
+from persona_evo.jobs.workers import Workers
 
 from .tasks import sleeps
 

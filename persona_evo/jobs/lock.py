@@ -49,7 +49,7 @@ class Lock:
                 "the folder cannot be locked",
                 place=Place(str(self.path)),
                 found=e.strerror,
-                hint="see that the folder may be written, or name another with --out",
+                hint="see that the folder may be written, or name another folder with --out",
             ) from e
         holder = _holder(self.path)
         if not _try_often(handle):

@@ -26,12 +26,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
+from persona_evo import limits
 from persona_evo.errors import SettingsError, unknown
-
-if TYPE_CHECKING:
-    from persona_evo.games.core import Game
 
 BACKENDS = ("loky", "threading", "dask", "ray")
 
@@ -96,8 +94,7 @@ class Workers:
         if backend not in BACKENDS:
             expected, hint = unknown(backend, BACKENDS)
             raise SettingsError("no such backend", found=backend, expected=expected, hint=hint)
-        if isinstance(jobs, bool) or not isinstance(jobs, int) or (jobs < 1 and jobs != -1):
-            raise SettingsError("the number of jobs is out of range", found=repr(jobs), expected="at least 1, or -1")
+        jobs = limits.jobs(jobs)
         _check_address(backend, address)
         self.jobs = cores() if jobs == -1 else jobs
         self.backend, self.address, self._idle = backend, address, idle
@@ -184,14 +181,22 @@ class Workers:
 
 @contextlib.contextmanager
 def lent(
-    workers: Workers | None, game: Game, jobs: int = 1, backend: str = "loky", address: str | None = None
+    workers: Workers | None,
+    jobs: int = 1,
+    backend: str = "loky",
+    address: str | None = None,
+    *,
+    alone: bool = False,
 ) -> Iterator[Workers]:
-    """Workers that play a game: those that are given, which are left running, or new ones.
+    """Provide workers: those that are given, which are left running, or new ones.
 
-    A game that runs in processes of its own is played from this process, whatever is given: its rollouts are what is
-    played at once (see `persona_evo.connect`).
+    Args:
+        workers: that are running already, None for new ones.
+        jobs, backend, address: of new ones, see `Workers`.
+        alone: work in this process, whatever is given. A game that runs in processes of its own needs that: it plays
+            many rollouts at once (see `persona_evo.connect`).
     """
-    if game.outside is not None:
+    if alone:
         yield Workers(1)
     elif workers is not None:
         yield workers

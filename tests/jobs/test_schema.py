@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from persona_evo.errors import InputError, PolicyError, RunError
-from persona_evo.store import schema
+from persona_evo.jobs import schema
 
 TEXT = '{\n  "name": "a",\n  "list": [1, {"deep": true}],\n  "o": {"k": 5}\n}\n'
 

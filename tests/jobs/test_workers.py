@@ -17,15 +17,15 @@ from persona_evo.evolve.fitness import Fitness, FitnessTrial, play
 from persona_evo.evolve.fitness_spec import FitnessSpec, spec_from_dict, spec_to_dict
 from persona_evo.evolve.genetics import metrics_of
 from persona_evo.evolve.islands import Request, generations
-from persona_evo.evolve.parallel import Workers
 from persona_evo.formula import parse
 from persona_evo.games import mapsets, registry
+from persona_evo.jobs.workers import Workers
 from persona_evo.search.plan import plan
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
+from tests.evolve.synthetic import small
 from tests.shared import hear_ctrl_c
 
-from .synthetic import small
 from .tasks import slow, square
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -119,8 +119,8 @@ def alive(pid: int) -> bool:
 
 SLEEPER = """
 import sys, time
-from persona_evo.evolve.parallel import Workers
-from tests.evolve.tasks import slow
+from persona_evo.jobs.workers import Workers
+from tests.jobs.tasks import slow
 if __name__ == "__main__":
     with Workers(2) as workers:
         print(*set(workers.map(slow, [0.05] * 8)), flush=True)

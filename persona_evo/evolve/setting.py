@@ -1,0 +1,110 @@
+"""What a policy is evolved for: whole plans, an agent, or a player of some skill who searches anew for each move."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from persona_evo.errors import SettingsError, unknown
+from persona_evo.games.core import Game
+from persona_evo.search.settings import Budget
+from persona_evo.search.skill import EVOLVED, FULL_SIGHT, PERFECT, Skill, check_game, skill_from_dict
+
+SLOW: Mapping[str, Any] = {
+    "population": 36,
+    "islands": 1,
+    "migrants": 0,
+    "levels_a_generation": 32,
+    "race_from": 8,
+    "tuning": 0.3,
+}
+"""What differs from `EvolutionSettings.sampling` where playthroughs are few and their results differ much, as one death
+decides."""
+
+
+class SkilledPlay(NamedTuple):
+    """Play by somebody who searches anew for each move.
+
+    Attributes:
+        skill: how well.
+        budget: of the search for a move.
+        per_legal_move: that budget is multiplied by the number of legal moves.
+    """
+
+    skill: Skill
+    budget: Budget
+    per_legal_move: bool
+
+    @classmethod
+    def of(
+        cls, name: str, game: Game, iterations: int | None = None, *, others: Mapping[str, object] | None = None
+    ) -> SkilledPlay | None:
+        """The play that a name stands for, None for no name.
+
+        Args:
+            name: of a skill, one of `EVOLVED`.
+            iterations: of the search for a move; None for what the skill itself has.
+            others: further choices by what they are called, of which none goes with a skill.
+
+        Raises:
+            SettingsError: no such skill, a game that cannot be played so, or a choice that does not go with it.
+        """
+        if not name:
+            return None
+        if name not in EVOLVED:
+            expected, hint = unknown(name, EVOLVED)
+            if name == PERFECT:
+                hint = f"{PERFECT!r} is the planner, for which --search anytime evolves"
+            raise SettingsError("no such skill to evolve for", found=name, expected=expected, hint=hint)
+        skill = EVOLVED[name]
+        own = cls(skill, Budget(iterations or skill.iterations), iterations is None and skill is not FULL_SIGHT)
+        own.check(game, others or {})
+        return own
+
+    def check(self, game: Game, others: Mapping[str, object]) -> None:
+        """See that the game can be played so, and that nothing else says how it is played (see `of`).
+
+        Raises:
+            SettingsError: it cannot, or something does.
+        """
+        check_game(game)
+        for what in (what for what, value in others.items() if value):
+            raise SettingsError(
+                f"{what} does not go with a skill, which says how moves are searched for",
+                found=f"{what} beside skill {self.skill.name}",
+                expected="one of them",
+                hint=f"leave {what} or the skill out",
+            )
+
+
+def with_usual(
+    changes: Mapping[str, Any], skilled: SkilledPlay | None, game: Game, preset: str, generated: bool
+) -> dict[str, Any]:
+    """Settings as they were given, with those that suit a skilled player better than the presets' do.
+
+    Args:
+        changes: single settings of the evolution, as they were given.
+        skilled: who plays; None changes nothing.
+        preset: of the evolution.
+        generated: whether many levels are generated, of which the preset "modern" draws some for each generation.
+    """
+    if skilled is None:
+        return dict(changes)
+    usual: dict[str, Any] = {} if game.deterministic else {"variables": "extended"}
+    if preset == "modern" and changes.get("levels_a_generation", generated) not in (0, False):
+        usual |= {k: v for k, v in SLOW.items() if k != "migrants" or "islands" not in changes}
+    return {**usual, **changes}
+
+
+def in_words(played: Mapping[str, Any]) -> str:
+    """What a playthrough or a move is given, and by whom it is played.
+
+    Args:
+        played: "budget" and, where there is one, "skill" or "league", as `fitness_spec.spec_to_dict` has them.
+    """
+    budget = played["budget"]
+    limit = ", ".join(f"{budget[k]:g} {k}" for k in ("iterations", "seconds", "nodes") if budget.get(k) is not None)
+    if "skill" not in played:
+        return f"{limit} a {'move' if 'league' in played else 'playthrough'}"
+    skill, per_legal_move = skill_from_dict(played["skill"])
+    return f"skill {skill.name}: {limit} {'for each legal' if per_legal_move else 'a'} move, {skill.limits}"

@@ -1,0 +1,35 @@
+"""What a worker keeps from one job to the next."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable
+from typing import Any, Generic, TypeVar
+
+V = TypeVar("V")
+
+
+class WorkerCache(threading.local, Generic[V]):
+    """Values that are expensive to make, for each thread of each worker on its own.
+
+    Args:
+        size: most values of a thread; the oldest goes first.
+        close: called with a value that goes.
+    """
+
+    def __init__(self, size: int, close: Callable[[V], Any] = lambda _: None) -> None:
+        self._size, self._close = size, close
+        self._kept: dict[Hashable, V] = {}
+
+    def get(self, key: Hashable, make: Callable[[], V]) -> V:
+        """The value of a key, made if it is not there."""
+        if key not in self._kept:
+            while len(self._kept) >= self._size:
+                self._close(self._kept.pop(next(iter(self._kept))))
+            self._kept[key] = make()
+        return self._kept[key]
+
+    def clear(self) -> None:
+        """Let go of all values of this thread."""
+        while self._kept:
+            self._close(self._kept.popitem()[1])

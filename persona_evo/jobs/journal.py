@@ -1,0 +1,214 @@
+"""Append-only files of results: one JSON object a line, each with a checksum.
+
+Guarantees, whatever kills the process or stops the machine:
+
+- A result that `Journal.append` was given is on disk when it returns.
+- The file holds a beginning of the results and at most one torn line, which is cut off by the next `append`.
+- A line that was damaged or changed later is reported with its file and number. It is never used, and never skipped.
+
+Lines that earlier versions wrote have no checksum and are accepted as long as no line before them has one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from persona_evo.errors import Place, RunError
+from persona_evo.jobs import checksum, schema
+
+R = TypeVar("R")
+
+REPEAT = "delete this line and all after it: resuming repeats what they hold; or restore the file from a copy"
+"""What to do about a damaged line."""
+
+Row = dict[str, Any]
+"""A line as plain values."""
+
+
+@dataclass(frozen=True)
+class LineFormat(Generic[R]):
+    """How the results of a kind of job are written.
+
+    Attributes:
+        name: of a result, in messages.
+        encode: the line for a result, without its end and its checksum.
+        decode: the result that a line holds; raises RunError with the place where it holds none.
+        key: what tells results apart.
+        label: a key in words.
+        hint: what to do about a line that is damaged or does not belong to the job.
+    """
+
+    name: str
+    encode: Callable[[R], str]
+    decode: Callable[[Row, Place], R]
+    key: Callable[[R], Hashable]
+    label: Callable[[Any], str] = str
+    hint: str = REPEAT
+
+
+class Journal(Generic[R]):
+    """The results of a job, in a file that grows by whole lines.
+
+    Args:
+        path: of the file; it need not exist.
+        form: how a line is written and read.
+    """
+
+    def __init__(self, path: Path, form: LineFormat[R]) -> None:
+        self.path, self.form = path, form
+
+    def place(self, number: int) -> Place:
+        """Where result `number` is, from 1."""
+        return Place(str(self.path), number)
+
+    def append(self, results: Iterable[R]) -> None:
+        """Write results, safe from a crash when this returns; a torn last line is cut off first."""
+        cut_torn_line(self.path)
+        append(self.path, map(self.form.encode, results))
+
+    def read(self, wanted: Sequence[Hashable] | None = None) -> list[R]:
+        """Read all results without changing the file; a torn last line is ignored.
+
+        Args:
+            wanted: keys of all results of the job in their order, of which those in the file must be the first; None
+                where results come in any order.
+
+        Raises:
+            RunError: a line is damaged, or does not belong to the job.
+        """
+        found: list[R] = []
+        for row, place in rows(self.path, self.form.name, self.form.hint):
+            result = self.form.decode(row, place)
+            key, number = self.form.key(result), len(found)
+            if wanted is not None and (number >= len(wanted) or key != wanted[number]):
+                due = self.form.label(wanted[number]) if number < len(wanted) else f"{len(wanted)} lines"
+                raise RunError(
+                    f"a {self.form.name} does not belong here",
+                    place=place,
+                    found=self.form.label(key),
+                    expected=due,
+                    hint=self.form.hint,
+                )
+            found.append(result)
+        return found
+
+
+def append(path: Path, lines: Iterable[str]) -> int:
+    """Add JSON objects to a file as lines with checksums, safe from a crash when this returns.
+
+    Returns:
+        The size of the file in bytes.
+    """
+    return schema.append_lines(path, map(checksum.sealed, lines))
+
+
+def rows(path: Path, name: str, hint: str = REPEAT, end: int | None = None) -> Iterator[tuple[Row, Place]]:
+    """Read the whole lines of a file without their checksums; a torn last line is left out.
+
+    Args:
+        path: of the file; one that does not exist has no lines.
+        name: what a line holds, for messages.
+        hint: what to do about a damaged line.
+        end: where to stop, in bytes; None for the end of the file.
+
+    Raises:
+        RunError: it is no regular file, or a line is damaged.
+    """
+    if not path.exists():
+        return
+    if not path.is_file():
+        raise RunError("this is no regular file", place=Place(str(path)), hint="restore it from a copy")
+    needed, read = False, 0
+    with open(path, "rb") as file:
+        for number, line in enumerate(file, 1):
+            read += len(line)
+            if not line.endswith(b"\n") or (end is not None and read > end):
+                return
+            place = Place(str(path), number)
+            row, has = _row(line, place, name, hint)
+            if needed and not has:
+                raise RunError(
+                    f"a {name} has no checksum",
+                    place=place,
+                    found=repr(line[-40:].decode("utf-8", "replace").rstrip()),
+                    expected=f'"{checksum.KEY}" at the end of the line, as in the lines before it',
+                    hint=hint,
+                )
+            needed = needed or has
+            yield row, place
+
+
+def _row(line: bytes, place: Place, name: str, hint: str) -> tuple[Row, bool]:
+    """The values of a line, and whether it has a checksum."""
+    text = line.decode("utf-8", "replace").rstrip("\r\n")
+    try:
+        row = json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as e:
+        raise _unreadable(text, place, name, hint, str(e)) from e
+    if not isinstance(row, dict):
+        raise RunError(
+            f"a {name} cannot be read: not an object",
+            place=place,
+            found=repr(text[:40]),
+            expected="one JSON object a line",
+            hint=hint,
+        )
+    sealed = checksum.verify(text, place, RunError, hint)
+    if not sealed and "\ufffd" in text and "\ufffd".encode() not in line:
+        raise RunError(f"a {name} is not UTF-8 text", place=place, hint=hint)
+    if sealed:
+        del row[checksum.KEY]
+    return row, sealed
+
+
+def _unreadable(text: str, place: Place, name: str, hint: str, why: str) -> RunError:
+    """The error for a line that is not JSON, with the column where that is known."""
+    found = RunError(f"not valid JSON: {why}", place=place)
+    try:
+        schema.parse_line(text, place, RunError)
+    except RunError as told:
+        found = told
+    problem = found.what.removeprefix("not valid JSON: ")
+    return RunError(
+        f"a {name} cannot be read: not valid JSON: {problem}",
+        place=found.place,
+        found=found.found,
+        expected="one JSON object a line",
+        hint=hint,
+    )
+
+
+def _refuse_constant(text: str) -> float:
+    raise ValueError(f"{text} is no JSON number")
+
+
+def cut_torn_line(path: Path) -> None:
+    """Cut off what follows the last line end of a file, if there is a file."""
+    if not path.is_file():
+        return
+    with open(path, "r+b") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - 1))
+        if file.read() in (b"", b"\n"):
+            return
+        file.seek(0)
+        file.truncate(file.read().rfind(b"\n") + 1)
+
+
+def plain_rows(name: str, key: Callable[[Row], Hashable] = repr, hint: str = REPEAT) -> LineFormat[Row]:
+    """Lines that are used as plain values."""
+    return LineFormat(name, compact, lambda row, _: row, key, hint=hint)
+
+
+def compact(values: Mapping[str, Any]) -> str:
+    """Plain values as JSON without spaces.
+
+    Raises:
+        ValueError: a number is not finite.
+    """
+    return json.dumps(values, ensure_ascii=False, allow_nan=False, separators=(",", ":"))

@@ -1,0 +1,99 @@
+"""Numbers that users give: one conversion and one set of ranges for Python and the command line.
+
+A whole number may be an `int`, a NumPy integer, or a float with a whole value, such as 1e3. A number may be any real
+number of Python or NumPy. `True`, `nan`, text and None are not numbers.
+"""
+
+from __future__ import annotations
+
+import numbers
+import operator
+from typing import SupportsIndex
+
+from persona_evo.errors import SettingsError
+
+SEEDS = 2**63 - 1
+"""The largest seed."""
+
+MOST_ITERATIONS = 2_000_000_000
+MOST_SECONDS = 7 * 86400.0
+MOST_DURATION = 365 * 86400.0
+MOST_JOBS = 4096
+MOST_TRIALS = 100_000
+MOST_LEVELS = 10_000
+MOST_SHARE = 0.9
+
+_EXACT = 2.0**53
+"""Floats up to this hold every whole number."""
+
+
+def python_number(value: object) -> object:
+    """A number as Python's own `int` or `float`; anything else as it is."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, SupportsIndex):
+        try:
+            return operator.index(value)
+        except TypeError:  # an array
+            return value
+    if not isinstance(value, numbers.Real):
+        return value
+    return float(value)
+
+
+def integral(value: object) -> object:
+    """A number with a whole value as an `int`; anything else as it is."""
+    found = python_number(value)
+    return int(found) if isinstance(found, float) and found.is_integer() and abs(found) <= _EXACT else found
+
+
+def whole(value: object, name: str, low: int, high: int) -> int:
+    """A whole number of [low, high].
+
+    Args:
+        value: what the user gave.
+        name: what it is, for the message.
+        low: smallest number allowed.
+        high: largest number allowed.
+
+    Raises:
+        SettingsError: it is something else.
+    """
+    found = integral(value)
+    if isinstance(found, bool) or not isinstance(found, int) or not low <= found <= high:
+        raise _out_of_range(value, name, f"a whole number from {low} to {high}")
+    return found
+
+
+def number(value: object, name: str, low: float, high: float, *, above: bool = False) -> float:
+    """A number of [low, high], or with `above` of (low, high].
+
+    Raises:
+        SettingsError: it is something else.
+    """
+    found = python_number(value)
+    fits = isinstance(found, (int, float)) and not isinstance(found, bool)
+    if not fits or not (low < found if above else low <= found) or not found <= high:  # type: ignore[operator]
+        raise _out_of_range(value, name, f"a number {'above' if above else 'from'} {low:g} up to {high:g}")
+    return found  # type: ignore[return-value]
+
+
+def seed(value: object) -> int:
+    """A seed."""
+    return whole(value, "the seed", 0, SEEDS)
+
+
+def jobs(value: object) -> int:
+    """A number of jobs: at least 1, or -1 for all cores."""
+    found = integral(value)
+    if isinstance(found, bool) or not isinstance(found, int) or not (found == -1 or 1 <= found <= MOST_JOBS):
+        raise _out_of_range(value, "the number of jobs", f"a whole number from 1 to {MOST_JOBS}, or -1 for all cores")
+    return found
+
+
+def _out_of_range(value: object, name: str, expected: str) -> SettingsError:
+    try:
+        found = repr(value)
+    except ValueError:  # a whole number of thousands of digits
+        found = "a number of more than 4,300 digits"
+    return SettingsError(f"{name} is out of range", found=found[:200], expected=expected)
