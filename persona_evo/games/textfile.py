@@ -56,8 +56,8 @@ def toml(text: str, source: str, error: type[InputError], hint: str) -> dict[str
         error: with line and column, the line that stands there, and `hint`.
     """
     lines = text.split("\n")
-    for number, line in enumerate(lines, 1):
-        if line.count(".") >= MOST_PARTS and (key := _LONG_KEY.search(line)):
+    for number, row in enumerate(lines, 1):
+        if row.count(".") >= MOST_PARTS and (key := _LONG_KEY.search(row)):
             raise error(
                 "a key has too many parts",
                 place=Place(source, number, key.start() + 1),
