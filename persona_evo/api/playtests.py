@@ -235,7 +235,7 @@ def compare(
     jobs: int = -1,
     folder: str | Path | None = None,
     bound_seconds: float = 0.0,
-    progress: batch.Tell | None = None,
+    progress: Tell | None = None,
     league: Sequence[str] = (),
     agent: str = "",
     hedge: float | None = None,

@@ -85,7 +85,7 @@ def sign_test(wins: int, losses: int) -> float:
     for i in range(k):
         chosen = chosen * (n - i) // (i + 1)
         ways += chosen
-    return min(1.0, 2 * ways / 2**n)  # whole numbers, since 2**n may be too large for a float
+    return min(1.0, 2 * ways / (1 << n))  # whole numbers, since the second may be too large for a float
 
 
 def pair(records: Sequence[Record], a: str, b: str, level: str = "") -> Pair:
