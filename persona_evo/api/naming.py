@@ -343,9 +343,10 @@ def search_of(search: object) -> SearchSettings:
         return search
     if isinstance(search, str):
         return SearchSettings.preset(search)
-    if not isinstance(search, Mapping):
+    given: object = search
+    if not isinstance(given, Mapping):
         expected = f"one of {', '.join(PRESETS)}, a mapping such as {{'rollout': 5}}, or SearchSettings"
-        raise SettingsError("these are no settings of a search", found=repr(search)[:200], expected=expected)
+        raise SettingsError("these are no settings of a search", found=repr(given)[:200], expected=expected)
     preset = SearchSettings.preset(_text(search.get("preset", "anytime"), "a preset of the search"))
     return SearchSettings.from_dict({**preset.to_dict(), **search})
 
@@ -402,8 +403,9 @@ def budget_of(
             found=f"{budget}, iterations {iterations}, seconds {seconds}",
             expected="either a budget, or iterations and seconds",
         )
-    if not isinstance(budget, Budget):
-        raise SettingsError("this is no budget", found=repr(budget)[:200], expected="Budget(iterations=1000)")
+    given: object = budget
+    if not isinstance(given, Budget):
+        raise SettingsError("this is not a budget", found=repr(given)[:200], expected="Budget(iterations=1000)")
     return budget
 
 
