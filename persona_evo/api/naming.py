@@ -343,10 +343,9 @@ def search_of(search: object) -> SearchSettings:
         return search
     if isinstance(search, str):
         return SearchSettings.preset(search)
-    given: object = search
-    if not isinstance(given, Mapping):
+    if not isinstance(search, Mapping):
         expected = f"one of {', '.join(PRESETS)}, a mapping such as {{'rollout': 5}}, or SearchSettings"
-        raise SettingsError("these are no settings of a search", found=repr(given)[:200], expected=expected)
+        raise SettingsError("these are no settings of a search", found=repr(search)[:200], expected=expected)
     preset = SearchSettings.preset(_text(search.get("preset", "anytime"), "a preset of the search"))
     return SearchSettings.from_dict({**preset.to_dict(), **search})
 
