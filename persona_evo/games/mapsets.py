@@ -23,9 +23,11 @@ names of the file's other arrays. A level that is named twice is taken once, in 
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import os
 import re
+import sys
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -43,6 +45,8 @@ SETS_FILE = "sets.toml"
 
 MAX_BYTES = 16 * 2**20
 """Largest level or set file that is read, in bytes."""
+MOST_LOOKED_AT = 200_000
+"""Files and folders that the patterns of a command may look at in all."""
 
 MAX_DEPTH = 50
 """Sets within sets."""
@@ -169,6 +173,7 @@ class _Finder:
         self.shipped = shipped(game)
         self._open: list[tuple[Path, str]] = []
         self._known: dict[tuple[Path, str], list[Path]] = {}
+        self._looked_at = 0
 
     def name(self, name: str) -> list[Path]:
         parts = [part.strip() for part in name.split(",")]
@@ -244,6 +249,8 @@ class _Finder:
     def _glob(self, name: str, base: Path) -> list[Path]:
         hits: list[str] = []
         for pattern in dict.fromkeys((name, name.replace("\\", "/"))):
+            if not hits:
+                self._look(name, base / _home(pattern))
             hits = hits or glob.glob(str(Path(glob.escape(str(base))) / _home(pattern)), recursive=True)
         files = [Path(hit) for hit in hits if _is_level(Path(hit), self.suffixes)]
         if hits and not files:
@@ -258,6 +265,24 @@ class _Finder:
                 hint="patterns are relative to the current folder (to the file's folder in a TOML file)",
             )
         return sorted(files, key=lambda file: natural(str(file)))
+
+    def _look(self, name: str, pattern: Path) -> None:
+        """Count what a pattern has to look at.
+
+        Raises:
+            SettingsError: with all patterns before, that is more than MOST_LOOKED_AT.
+        """
+        parts = pattern.parts
+        first = next((i for i, part in enumerate(parts) if _GLOB.search(part)), len(parts))
+        depth = sys.maxsize if any("**" in part for part in parts) else len(parts) - first
+        self._looked_at += _entries(Path(*parts[:first]), depth, MOST_LOOKED_AT - self._looked_at)
+        if self._looked_at >= MOST_LOOKED_AT:
+            raise SettingsError(
+                "the patterns search too many files",
+                place=Place(name),
+                found=f"more than {MOST_LOOKED_AT:,} files and folders",
+                hint="name a folder nearer to the levels, or use fewer patterns",
+            )
 
     def _toml(self, path: Path, key: str | None = None) -> list[Path]:
         data = {k: v for k, v in _read_toml(path).items() if isinstance(v, list)}
@@ -394,6 +419,21 @@ def _level_files(folder: Path, suffixes: Iterable[str]) -> list[Path]:
     except OSError as e:
         raise SettingsError("the folder cannot be read", place=Place(str(folder)), found=str(e)) from e
     return sorted(files, key=lambda path: natural(path.name))
+
+
+def _entries(folder: Path, depth: int, most: int) -> int:
+    """How many files and folders are within a folder, down to a depth; counted up to `most`."""
+    count, folders = 0, [(folder, depth)]
+    while folders and count < most:
+        inside, left = folders.pop()
+        with contextlib.suppress(OSError), os.scandir(inside) as found:
+            for entry in found:
+                count += 1
+                if left > 1 and not entry.name.startswith(".") and entry.is_dir():
+                    folders.append((Path(entry.path), left - 1))
+                if count >= most:
+                    break
+    return count
 
 
 def _once(paths: Iterable[Path]) -> list[Path]:
