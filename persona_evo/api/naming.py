@@ -329,7 +329,7 @@ def league_of(game: Game, persona: Persona, words: Sequence[str], agent: str = "
     return None
 
 
-def search_of(search: SearchLike) -> SearchSettings:
+def search_of(search: object) -> SearchSettings:
     """The settings of a search that are meant.
 
     Args:

@@ -12,7 +12,7 @@ import hashlib
 import json
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,12 +24,13 @@ from persona_evo.connect.description import Description, LevelName, read
 from persona_evo.connect.pool import Pool
 from persona_evo.connect.search import INSIDE, SCORE, Ordering, Sample, Search
 from persona_evo.connect.session import Session
+from persona_evo.connect.together import Job, plan_together
 from persona_evo.errors import ConnectError, LevelError, SettingsError
 from persona_evo.formula import Formula, parse
 from persona_evo.formula.primitives import PRIMITIVES
 from persona_evo.games.core import ENDED, LOST, RUNNING, WON, Game, Level, Metric, Rules
 from persona_evo.games.python_game import number_of
-from persona_evo.search.plan import Plan, PlannedOutside
+from persona_evo.search.plan import Plan, PlanJob, PlannedOutside
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import MOVE_VARIABLES, SEARCH_VARIABLES, TreePolicy
 from persona_evo.seeds import below
@@ -72,6 +73,7 @@ def of(session: Session) -> Game:
         locate=partial(_locate, rules, symbols) if {"X", "Y"} <= set(symbols) else None,
         outside=PlannedOutside(
             planner=partial(ConnectedPlanner, session, outcome),
+            plans=_plans,
             close=session.close,
             findings=session.findings,
             keep_in=session.keep_in,
@@ -135,8 +137,17 @@ class ConnectedPlanner:
             search.spend(budget, began, progress)
         finally:
             assert isinstance(search.pool, Pool)
-            self._session.settle(search.pool)
+            self.settle(search.pool)
         return self.plan_of(search, seed, time.perf_counter() - began)
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Map and variant of the level: levels where both are the same are played by the same processes."""
+        return self._name.map, self._name.variant
+
+    def settle(self, pool: Pool) -> None:
+        """After a search: write down what it found wrong."""
+        self._session.settle(pool)
 
     def confirm(self, search: Search) -> list[str]:
         """Play the best rollout of a search again; in what it came to another end.
@@ -165,6 +176,17 @@ class ConnectedPlanner:
             proven=search.proven,
             seed=seed,
         )
+
+
+def _plans(jobs: Iterable[PlanJob]) -> Iterator[Plan]:
+    """The plans of levels of connected games, searched side by side."""
+
+    def own() -> Iterator[Job]:
+        for planner, utility, policy, budget, seed in jobs:
+            assert isinstance(planner, ConnectedPlanner)
+            yield Job(planner, utility, policy, budget, seed)
+
+    return plan_together(own())
 
 
 Outcome = Callable[[dict[str, float]], int]

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -43,6 +43,7 @@ from persona_evo.seeds import derive, stream
 
 if TYPE_CHECKING:
     from persona_evo.connect.pool import Pool
+    from persona_evo.connect.together import Share
     from persona_evo.connect.within import Played, Within
 
 OUTSIDE, INSIDE = "outside", "inside"
@@ -94,7 +95,7 @@ class Search:
 
     Args:
         game: its metrics and what its personas and policies may read.
-        pool: processes that play the level's map and variant, or a catalog's game in this process.
+        pool: processes that play the level's map and variant, a share of these, or a catalog's game in this process.
         game_seed: of the level.
         utility: what is backed up, over the metrics at the end of the game.
         policy: scores the children of a node.
@@ -109,7 +110,7 @@ class Search:
     def __init__(
         self,
         game: Game,
-        pool: Pool | Within,
+        pool: Pool | Within | Share,
         game_seed: int,
         utility: Formula,
         policy: TreePolicy,
@@ -172,6 +173,12 @@ class Search:
         Raises:
             ConnectError, GameError: the game cannot be played, or not even once.
         """
+        for done in self.steps(budget, began):
+            if progress is not None and done and done % 256 == 0:
+                progress(done)
+
+    def steps(self, budget: Budget, began: float) -> Iterator[int]:
+        """As `spend`, a rollout at a time: the number of those that have ended, before it waits for the next one."""
         limit = budget.iterations if budget.iterations is not None else 2**62
         end = None if budget.seconds is None else began + budget.seconds
         self.stopped = "budget"
@@ -180,9 +187,8 @@ class Search:
             if not self._under_way:
                 self._stop_empty(limit)
                 break
+            yield self.iterations + self.lost
             self._take()
-            if progress is not None and (self.iterations + self.lost) % 256 == 0:
-                progress(self.iterations + self.lost)
             if self.stopped == "win":
                 break
             if end is not None and time.perf_counter() > end:

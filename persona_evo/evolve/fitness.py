@@ -26,7 +26,7 @@ from persona_evo.jobs.cache import WorkerCache
 from persona_evo.jobs.dispatch import Costs, Dispatch
 from persona_evo.jobs.workers import Usage, Workers
 from persona_evo.search.duel import Solo
-from persona_evo.search.plan import LevelPlanner, Plan, capacity_for, plan, planner_for
+from persona_evo.search.plan import LevelPlanner, Plan, PlanJob, PlannedOutside, capacity_for, plan, planner_for
 from persona_evo.search.settings import Budget
 from persona_evo.search.skilled_player import Skilled
 from persona_evo.search.tree_policy import TreePolicy, with_lists
@@ -84,6 +84,8 @@ class _Workshop:
     def __init__(self, spec: FitnessSpec) -> None:
         self.spec = spec
         self.game: Game = registry.get(spec.game)
+        whole = spec.league is None and spec.skill is None and spec.budget.seconds is None
+        self.side_by_side = whole and isinstance(self.game.outside, PlannedOutside)
         self.utility = parse(spec.utility, self.game.symbols)
         self._planners: dict[int, LevelPlanner | Solo] = {}
         self._large = capacity_for(spec.budget) * len(spec.levels) > _NODES_KEPT
@@ -116,8 +118,24 @@ class _Workshop:
         return planner.plan(self.utility, policy, budget, seed)
 
     def play(self, policy: TreePolicy, case: int, seed: int, side: int, budget: Budget) -> Score:
-        found = self.plan(policy, case, seed, side, budget)
+        return self._score(self.plan(policy, case, seed, side, budget))
+
+    def _score(self, found: Plan) -> Score:
         return Score(found.utility, found.metrics.get(self.spec.priority, 0.0), float(found.outcome == WON))
+
+    def play_side_by_side(self, trials: Sequence[FitnessTrial], stop: Stop | None) -> list[Score | None]:
+        """As `play` of the module, for a connected game: it is waited for in several playthroughs at once."""
+        assert isinstance(self.game.outside, PlannedOutside)
+        scores = [self._score(found) for found in self.game.outside.plans(self._jobs(trials, stop))]
+        return [*scores, *[None] * (len(trials) - len(scores))]
+
+    def _jobs(self, trials: Sequence[FitnessTrial], stop: Stop | None) -> Iterator[PlanJob]:
+        for formula, case, seed, _, share in trials:
+            if stop is not None and stop.is_due():
+                return
+            planner = self.planner(case)
+            assert not isinstance(planner, Solo)
+            yield PlanJob(planner, self.utility, self.policy(formula), self.spec.budget.part(share), seed)
 
 
 _workshops: WorkerCache[_Workshop] = WorkerCache(2)
@@ -139,6 +157,9 @@ def play(shared: tuple[FitnessSpec, Stop | None], trials: Sequence[FitnessTrial]
     """Play some trials, in their order (this is what workers run); None for those that come too late."""
     spec, stop = shared
     shop = _workshop(spec)
+    if shop.side_by_side:
+        yield from shop.play_side_by_side(trials, stop)
+        return
     policies: dict[str | TreePolicy, TreePolicy] = {}
     for formula, case, seed, side, share in trials:
         if stop is not None and stop.is_due():
@@ -335,10 +356,12 @@ class Fitness:
             [self._thought] * len(trials),
             self._costs,
         )
-        parts.begin()
+        whole = self.workers.alone and _workshop(self.spec).side_by_side
+        if not whole:
+            parts.begin()
         self.warm_up()
         started = time.perf_counter()
-        scores = [score for part in parts for score in part]
+        scores = [score for part in ([play(parts.shared, trials)] if whole else parts) for score in part]
         seconds = (time.perf_counter() - started) * min(self.workers.jobs, len(trials))
         played = sum(score is not None for score in scores)
         if played:

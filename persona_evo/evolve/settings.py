@@ -136,7 +136,7 @@ class EvolutionSettings:
             scores read the metrics and the planner's own variables. "search" is what the search takes: lists for the
             planner with open lists where `variables` is "metrics", else one formula.
         first: policies that join the first population: "ucb1", "library", "utility" (the persona's own and its core
-            priority, with ways to what it may be after), or formulas.
+            priority, with ways to what it may be after, and R, the mean utility, with metrics), or formulas.
         hall_of_fame: individuals kept in the hall of fame.
         final_candidates: members of the hall that are compared on fresh seeds at the end.
         final_trials: playthroughs of each level in that comparison.

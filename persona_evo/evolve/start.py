@@ -23,6 +23,9 @@ from persona_evo.words import counted, enumerated
 NONE = "none"
 """What stands for a first population of random formulas alone, where people name its policies."""
 
+LITTLE = (0.1, 0.01)
+"""Constants of UCB1 that explore less than its own."""
+
 
 def usual(game: Game, league: League | None = None) -> dict[str, Any]:
     """Settings that suit a kind of game, or play move by move, better than the presets' do.
@@ -59,6 +62,21 @@ def of_persona(utility: Formula, priority: str, metrics: Sequence[str], game: Ga
     if CEILING in metrics and CEILING not in game.symbols:
         found += [f"{way} + 0.5 * {CEILING}" for own in ways for way in own if parse(way).symbols & {*near}]
     return found
+
+
+def of_rollouts(metrics: Sequence[str], game: Game) -> list[str]:
+    """Formulas that begin with R, the mean utility of the rollouts through a child.
+
+    They are UCB1 with less exploration than usual, and R with each metric that the game calls good or bad, or with each
+    metric both ways in a game that calls none so. In a search whose rollouts reach the end of the game, R already says
+    what the persona wants; a metric such as health tells good rollouts from lucky ones. Clocks are left out, and so are
+    metrics that tell how the game ended.
+    """
+    usable = [m for m in game.metrics if m.symbol in metrics and m.symbol not in OUTCOMES and not m.clock]
+    judged = [m for m in usable if m.better != "neutral"]
+    signs = {"higher": "+", "lower": "-", "neutral": "+-"}
+    beside = [f"R {sign} 0.1 * {m.symbol}" for m in judged or usable for sign in signs[m.better]]
+    return [*(f"R + {c} * sqrt(log(P) / N)" for c in LITTLE), *beside]
 
 
 def _readable(formula: str, metrics: Sequence[str]) -> str:
@@ -234,7 +252,7 @@ def _candidates(name: str, metrics: Sequence[str], game: Game, utility: Formula 
     if name == "library":
         return [p.formula for p in policies.available(game.name) if p.kind == "formula"]
     if name == "utility":
-        return of_persona(utility, priority, metrics, game) if utility else []
+        return [*of_persona(utility, priority, metrics, game), *of_rollouts(metrics, game)] if utility else []
     return [name]
 
 

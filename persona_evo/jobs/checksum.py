@@ -14,11 +14,13 @@ from persona_evo.errors import InputError, Place
 KEY = "crc"
 """The key under which the checksum of an object is written."""
 
-_TAIL = re.compile(rf'"{KEY}"\s*:\s*"([0-9a-f]{{8}})"\s*\}}\s*\Z')
-_OTHER = re.compile(r',\s*"[^"]*"\s*:\s*"([0-9a-f]{8})"\s*\}\s*\Z')
-"""A last key that is not KEY, but whose value could be a checksum."""
+_SEAL = re.compile(rf',\s*"{KEY}"\s*:\s*"([0-9a-f]{{8}})"\s*\}}\s*\Z')
+_DAMAGED = re.compile(rf',\s*"{KEY}"\s*:[^,{{}}\[\]]*\}}\s*\Z')
+"""A last key KEY whose value is no checksum."""
+_RENAMED = re.compile(r',\s*"[^"]*"\s*:\s*"([0-9a-f]{8})"\s*\}\s*\Z')
+"""A last key of another name whose value could be a checksum."""
 _LONGEST = 80
-"""Characters from the start of the key to the end of the text, at most."""
+"""Characters that a checksum takes at the end of a text, at most."""
 
 
 def sealed(text: str) -> str:
@@ -27,28 +29,13 @@ def sealed(text: str) -> str:
     Args:
         text: an object with at least one key, on one line or indented.
     """
-    body, _ = split(text)
+    seal = _SEAL.search(text, max(0, len(text) - _LONGEST))
+    body = text[: seal.start()] if seal else text.rstrip().removesuffix("}").rstrip()
     lines = "\n" in body
     before, after = (",\n  ", "\n}") if lines else (",", "}")
     end = "\n" if text.endswith("\n") else ""
     space = " " if lines else ""
     return f'{body}{before}"{KEY}":{space}"{_crc(body)}"{after}{end}'
-
-
-def split(text: str) -> tuple[str, str | None]:
-    """An object's text without its checksum and its closing brace, and the checksum.
-
-    The checksum is None where there is none, and "" where it or its key is damaged.
-    """
-    start = max(0, len(text) - _LONGEST)
-    at = text.rfind(f'"{KEY}"', start)
-    if at < 0:
-        other = _OTHER.search(text, start)
-        if other is not None and _crc(text[: other.start()]) == other.group(1):
-            return text[: other.start()], ""  # the name of the key was damaged
-        return text.rstrip().removesuffix("}").rstrip(), None
-    found = _TAIL.match(text, at)
-    return text[:at].rstrip().removesuffix(",").rstrip(), found.group(1) if found else ""
 
 
 def verify(text: str, place: Place, error: type[InputError], hint: str) -> bool:
@@ -66,10 +53,15 @@ def verify(text: str, place: Place, error: type[InputError], hint: str) -> bool:
     Raises:
         error: the object was changed after it was written.
     """
-    body, known = split(text)
-    if known is None:
-        return False
-    actual = _crc(body)
+    start = max(0, len(text) - _LONGEST)
+    seal, known = _SEAL.search(text, start), ""
+    if seal is not None:
+        known = seal.group(1)
+    else:
+        seal = _DAMAGED.search(text, start) or _RENAMED.search(text, start)
+        if seal is None or (seal.re is _RENAMED and _crc(text[: seal.start()]) != seal.group(1)):
+            return False
+    actual = _crc(text[: seal.start()])
     if known != actual:
         what = "the line" if place.line else "the file"
         raise error(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from persona_evo.compiling.arrays import WordRow
 from persona_evo.errors import SettingsError
@@ -221,15 +221,27 @@ class LevelPlanner(Protocol):
         ...
 
 
+class PlanJob(NamedTuple):
+    """What is to be planned: a planner, and the arguments of its `plan`. The budget has no seconds."""
+
+    planner: LevelPlanner
+    utility: Formula
+    policy: TreePolicy
+    budget: Budget
+    seed: int
+
+
 @dataclass(frozen=True, kw_only=True)
 class PlannedOutside(Outside):
     """What takes the place of rules in a game that runs elsewhere and whose levels can be planned there.
 
     Attributes:
         planner: planner(game, level, settings, capacity) gives what plans a level.
+        plans: plans(jobs) gives the plans of several jobs, in their order; their searches run side by side.
     """
 
     planner: Callable[[Game, Level, SearchSettings, int], LevelPlanner]
+    plans: Callable[[Iterable[PlanJob]], Iterator[Plan]]
 
 
 def planner_for(game: Game, level: Level, settings: SearchSettings, capacity: int) -> LevelPlanner:

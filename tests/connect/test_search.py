@@ -12,7 +12,7 @@ from persona_evo.connect.tree import PARENT, STATUS, PrefixTree
 from persona_evo.errors import ConnectError, FormulaError, GameError, RunError
 from persona_evo.formula import parse
 from persona_evo.games import mapsets
-from persona_evo.search.plan import planner_for
+from persona_evo.search.plan import PlanJob, planner_for
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree import SLOT
 from persona_evo.search.tree_policy import TreePolicy
@@ -99,6 +99,26 @@ def test_eight_workers_lose_nothing(tmp_path):
     assert search.tree.node(0).visits == 400
     assert nothing_is_pending(search)
     assert none_left(tmp_path)
+
+
+@pytest.mark.parametrize("top", ["slots = 1", "workers = 2\nslots = 3"])
+def test_searches_side_by_side_come_to_what_each_comes_to_alone(tmp_path, top):
+    found, running = game(describe(tmp_path, top=top))
+    try:
+        jobs = []
+        # "short" is another map, and is explored long before the budget is spent.
+        for k, level in enumerate(mapsets.resolve(found, ["long@1-5", "short@5", "short@6", "long@6"])):
+            planner = planner_for(found, level, ANYTIME, 1_000)
+            policy = TreePolicy.of("HEIGHT + R", found) if k % 2 else TreePolicy.ucb1()
+            jobs.append(PlanJob(planner, parse("SCORE", found.symbols), policy, Budget(100 + k), k))
+        together = list(found.outside.plans(iter(jobs)))
+        alone = [planner.plan(*rest) for planner, *rest in jobs]
+    finally:
+        running.close()
+    assert [dataclasses.replace(plan, seconds=0.0) for plan in together] == [
+        dataclasses.replace(plan, seconds=0.0) for plan in alone
+    ]
+    assert {plan.stopped for plan in together} == {"budget", "exhausted"}
 
 
 REVISIT = dataclasses.replace(ANYTIME, terminal="revisit")

@@ -29,7 +29,7 @@ from persona_evo.evolve.run import (
     summary,
 )
 from persona_evo.evolve.settings import EvolutionSettings
-from persona_evo.evolve.start import chosen, first_formulas, left_out, start_in_words
+from persona_evo.evolve.start import chosen, first_formulas, left_out, of_rollouts, start_in_words
 from persona_evo.formula import parse
 from persona_evo.games import mapsets, registry
 from persona_evo.jobs import deadline as deadlines
@@ -451,6 +451,17 @@ def test_the_first_population_has_what_the_persona_wants_and_the_way_there() -> 
     assert all("DEAD" not in text for text in found) and len(set(found)) == len(found)
     plain = first_formulas(tiny("paper", first=("utility",)), GAME, persona.utility, persona.priority)
     assert plain and not any(symbol in text for text in plain for symbol in ("NM", "NE", "min"))
+
+
+def test_the_first_population_has_the_mean_utility_with_each_good_and_bad_metric_where_formulas_read_it() -> None:
+    persona = load("completionist", GAME)
+    wanted = GAME, persona.utility, persona.priority
+    found = first_formulas(tiny("modern", first=("utility",), variables="extended"), *wanted)
+    assert {"R + 0.1 * sqrt(log(P) / N)", "R + 0.1 * HL", "R - 0.1 * NE"} <= set(found)
+    assert not {"R - 0.1 * HL", "R - 0.1 * ST", "R - 0.1 * DEAD"} & set(found)
+    assert not any(text.startswith("R ") for text in first_formulas(tiny("modern", first=("utility",)), *wanted))
+    unsaid = replace(GAME, metrics=tuple(replace(m, better="neutral") for m in GAME.metrics))
+    assert {"R + 0.1 * HL", "R - 0.1 * HL"} <= set(of_rollouts(GAME.symbols, unsaid))
 
 
 @pytest.mark.parametrize(

@@ -104,6 +104,16 @@ def test_a_files_checksum_is_its_last_key(tmp_path: Path) -> None:
     assert not checksum.verify('{"a": 1}', Place("b"), RunError, "")
 
 
+@pytest.mark.parametrize(
+    "text", ['{"name": "crc"}', '{"a": {"crc": 5}}', '{"a": {"b": 1, "crc": "12345678"}}', '{"a": 1, "b": "12345678"}']
+)
+def test_what_only_looks_like_a_checksum_is_content(text: str) -> None:
+    assert not checksum.verify(text, Place("a"), RunError, "")
+    sealed = checksum.sealed(text)
+    assert {k: v for k, v in json.loads(sealed).items() if k != "crc"} == json.loads(text)
+    assert checksum.verify(sealed, Place("a"), RunError, "") and checksum.sealed(sealed) == sealed
+
+
 def test_jobs_are_kept_as_they_are_finished_until_the_deadline() -> None:
     told: list[Progress] = []
     kept: list[int] = []

@@ -1,0 +1,113 @@
+"""Several searches of a connected game side by side, through the same processes.
+
+A search with one slot waits for the game after each rollout, and the game waits for the search. Here searches take
+turns, so that many orders and results travel at once. A search depends on its seed and its slots alone, so that each
+comes to what it would have come to alone.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from persona_evo.connect import protocol as p
+from persona_evo.connect.findings import Finding, Lost
+from persona_evo.connect.pool import Pool
+from persona_evo.formula import Formula
+from persona_evo.search.plan import Plan
+from persona_evo.search.settings import Budget
+from persona_evo.search.tree_policy import TreePolicy
+
+if TYPE_CHECKING:
+    from persona_evo.connect.game import ConnectedPlanner
+
+AT_ONCE = 64
+"""Searches side by side at most."""
+
+NODES = 2_000_000
+"""Nodes at most that these have room for together, if there is more than one."""
+
+
+class Job(NamedTuple):
+    """What is to be planned: the arguments of `ConnectedPlanner.plan`. The budget has no seconds."""
+
+    planner: ConnectedPlanner
+    utility: Formula
+    policy: TreePolicy
+    budget: Budget
+    seed: int
+
+
+class Share:
+    """A pool as one of several searches sees it: the results of its own orders.
+
+    Args:
+        pool: plays.
+        owners: who gave the orders that the pool has not answered, in their order; all searches have the same row.
+    """
+
+    def __init__(self, pool: Pool, owners: deque[Share]) -> None:
+        self._pool, self._owners = pool, owners
+        self._results: deque[p.Result | Lost] = deque()
+
+    @property
+    def findings(self) -> list[Finding]:
+        """Those of all searches."""
+        return self._pool.findings
+
+    def submit(self, order: p.Rollout) -> int:
+        """As `Pool.submit`."""
+        self._owners.append(self)
+        return self._pool.submit(order)
+
+    def next(self) -> p.Result | Lost:
+        """The result of this search's oldest order; those of others that come before it are kept for them."""
+        while not self._results:
+            result = self._pool.next()
+            self._owners.popleft()._results.append(result)
+        return self._results.popleft()
+
+    def settle(self) -> None:
+        """Nothing: results that this search does not want any more are dropped when all have ended."""
+
+
+def plan_together(jobs: Iterable[Job]) -> Iterator[Plan]:
+    """Plans in the order of the jobs, which are asked for as there is room.
+
+    Raises:
+        ConnectError, GameError: as `ConnectedPlanner.plan`.
+    """
+    group: list[Job] = []
+    for job in jobs:
+        room = min(AT_ONCE, NODES // job.planner.capacity)
+        if group and (len(group) >= room or job.planner.place != group[0].planner.place):
+            yield from _plan(group)
+            group = []
+        group.append(job)
+    if group:
+        yield from _plan(group)
+
+
+def _plan(group: list[Job]) -> Iterator[Plan]:
+    """Plan some levels of one map and variant."""
+    began = time.perf_counter()
+    searches = [job.planner.search(job.utility, job.policy, job.seed) for job in group]
+    pool = searches[0].pool
+    assert isinstance(pool, Pool)
+    owners: deque[Share] = deque()
+    for search in searches:
+        search.pool = Share(pool, owners)
+    queue, pool.queue = pool.queue, pool.queue * len(group)
+    running = [search.steps(job.budget, began) for search, job in zip(searches, group, strict=True)]
+    try:
+        while running:
+            running = [search for search in running if next(search, None) is not None]
+        pool.settle()
+    finally:
+        pool.queue = queue
+        group[0].planner.settle(pool)
+    seconds = (time.perf_counter() - began) / len(group)
+    for job, search in zip(group, searches, strict=True):
+        yield job.planner.plan_of(search, job.seed, seconds)
