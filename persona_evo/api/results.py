@@ -376,9 +376,9 @@ class Comparison:
         lines = "".join(f"<p>{html.escape(line)}</p>" for line in self.answer.lines)
         return lines + self.results._repr_html_()
 
-    def __getstate__(self) -> dict[str, object]:
-        """All but what is computed again."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}
+    def __reduce__(self) -> tuple[Callable[[Results], Comparison], tuple[Results]]:
+        """A comparison is pickled as its playthroughs, from which all else is computed again."""
+        return compared, (self.results,)
 
 
 def as_results(played: batch.Results) -> Results:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Callable, Sequence
+from math import fsum
 from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import option_values, options
@@ -318,7 +319,7 @@ def teller() -> Callable[[GenerationProgress], None]:
     line = StatusLine()
 
     def tell(p: GenerationProgress) -> None:
-        mean = sum(row.mean for row in p.rows) / len(p.rows)
+        mean = fsum(row.mean for row in p.rows) / len(p.rows)
         busy = f", cores {p.usage.share:.0%} busy" if p.usage is not None else ""
         bred = "set" if is_lists(p.best.formula) else "formula"
         known = [counted(n, what) for n, what in ((p.remembered, bred), (p.spared, "playthrough")) if n]

@@ -41,11 +41,13 @@ def rules_of(args: argparse.Namespace, game: Game, league: League | None = None)
     """The rules of the search that were asked for.
 
     Raises:
-        SettingsError: --hedge or --tolerance where no planner with open lists plays.
+        SettingsError: --hedge or --tolerance where no planner with open lists plays, --selection-rule where one does.
     """
+    from dataclasses import replace
+
     from persona_evo.api.naming import rules_of_search
 
-    return rules_of_search(
+    found = rules_of_search(
         args.search or "anytime",
         game,
         hedge=args.hedge,
@@ -53,6 +55,8 @@ def rules_of(args: argparse.Namespace, game: Game, league: League | None = None)
         agent="" if league is None else league.agent.name,
         usual=args.usual_tolerance,
     )
+    added = {"selection_rule": args.selection_rule, "rollout_policy": args.rollout_policy}
+    return replace(found, **{name: value for name, value in added.items() if value is not None})
 
 
 def new_folder(root: Path, words: Sequence[str]) -> Path:

@@ -182,6 +182,19 @@ def add_search(parser: argparse.ArgumentParser, tolerance: float) -> None:
         help="with anytime: each trial shows another route among the plans that are worth less than "
         f"the best by this share of its utility at most (default: {tolerance:g})",
     )
+    parser.add_argument(
+        "--selection-rule",
+        type=filled,
+        metavar="NAME",
+        help="with single or paper: a rule of an installed package that chooses the child to descend to, with the tree "
+        "policy as its prior",
+    )
+    parser.add_argument(
+        "--rollout-policy",
+        type=filled,
+        metavar="NAME",
+        help="rollouts of an installed package (default: random, the game's own)",
+    )
     parser.set_defaults(usual_tolerance=tolerance)
 
 

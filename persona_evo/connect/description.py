@@ -50,8 +50,9 @@ ten levels, `cave@1` to `cave@10`.
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -63,6 +64,9 @@ from persona_evo.games import textfile
 
 MAX_BYTES = 2**20
 MOST_LEVELS = 100_000
+"""Levels that names and sets may stand for in all, each counted as often as it is named."""
+MOST_NESTED = 50
+"""Sets within each other."""
 MOST_SLOTS = 4096
 SLOTS = 8
 """Rollouts under way unless a file says otherwise: the same for 1 to 8 workers, whose results are then the same, and
@@ -132,16 +136,24 @@ class Description:
         """The levels that names, ranges of seeds and sets stand for, each once, in the order named.
 
         Raises:
-            SettingsError: a name is no level, or a set holds itself.
+            SettingsError: a name is no level, a set holds itself, or there are more than MOST_LEVELS.
         """
         found: dict[LevelName, None] = {}
-        for name in names:
-            found.update(dict.fromkeys(self._levels(name, ())))
+        for number, level in enumerate(level for name in names for level in self._levels(name, ())):
+            if number >= MOST_LEVELS:
+                raise SettingsError(
+                    "these are too many levels",
+                    place=Place(str(self.source)),
+                    found=f"more than {MOST_LEVELS:,}, each counted as often as it is named",
+                    expected=f"at most {MOST_LEVELS:,}",
+                    hint="name fewer seeds, or fewer sets of sets",
+                )
+            found[level] = None
         return list(found)
 
     def level(self, name: str, sets: bool = False) -> LevelName:
         """The level of a name that stands for one. sets: the name may be that of a set with one level."""
-        found = self._levels(name, () if sets else tuple(self.maps))
+        found = list(itertools.islice(self._levels(name, () if sets else tuple(self.maps)), 2))
         if len(found) != 1:
             raise SettingsError("this names several levels", found=name, expected="one level")
         return found[0]
@@ -169,11 +181,22 @@ class Description:
         """Where a key stands in the file."""
         return key_place(textfile.read_text(self.source, MAX_BYTES, ConnectError), str(self.source), key, table)
 
-    def _levels(self, name: str, within: tuple[str, ...]) -> list[LevelName]:
-        if name in self.maps and name not in within:
-            return [level for entry in self.maps[name] for level in self._levels(entry, (*within, name))]
-        map_, variant, seeds = self._parts(name)
-        return [LevelName(map_, variant, seed) for seed in seeds]
+    def _levels(self, name: str, within: tuple[str, ...]) -> Iterator[LevelName]:
+        """The levels of a name, one by one. within: the sets that it stands in, which it cannot mean."""
+        if name not in self.maps or name in within:
+            map_, variant, seeds = self._parts(name)
+            for seed in seeds:
+                yield LevelName(map_, variant, seed)
+            return
+        if len(within) >= MOST_NESTED:
+            raise SettingsError(
+                "sets are nested too deep",
+                place=self.place(name, "maps"),
+                found=f"{name} within {len(within)} others",
+                expected=f"at most {MOST_NESTED}",
+            )
+        for entry in self.maps[name]:
+            yield from self._levels(entry, (*within, name))
 
     def _parts(self, name: str) -> tuple[str, str, range]:
         """Map, variant and seeds of a name that is no set's.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from math import fsum
 from pathlib import Path
 
 from persona_evo import seeds
@@ -120,7 +121,7 @@ class Comparing:
             found.append(Rival(name, mean_utility(theirs), difference, low, high))
         shares = (
             [
-                sum(spec.share(case, score.utility, score.won) for score in scores) / len(scores)
+                fsum(spec.share(case, score.utility, score.won) for score in scores) / len(scores)
                 for case, scores in enumerate(played[0])
             ]
             if self.drawn
@@ -134,7 +135,7 @@ class Comparing:
             tuple(found),
             missing,
             self.drawn,
-            share=sum(shares) / len(shares) if shares else None,
+            share=fsum(shares) / len(shares) if shares else None,
         )
 
 
@@ -152,7 +153,7 @@ def _same(policy: TreePolicy, text: str) -> bool:
 
 def mean_utility(cases: Sequence[Sequence[Score]]) -> float:
     """Mean over cases of the mean over trials."""
-    return sum(sum(s.utility for s in trials) / len(trials) for trials in cases) / len(cases)
+    return fsum(fsum(s.utility for s in trials) / len(trials) for trials in cases) / len(cases)
 
 
 def paired(ours: Sequence[Sequence[Score]], theirs: Sequence[Sequence[Score]]) -> tuple[float, float | None]:
@@ -164,20 +165,20 @@ def paired(ours: Sequence[Sequence[Score]], theirs: Sequence[Sequence[Score]]) -
     pairs = [zip(x, y, strict=True) for x, y in zip(ours, theirs, strict=True)]
     differences = [[a.utility - b.utility for a, b in case] for case in pairs]
     cases, n = len(differences), len(differences[0])
-    means = [sum(case) / n for case in differences]
-    difference = sum(means) / cases
+    means = [fsum(case) / n for case in differences]
+    difference = fsum(means) / cases
     if n < 2:
         return difference, None
     parts = [
-        sum((d - mean) ** 2 for d in case) / (n - 1) / n / cases**2
+        fsum((d - mean) ** 2 for d in case) / (n - 1) / n / cases**2
         for case, mean in zip(differences, means, strict=True)
     ]
-    variance = sum(parts)
+    variance = fsum(parts)
     if variance == 0.0:
         return difference, 0.0
     from scipy.special import stdtrit
 
-    freedom = variance**2 / sum(part**2 / (n - 1) for part in parts)
+    freedom = variance**2 / fsum(part**2 / (n - 1) for part in parts)
     return difference, float(stdtrit(freedom, 0.5 + LEVEL / 2)) * math.sqrt(variance)
 
 
@@ -186,10 +187,10 @@ def over_levels(ours: Sequence[Sequence[Score]], theirs: Sequence[Sequence[Score
     drawn (Student's t); the half width is None with one level."""
     differences = [mean_utility([x]) - mean_utility([y]) for x, y in zip(ours, theirs, strict=True)]
     n = len(differences)
-    mean = sum(differences) / n
+    mean = fsum(differences) / n
     if n < 2:
         return mean, None
     from scipy.special import stdtrit
 
-    variance = sum((d - mean) ** 2 for d in differences) / (n - 1) / n
+    variance = fsum((d - mean) ** 2 for d in differences) / (n - 1) / n
     return mean, float(stdtrit(n - 1, 0.5 + LEVEL / 2)) * math.sqrt(variance)

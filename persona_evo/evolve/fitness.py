@@ -13,6 +13,7 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Iterator, Sequence
+from math import fsum
 from typing import NamedTuple
 
 from persona_evo.evolve import genome
@@ -384,7 +385,7 @@ class Fitness:
 
 def mean_score(scores: Sequence[Score]) -> Score:
     """The mean of each value over some playthroughs, at least one."""
-    return Score(*(sum(column) / len(scores) for column in zip(*scores, strict=True)))
+    return Score(*(fsum(column) / len(scores) for column in zip(*scores, strict=True)))
 
 
 def _cases(request: Request) -> Sequence[int]:

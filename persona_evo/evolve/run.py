@@ -6,6 +6,7 @@ import contextlib
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import fsum
 from pathlib import Path
 from typing import Any
 
@@ -428,7 +429,7 @@ def _policy_of(folder: Path, generations: int) -> tuple[Path, float, float | Non
     if policy.run.get("generations") != generations:
         return None
     values = policy.run.get("priority", {}).values()
-    return path, sum(values) / max(1, len(values)), policy.mean
+    return path, fsum(values) / max(1, len(values)), policy.mean
 
 
 def summary(config: Mapping[str, Any]) -> str:

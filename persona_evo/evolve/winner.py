@@ -8,6 +8,7 @@ import random
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import fsum
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ from persona_evo.games import registry
 from persona_evo.games.core import RUNNING, Game, Level
 from persona_evo.search.skill import skill_to_dict
 
-SIMPLIFY_SECONDS = shortening.SECONDS
+SIMPLIFY_SECONDS = 20.0
 """Time limit of the simplification."""
 SAMPLING_SECONDS = 0.7
 """Time that finding states for the simplification takes, roughly."""
@@ -70,12 +71,12 @@ class Winner:
     @property
     def utility(self) -> float:
         """Mean over levels."""
-        return sum(s.utility for s in self.scores) / len(self.scores)
+        return fsum(s.utility for s in self.scores) / len(self.scores)
 
     @property
     def priority(self) -> float:
         """Mean over levels of the metric that the persona is about."""
-        return sum(s.priority for s in self.scores) / len(self.scores)
+        return fsum(s.priority for s in self.scores) / len(self.scores)
 
 
 def choose(
@@ -129,7 +130,6 @@ def simplified(formula: Formula, spec: FitnessSpec, until: float | None = None) 
         formula,
         columns_for(formula, game),
         rows,
-        SIMPLIFY_SECONDS,
         groups=groups,
         choice_only=not everywhere,
         shared=() if everywhere else SHARED,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import unicodedata
@@ -62,6 +63,11 @@ def existing(base: Path, name: str) -> Path | None:
     return here
 
 
+def with_suffix(base: Path, name: str, suffixes: Iterable[str]) -> Path | None:
+    """The path of a file whose suffix was left out."""
+    return next(filter(None, (existing(base, name + suffix) for suffix in suffixes)), None)
+
+
 def is_level(path: Path, suffixes: Iterable[str]) -> bool:
     return path.name.lower().endswith(tuple(suffixes)) and not path.name.startswith((".", "~")) and path.is_file()
 
@@ -72,6 +78,21 @@ def level_files(folder: Path, suffixes: Iterable[str]) -> list[Path]:
     except OSError as e:
         raise SettingsError("the folder cannot be read", place=Place(str(folder)), found=str(e)) from e
     return sorted(files, key=lambda path: natural(path.name))
+
+
+def entries(folder: Path, depth: int, most: int) -> int:
+    """How many files and folders are within a folder, down to a depth; counted up to `most`."""
+    count, folders = 0, [(folder, depth)]
+    while folders and count < most:
+        inside, left = folders.pop()
+        with contextlib.suppress(OSError), os.scandir(inside) as found:
+            for entry in found:
+                count += 1
+                if left > 1 and not entry.name.startswith(".") and entry.is_dir():
+                    folders.append((Path(entry.path), left - 1))
+                if count >= most:
+                    break
+    return count
 
 
 def once(paths: Iterable[Path]) -> list[Path]:

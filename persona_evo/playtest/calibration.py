@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import fsum
 from pathlib import Path
 from statistics import NormalDist
 
@@ -150,7 +151,7 @@ def calibrate(records: Sequence[Playthrough], rates: Mapping[str, float]) -> lis
 def _agreement(name: str, records: Sequence[Playthrough], rates: Mapping[str, float]) -> Agreement:
     levels = [level for level in dict.fromkeys(r.level for r in records) if level in rates]
     own = {level: [r.won for r in records if r.level == level] for level in levels}
-    won = [sum(own[level]) / len(own[level]) for level in levels]
+    won = [fsum(own[level]) / len(own[level]) for level in levels]
     passed = [rates[level] for level in levels]
     n = len(levels)
     for values, whose in ((won, "win rates"), (passed, "pass rates")):

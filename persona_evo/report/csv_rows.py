@@ -51,7 +51,7 @@ def write_csv(path: Path | str, rows: Iterable[Mapping[str, object]], headers: S
     names = list(headers) if headers is not None else list(dict.fromkeys(key for row in body for key in row))
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, names, restval="", extrasaction="ignore")
-    writer.writeheader()
+    writer.writerow({name: _cell(name) for name in names})
     writer.writerows(body)
     schema.write_atomically(Path(path), text.getvalue())
     return len(body)

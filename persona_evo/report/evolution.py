@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import fsum
 from pathlib import Path
 from typing import Any
 
@@ -136,8 +137,8 @@ def _course(e: Evolution) -> Table:
     rows = []
     for generation in shown:
         own = [row for row in e.rows if row["generation"] == generation]
-        mean = sum(float(row["mean"]) for row in own) / len(own)
-        diversity = sum(float(row["diversity"]) for row in own) / len(own)
+        mean = fsum(float(row["mean"]) for row in own) / len(own)
+        diversity = fsum(float(row["diversity"]) for row in own) / len(own)
         validated = [f"{max(float(row['validation']) for row in own if 'validation' in row):.4f}"] if validation else []
         rows.append(
             [

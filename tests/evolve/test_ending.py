@@ -12,7 +12,7 @@ import pytest
 from persona_evo.errors import PolicyError
 from persona_evo.evolve import rivals as comparisons
 from persona_evo.evolve import shortening, simplification
-from persona_evo.evolve.comparison import Comparing, held_out, paired
+from persona_evo.evolve.comparison import Comparing, held_out, mean_utility, paired
 from persona_evo.evolve.driving import DEADLINE, FINISHED
 from persona_evo.evolve.explanation import in_words, lists_in_words, meanings, of_policy
 from persona_evo.evolve.fitness import Fitness, OutOfTime, Score
@@ -223,6 +223,14 @@ def test_a_stratified_interval_over_pairs_of_trials() -> None:
     assert half == pytest.approx(4.30265 * (1 / 12) ** 0.5, abs=1e-4)
     assert paired(scores([1.0], [2.0]), scores([0.0], [2.0])) == (0.5, None)
     assert paired(scores([1.0, 1.0]), scores([1.0, 1.0])) == (0.0, 0.0)
+
+
+def test_means_that_choose_do_not_depend_on_how_python_adds() -> None:
+    tenth = [0.1] * 10  # one after the other they give 0.9999999999999999
+    trials = [[Score(u, 0.0) for u in tenth]]
+    assert mean_utility(trials) == 0.1 and mean_utility([trials[0][::-1], trials[0]]) == 0.1
+    mixed = [1e16, 1.0, -1e16]
+    assert paired([[Score(u, 0.0) for u in mixed]], [[Score(0.0, 0.0)] * 3])[0] == 1.0 / 3
 
 
 def test_a_comparison_says_plainly_who_is_better() -> None:

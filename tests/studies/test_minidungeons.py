@@ -34,7 +34,7 @@ from persona_evo.studies.minidungeons.settings import (
     reopen,
     training,
 )
-from persona_evo.studies.minidungeons.workload import _Ledger
+from persona_evo.studies.minidungeons.workload import Ledger
 from tests.playtest.makers import drawn, group
 from tests.shared import shared, unsealed
 
@@ -271,7 +271,7 @@ def test_what_cannot_be_reproduced() -> None:
 
 def test_the_estimate_counts_what_this_process_did() -> None:
     told: list[Any] = []
-    ledger = _Ledger({"a": 100.0, "b": 300.0}, told.append)
+    ledger = Ledger({"a": 100.0, "b": 300.0}, told.append)
     tell = ledger.teller("a")
     tell(0.5, "resumed here")  # half of it was done by another process
     began, worked = ledger._first

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from math import fsum
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -341,5 +342,5 @@ def _searches(thoughts: Sequence[tuple[int, int, int, int]]) -> list[float]:
     if not thoughts:
         return []
     columns = list(zip(*thoughts, strict=True))
-    means = [round(sum(c) / len(c), 3) for c in columns]
+    means = [round(fsum(c) / len(c), 3) for c in columns]
     return [len(thoughts), *means, max(columns[2]), max(columns[3])]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import fsum
 from typing import NamedTuple
 
 from persona_evo.playtest.intervals import Interval, mean_interval, wilson
@@ -98,7 +99,7 @@ def shape(m: Material, match: str, name: str, size: int) -> Shape | None:
     return Shape(
         mean_interval([row[5] for row in rows]),
         mean_interval([row[6] for row in rows]),
-        sum(row[2] for row in rows) / len(rows),
+        fsum(row[2] for row in rows) / len(rows),
     )
 
 
