@@ -289,9 +289,9 @@ def check_outside(name: str) -> None:
 
     if not name.endswith(".toml") or not Path(name).is_file():
         return
-    from persona_evo.connect import description, launch
+    from persona_evo.connect import description_file, launch
 
-    about = description.read(Path(name))
+    about = description_file.read(Path(name))
     launch.command(about.game, about.arguments)
 
 
