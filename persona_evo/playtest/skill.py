@@ -20,8 +20,8 @@ from persona_evo.playtest.compare import spoken
 from persona_evo.playtest.evidence import the
 from persona_evo.playtest.metrics import DEATH_RATE, EVERY, UNKNOWN_CAUSE, WIN_RATE, estimate
 from persona_evo.playtest.records import Playthrough
-from persona_evo.playtest.statistics import Interval, mean_interval
 from persona_evo.search.skill import SKILLS, errs
+from persona_evo.statistics import Interval, mean_interval
 from persona_evo.words import plural
 
 NARROW = 0.1

@@ -24,7 +24,6 @@ from persona_evo.playtest.match.play import Match
 from persona_evo.playtest.match.records import LOGS, Record, log_of
 from persona_evo.playtest.match.reopening import Kept
 from persona_evo.playtest.match.standings import pair, ratings
-from persona_evo.playtest.statistics import holm
 from persona_evo.report import charts, match_replay, match_tables, pages, tables
 from persona_evo.report.figures import Drawing
 from persona_evo.report.folder import EMBED
@@ -43,6 +42,7 @@ from persona_evo.report.pages import (
 )
 from persona_evo.report.written import Report
 from persona_evo.search.agents import Agent
+from persona_evo.statistics import holm
 from persona_evo.words import counted
 
 PAGE, PICTURES = "index.html", "pictures"

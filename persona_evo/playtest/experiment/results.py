@@ -14,7 +14,7 @@ from persona_evo.connect.search import INSIDE
 from persona_evo.playtest.experiment.course import Record, Results
 from persona_evo.playtest.experiment.design import Cell
 from persona_evo.playtest.experiment.one import Growth
-from persona_evo.playtest.statistics import NO_VARIATION, Interval, Test, holm, mann_whitney, mean_interval
+from persona_evo.statistics import NO_VARIATION, Interval, Test, holm, mann_whitney, mean_interval
 
 POINTS = 200
 """Points of a curve."""

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from persona_evo.playtest.match.records import Record
-from persona_evo.playtest.statistics import FEWEST, Interval, mean_interval, wilson
 from persona_evo.seeds import derive
+from persona_evo.statistics import FEWEST, Interval, mean_interval, wilson
 
 ROUNDS = 500
 RESAMPLES = 200

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from persona_evo.playtest.match import standings
 from persona_evo.playtest.match.standings import Pair, Thinking
-from persona_evo.playtest.statistics import Interval, fisher, mean_interval, wilson
+from persona_evo.statistics import Interval, fisher, mean_interval, wilson
 from persona_evo.studies.colosseum.matches import (
     CONSTANTS,
     DEPTHS,

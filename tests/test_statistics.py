@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from persona_evo.playtest import statistics
-from persona_evo.playtest.statistics import Interval
+from persona_evo import statistics
+from persona_evo.statistics import Interval
 from tests.cli.tool import environment
 
 scipy_stats = pytest.importorskip("scipy.stats")
