@@ -43,13 +43,13 @@ if TYPE_CHECKING:
     from persona_evo.errors import PersonaEvoError
     from persona_evo.evolve.run import Outcome
     from persona_evo.evolve.settings import EvolutionSettings
+    from persona_evo.experiments.run import Run, run
     from persona_evo.formula import Formula, Operator, parse
     from persona_evo.games.core import Game, Level, Metric
     from persona_evo.games.findings import Finding
     from persona_evo.games.python_game import from_class
     from persona_evo.personas import Persona
     from persona_evo.playtest.analysis import Analysis
-    from persona_evo.playtest.experiment.one import Run, run
     from persona_evo.playtest.players import Player
     from persona_evo.search.bounds import Solution
     from persona_evo.search.plan import Plan
@@ -125,7 +125,7 @@ _NAMES = {
     "games.python_game": "from_class",
     "personas": "Persona",
     "playtest.analysis": "Analysis",
-    "playtest.experiment.one": "Run run",
+    "experiments.run": "Run run",
     "playtest.players": "Player",
     "search.bounds": "Solution",
     "search.plan": "Plan",

@@ -18,8 +18,8 @@ from persona_evo.games import mapsets, registry
 from persona_evo.games.commands import command
 from persona_evo.games.core import Game, Level
 from persona_evo.games.options import level_options
+from persona_evo.matches import names
 from persona_evo.personas import Persona, load, named, resolve
-from persona_evo.playtest.match import names
 from persona_evo.playtest.players import Player
 from persona_evo.search.agents import Agent
 from persona_evo.search.duel import League, budget_for

@@ -381,7 +381,7 @@ def budget_of(args: argparse.Namespace, league: League | None = None) -> Budget:
 
 def league_of(args: argparse.Namespace, game: Game, persona: Persona) -> League | None:
     """Who plays move by move; None in single-player games where no agent is named."""
-    from persona_evo.playtest.match import names
+    from persona_evo.matches import names
 
     if game.players == 1:
         if args.league:

@@ -19,11 +19,11 @@ from persona_evo.errors import SettingsError
 from persona_evo.evolve.winner import versions
 from persona_evo.games import registry
 from persona_evo.games.core import Game
-from persona_evo.playtest.match.again import Telling, telling
-from persona_evo.playtest.match.play import Match
-from persona_evo.playtest.match.records import LOGS, Record, log_of
-from persona_evo.playtest.match.reopening import Kept
-from persona_evo.playtest.match.standings import pair, ratings
+from persona_evo.matches.job import Match
+from persona_evo.matches.records import LOGS, Record, log_of
+from persona_evo.matches.reopening import Kept
+from persona_evo.matches.replays import Telling, telling
+from persona_evo.matches.standings import pair, ratings
 from persona_evo.report import charts, match_replay, match_tables, pages, tables
 from persona_evo.report.figures import Drawing
 from persona_evo.report.folder import EMBED

@@ -21,9 +21,9 @@ from persona_evo.evolve.start import usual
 from persona_evo.games import registry
 from persona_evo.games.core import LOST, WON
 from persona_evo.jobs.workers import Workers
+from persona_evo.matches import names
 from persona_evo.personas import load
 from persona_evo.playtest import batch
-from persona_evo.playtest.match import names
 from persona_evo.playtest.players import Player
 from persona_evo.report import replay
 from persona_evo.search.agents import load_agents

@@ -17,10 +17,10 @@ from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.start import usual
 from persona_evo.games import mapsets, registry
 from persona_evo.games.core import Game
+from persona_evo.matches import names
 from persona_evo.personas import catalog, load
 from persona_evo.playtest import batch, playing
 from persona_evo.playtest.journal import CONFIG
-from persona_evo.playtest.match import names
 from persona_evo.playtest.players import Player
 from persona_evo.report import replay
 from persona_evo.search.agents import load_agents

@@ -18,8 +18,8 @@ from typing import Any
 
 from persona_evo.evolve.winner import versions
 from persona_evo.games import registry
-from persona_evo.playtest.match import standings
-from persona_evo.playtest.match.standings import Pair
+from persona_evo.matches import standings
+from persona_evo.matches.standings import Pair
 from persona_evo.report import charts, pages, plots, tables
 from persona_evo.report.pages import Document, Facts, Lines, Section, Svg, Text
 from persona_evo.report.tables import Table

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from persona_evo.playtest.experiment.results import CORRECTION, comparisons, p_words, summaries
+from persona_evo.experiments.results import CORRECTION, comparisons, p_words, summaries
 from persona_evo.report import experiment, pages, tables
 from persona_evo.report.pages import Document, Facts, Lines, Section, Styled
 from persona_evo.report.tables import Table

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from persona_evo.playtest.match.records import Record
+from persona_evo.matches.records import Record
 from persona_evo.seeds import derive
 from persona_evo.statistics import FEWEST, Interval, mean_interval, wilson
 

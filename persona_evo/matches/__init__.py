@@ -3,11 +3,11 @@
 | module | what |
 |---|---|
 | `names` | from what a user types to agents |
-| `play` | all games of all pairs on all levels, on all cores, written down one by one |
+| `job` | all games of all pairs on all levels, on all cores, written down one by one |
 | `sides` | what can be said before anything is read |
 | `cost` | what games will take |
 | `records` | one game as a line of a file, and the folder of a match |
 | `reopening` | a match that was played, from its folder |
-| `again` | games worth looking at, and their positions |
+| `replays` | games worth looking at, and their positions |
 | `standings` | rates, intervals, tests, and ratings of a round robin |
 """

@@ -15,9 +15,10 @@ from persona_evo.cli.main import main
 from persona_evo.errors import Place, RunError, SettingsError
 from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.games import registry
-from persona_evo.playtest.match import names, play, records, standings
-from persona_evo.playtest.match.play import Match
-from persona_evo.playtest.match.records import Record
+from persona_evo.matches import job as play
+from persona_evo.matches import names, records, standings
+from persona_evo.matches.job import Match
+from persona_evo.matches.records import Record
 from tests.shared import unsealed
 
 GAME = registry.get("colosseum")

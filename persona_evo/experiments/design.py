@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from persona_evo.errors import SettingsError
-from persona_evo.playtest.experiment.one import Search
-from persona_evo.playtest.experiment.stage import Stage, open_stage
+from persona_evo.experiments.run import Search
+from persona_evo.experiments.subject import Stage, open_stage
 from persona_evo.seeds import derive
 
 MOST_REPLICATES = 10_000

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from persona_evo.errors import InputError, Place, RunError
 from persona_evo.games.core import LOST, RUNNING, WON, Game, Level
-from persona_evo.playtest.match.records import AGAIN, Record
+from persona_evo.matches.records import AGAIN, Record
 from persona_evo.seeds import stream
 
 MARGIN = "MG"

@@ -19,16 +19,17 @@ from persona_evo.connect import traces
 from persona_evo.connect.tree import PrefixTree
 from persona_evo.connect.within import Within
 from persona_evo.errors import GameError, InputError, RunError, SettingsError
+from persona_evo.experiments import files as reading
+from persona_evo.experiments import job as course
+from persona_evo.experiments.design import Cell, Experiment
+from persona_evo.experiments.job import Record, Results
+from persona_evo.experiments.results import apart, comparisons, curve, summaries, unfit_constants
+from persona_evo.experiments.run import Growth, Search, best_at, run
+from persona_evo.experiments.subject import Stage
 from persona_evo.games import mapsets, registry
 from persona_evo.games.core import Game, Metric
 from persona_evo.games.python_game import from_class
 from persona_evo.jobs.progress import Progress
-from persona_evo.playtest.experiment import course, reading
-from persona_evo.playtest.experiment.course import Record, Results
-from persona_evo.playtest.experiment.design import Cell, Experiment
-from persona_evo.playtest.experiment.one import Growth, Search, best_at, run
-from persona_evo.playtest.experiment.results import apart, comparisons, curve, summaries, unfit_constants
-from persona_evo.playtest.experiment.stage import Stage
 from persona_evo.report import experiment as report
 from persona_evo.store.traces import load as load_trace
 from tests.shared import unsealed
@@ -78,7 +79,7 @@ def bits() -> tuple[Game, Any]:
 @pytest.mark.parametrize("whole", [False, True])
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_small_game_is_explored_to_its_end(bits: tuple[Game, Any], workers: int, whole: bool, seed: int) -> None:
-    from persona_evo.playtest.experiment.one import search
+    from persona_evo.experiments.run import search
 
     how = Search(rollouts=2000, workers=workers, uct_constant=30, save_best_path=whole)
     found = search(Stage(*bits), how, seed, score="SUM")
@@ -96,7 +97,7 @@ def _all() -> list[tuple[int, ...]]:
 
 
 def test_revisits_go_on_to_the_end_of_the_budget(bits: tuple[Game, Any]) -> None:
-    from persona_evo.playtest.experiment.one import search
+    from persona_evo.experiments.run import search
 
     found = search(Stage(*bits), Search(rollouts=500, terminal="revisit"), 1, score="SUM")
     assert found.rollouts == 500 and found.stopped == "budget" and not found.proven

@@ -13,7 +13,7 @@ from persona_evo.connect.search import INSIDE, OUTSIDE, Ordering
 from persona_evo.connect.traces import Trace
 from persona_evo.connect.tree import PrefixTree
 from persona_evo.errors import SettingsError, unknown
-from persona_evo.playtest.experiment.stage import Source, Stage, open_stage
+from persona_evo.experiments.subject import Source, Stage, open_stage
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
 

@@ -35,9 +35,9 @@ from pathlib import Path
 from typing import Any
 
 from persona_evo.errors import InputError, Place, SettingsError, has_control, unknown
+from persona_evo.experiments.design import KEYS, MOST_REPLICATES, SEARCH_KEYS, Cell, Experiment, check
+from persona_evo.experiments.run import Search
 from persona_evo.games import registry, textfile
-from persona_evo.playtest.experiment.design import KEYS, MOST_REPLICATES, SEARCH_KEYS, Cell, Experiment, check
-from persona_evo.playtest.experiment.one import Search
 
 MAX_BYTES = 2**20
 TOP = ("title", "game", "replicates", "seed", *KEYS, "settings", "variants", "players")

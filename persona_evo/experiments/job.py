@@ -21,6 +21,9 @@ from typing import Any, NamedTuple
 
 from persona_evo.connect.traces import Trace
 from persona_evo.errors import InputError, Place, RunError
+from persona_evo.experiments.design import Cell, Experiment
+from persona_evo.experiments.run import Growth, search
+from persona_evo.experiments.subject import Stage
 from persona_evo.jobs import runner, schema
 from persona_evo.jobs.cache import WorkerCache
 from persona_evo.jobs.dispatch import Dispatch
@@ -28,9 +31,6 @@ from persona_evo.jobs.folder import JobFolder, JobKind
 from persona_evo.jobs.journal import REPEAT, Journal, LineFormat
 from persona_evo.jobs.progress import Forecast, Progress, Tell
 from persona_evo.jobs.workers import Workers
-from persona_evo.playtest.experiment.design import Cell, Experiment
-from persona_evo.playtest.experiment.one import Growth, search
-from persona_evo.playtest.experiment.stage import Stage
 from persona_evo.search.configuration import comparable
 
 SCHEMA = 1

@@ -12,7 +12,7 @@ from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
 from persona_evo.jobs import schema
-from persona_evo.playtest.match.records import GAMES, KIND, Record, games
+from persona_evo.matches.records import GAMES, KIND, Record, games
 from persona_evo.search.agents import Agent, agent_from
 
 T = TypeVar("T")

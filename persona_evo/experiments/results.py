@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from persona_evo.connect.search import INSIDE
-from persona_evo.playtest.experiment.course import Record, Results
-from persona_evo.playtest.experiment.design import Cell
-from persona_evo.playtest.experiment.one import Growth
+from persona_evo.experiments.design import Cell
+from persona_evo.experiments.job import Record, Results
+from persona_evo.experiments.run import Growth
 from persona_evo.statistics import NO_VARIATION, Interval, Test, holm, mann_whitney, mean_interval
 
 POINTS = 200

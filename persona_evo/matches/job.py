@@ -28,10 +28,10 @@ from persona_evo.jobs.folder import JobFolder
 from persona_evo.jobs.journal import Journal
 from persona_evo.jobs.progress import Forecast, Progress, Tell
 from persona_evo.jobs.workers import Workers
-from persona_evo.playtest.match import cost
-from persona_evo.playtest.match.again import MARGIN, RESULTS, positions
-from persona_evo.playtest.match.records import AGAIN, CHANGED, KIND, PROGRAMS, Record, games, log
-from persona_evo.playtest.match.sides import even
+from persona_evo.matches import cost
+from persona_evo.matches.records import AGAIN, CHANGED, KIND, PROGRAMS, Record, games, log
+from persona_evo.matches.replays import MARGIN, RESULTS, positions
+from persona_evo.matches.sides import even
 from persona_evo.search.agents import Agent, Mind, warm_up
 from persona_evo.search.contest import Contest, Seat, contest
 from persona_evo.seeds import derive
