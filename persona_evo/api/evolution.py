@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from persona_evo import limits
+from persona_evo.agents.duel import League
 from persona_evo.api.naming import (
     LevelsLike,
     PersonaLike,
@@ -38,7 +39,6 @@ from persona_evo.games.generating import asked
 from persona_evo.jobs import schema
 from persona_evo.jobs.workers import lent
 from persona_evo.personas import Persona
-from persona_evo.search.duel import League
 from persona_evo.search.settings import Budget
 from persona_evo.seeds import fresh
 from persona_evo.store import runs

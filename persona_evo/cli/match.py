@@ -177,7 +177,7 @@ def _run(args: argparse.Namespace, workers: Workers) -> int:
 
 def _cheap(args: argparse.Namespace) -> None:
     """Refuse what can be refused before anything is read, and compiled."""
-    from persona_evo.connect.files import is_file
+    from persona_evo.agents.program import is_file
     from persona_evo.matches.sides import even
 
     if len(args.agents) == 1:
@@ -333,14 +333,14 @@ def _abouts(game: Game) -> list[tuple[str, str]]:
         found = {"": ""}
     if all(isinstance(v, dict) for k, v in found.items() if k != "league"):
         return [(k, str(v.get("about", ""))) for k, v in found.items() if k != "league"]
-    from persona_evo.search.agents import load_agents  # says what is wrong with the file, and where
+    from persona_evo.agents.core import load_agents  # says what is wrong with the file, and where
 
     return [(a.name, a.about) for a in load_agents(Path(game.agents), game).values()]
 
 
 def match_of(args: argparse.Namespace, game: Game) -> Match:
     """What was asked for."""
-    from persona_evo.connect.program import MOVE_SECONDS, try_out
+    from persona_evo.agents.program import MOVE_SECONDS, try_out
     from persona_evo.evolve.fitness_spec import LevelText
     from persona_evo.games import registry
     from persona_evo.matches import job as play

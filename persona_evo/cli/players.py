@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from persona_evo.errors import SettingsError
 
 if TYPE_CHECKING:
+    from persona_evo.agents.core import Agent
     from persona_evo.games.core import Game
     from persona_evo.personas import Persona
     from persona_evo.playtest.players import Player
-    from persona_evo.search.agents import Agent
     from persona_evo.search.tree_policy import TreePolicy
 
 AGENT = "agent:"

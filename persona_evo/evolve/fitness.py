@@ -16,6 +16,8 @@ from collections.abc import Iterator, Sequence
 from math import fsum
 from typing import NamedTuple
 
+from persona_evo.agents.duel import Solo
+from persona_evo.agents.skilled_player import Skilled
 from persona_evo.evolve import genome
 from persona_evo.evolve.duplicates import first_of_equals
 from persona_evo.evolve.fitness_spec import FitnessSpec, LevelText
@@ -26,10 +28,8 @@ from persona_evo.games.core import WON, Game, Level
 from persona_evo.jobs.cache import WorkerCache
 from persona_evo.jobs.dispatch import Costs, Dispatch
 from persona_evo.jobs.workers import Usage, Workers
-from persona_evo.search.duel import Solo
 from persona_evo.search.plan import LevelPlanner, Plan, PlanJob, PlannedOutside, capacity_for, plan, planner_for
 from persona_evo.search.settings import Budget
-from persona_evo.search.skilled_player import Skilled
 from persona_evo.search.tree_policy import TreePolicy, with_lists
 
 _GUESS = 300_000.0

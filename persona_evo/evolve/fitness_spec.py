@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from persona_evo.agents.duel import League
+from persona_evo.agents.skill import Skill, skill_from_dict, skill_to_dict
 from persona_evo.formula import Formula
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
 from persona_evo.personas.lists import OpenList
-from persona_evo.search.duel import League
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.skill import Skill, skill_from_dict, skill_to_dict
 
 LEAST_BEST = 0.1
 """A best known utility that is nearer to 0 counts as this much."""

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from persona_evo.agents.duel import League
+from persona_evo.agents.skill import skill_from_dict
 from persona_evo.errors import InputError
 from persona_evo.evolve import genome
 from persona_evo.evolve.fitness_spec import FitnessSpec, spec_from_dict
@@ -19,9 +21,7 @@ from persona_evo.formula import parse
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
 from persona_evo.jobs import schema
-from persona_evo.search.duel import League
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.skill import skill_from_dict
 from persona_evo.store import checkpoints, runs
 from persona_evo.store.policies import lists_at
 from persona_evo.words import counted

@@ -10,6 +10,7 @@ from math import fsum
 from pathlib import Path
 from typing import Any
 
+from persona_evo.agents.duel import League
 from persona_evo.errors import ConnectError, SettingsError
 from persona_evo.evolve import genome, reopening, sampled
 from persona_evo.evolve import winner as winners
@@ -30,7 +31,6 @@ from persona_evo.games.commands import command
 from persona_evo.games.core import Game, Level, closing_outside
 from persona_evo.jobs.workers import Workers, lent
 from persona_evo.personas import Persona
-from persona_evo.search.duel import League
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.store import checkpoints, runs
 from persona_evo.words import counted

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from persona_evo import seeds
+from persona_evo.agents.skill import skill_to_dict
 from persona_evo.evolve import genome, shortening
 from persona_evo.evolve.comparison import Comparing, mean_utility
 from persona_evo.evolve.explanation import estimates, in_words, lists_in_words, meanings, plan_estimates
@@ -30,7 +31,6 @@ from persona_evo.formula import Formula, parse
 from persona_evo.formula.simplify import LEAST_SECONDS, NO_TIME, SHARED, Simplified
 from persona_evo.games import registry
 from persona_evo.games.core import RUNNING, Game, Level
-from persona_evo.search.skill import skill_to_dict
 
 SIMPLIFY_SECONDS = 20.0
 """Time limit of the simplification."""
@@ -272,7 +272,7 @@ def policy_text(
     evaluations: int,
 ) -> str:
     """The policy file of a run's winner."""
-    from persona_evo.search.duel import plain
+    from persona_evo.agents.duel import plain
     from persona_evo.store.policies import Policy
 
     game = registry.get(str(config["game"]))

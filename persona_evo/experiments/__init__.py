@@ -2,7 +2,7 @@
 
 | module | what |
 |---|---|
-| `subject` | a level that can be searched by its choices alone: of a connected game, or of the catalog in this process |
+| `subject` | a level that can be searched by its choices alone, of a connected game or of the catalog |
 | `run` | `run`, one search, with the tree and the growth of the best score |
 | `design` | an experiment: variants x players x replicates, with what each of them changes |
 | `files` | the TOML file of an experiment, every fault with its place; a commented one to start from |

@@ -17,7 +17,9 @@ from math import fsum
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from persona_evo.connect.program import MEGABYTES, MOVE_SECONDS, Program
+from persona_evo.agents.contest import Contest, Seat, contest
+from persona_evo.agents.core import Agent, Mind, warm_up
+from persona_evo.agents.program import MEGABYTES, MOVE_SECONDS, Program
 from persona_evo.errors import Place, RunError, SettingsError
 from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.games import registry
@@ -32,8 +34,6 @@ from persona_evo.matches import cost
 from persona_evo.matches.records import AGAIN, CHANGED, KIND, PROGRAMS, Record, games, log
 from persona_evo.matches.replays import MARGIN, RESULTS, positions
 from persona_evo.matches.sides import even
-from persona_evo.search.agents import Agent, Mind, warm_up
-from persona_evo.search.contest import Contest, Seat, contest
 from persona_evo.seeds import derive
 
 

@@ -5,7 +5,7 @@
 | `uct_walls` | of the game's own file of agents |
 | `my.toml#name` | of another file of agents |
 | `my_policy.json` | the agent that a tree policy was evolved in, with it; so do a policy's name and a run's folder |
-| `bot.py` | a program of others (`persona_evo.connect.program`) |
+| `bot.py` | a program of others (`persona_evo.agents.program`) |
 | `bot=my/agent.py` | the same, under the name `bot` |
 | `uct_walls:C=0.5,rollout=20` | the same with other constants, search settings, budget, variant |
 """
@@ -17,11 +17,11 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from persona_evo.connect.files import is_file
+from persona_evo.agents.core import EVOLVER, Agent, agent_from, check, load_agents, load_league
+from persona_evo.agents.duel import League
+from persona_evo.agents.program import is_file
 from persona_evo.errors import InputError, Place, PolicyError, SettingsError, unknown
 from persona_evo.games.core import Game
-from persona_evo.search.agents import EVOLVER, Agent, agent_from, check, load_agents, load_league
-from persona_evo.search.duel import League
 from persona_evo.search.settings import SearchSettings
 from persona_evo.store import policies, runs
 

@@ -19,6 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from persona_evo import limits
+from persona_evo.agents.core import agent_from, check
+from persona_evo.agents.duel import League
+from persona_evo.agents.skill import errs
 from persona_evo.errors import ConnectError, Place, RunError, SettingsError
 from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.evolve.reopening import load_levels
@@ -36,10 +39,7 @@ from persona_evo.playtest.metrics import Bound
 from persona_evo.playtest.players import Player, Role, check_skills, movers, player_from
 from persona_evo.playtest.playing import CONTINUATION, Job, Source, Spec, draws, play
 from persona_evo.playtest.records import Playthrough
-from persona_evo.search.agents import agent_from, check
-from persona_evo.search.duel import League
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.skill import errs
 from persona_evo.words import counted
 
 _GUESS, _ROUTE = 300_000.0, 0.005

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from persona_evo.agents.core import Agent
 from persona_evo.errors import SettingsError
 from persona_evo.evolve.winner import versions
 from persona_evo.games import registry
@@ -41,7 +42,6 @@ from persona_evo.report.pages import (
     Text,
 )
 from persona_evo.report.written import Report
-from persona_evo.search.agents import Agent
 from persona_evo.statistics import holm
 from persona_evo.words import counted
 

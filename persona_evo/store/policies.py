@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from persona_evo.agents.skill import skill_from_dict
 from persona_evo.errors import FormulaError, InputError, Place, PolicyError, SettingsError, unknown
 from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
 from persona_evo.games.core import Game
 from persona_evo.jobs import schema
 from persona_evo.personas.lists import FIELDS, OpenList, how_many, readable
-from persona_evo.search.skill import skill_from_dict
 from persona_evo.search.tree_policy import MOVE_VARIABLES, SEARCH_VARIABLES, TreePolicy, plan_variables, variables
 from persona_evo.store import runs
 from persona_evo.words import counted

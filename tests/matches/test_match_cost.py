@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from persona_evo.agents.core import Agent
 from persona_evo.cli.main import main
 from persona_evo.jobs.progress import Forecast
 from persona_evo.matches import cost
 from persona_evo.matches import job as play
 from persona_evo.matches.cost import Pace
-from persona_evo.search.agents import Agent
 
 ONE = Pace(40, 1e-3)
 

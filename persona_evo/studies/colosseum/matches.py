@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from persona_evo.agents.core import Agent
 from persona_evo.errors import SettingsError
 from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.games import registry
@@ -32,7 +33,6 @@ from persona_evo.matches import job as play
 from persona_evo.matches import names
 from persona_evo.matches.job import Match
 from persona_evo.matches.records import Record
-from persona_evo.search.agents import Agent
 from persona_evo.studies import keeping
 
 STUDY = "colosseum"

@@ -10,7 +10,7 @@ The runner writes {"ready": true} or {"failed": text} once, then for each line i
 another number are late ones, and dropped. All that the program itself prints is kept (`Program.said`), cut where it is
 much, and so are tracebacks. Loading it, the first time or after it was ended, is no part of a move's time.
 
-With a program ends what it has started, in the guard's way (`persona_evo.connect.guard`).
+With a program ends what it has started, in the guard's way (`persona_evo.agents.guard`).
 
 This keeps a program from harming a match, not from harming the machine: run programs you trust, or in a container.
 """
@@ -31,11 +31,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from persona_evo.connect.files import is_file
-from persona_evo.connect.hearing import Ear
+from persona_evo.agents.contest import FAULTS, Fault
+from persona_evo.agents.output import Ear
 from persona_evo.errors import Place, SettingsError
 from persona_evo.games.core import Game, Level
-from persona_evo.search.contest import FAULTS, Fault
 
 MOVE_SECONDS = 2.0
 MEGABYTES = 500
@@ -64,6 +63,20 @@ LINES = 12
 
 LONGEST = 1 << 20
 """Bytes of an answer at most."""
+
+
+def is_file(path: Path, word: str = "") -> None:
+    """See that there is a program. word: as it was typed.
+
+    Raises:
+        SettingsError: there is nothing, or it is a folder.
+    """
+    if path.is_file():
+        return
+    what, found, hint = "there is no such program", "nothing of this name", "check the spelling and the folder"
+    if path.is_dir():
+        what, found, hint = "this is a folder, not a program", "a folder", "name the file in it"
+    raise SettingsError(what, place=Place(word or str(path)), found=found, expected="a Python file", hint=hint)
 
 
 class Program:

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from persona_evo.agents.contest import Caller, contest
+from persona_evo.agents.core import Agent, Mind, load_agents, load_league, policy_of, random_move, warm_up
 from persona_evo.errors import FormulaError, SettingsError
 from persona_evo.formula import parse
 from persona_evo.games import registry
 from persona_evo.games.catalog.colosseum import board_of
 from persona_evo.games.core import RUNNING
 from persona_evo.search.act import Actor
-from persona_evo.search.agents import Agent, Mind, load_agents, load_league, policy_of, random_move, warm_up
-from persona_evo.search.contest import Caller, contest
 from persona_evo.search.layout import NODES
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree import ACTION, NODE
@@ -340,7 +340,7 @@ def test_constants_are_numbers_in_formulas() -> None:
 
 
 def test_agents_are_warmed_up_once_and_think_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("persona_evo.search.agents._warm", set())
+    monkeypatch.setattr("persona_evo.agents.core._warm", set())
     asked: list[tuple[str, Any]] = []
     choose = Mind.choose
 

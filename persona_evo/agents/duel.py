@@ -11,11 +11,11 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from persona_evo.agents.contest import contest
+from persona_evo.agents.core import Agent, Mind, agent_from, check, warm_up
 from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
 from persona_evo.games.core import LOST, WON, Game, Level
-from persona_evo.search.agents import Agent, Mind, agent_from, check, warm_up
-from persona_evo.search.contest import contest
 from persona_evo.search.plan import Plan
 from persona_evo.search.settings import Budget
 from persona_evo.search.tree_policy import TreePolicy

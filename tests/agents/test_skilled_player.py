@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from persona_evo import personas
+from persona_evo.agents.skill import LADDER, SKILLS, Skill, check, errs
+from persona_evo.agents.skilled_player import SkilledPlayer, softmax
 from persona_evo.errors import SettingsError
 from persona_evo.formula import parse
 from persona_evo.games import registry
 from persona_evo.games.core import LOST, RUNNING, WON
 from persona_evo.personas.lists import DEFAULT_LISTS
-from persona_evo.search.skill import LADDER, SKILLS, Skill, check, errs
-from persona_evo.search.skilled_player import SkilledPlayer, softmax
 from persona_evo.search.tree_policy import TreePolicy
 from tests.examples.coin import GAME as COIN
 from tests.search.levels import GAME, level

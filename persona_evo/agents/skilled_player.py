@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from persona_evo.agents.skill import Skill
 from persona_evo.compiling import Handle, entry
 from persona_evo.compiling.arrays import FloatRow, IntRow, WordRow
 from persona_evo.formula import Formula
@@ -28,7 +29,6 @@ from persona_evo.search.plan import Plan, Planner, capacity_for
 from persona_evo.search.play import Play, worth
 from persona_evo.search.run import Run
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.skill import Skill
 from persona_evo.search.tree import ACTION, DEPTH, LEFT, OVER, PARENT, ROOT, SLOT, STATUS, Tree
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.seeds import derive, stream

@@ -6,7 +6,7 @@
 | greedy | the move after which `utility` is highest, of equal ones any; with `seconds`, the best looked at by then |
 | search | the best move of a tree search (`act`) |
 | flat | in single-player games, the first move of the best of random lines, `search.horizon` moves long (`lookahead`) |
-| program | what a program of others answers (`persona_evo.connect.program`) |
+| program | what a program of others answers (`persona_evo.agents.program`) |
 
 A TOML file of agents has a table for each. The one called `evolver` is the template of agents whose tree policy is
 evolved, and `league`, above all tables, names whom these play against unless something else is said. Next to the fields

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from persona_evo.connect.hearing import HEAD, TAIL
-from persona_evo.connect.program import Program, try_out
+from persona_evo.agents.contest import Contest, Fault, contest
+from persona_evo.agents.core import Agent, Mind
+from persona_evo.agents.output import HEAD, TAIL
+from persona_evo.agents.program import Program, try_out
 from persona_evo.errors import SettingsError
 from persona_evo.games import registry
 from persona_evo.games.catalog import colosseum
-from persona_evo.search.agents import Agent, Mind
-from persona_evo.search.contest import Contest, Fault, contest
 
 GAME = registry.get("colosseum")
 LEVEL = GAME.load("random 6", "six")
@@ -163,7 +163,7 @@ def test_one_that_hangs_is_told_with_the_line_it_hangs_at(tmp_path: Path, monkey
     program.close()
     assert program.said.count("it is loaded anew") == 1
     assert late.value.what == "no move after 0.3 s (it was at student.py:4, in step)"
-    monkeypatch.setattr("persona_evo.connect.program.START_SECONDS", 1.0)
+    monkeypatch.setattr("persona_evo.agents.program.START_SECONDS", 1.0)
     path.write_text(
         "class A:\n    def __init__(self):\n        print('training')\n        while True: pass\n"
         "    def step(self, b, m, a, k): pass\n",
