@@ -402,8 +402,9 @@ def budget_of(
             found=f"{budget}, iterations {iterations}, seconds {seconds}",
             expected="either a budget, or iterations and seconds",
         )
-    if not isinstance(budget, Budget):
-        raise SettingsError("this is no budget", found=repr(budget)[:200], expected="Budget(iterations=1000)")
+    given: object = budget
+    if not isinstance(given, Budget):
+        raise SettingsError("this is not a budget", found=repr(given)[:200], expected="Budget(iterations=1000)")
     return budget
 
 

@@ -358,10 +358,6 @@ class Comparison:
             progress=progress,
         ).page
 
-    def playthroughs(self, *, states: bool = False) -> list[frames.Row]:
-        """As `Results.rows`, of both versions."""
-        return self.results.rows(states=states)
-
     def __str__(self) -> str:
         """The answer, in plain ASCII where standard output cannot show all of its characters."""
         from persona_evo.report.tables import printable
@@ -376,9 +372,9 @@ class Comparison:
         lines = "".join(f"<p>{html.escape(line)}</p>" for line in self.answer.lines)
         return lines + self.results._repr_html_()
 
-    def __getstate__(self) -> dict[str, object]:
-        """All but what is computed again."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}
+    def __reduce__(self) -> tuple[Callable[[Results], Comparison], tuple[Results]]:
+        """A comparison is pickled as its playthroughs, from which all else is computed again."""
+        return compared, (self.results,)
 
 
 def as_results(played: batch.Results) -> Results:

@@ -7,7 +7,6 @@ won. Each agent has drawn one game with each other one beforehand, so that who w
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -82,7 +81,11 @@ def sign_test(wins: int, losses: int) -> float:
     n, k = wins + losses, min(wins, losses)
     if n == 0:
         return 1.0
-    return min(1.0, 2 * sum(math.comb(n, i) for i in range(k + 1)) / float(2**n))
+    ways = chosen = 1
+    for i in range(k):
+        chosen = chosen * (n - i) // (i + 1)
+        ways += chosen
+    return min(1.0, 2 * ways / (1 << n))  # whole numbers, since the second may be too large for a float
 
 
 def pair(records: Sequence[Record], a: str, b: str, level: str = "") -> Pair:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 from persona_evo.cli.main import main
 from persona_evo.errors import Place, RunError, SettingsError
@@ -260,6 +261,12 @@ def test_pairs_count_from_both_sides() -> None:
 def test_the_sign_test_by_hand() -> None:
     assert standings.sign_test(5, 0) == 2 / 32 and standings.sign_test(0, 0) == 1
     assert standings.sign_test(8, 2) == pytest.approx(2 * (1 + 10 + 45) / 1024)
+
+
+@pytest.mark.parametrize(("wins", "losses"), [(3, 9), (600, 500), (1023, 1), (5000, 4900)])
+def test_the_sign_test_takes_any_number_of_games(wins: int, losses: int) -> None:
+    expected = binomtest(wins, wins + losses).pvalue
+    assert standings.sign_test(wins, losses) == pytest.approx(expected, rel=1e-9)
 
 
 def test_ratings_find_the_odds_that_games_were_made_with() -> None:
