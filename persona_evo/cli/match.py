@@ -178,7 +178,7 @@ def _run(args: argparse.Namespace, workers: Workers) -> int:
 def _cheap(args: argparse.Namespace) -> None:
     """Refuse what can be refused before anything is read, and compiled."""
     from persona_evo.agents.program import is_file
-    from persona_evo.matches.sides import even
+    from persona_evo.matches.records import even
 
     if len(args.agents) == 1:
         raise SettingsError(

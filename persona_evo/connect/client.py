@@ -35,8 +35,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from persona_evo.connect import protocol as p
-from persona_evo.connect.random import SplitMix64, check_weights
 from persona_evo.errors import ConnectError, InputError, ProtocolError
+from persona_evo.seeds import SplitMix64, check_weights
 from persona_evo.words import counted
 
 if TYPE_CHECKING:

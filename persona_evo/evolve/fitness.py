@@ -1,6 +1,6 @@
 """The fitness of a tree policy: the persona's utility at the end of playthroughs that a search with it plans.
 
-Where an agent plays move by move (`search.duel`), a playthrough is what it played. In a game for two it meets the
+Where an agent plays move by move (`agents.duel`), a playthrough is what it played. In a game for two it meets the
 opponents of a league, and each pair of a level and an opponent is a case of its own, so that whoever chooses by cases
 asks for play that does well against all of them.
 

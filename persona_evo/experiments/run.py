@@ -96,7 +96,7 @@ class Run:
         return self.best.utility
 
     def save(self, folder: str | Path) -> Path:
-        """Write tree.npz and best.json into a folder, which is made; `PrefixTree.load` and `store.traces` read them."""
+        """Write tree.npz and best.json into a folder, which is made. `PrefixTree.load` and `traces.load` read them."""
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         self.tree.save(folder / TREE)

@@ -4,7 +4,6 @@
 |---|---|
 | `names` | from what a user types to agents |
 | `job` | all games of all pairs on all levels, on all cores, written down one by one |
-| `sides` | what can be said before anything is read |
 | `cost` | what games will take |
 | `records` | one game as a line of a file, and the folder of a match |
 | `reopening` | a match that was played, from its folder |

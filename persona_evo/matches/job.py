@@ -31,9 +31,8 @@ from persona_evo.jobs.journal import Journal
 from persona_evo.jobs.progress import Forecast, Progress, Tell
 from persona_evo.jobs.workers import Workers
 from persona_evo.matches import cost
-from persona_evo.matches.records import AGAIN, CHANGED, KIND, PROGRAMS, Record, games, log
+from persona_evo.matches.records import AGAIN, CHANGED, KIND, PROGRAMS, Record, even, games, log
 from persona_evo.matches.replays import MARGIN, RESULTS, positions
-from persona_evo.matches.sides import even
 from persona_evo.seeds import derive
 
 

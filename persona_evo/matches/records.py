@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from persona_evo.errors import Place, RunError, printable
+from persona_evo.errors import Place, RunError, SettingsError, printable
 from persona_evo.jobs import schema
 from persona_evo.jobs.folder import JobKind
 from persona_evo.jobs.journal import Journal, LineFormat
@@ -199,3 +199,18 @@ def seed_in(folder: Path) -> int | None:
     data, _ = schema.read(path, RunError)
     seed = data.get("seed")
     return seed if type(seed) is int else None
+
+
+def even(games: int, swap: bool) -> None:
+    """See that with both sides of each board the number of games of a pair is even.
+
+    Raises:
+        SettingsError: it is not.
+    """
+    if swap and games % 2:
+        raise SettingsError(
+            "with both sides of each board the number of games is even",
+            found=str(games),
+            expected=str(games + 1),
+            hint="--games with an even number, or no --swap",
+        )

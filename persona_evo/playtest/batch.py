@@ -1,6 +1,6 @@
 """Many playthroughs: every player in every level, as often as asked, on all cores.
 
-Where an agent plays move by move (`search.duel`), a playthrough is what it played with the player's tree policy; a
+Where an agent plays move by move (`agents.duel`), a playthrough is what it played with the player's tree policy; a
 player may also be an agent of its own, which needs no tree policy. In a two-player game each player meets the
 opponents of a league in turn, first as one side, then as the other; its metrics are
 what it sees at the end, and its records name the opponent, the side and the result.

@@ -26,7 +26,7 @@ class Player:
     policy: with the persona's open lists where it is searched with some and has none of its own (see `with_lists`).
     label: what tables and requirements call it; the persona's name if not given. baseline: label of the player it is
     compared with, "" for none. agent: who plays for the persona in place of a league's template; its tree policy, if
-    it has one, is its own. skill: one of `search.skill.SKILLS`, "" for players who have none and play as `perfect`.
+    it has one, is its own. skill: one of `agents.skill.SKILLS`, "" for players who have none and play as `perfect`.
     """
 
     persona: Persona

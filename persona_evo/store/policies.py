@@ -52,8 +52,8 @@ class Policy:
         metrics: symbol -> meaning of what `best` names.
         levels: names of the levels it was trained on. fitness: mean utility of each of these. mean: of all.
         seed: of the evolution. budget, search, evolution: the settings.
-        agent: in two-player games the agent that it was evolved in, as `search.agents.Agent.to_dict` has it.
-        skill: in play from move to move the skill that it was evolved for, as `search.skill.skill_to_dict` has it.
+        agent: in two-player games the agent that it was evolved in, as `agents.core.Agent.to_dict` has it.
+        skill: in play from move to move the skill that it was evolved for, as `agents.skill.skill_to_dict` has it.
         run: name of the run folder and its facts. versions: of the programs.
         notes: for people. source: publication or program it was taken from. file: where it was read (not written).
     """

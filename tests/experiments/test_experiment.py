@@ -16,6 +16,7 @@ import pytest
 
 import persona_evo as pe
 from persona_evo.connect import traces
+from persona_evo.connect.traces import load as load_trace
 from persona_evo.connect.tree import PrefixTree
 from persona_evo.connect.within import Within
 from persona_evo.errors import GameError, InputError, RunError, SettingsError
@@ -31,7 +32,6 @@ from persona_evo.games.core import Game, Metric
 from persona_evo.games.python_game import from_class
 from persona_evo.jobs.progress import Progress
 from persona_evo.report import experiment as report
-from persona_evo.store.traces import load as load_trace
 from tests.shared import unsealed
 
 FACTORED = {"field": "3x5", "choices": "factored"}
