@@ -341,8 +341,8 @@ def _abouts(game: Game) -> list[tuple[str, str]]:
 def match_of(args: argparse.Namespace, game: Game) -> Match:
     """What was asked for."""
     from persona_evo.agents.program import MOVE_SECONDS, try_out
-    from persona_evo.evolve.fitness_spec import LevelText
     from persona_evo.games import registry
+    from persona_evo.games.level_text import LevelText
     from persona_evo.matches import job as play
     from persona_evo.matches import names, records
 

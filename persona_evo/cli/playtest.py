@@ -269,8 +269,8 @@ def play(
 ) -> Results:
     """Play everything, with progress."""
     from persona_evo.api.results import as_results
-    from persona_evo.evolve.fitness_spec import LevelText
     from persona_evo.games import registry
+    from persona_evo.games.level_text import LevelText
     from persona_evo.playtest import appraisals, batch
     from persona_evo.playtest.players import check_lists
 

@@ -20,11 +20,12 @@ from persona_evo.agents.duel import Solo
 from persona_evo.agents.skilled_player import Skilled
 from persona_evo.evolve import genome
 from persona_evo.evolve.duplicates import first_of_equals
-from persona_evo.evolve.fitness_spec import FitnessSpec, LevelText
+from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.evolve.records import Request
 from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
 from persona_evo.games.core import WON, Game, Level
+from persona_evo.games.level_text import LevelText
 from persona_evo.jobs.cache import WorkerCache
 from persona_evo.jobs.dispatch import Costs, Dispatch
 from persona_evo.jobs.workers import Usage, Workers

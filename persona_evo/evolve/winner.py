@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
-import platform
 import random
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -189,19 +187,6 @@ def _children(
             step(level.tables, child, action, np.ones(2, dtype=np.int64))
             children.append(game.measure(level, child, mover))
         yield game.measure(level, state, mover), children
-
-
-def versions(game: Game | None = None) -> dict[str, str]:
-    """Versions of what a result depends on."""
-    found = {"python": platform.python_version()}
-    for package in ("persona-evo", "numpy", "numba", "deap", "joblib"):
-        try:
-            found[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            found[package] = "source tree"
-    if game is not None:
-        found[game.name] = str(game.version)
-    return found
 
 
 @dataclass(frozen=True)

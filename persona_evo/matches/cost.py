@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from persona_evo.agents.contest import contest
 from persona_evo.agents.core import THINKING, Agent, Mind
-from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
+from persona_evo.games.level_text import LevelText
 
 FEW, SOME, TRIED = 40, 100, 2
 """Iterations a move of the games that are tried out, of the move that is timed, and how many games that are."""

@@ -21,9 +21,9 @@ from persona_evo.agents.contest import Contest, Seat, contest
 from persona_evo.agents.core import Agent, Mind, warm_up
 from persona_evo.agents.program import MEGABYTES, MOVE_SECONDS, Program
 from persona_evo.errors import Place, RunError, SettingsError
-from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
+from persona_evo.games.level_text import LevelText
 from persona_evo.jobs import runner
 from persona_evo.jobs.dispatch import Dispatch
 from persona_evo.jobs.folder import JobFolder

@@ -9,9 +9,9 @@ from typing import TypeVar
 
 from persona_evo.agents.core import Agent, agent_from
 from persona_evo.errors import InputError, PersonaEvoError, Place, RunError
-from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
+from persona_evo.games.level_text import LevelText
 from persona_evo.jobs import schema
 from persona_evo.matches.records import GAMES, KIND, Record, games
 

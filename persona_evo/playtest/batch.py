@@ -23,11 +23,10 @@ from persona_evo.agents.core import agent_from, check
 from persona_evo.agents.duel import League
 from persona_evo.agents.skill import errs
 from persona_evo.errors import ConnectError, Place, RunError, SettingsError
-from persona_evo.evolve.fitness_spec import LevelText
-from persona_evo.evolve.reopening import load_levels
 from persona_evo.games import registry
 from persona_evo.games.commands import command
 from persona_evo.games.core import Game, Level, closing_outside
+from persona_evo.games.level_text import LevelText, load_levels
 from persona_evo.jobs import runner
 from persona_evo.jobs.dispatch import Dispatch
 from persona_evo.jobs.folder import JobFolder

@@ -19,7 +19,8 @@ from typing import Any
 
 from persona_evo.agents.skill import SKILLS
 from persona_evo.errors import RunError
-from persona_evo.evolve.reopening import budget_at, check_levels, formula_at
+from persona_evo.evolve.reopening import budget_at, formula_at
+from persona_evo.games.level_text import check_levels
 from persona_evo.jobs import schema
 from persona_evo.jobs.folder import JobKind
 from persona_evo.jobs.journal import Journal, LineFormat

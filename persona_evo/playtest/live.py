@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from itertools import chain
 
 from persona_evo.agents.duel import League
-from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.games.core import Game, Level
+from persona_evo.games.level_text import LevelText
 from persona_evo.jobs.workers import Workers
 from persona_evo.playtest.batch import Results, configuration, specified
 from persona_evo.playtest.players import Player

@@ -23,10 +23,10 @@ from persona_evo.agents.continuation import Continuation, play_on
 from persona_evo.agents.duel import League
 from persona_evo.agents.skill import LADDER, errs
 from persona_evo.agents.skilled_player import SkilledPlayer
-from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.formula import parse
 from persona_evo.games import registry
 from persona_evo.games.core import LOST, RUNNING, Event, Game, Level
+from persona_evo.games.level_text import LevelText
 from persona_evo.jobs.cache import WorkerCache
 from persona_evo.playtest.players import Role
 from persona_evo.playtest.records import OUTCOMES, SIDES, End, Playthrough, ended

@@ -99,7 +99,7 @@ def subtitle(results: Results) -> str:
 
 def facts(results: Results) -> dict[str, str]:
     """How the experiment was made, by name, for people."""
-    from persona_evo.evolve.winner import versions
+    from persona_evo.store.versions import versions
 
     experiment = results.experiment
     protected = guards(parse(cell.score) for cell in experiment.cells if cell.score)

@@ -17,7 +17,6 @@ from typing import Any
 
 from persona_evo.agents.core import Agent
 from persona_evo.errors import SettingsError
-from persona_evo.evolve.winner import versions
 from persona_evo.games import registry
 from persona_evo.games.core import Game
 from persona_evo.matches.job import Match
@@ -43,6 +42,7 @@ from persona_evo.report.pages import (
 )
 from persona_evo.report.written import Report
 from persona_evo.statistics import holm
+from persona_evo.store.versions import versions
 from persona_evo.words import counted
 
 PAGE, PICTURES = "index.html", "pictures"

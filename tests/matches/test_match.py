@@ -14,8 +14,8 @@ from scipy.stats import binomtest
 
 from persona_evo.cli.main import main
 from persona_evo.errors import Place, RunError, SettingsError
-from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.games import registry
+from persona_evo.games.level_text import LevelText
 from persona_evo.matches import job as play
 from persona_evo.matches import names, records, standings
 from persona_evo.matches.job import Match

@@ -11,8 +11,8 @@ from PIL import Image
 
 from persona_evo.cli.main import main
 from persona_evo.errors import RunError
-from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.games import registry
+from persona_evo.games.level_text import LevelText
 from persona_evo.jobs import schema
 from persona_evo.matches import job as play
 from persona_evo.matches import names, records, reopening

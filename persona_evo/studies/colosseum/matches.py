@@ -25,8 +25,8 @@ from typing import Any, NamedTuple
 
 from persona_evo.agents.core import Agent
 from persona_evo.errors import SettingsError
-from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.games import registry
+from persona_evo.games.level_text import LevelText
 from persona_evo.jobs.progress import Forecast, Progress, Tell
 from persona_evo.jobs.workers import Workers
 from persona_evo.matches import job as play

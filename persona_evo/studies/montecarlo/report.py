@@ -143,7 +143,7 @@ def _csv(material: Material, found: dict[str, list[Verdict]], path: Path) -> Non
 
 
 def _facts(material: Material) -> dict[str, str]:
-    from persona_evo.evolve.winner import versions
+    from persona_evo.store.versions import versions
 
     s = material.settings
     return {

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from persona_evo.evolve.winner import versions
 from persona_evo.formula import parse
 from persona_evo.formula.guards import guards
 from persona_evo.report import charts, pages, plots, replay, tables
@@ -22,6 +21,7 @@ from persona_evo.report.tables import Table
 from persona_evo.report.written import Report
 from persona_evo.statistics import mean_interval
 from persona_evo.store import policies
+from persona_evo.store.versions import versions
 from persona_evo.studies.puyo import games as puyo
 from persona_evo.studies.puyo.cells import (
     BFS,
