@@ -25,7 +25,7 @@ from persona_evo.personas import Persona, load, named, resolve
 from persona_evo.playtest.players import Player
 from persona_evo.search.settings import PRESETS, Budget, SearchSettings
 from persona_evo.search.tree_policy import UTILITY_POLICY, TreePolicy
-from persona_evo.store import policies
+from persona_evo.store import policy_library
 from persona_evo.store.policies import Policy
 
 LevelLike: TypeAlias = str | Path | Level
@@ -112,7 +112,7 @@ def load_policy(name: str | Path, game: str = registry.DEFAULT) -> Policy:
     Raises:
         PolicyError: there is none, or the file is damaged.
     """
-    return policies.load(name if isinstance(name, Path) else _text(name, "a policy"), game)
+    return policy_library.load(name if isinstance(name, Path) else _text(name, "a policy"), game)
 
 
 def tree_policy(policy: PolicyLike, persona: Persona, game: Game) -> TreePolicy:
@@ -144,7 +144,7 @@ def tree_policy(policy: PolicyLike, persona: Persona, game: Game) -> TreePolicy:
     if text in ("evolved", "paper"):
         name = persona.name if text == "evolved" else f"paper_{persona.name}"
         try:
-            return policies.find(name, game.name).tree_policy(game)
+            return policy_library.find(name, game.name).tree_policy(game)
         except PolicyError as e:
             if e.what != "no such policy":
                 raise

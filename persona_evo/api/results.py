@@ -358,6 +358,10 @@ class Comparison:
             progress=progress,
         ).page
 
+    def playthroughs(self, *, states: bool = False) -> list[frames.Row]:
+        """As `Results.rows`, of both versions."""
+        return self.results.rows(states=states)
+
     def __str__(self) -> str:
         """The answer, in plain ASCII where standard output cannot show all of its characters."""
         from persona_evo.report.tables import printable

@@ -126,7 +126,7 @@ def _examine(args: argparse.Namespace) -> int:
     from pathlib import Path
 
     from persona_evo.cli import options
-    from persona_evo.connect.description import read
+    from persona_evo.connect.description_file import read
 
     options.check_outside(args.game)
     from persona_evo.connect.doctor import examine

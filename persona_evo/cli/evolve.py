@@ -184,7 +184,7 @@ def _start(args: argparse.Namespace, end: float | None, workers: Workers) -> int
     from persona_evo.evolve.individuals import left_out, settled, start_in_words
     from persona_evo.evolve.run import evolve_runs, specification
     from persona_evo.evolve.setting import in_words
-    from persona_evo.store import policies
+    from persona_evo.store import policy_library
 
     skilled = _skilled(args, game)
     league = options.league_of(args, game, persona)
@@ -211,7 +211,7 @@ def _start(args: argparse.Namespace, end: float | None, workers: Workers) -> int
     if missing:
         note(missing)
     if "library" in settings.first:
-        for error in policies.damaged(game.name):
+        for error in policy_library.damaged(game.name):
             note(f"warning: a policy is skipped: {error}")
     best, all_runs = evolve_runs(
         game,

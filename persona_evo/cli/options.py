@@ -202,6 +202,19 @@ def add_search(parser: argparse.ArgumentParser, tolerance: float) -> None:
         help="with anytime: each trial shows another route among the plans that are worth less than "
         f"the best by this share of its utility at most (default: {tolerance:g})",
     )
+    parser.add_argument(
+        "--selection-rule",
+        type=filled,
+        metavar="NAME",
+        help="with single or paper: a rule of an installed package that chooses the child to descend to, with the tree "
+        "policy as its prior",
+    )
+    parser.add_argument(
+        "--rollout-policy",
+        type=filled,
+        metavar="NAME",
+        help="rollouts of an installed package (default: random, the game's own)",
+    )
     parser.set_defaults(usual_tolerance=tolerance)
 
 
@@ -209,11 +222,13 @@ def rules_of(args: argparse.Namespace, game: Game, league: League | None = None)
     """The rules of the search that were asked for.
 
     Raises:
-        SettingsError: --hedge or --tolerance where no planner with open lists plays.
+        SettingsError: --hedge or --tolerance where no planner with open lists plays, --selection-rule where one does.
     """
+    from dataclasses import replace
+
     from persona_evo.api.naming import rules_of_search
 
-    return rules_of_search(
+    found = rules_of_search(
         args.search or "anytime",
         game,
         hedge=args.hedge,
@@ -221,6 +236,8 @@ def rules_of(args: argparse.Namespace, game: Game, league: League | None = None)
         agent="" if league is None else league.agent.name,
         usual=args.usual_tolerance,
     )
+    added = {"selection_rule": args.selection_rule, "rollout_policy": args.rollout_policy}
+    return replace(found, **{name: value for name, value in added.items() if value is not None})
 
 
 def add_out(parser: argparse.ArgumentParser, text: str) -> None:
@@ -272,9 +289,9 @@ def check_outside(name: str) -> None:
 
     if not name.endswith(".toml") or not Path(name).is_file():
         return
-    from persona_evo.connect import description, launch
+    from persona_evo.connect import description_file, launch
 
-    about = description.read(Path(name))
+    about = description_file.read(Path(name))
     launch.command(about.game, about.arguments)
 
 

@@ -33,7 +33,7 @@ from persona_evo.errors import ConnectError
 from persona_evo.formula import Formula
 from persona_evo.games.core import Game
 from persona_evo.search.layout import IS_UCB1, Options
-from persona_evo.search.prefixes import PrefixEngine
+from persona_evo.search.prefix_engine import PrefixEngine
 from persona_evo.search.scoring import Scoring, policy_code
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree import DEAD, DEPTH, DONE, NOBODY, SLOT, TOTAL, UNKNOWN, VISITS

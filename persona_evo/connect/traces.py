@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from persona_evo.connect import protocol as p
-from persona_evo.connect.description import Description, LevelName, read
+from persona_evo.connect.description import Description, LevelName
+from persona_evo.connect.description_file import read
 from persona_evo.connect.findings import changed
 from persona_evo.connect.session import Session
 from persona_evo.errors import GameError, ProtocolError, RunError

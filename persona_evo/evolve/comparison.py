@@ -22,7 +22,7 @@ from persona_evo.games.commands import UNSEEN
 from persona_evo.games.core import Game, Level
 from persona_evo.games.level_text import LevelText
 from persona_evo.search.tree_policy import TreePolicy
-from persona_evo.store import policies
+from persona_evo.store import policy_library
 
 MOST_LEVELS = 8
 """Levels of a comparison at most."""
@@ -48,11 +48,11 @@ def known_policy(persona: str, game: Game) -> tuple[str, TreePolicy] | None:
     """(what it is called, the policy) that the game's commands find for a persona; None where there is none, or it
     cannot be used."""
     try:
-        policy = policies.find(persona, game.name)
+        policy = policy_library.find(persona, game.name)
         tree = policy.tree_policy(game)
     except InputError:
         return None
-    home = policies.shipped_folder()
+    home = policy_library.shipped_folder()
     ships = home is not None and Path(policy.file).resolve().is_relative_to(home.resolve())
     return f"the {'shipped' if ships else 'installed'} policy {persona}", tree
 

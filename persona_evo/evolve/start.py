@@ -245,12 +245,12 @@ def _by_name(settings: EvolutionSettings, game: Game, utility: Formula | None, p
 
 def _candidates(name: str, metrics: Sequence[str], game: Game, utility: Formula | None, priority: str) -> list[str]:
     """The formulas that a name stands for, whether they fit or not."""
-    from persona_evo.store import policies
+    from persona_evo.store import policy_library
 
     if name == "ucb1":
         return [UCB1_FORMULA]
     if name == "library":
-        return [p.formula for p in policies.available(game.name) if p.kind == "formula"]
+        return [p.formula for p in policy_library.available(game.name) if p.kind == "formula"]
     if name == "utility":
         return [*of_persona(utility, priority, metrics, game), *of_rollouts(metrics, game)] if utility else []
     return [name]

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from persona_evo.connect import description, traces
+from persona_evo.connect import description, description_file, traces
 from persona_evo.connect.description import Description, LevelName
 from persona_evo.connect.game import of
+from persona_evo.connect.process_start import Factory
 from persona_evo.connect.search import Ordering, Search
 from persona_evo.connect.session import Session
 from persona_evo.connect.traces import Trace
 from persona_evo.connect.within import Within
-from persona_evo.connect.worker import Factory
 from persona_evo.errors import SettingsError, unknown
 from persona_evo.formula import Formula, parse
 from persona_evo.games import mapsets, registry
@@ -195,7 +195,7 @@ def _description(source: Source) -> Description | None:
         return description.plain(Path("factory"), source)
     text = str(source)
     if text.endswith(".toml"):
-        return description.read(Path(text))
+        return description_file.read(Path(text))
     known = text in registry.names() or (":" in text and not Path(text).exists())
     return None if known or not Path(text).exists() else description.plain(Path(text).resolve())
 

@@ -23,7 +23,7 @@ from persona_evo.agents.program import is_file
 from persona_evo.errors import InputError, Place, PolicyError, SettingsError, unknown
 from persona_evo.games.core import Game
 from persona_evo.search.settings import SearchSettings
-from persona_evo.store import policies, runs
+from persona_evo.store import policy_library, runs
 
 SEARCH = {f.name for f in fields(SearchSettings)}
 FORMS = "FILE.toml#NAME, a policy's name or file, or FILE.py"
@@ -76,7 +76,7 @@ def _expected(game: Game) -> str:
     """The agents that can be named."""
     own = [
         *(load_agents(Path(game.agents), game) if game.agents else {}),
-        *(p.name for p in policies.available(game.name)),
+        *(p.name for p in policy_library.available(game.name)),
     ]
     return f"one of {', '.join(sorted(own))}; {FORMS}" if own else FORMS
 
@@ -84,7 +84,7 @@ def _expected(game: Game) -> str:
 def _known(game: Game, file: str, name: str, in_file: bool) -> Agent:
     if not in_file and (name.endswith(".json") or Path(name).is_dir()):
         return _policy(game, _final(Path(name)), Path(name).stem)
-    own = [p.name for p in policies.available(game.name)] if not in_file else []
+    own = [p.name for p in policy_library.available(game.name)] if not in_file else []
     if not in_file and not game.agents and name not in own:
         raise SettingsError(f"{game.name} has no agents of its own", found=name, expected=FORMS)
     known = load_agents(Path(file if in_file else game.agents), game) if in_file or game.agents else {}
@@ -113,7 +113,7 @@ def _final(path: Path) -> Path:
 
 def _policy(game: Game, name: str | Path, label: str) -> Agent:
     """The agent that a policy was evolved in with this policy, or the game's template with it."""
-    policy = policies.find(name, game.name)
+    policy = policy_library.find(name, game.name)
     if policy.kind == "lists":
         raise PolicyError(
             "open lists plan whole levels, and an agent plays move by move",

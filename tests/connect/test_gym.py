@@ -8,7 +8,7 @@ import pytest
 
 from persona_evo.connect import doctor
 from persona_evo.connect.client import Client
-from persona_evo.connect.description import read
+from persona_evo.connect.description_file import read
 from persona_evo.connect.game import of
 from persona_evo.connect.gym import MOST_NUMBERS, Environment
 from persona_evo.connect.session import Session

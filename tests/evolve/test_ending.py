@@ -34,7 +34,7 @@ from persona_evo.personas.lists import OpenList
 from persona_evo.search.samples import random_states
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
-from persona_evo.store import policies, runs
+from persona_evo.store import policies, policy_library, runs
 
 GAME = registry.get("minidungeons2")
 TRAIN = mapsets.resolve(GAME, ["train"])
@@ -255,7 +255,7 @@ def test_a_winner_is_compared_with_ucb1_and_with_the_shipped_policy() -> None:
     with Workers(1) as workers:
         fitness = Fitness(spec(iterations=300), workers)
         found = Comparing(fitness, texts, "monster_killer", 3, 2).compare("MS - 0.1 * NM - 0.001 * ST")
-        shipped = policies.find("monster_killer", GAME.name)
+        shipped = policy_library.find("monster_killer", GAME.name)
         same = Comparing(fitness, texts, "monster_killer", 3, 1).compare(shipped.formula)
         nobody = Comparing(fitness, (), "of my own", 3, 2).compare("-ST")
         late = Comparing(fitness, texts, "monster_killer", 3, 2).compare("MS", time.monotonic() - 1)
@@ -324,9 +324,9 @@ def test_formulas_whose_meaning_is_known(formula: str, lines: list[str]) -> None
 
 
 def test_shipped_policies_are_put_in_words_from_shipped_levels() -> None:
-    killer = of_policy(policies.find("monster_killer", GAME.name), GAME)
+    killer = of_policy(policy_library.find("monster_killer", GAME.name), GAME)
     assert "monsters slain (MS" in killer[0] and "the nearest monster (NM low" in killer[0]
-    assert "moves that were tried rarely" in of_policy(policies.find("ucb1", GAME.name), GAME)[0]
+    assert "moves that were tried rarely" in of_policy(policy_library.find("ucb1", GAME.name), GAME)[0]
 
 
 def test_random_states_really_occur() -> None:
@@ -340,7 +340,7 @@ def test_random_states_really_occur() -> None:
 @pytest.mark.parametrize("game", ["minidungeons2", "roguelike2d"])
 def test_shipped_policies_say_what_their_formulas_do_and_name_exactly_their_symbols(game: str) -> None:
     found = registry.get(game)
-    for policy in policies.available(game):
+    for policy in policy_library.available(game):
         if policy.kind == "formula":
             assert policy.words == of_policy(replace(policy, words=()), found), policy.name
             assert set(policy.metrics) == set(parse(policy.best).symbols), policy.name

@@ -19,7 +19,7 @@ from typing import Any
 from persona_evo.games import registry
 from persona_evo.matches import standings
 from persona_evo.matches.standings import Pair
-from persona_evo.report import charts, pages, plots, tables
+from persona_evo.report import charts, csv_rows, pages, plots
 from persona_evo.report.pages import Document, Facts, Lines, Section, Svg, Text
 from persona_evo.report.tables import Table
 from persona_evo.report.written import Report
@@ -82,7 +82,7 @@ def write(m: Material, progress: Callable[[str], None] | None = None) -> Report:
         ("pairs", _pair_rows(m)),
         ("ratings", _rating_rows(m)),
     ):
-        tables.write_csv(m.folder / "tables" / f"{name}.csv", rows)
+        csv_rows.write_csv(m.folder / "tables" / f"{name}.csv", rows)
     at_random, ratings, matrix, without, constants, rave, early = others
     parts = [
         Section(

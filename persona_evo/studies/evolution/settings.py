@@ -22,7 +22,7 @@ from persona_evo.games.level_text import LevelText
 from persona_evo.personas import Persona, catalog
 from persona_evo.personas.core import PAPER
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.store import policies
+from persona_evo.store import policy_library
 
 SEEDED, EVOLUTION, RANDOM, HILL, UCB1, LONG = "seeded", "evolution", "random", "hill", "ucb1", "long"
 METHODS = {
@@ -229,7 +229,7 @@ def _four() -> list[Persona]:
 def _shipped(persona: str) -> str:
     """The text of the policy that ships for a persona, "" for none."""
     game = study_game()
-    found = [p for p in policies.available(game.name) if p.name == persona]
+    found = [p for p in policy_library.available(game.name) if p.name == persona]
     return genome.of_policy(found[0].tree_policy(game)) or "" if found else ""
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from persona_evo.experiments.results import CORRECTION, comparisons, p_words, summaries
-from persona_evo.report import experiment, pages, tables
+from persona_evo.report import csv_rows, experiment, pages
 from persona_evo.report.pages import Document, Facts, Lines, Section, Styled
 from persona_evo.report.tables import Table
 from persona_evo.report.written import Report
@@ -139,7 +139,7 @@ def _csv(material: Material, found: dict[str, list[Verdict]], path: Path) -> Non
                     "verdict": v.kind,
                 }
             )
-    tables.write_csv(path, rows)
+    csv_rows.write_csv(path, rows)
 
 
 def _facts(material: Material) -> dict[str, str]:

@@ -15,7 +15,7 @@ from typing import Any
 
 from persona_evo.formula import parse
 from persona_evo.formula.guards import guards
-from persona_evo.report import charts, pages, plots, replay, tables
+from persona_evo.report import charts, csv_rows, pages, plots, replay
 from persona_evo.report.pages import Document, Facts, Figure, Gallery, Lines, Section, Svg, Text
 from persona_evo.report.tables import Table
 from persona_evo.report.written import Report
@@ -382,7 +382,7 @@ def _span_csv(m: Material, number: int, lines: Mapping[str, Sequence[Played]]) -
 
 
 def _csv(m: Material, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
-    tables.write_csv(m.folder / "tables" / f"{name}.csv", rows)
+    csv_rows.write_csv(m.folder / "tables" / f"{name}.csv", rows)
 
 
 def best_game(m: Material) -> Played:
