@@ -21,6 +21,7 @@ from persona_evo.errors import SettingsError
 from persona_evo.words import counted, enumerated, plural
 
 if TYPE_CHECKING:
+    from persona_evo.agents.duel import League
     from persona_evo.evolve.driving import GenerationProgress
     from persona_evo.evolve.run import Outcome
     from persona_evo.evolve.schedule import Phase
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from persona_evo.evolve.settings import EvolutionSettings
     from persona_evo.games.core import Game
     from persona_evo.jobs.workers import Workers
-    from persona_evo.search.duel import League
     from persona_evo.store.policies import Policy
 
 MOST = 1_000_000
@@ -357,10 +357,10 @@ def phase_teller() -> Callable[[Phase], None]:
 
 def finish(outcome: Outcome, game: Game, persona: str = "", levels: Sequence[str] = ()) -> int:
     """Say what came out, and what to do with it; the exit code. persona, levels: as named on the command line."""
+    from persona_evo.agents.skill import LADDER
     from persona_evo.evolve.driving import INTERRUPTED
     from persona_evo.games import registry
     from persona_evo.games.commands import command, unseen
-    from persona_evo.search.skill import LADDER
     from persona_evo.store import policies
 
     if outcome.status == INTERRUPTED:

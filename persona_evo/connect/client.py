@@ -36,8 +36,8 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.connect import hello_frame
 from persona_evo.connect import protocol as p
-from persona_evo.connect.random import SplitMix64, check_weights
 from persona_evo.errors import ConnectError, InputError, ProtocolError
+from persona_evo.seeds import SplitMix64, check_weights
 from persona_evo.words import counted
 
 if TYPE_CHECKING:

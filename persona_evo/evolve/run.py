@@ -10,13 +10,14 @@ from math import fsum
 from pathlib import Path
 from typing import Any
 
+from persona_evo.agents.duel import League
 from persona_evo.errors import ConnectError, SettingsError
 from persona_evo.evolve import genome, reopening, sampled
 from persona_evo.evolve import winner as winners
 from persona_evo.evolve.comparison import Comparing
 from persona_evo.evolve.driving import DEADLINE, FINISHED, INTERRUPTED, Tell, drive, state_of
 from persona_evo.evolve.fitness import Fitness
-from persona_evo.evolve.fitness_spec import FitnessSpec, LevelText, spec_to_dict
+from persona_evo.evolve.fitness_spec import FitnessSpec, spec_to_dict
 from persona_evo.evolve.individuals import first_individuals, settled, symbols_of
 from persona_evo.evolve.pools import Pool
 from persona_evo.evolve.records import Individual
@@ -28,9 +29,9 @@ from persona_evo.evolve.training import Training
 from persona_evo.games import registry
 from persona_evo.games.commands import command
 from persona_evo.games.core import Game, Level, closing_outside
+from persona_evo.games.level_text import LevelText
 from persona_evo.jobs.workers import Workers, lent
 from persona_evo.personas import Persona
-from persona_evo.search.duel import League
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.store import checkpoints, runs
 from persona_evo.words import counted

@@ -10,11 +10,11 @@ from math import fsum
 from pathlib import Path
 from statistics import NormalDist
 
+from persona_evo.agents.skill import SKILLS
 from persona_evo.errors import Place, SettingsError, nearest
 from persona_evo.games import textfile
 from persona_evo.playtest.records import Playthrough
-from persona_evo.playtest.statistics import Interval, spearman
-from persona_evo.search.skill import SKILLS
+from persona_evo.statistics import Interval, spearman
 
 MOST_BYTES = 2**22
 FEWEST = 4

@@ -18,7 +18,7 @@ from math import fsum
 
 from persona_evo.games.core import Better, Metric, main_metrics
 from persona_evo.playtest.records import ENDS, Playthrough
-from persona_evo.playtest.statistics import Interval, mean_interval, score, wilson
+from persona_evo.statistics import Interval, mean_interval, score, wilson
 
 CLOCK = "seconds"
 """Key of the measure that is one of time."""

@@ -16,7 +16,7 @@ from persona_evo.playtest.compare import Row
 from persona_evo.playtest.correlations import CorrelationRow
 from persona_evo.playtest.metrics import Summary
 from persona_evo.playtest.records import Playthrough
-from persona_evo.playtest.statistics import Interval
+from persona_evo.statistics import Interval
 
 
 def finding_rows(findings: Iterable[Finding], accepted: Iterable[tuple[Finding, str]] = ()) -> list[dict[str, object]]:

@@ -14,7 +14,6 @@ from typing import Any
 
 from persona_evo.evolve.rivals import of_policy
 from persona_evo.evolve.setting import in_words
-from persona_evo.playtest.statistics import difference, vargha_delaney
 from persona_evo.report import plots
 from persona_evo.report.charts import Axis, Plot, Series
 from persona_evo.report.figures import Drawing
@@ -22,6 +21,7 @@ from persona_evo.report.layout import clean, terminal_width
 from persona_evo.report.pages import Code, Document, Facts, Gallery, Heading, Lines, Section, Svg, Text
 from persona_evo.report.pages import write as write_page
 from persona_evo.report.tables import Table
+from persona_evo.statistics import difference, vargha_delaney
 from persona_evo.store import policies, runs
 from persona_evo.store.policies import Policy
 from persona_evo.words import counted, enumerated

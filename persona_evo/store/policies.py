@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from persona_evo.agents.skill import skill_from_dict
 from persona_evo.errors import FormulaError, Place, PolicyError, SettingsError, unknown
 from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
 from persona_evo.games.core import Game
 from persona_evo.jobs import schema
 from persona_evo.personas.lists import FIELDS, OpenList, how_many, readable
-from persona_evo.search.skill import skill_from_dict
 from persona_evo.search.tree_policy import MOVE_VARIABLES, SEARCH_VARIABLES, TreePolicy, plan_variables, variables
 from persona_evo.words import counted
 
@@ -49,8 +49,8 @@ class Policy:
         metrics: symbol -> meaning of what `best` names.
         levels: names of the levels it was trained on. fitness: mean utility of each of these. mean: of all.
         seed: of the evolution. budget, search, evolution: the settings.
-        agent: in two-player games the agent that it was evolved in, as `search.agents.Agent.to_dict` has it.
-        skill: in play from move to move the skill that it was evolved for, as `search.skill.skill_to_dict` has it.
+        agent: in two-player games the agent that it was evolved in, as `agents.core.Agent.to_dict` has it.
+        skill: in play from move to move the skill that it was evolved for, as `agents.skill.skill_to_dict` has it.
         run: name of the run folder and its facts. versions: of the programs.
         notes: for people. source: publication or program it was taken from. file: where it was read (not written).
     """

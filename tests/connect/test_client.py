@@ -8,8 +8,8 @@ import pytest
 from persona_evo.connect import hello_frame
 from persona_evo.connect import protocol as p
 from persona_evo.connect.client import Client, ExperimentFinished
-from persona_evo.connect.random import SplitMix64
 from persona_evo.errors import ConnectError
+from persona_evo.seeds import SplitMix64
 
 pytestmark = pytest.mark.quick
 

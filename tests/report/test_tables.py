@@ -15,10 +15,10 @@ from persona_evo.playtest import compare, metrics
 from persona_evo.playtest.correlations import correlations
 from persona_evo.playtest.metrics import EVERY, Bound, Measure
 from persona_evo.playtest.requirement import Check
-from persona_evo.playtest.statistics import Interval, wilson
 from persona_evo.report import csv_rows, layout, tables
 from persona_evo.report.plots import main_charts
 from persona_evo.report.tables import Table
+from persona_evo.statistics import Interval, wilson
 from tests.playtest.makers import INFOS, drawn, group, played
 
 pytestmark = pytest.mark.quick

@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import fsum
 from typing import NamedTuple
 
-from persona_evo.playtest.match import standings
-from persona_evo.playtest.match.standings import Pair, Thinking
-from persona_evo.playtest.statistics import Interval, fisher, mean_interval, wilson
+from persona_evo.matches import standings
+from persona_evo.matches.standings import Pair, Thinking
+from persona_evo.statistics import Interval, fisher, mean_interval, wilson
 from persona_evo.studies.colosseum.matches import (
     CONSTANTS,
     DEPTHS,

@@ -9,7 +9,7 @@ from math import fsum
 from persona_evo.playtest.compare import ALPHA
 from persona_evo.playtest.metrics import UTILITY, estimate, levels_of, searches
 from persona_evo.playtest.records import Playthrough
-from persona_evo.playtest.statistics import Interval, student
+from persona_evo.statistics import Interval, student
 from persona_evo.studies.minidungeons.course import Crossed, Material
 from persona_evo.studies.minidungeons.results import higher, title
 

@@ -18,7 +18,6 @@ from typing import Any
 from persona_evo.formula import parse
 from persona_evo.formula.guards import guards
 from persona_evo.playtest.metrics import grouped, summarise
-from persona_evo.playtest.statistics import Interval, mean_interval
 from persona_evo.report import charts, csv_rows, maps, pages, plots, tables
 from persona_evo.report.pages import (
     Document,
@@ -36,6 +35,7 @@ from persona_evo.report.pages import (
 from persona_evo.report.tables import Table
 from persona_evo.report.written import Report
 from persona_evo.search.tree_policy import SEARCH_VARIABLES
+from persona_evo.statistics import Interval, mean_interval
 from persona_evo.store import policies, policy_library
 from persona_evo.studies.minidungeons import cross, results
 from persona_evo.studies.minidungeons import figures as study_figures

@@ -17,7 +17,7 @@ from persona_evo.playtest.compare import ALPHA, p_shown, tested
 from persona_evo.playtest.correlations import CorrelationRow, correlations
 from persona_evo.playtest.metrics import UTILITY, WIN_RATE, Measure, estimate, grouped
 from persona_evo.playtest.records import Playthrough
-from persona_evo.playtest.statistics import Correlation, Interval, mean_interval, pearson
+from persona_evo.statistics import Correlation, Interval, mean_interval, pearson
 from persona_evo.studies.minidungeons.course import Material
 from persona_evo.studies.minidungeons.published import BASELINE, EVOLVED, Named, Row
 from persona_evo.words import counted
