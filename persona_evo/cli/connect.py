@@ -157,7 +157,7 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
 
     options.check_outside(args.game)
     from persona_evo import api
-    from persona_evo.connect.game import ConnectedPlanner
+    from persona_evo.connect.planner import ConnectedPlanner
     from persona_evo.games import mapsets, registry
     from persona_evo.games.core import closing_outside
     from persona_evo.jobs.schema import writing_in

@@ -42,7 +42,7 @@ from persona_evo.seeds import SplitMix64, derive, stream
 
 if TYPE_CHECKING:
     from persona_evo.connect.pool import Pool
-    from persona_evo.connect.together import Share
+    from persona_evo.connect.pool_share import Share
     from persona_evo.connect.within import Played, Within
 
 OUTSIDE, INSIDE = "outside", "inside"

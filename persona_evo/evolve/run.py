@@ -34,6 +34,7 @@ from persona_evo.jobs.workers import Workers, lent
 from persona_evo.personas import Persona
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.store import checkpoints, runs
+from persona_evo.store.versions import versions
 from persona_evo.words import counted
 
 HELD_OUT = "held_out"
@@ -176,7 +177,7 @@ def _configuration(
         **spec_to_dict(spec),
         **({VALIDATION: training.validation.to_dict()} if training.validation.levels else {}),
         **({} if held_out is None else {HELD_OUT: [LevelText.of(level).to_dict() for level in held_out]}),
-        "versions": winners.versions(game),
+        "versions": versions(game),
     }
 
 

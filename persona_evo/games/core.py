@@ -312,12 +312,6 @@ class Game:
     def __repr__(self) -> str:
         return f"Game({self.name!r}, version {self.version}, metrics {', '.join(self.symbols)})"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """A game is pickled as the address that another process finds it by."""
-        from persona_evo.games import registry
-
-        return registry.get, (registry.sent(self),)
-
     @property
     def targets(self) -> tuple[str, ...]:
         """The metrics that are ways to something to be had: costly, better low, 0 where there is nothing left."""
