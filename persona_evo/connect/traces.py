@@ -11,6 +11,7 @@ from persona_evo.connect.description import Description, LevelName, read
 from persona_evo.connect.findings import changed
 from persona_evo.connect.session import Session
 from persona_evo.errors import GameError
+from persona_evo.jobs import checksum, schema
 
 FORMAT = 1
 
@@ -27,7 +28,7 @@ class Trace:
     pairs: tuple[tuple[int, int], ...]
 
     def save(self, path: Path) -> None:
-        """Write it as JSON."""
+        """Write it as JSON with a checksum."""
         value = {
             "format": FORMAT,
             "game": self.game,
@@ -38,7 +39,7 @@ class Trace:
             "choices": [c for c, _ in self.pairs],
             "counts": [n for _, n in self.pairs],
         }
-        path.write_text(json.dumps(value) + "\n", encoding="utf-8")
+        schema.write_atomically(path, checksum.sealed(json.dumps(value)) + "\n")
 
 
 def replay(

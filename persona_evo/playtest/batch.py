@@ -22,7 +22,7 @@ from persona_evo import limits
 from persona_evo.errors import ConnectError, Place, RunError, SettingsError
 from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.evolve.reopening import load_levels
-from persona_evo.games import registry
+from persona_evo.games import registry, trust
 from persona_evo.games.commands import command
 from persona_evo.games.core import Game, Level, closing_outside
 from persona_evo.jobs import runner
@@ -285,6 +285,9 @@ def kept(folder: Path, *, game_name: str | None = None) -> Results:
 def _reopened(folder: Path, game_name: str | None) -> tuple[Reopened, str, Results]:
     """A batch as its folder has it: as written, how the registry finds its game now, and without its playthroughs."""
     known = journal.reopen(folder)
+    reader = journal.KIND.reader(folder)
+    if game_name is None:
+        trust.check(reader.data, reader.source)
     name = registry.again(known.game, game_name, str(folder))
     game = registry.get(name)
     if game.version != known.game_version:
@@ -295,7 +298,6 @@ def _reopened(folder: Path, game_name: str | None) -> tuple[Reopened, str, Resul
             expected=f"version {game.version}",
             hint="play into another folder",
         )
-    reader = journal.KIND.reader(folder)
     levels = load_levels(reader, game)
     for row in reader.items("players"):
         if "agent" in row.data:
@@ -323,6 +325,7 @@ def configuration(spec: Spec, game: Game, players: Sequence[Player], trials: int
     """All that a batch's result depends on, as plain values; `journal.reopen` reads it back."""
     return {
         "game": spec.game,
+        **trust.code_of(spec.game),
         "game_version": game.version,
         "seed": seed,
         "trials": trials,

@@ -125,7 +125,13 @@ class Run:
         hall: Sequence[Mapping[str, Any]],
         target: int,
     ) -> None:
-        """Write down a generation: journal and hall of fame first, then the checkpoint that makes it count."""
+        """Write down a generation: journal and hall of fame first, then the checkpoint that makes it count.
+
+        Raises:
+            RunError: the journal lacks generations that the checkpoint has, since somebody deleted it.
+        """
+        if self.checkpoint is not None:
+            journal.check_kept(self.folder / JOURNAL, self.checkpoint.journal)
         lines = [json.dumps({**row, TIMING: dict(timing)}, allow_nan=False) for row in rows]
         end = journal.append(self.folder / JOURNAL, lines)
         schema.write(self.folder / HALL, {"generation": generation, "members": list(hall)})
@@ -146,7 +152,7 @@ class Run:
         if not generations:
             schema.write_atomically(path, policy_text)
             return path
-        if path.exists() and path.read_text(encoding="utf-8") != policy_text:
+        if path.exists() and schema.read_text(path, RunError) != policy_text:
             path = self.folder / f"policy-{generations}.json"
         if not path.exists():
             schema.write_atomically(path, policy_text)

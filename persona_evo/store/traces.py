@@ -7,10 +7,8 @@ from pathlib import Path
 from persona_evo.connect import protocol as p
 from persona_evo.connect.traces import FORMAT, Trace
 from persona_evo.errors import ProtocolError, RunError
-from persona_evo.games.textfile import read_text
 from persona_evo.jobs import schema
 
-MAX_BYTES = 64 * 2**20
 _RESTORE = "restore the file from a copy, or search again"
 
 
@@ -20,8 +18,7 @@ def load(path: Path) -> Trace:
     Raises:
         RunError: there is none, or it is damaged; with line and column.
     """
-    text = read_text(path, MAX_BYTES, RunError)
-    reader = schema.Reader(schema.parse(text, str(path), RunError), text, str(path), RunError)
+    reader = schema.Reader(*schema.read(path, RunError), str(path), RunError)
     if "choices" not in reader.data:
         raise reader.fail(
             "this is no file with a trace",
