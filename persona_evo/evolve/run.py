@@ -443,6 +443,7 @@ def summary_of(folder: Path) -> str:
     """
     r = runs.config_reader(folder)
     reopening.settings_of(folder)
+    r.object("evolution").text_of("preset")
     reopening.budget_at(r)
     reopening.check_levels(r)
     if "skill" in r.data:

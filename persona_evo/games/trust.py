@@ -1,13 +1,14 @@
-"""Folders name code: the file of a game that is not in the registry's list. It runs only if it is the file of then.
+"""Folders name code: the file of a game that is not in the registry's list. Only a known version of it is run.
 
-A folder that such a game is played into keeps a digest of the game's file. Whoever reopens the folder compares it before
-the file is read as code. The file has to be named (`--game`) or accepted (`--trust`) where
+A job's configuration keeps a digest of that file. Whoever reopens the folder compares it before the file is imported.
+The user has to name the file (`--game`) or accept it (`--trust`) where
 
 - the folder has no digest, since an earlier version wrote it,
 - the file has changed, or
-- the file lies inside the folder itself, so that both come from the same source.
+- the file lies inside the folder, so that both come from the same source.
 
-A digest tells that the file is the one of then, not who wrote both. Modules that the file imports are not looked at.
+A digest shows that the file has not changed. It does not show who wrote the folder and the file, and modules that the
+file imports are not compared.
 """
 
 from __future__ import annotations

@@ -279,9 +279,6 @@ def _game(name: str) -> Game | None:
     return registry.get(name) if name in registry.names() else None
 
 
-_PLAIN = (str, int, float, bool, list, type(None))
-
-
 def _check(policy: Policy, r: schema.Reader) -> None:
     if not policy.name:
         raise r.fail("is empty", "name", expected="a name")
@@ -320,14 +317,10 @@ def _check(policy: Policy, r: schema.Reader) -> None:
 
 def _check_origin(r: schema.Reader) -> None:
     """See that what is said of the evolution is of the kinds that this program writes."""
-    for name, kinds, expected in (
-        ("budget", (int, float, type(None)), "a number, or null"),
-        ("evolution", _PLAIN, "a plain value or a list of them"),
-        ("search", _PLAIN, "a plain value or a list of them"),
-    ):
-        values = r.object(name, {})
-        for key in values.data:
-            values.get(key, kinds, expected)
+    budget = r.object("budget", {})
+    for key in budget.data:
+        budget.get(key, (int, float, type(None)), "a number, or null")
+    r.object("evolution", {}).text_of("preset", "")
     run = r.object("run", {})
     for key in ("generations", "evaluations", "trials", "finalists", "born"):
         run.whole(key, 0)
