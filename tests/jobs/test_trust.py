@@ -11,7 +11,8 @@ import pytest
 
 from persona_evo import personas
 from persona_evo.errors import RunError
-from persona_evo.games import mapsets, registry, trust
+from persona_evo.formula import parse
+from persona_evo.games import registry, trust
 from persona_evo.jobs import schema
 from persona_evo.playtest import batch
 from persona_evo.playtest.experiment import course
@@ -92,9 +93,8 @@ def test_a_playtest_of_a_changed_game_is_resumed_when_it_is_accepted(tmp_path: P
     file, folder = tmp_path / "corridor.py", tmp_path / "out"
     file.write_text(EXAMPLE.read_text(encoding="utf-8"), encoding="utf-8")
     game = registry.get(f"{file}:GAME")
-    level = next(iter(mapsets.shipped(game).levels), None)
-    levels = [game.load("S..E", "short", "")] if level is None else mapsets.resolve(game, [level])
-    persona = personas.Persona("mine", "mine", utility=game.metrics[0].symbol, game=game.name)
+    levels = [game.load("@.$..", "short")]
+    persona = personas.Persona("mine", game.name, parse(game.metrics[0].symbol), game.metrics[0].symbol)
     players = [Player(persona, TreePolicy.ucb1())]
     rules: dict[str, Any] = {"seed": 1, "budget": Budget(30), "settings": SearchSettings.single()}
     batch.playtest(game, levels, players, 2, **rules, folder=folder, game_name=registry.address(game))

@@ -1,4 +1,4 @@
-"""Files that are whole but hold the wrong values, files that are none, and files that vanish: refused in one message."""
+"""Files with wrong values, pipes in place of files, and files that vanish: each is refused in one message."""
 
 from __future__ import annotations
 
