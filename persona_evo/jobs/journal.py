@@ -89,6 +89,7 @@ class Journal(Generic[R]):
             RunError: a line is damaged, or does not belong to the job.
         """
         found: list[R] = []
+        places: dict[Hashable, Place] = {}
         for row, place in rows(self.path, self.form.name, self.form.hint):
             result = self.form.decode(row, place)
             key, number = self.form.key(result), len(found)
@@ -101,6 +102,15 @@ class Journal(Generic[R]):
                     expected=due,
                     hint=self.form.hint,
                 )
+            if key in places:
+                raise RunError(
+                    f"a {self.form.name} is there twice",
+                    place=place,
+                    found=self.form.label(key),
+                    expected=f"each once; it is in line {places[key].line}, too",
+                    hint=self.form.hint,
+                )
+            places[key] = place
             found.append(result)
         self._known = _whole_bytes(self.path) if found else 0
         return found

@@ -32,5 +32,7 @@ def opened(path: Path, error: type[InputError], expected: str = "a regular file"
     mode = path.stat().st_mode
     if not stat.S_ISREG(mode):
         found = _KINDS.get(stat.S_IFMT(mode), "something else")
-        raise error("this is no regular file", place=Place(str(path)), found=found, expected=expected)
+        raise error(
+            "this is no regular file and cannot be read", place=Place(str(path)), found=found, expected=expected
+        )
     return path.open("rb")

@@ -188,6 +188,15 @@ def _named(folder: Path) -> Path:
     """The folder, made if it is not there (one without a configuration was left by a process that was killed)."""
     if (folder / CONFIG).exists():
         raise RunError("the folder holds a run already", place=Place(str(folder)), hint="resume it, or name another")
+    left = [name for name in (CHECKPOINT, PREVIOUS, JOURNAL) if (folder / name).exists()]
+    if left:
+        raise RunError(
+            f"the folder holds a run without its {CONFIG}",
+            place=Place(str(folder / CONFIG)),
+            found=", ".join(left),
+            expected=f"{CONFIG} beside them",
+            hint=f"restore {CONFIG} from a copy, or name another folder",
+        )
     made(folder, "run's folder")
     return folder
 
@@ -285,7 +294,8 @@ def comparable(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _rows(path: Path, end: int | None = None) -> Iterator[tuple[dict[str, Any], Place]]:
-    """The whole lines of a journal, up to a byte where one is given."""
+    """The whole lines of a journal, up to a byte where one is given; generations and their islands are in order."""
+    last = (-1, -1)
     for row, place in journal.rows(path, "line of the journal", schema.RESTORE, end):
         if not isinstance(row.get("generation"), int):
             raise RunError(
@@ -295,6 +305,17 @@ def _rows(path: Path, end: int | None = None) -> Iterator[tuple[dict[str, Any], 
                 expected="a JSON object with a generation",
                 hint=schema.RESTORE,
             )
+        island = row.get("island")
+        here = (row["generation"], island if isinstance(island, int) else -1)
+        if here < last or (here == last and island is not None):
+            raise RunError(
+                "a line of the journal is not where it was written",
+                place=place,
+                found=f"generation {here[0]}, island {here[1]}",
+                expected=f"a line that comes after generation {last[0]}, island {last[1]}",
+                hint=schema.RESTORE,
+            )
+        last = here
         yield row, place
 
 
