@@ -63,8 +63,9 @@ def module_of(text: str, folder: Path, name: str = "") -> ModuleType:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     made = tmp_path / "code"
     made.mkdir()
-    monkeypatch.setattr(cache, "cache_folder", lambda: made)
+    monkeypatch.setattr(cache, "chosen", lambda: cache.Choice(made))
     monkeypatch.setattr(cache, "_memory", {})
+    monkeypatch.setattr(cache, "_told", set())
     yield made
     sys.modules.pop("own_rules", None)
 
@@ -181,7 +182,7 @@ def spoilt(how: str) -> Callable[[Path], object]:
 
 
 @pytest.mark.parametrize("how", ["empty", "cut", "foreign", "flipped", "folder"])
-def test_a_damaged_file_is_made_anew(folder: Path, how: str) -> None:
+def test_a_damaged_file_is_made_anew(folder: Path, how: str, caplog: pytest.LogCaptureFixture) -> None:
     text = DOUBLED.replace("grown", f"grown_{how}")  # nothing of it has been loaded by this process
     total = module_of(text, folder).total
     content(total)
@@ -190,15 +191,161 @@ def test_a_damaged_file_is_made_anew(folder: Path, how: str) -> None:
     again = module_of(text, folder).total
     assert cache.read(again.program.file) is None
     assert again(np.array([5, 1, 7])) == 18 and cache.read(again.program.file) is not None
+    assert [line.count("cannot be read") for line in caplog.messages if "compiled again" in line][:1] == [1]
+    assert sum("cannot be read" in line for line in caplog.messages) == 1
 
 
-def test_a_folder_that_cannot_be_written_is_done_without(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_written_is_done_without(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     def refuse(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", refuse)
     total = module_of(DOUBLED, folder).total
     assert content(total) == content(total) and not [f for f in folder.iterdir() if f.suffix != ".py"]
+    assert [line for line in caplog.messages if "No space left" in line] == caplog.messages
+
+
+# whose folder it is, and for which processor
+
+
+@pytest.fixture
+def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A home, an XDG folder and a temporary folder of the test's own; nothing is chosen or told yet."""
+    for variable in ("PERSONA_EVO_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    monkeypatch.setattr(cache, "_memory", {})
+    monkeypatch.setattr(cache, "_told", set())
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.chdir(tmp_path)
+    cache.chosen.cache_clear()
+    yield tmp_path
+    cache.chosen.cache_clear()
+
+
+def give_away(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make a file or folder somebody else's."""
+    if os.geteuid() == 0:
+        os.chown(path, 4321, 4321)
+    else:
+        me = os.geteuid()
+        monkeypatch.setattr(os, "geteuid", lambda: me + 1)
+
+
+posix = pytest.mark.skipif(os.name != "posix", reason="files have no owner here")
+
+
+@posix
+@pytest.mark.parametrize("xdg", [None, "", "relative/folder"])
+def test_an_empty_or_relative_xdg_folder_counts_as_none(
+    places: Path, monkeypatch: pytest.MonkeyPatch, xdg: str | None
+) -> None:
+    if xdg is not None:
+        monkeypatch.setenv("XDG_CACHE_HOME", xdg)
+    assert cache.cache_folder() == places / "home" / ".cache" / "persona_evo" / "code"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(places / "xdg"))
+    cache.chosen.cache_clear()
+    assert cache.cache_folder() == places / "xdg" / "persona_evo" / "code"
+
+
+@posix
+def test_the_folder_is_this_users_alone(places: Path) -> None:
+    folder = places / "home" / ".cache" / "persona_evo" / "code"
+    folder.mkdir(parents=True)
+    folder.chmod(0o777)
+    assert cache.cache_folder() == folder and folder.stat().st_mode & 0o777 == 0o700
+    assert cache.chosen().trouble == "" and not (places / "persona_evo").exists()
+
+
+@posix
+def test_nothing_is_read_from_a_folder_of_somebody_else(
+    places: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    theirs, private = places / "cache" / "code", places / "temporary" / f"persona_evo_cache_{os.getuid()}" / "code"
+    theirs.mkdir(parents=True)
+    (theirs / "a.bc").write_bytes(cache._sum("a.bc", b"evil") + b"evil")
+    monkeypatch.setenv("PERSONA_EVO_CACHE", str(places / "cache"))
+    assert cache.read("a.bc") == b"evil", "it is whole, and ours so far"
+    cache.chosen.cache_clear()
+    give_away(theirs, monkeypatch)
+    assert cache.read("a.bc") is None and not cache.has("a.bc")
+    assert f"{theirs} belongs to " in cache.chosen().trouble
+    assert cache.cache_folder() in (None, private)
+    assert len(caplog.messages) == 1 and f"{theirs} belongs to " in caplog.messages[0]
+    cache.write("a.bc", b"good")
+    assert cache.read("a.bc") == b"good" and (theirs / "a.bc").read_bytes().endswith(b"evil")
+
+
+@posix
+def test_without_a_home_compiled_code_goes_to_a_private_folder_or_stays_in_memory(
+    places: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (places / "home").write_text("no folder can be made here")
+    private = places / "temporary" / f"persona_evo_cache_{os.getuid()}"
+    assert cache.cache_folder() == private / "code"
+    assert private.stat().st_mode & 0o777 == (private / "code").stat().st_mode & 0o777 == 0o700
+    assert "cannot be used" in caplog.messages[0] and str(private) in caplog.messages[0]
+    cache.chosen.cache_clear()
+    cache._told.clear()
+    give_away(private, monkeypatch)
+    assert cache.cache_folder() is None and not cache.is_kept()
+    assert "kept in memory" in caplog.messages[1]
+    cache.write("a.bc", b"good")
+    assert cache.read("a.bc") == b"good" and cache.has("a.bc") and len(caplog.messages) == 2
+
+
+@posix
+def test_a_link_to_somebody_elses_folder_is_theirs(places: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    theirs = places / "theirs"
+    theirs.mkdir()
+    (places / "temporary" / f"persona_evo_cache_{os.getuid()}").symlink_to(theirs)
+    (places / "home").write_text("")
+    give_away(theirs, monkeypatch)
+    assert cache.cache_folder() is None
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="takes an administrator")
+def test_a_file_of_somebody_else_is_compiled_again(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    cache.write("a.bc", b"good")
+    os.chown(folder / "a.bc", 4321, 4321)
+    assert cache.read("a.bc") is None and "cannot be read (a.bc" in caplog.messages[0]
+
+
+def test_machine_code_of_another_processor_is_left_alone_and_that_is_said(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    from persona_evo.compiling import machine
+
+    def found() -> dict[str, bytes]:
+        return {file.name: file.read_bytes() for file in folder.glob("*.o")}
+
+    text = DOUBLED.replace("grown", "grown_anywhere")  # nothing of it has been loaded by this process
+    assert module_of(text, folder).total(np.array([5, 1, 7])) == 18
+    assert compiling.is_warm() and cache.state(machine.mark()) == cache.State(1, 0, 0)
+    before, texts = found(), {file.name for file in folder.glob("*.bc")}
+    monkeypatch.setenv("NUMBA_CPU_NAME", "generic")
+    for cached in (machine.host, machine.mark):
+        cached.cache_clear()
+    try:
+        assert machine.host() == ("generic", "") and not compiling.is_warm()
+        assert module_of(text, folder).total(np.array([5, 1, 7])) == 18
+        after = found()
+        assert len(after) == 2 and before.items() <= after.items()
+        assert {file.name for file in folder.glob("*.bc")} == texts, "bitcode is for any processor"
+        assert len(caplog.messages) == 1 and "for another processor or other versions" in caplog.messages[0]
+        (folder / next(iter(before))).write_bytes(b"x")
+        assert cache.state(machine.mark()) == cache.State(1, 0, 1)
+        monkeypatch.setenv("NUMBA_CPU_FEATURES", "+sse4.2")
+        machine.host.cache_clear()
+        assert machine.host() == ("generic", "+sse4.2")
+    finally:
+        monkeypatch.undo()
+        for cached in (machine.host, machine.mark):
+            cached.cache_clear()
 
 
 @pytest.mark.parametrize("edits", [30, pytest.param(1_000, marks=pytest.mark.slow)])

@@ -41,18 +41,25 @@ if TYPE_CHECKING:
     from persona_evo.api.runs import compare_playtests, kept_playtest, save_figures
     from persona_evo.api.studies import Reproduction, reproduce, resume_reproduction
     from persona_evo.errors import PersonaEvoError
+    from persona_evo.evolve.operators import MutationOperator
     from persona_evo.evolve.run import Outcome
+    from persona_evo.evolve.selection import SelectionOperator
     from persona_evo.evolve.settings import EvolutionSettings
+    from persona_evo.experiments.run import Run, run
+    from persona_evo.extensions import register
     from persona_evo.formula import Formula, Operator, parse
     from persona_evo.games.core import Game, Level, Metric
     from persona_evo.games.findings import Finding
+    from persona_evo.games.importers import Importer
     from persona_evo.games.python_game import from_class
     from persona_evo.personas import Persona
     from persona_evo.playtest.analysis import Analysis
-    from persona_evo.playtest.experiment.one import Run, run
     from persona_evo.playtest.players import Player
+    from persona_evo.report.page import ReportSection
     from persona_evo.search.bounds import Solution
     from persona_evo.search.plan import Plan
+    from persona_evo.search.rollouts import RolloutPolicy
+    from persona_evo.search.selection_rules import SelectionRule
     from persona_evo.search.settings import Budget, SearchSettings
     from persona_evo.store.policies import Policy
 
@@ -64,8 +71,10 @@ __all__ = [
     "Finding",
     "Formula",
     "Game",
+    "Importer",
     "Level",
     "Metric",
+    "MutationOperator",
     "Operator",
     "Outcome",
     "Persona",
@@ -73,10 +82,14 @@ __all__ = [
     "Plan",
     "Player",
     "Policy",
+    "ReportSection",
     "Reproduction",
     "Results",
+    "RolloutPolicy",
     "Run",
     "SearchSettings",
+    "SelectionOperator",
+    "SelectionRule",
     "Solution",
     "check_game",
     "check_levels",
@@ -97,6 +110,7 @@ __all__ = [
     "plan",
     "player",
     "playtest_levels",
+    "register",
     "reproduce",
     "resume_evolution",
     "resume_reproduction",
@@ -117,18 +131,25 @@ _NAMES = {
     "api.runs": "compare_playtests kept_playtest save_figures",
     "api.studies": "Reproduction reproduce resume_reproduction",
     "errors": "PersonaEvoError",
+    "evolve.operators": "MutationOperator",
     "evolve.run": "Outcome",
+    "evolve.selection": "SelectionOperator",
     "evolve.settings": "EvolutionSettings",
+    "extensions": "register",
     "formula": "Formula Operator parse",
     "games.core": "Game Level Metric",
     "games.findings": "Finding",
+    "games.importers": "Importer",
     "games.python_game": "from_class",
     "personas": "Persona",
     "playtest.analysis": "Analysis",
-    "playtest.experiment.one": "Run run",
+    "experiments.run": "Run run",
     "playtest.players": "Player",
+    "report.page": "ReportSection",
     "search.bounds": "Solution",
     "search.plan": "Plan",
+    "search.rollouts": "RolloutPolicy",
+    "search.selection_rules": "SelectionRule",
     "search.settings": "Budget SearchSettings",
     "store.policies": "Policy",
 }

@@ -12,20 +12,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from persona_evo.agents.core import Agent
+from persona_evo.agents.duel import League, budget_for
 from persona_evo.errors import PolicyError, SettingsError
 from persona_evo.formula import Formula
 from persona_evo.games import mapsets, registry
 from persona_evo.games.commands import command
 from persona_evo.games.core import Game, Level
 from persona_evo.games.options import level_options
+from persona_evo.matches import names
 from persona_evo.personas import Persona, load, named, resolve
-from persona_evo.playtest.match import names
 from persona_evo.playtest.players import Player
-from persona_evo.search.agents import Agent
-from persona_evo.search.duel import League, budget_for
 from persona_evo.search.settings import PRESETS, Budget, SearchSettings
 from persona_evo.search.tree_policy import UTILITY_POLICY, TreePolicy
-from persona_evo.store import policies
+from persona_evo.store import policy_library
 from persona_evo.store.policies import Policy
 
 LevelLike: TypeAlias = str | Path | Level
@@ -112,7 +112,7 @@ def load_policy(name: str | Path, game: str = registry.DEFAULT) -> Policy:
     Raises:
         PolicyError: there is none, or the file is damaged.
     """
-    return policies.load(name if isinstance(name, Path) else _text(name, "a policy"), game)
+    return policy_library.load(name if isinstance(name, Path) else _text(name, "a policy"), game)
 
 
 def tree_policy(policy: PolicyLike, persona: Persona, game: Game) -> TreePolicy:
@@ -144,7 +144,7 @@ def tree_policy(policy: PolicyLike, persona: Persona, game: Game) -> TreePolicy:
     if text in ("evolved", "paper"):
         name = persona.name if text == "evolved" else f"paper_{persona.name}"
         try:
-            return policies.find(name, game.name).tree_policy(game)
+            return policy_library.find(name, game.name).tree_policy(game)
         except PolicyError as e:
             if e.what != "no such policy":
                 raise
@@ -402,8 +402,9 @@ def budget_of(
             found=f"{budget}, iterations {iterations}, seconds {seconds}",
             expected="either a budget, or iterations and seconds",
         )
-    if not isinstance(budget, Budget):
-        raise SettingsError("this is no budget", found=repr(budget)[:200], expected="Budget(iterations=1000)")
+    given: object = budget
+    if not isinstance(given, Budget):
+        raise SettingsError("this is not a budget", found=repr(given)[:200], expected="Budget(iterations=1000)")
     return budget
 
 

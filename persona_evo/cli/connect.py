@@ -242,7 +242,7 @@ def _told(args: argparse.Namespace, game: Game, level: Level, search: Search, se
 def run_replay(args: argparse.Namespace) -> int:
     """Show a trace."""
     from persona_evo.connect import traces
-    from persona_evo.store.traces import load
+    from persona_evo.connect.traces import load
 
     if args.trace.is_dir() or args.trace.suffix == ".npz":
         folder = args.trace if args.trace.is_dir() else args.trace.parent

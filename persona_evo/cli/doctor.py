@@ -52,12 +52,12 @@ def run(args: argparse.Namespace) -> int:
     import importlib.metadata
     import platform
 
-    from persona_evo.compiling import cache, is_warm
+    from persona_evo.compiling import cache
     from persona_evo.jobs.workers import cores
 
     if args.clear_cache:
         gone, left = cache.clear()
-        say(f"deleted {counted(gone, 'file')} of compiled code in {cache.cache_folder()}")
+        say(f"deleted {counted(gone, 'file')} of compiled code in {cache.chosen().folder or cache.cache_root()}")
         if left:
             raise SettingsError(
                 "compiled code cannot be deleted",
@@ -76,9 +76,30 @@ def run(args: argparse.Namespace) -> int:
         except importlib.metadata.PackageNotFoundError:
             version = "not installed" + (" (optional)" if package in OPTIONAL else "")
         say(f"  {package:<12} {version}")
-    state = "the engine is compiled" if is_warm() else "the engine will be compiled at its first use"
-    say(f"{state}: {cache.cache_folder()}")
+    _say_what_is_compiled()
     return 0
+
+
+def _say_what_is_compiled() -> None:
+    """Print where compiled code is kept, whose it is, and how much of it can be used here."""
+    from persona_evo.compiling import INTERPRET, cache
+    from persona_evo.compiling.machine import host, mark
+
+    if INTERPRET:
+        say("nothing is compiled: PERSONA_EVO_INTERPRET is set")
+        return
+    choice, kept = cache.chosen(), cache.state(mark())
+    state = "the engine is compiled" if kept.here else "the engine will be compiled at its first use"
+    say(f"{state}: {choice.folder or 'in memory, by each process'}")
+    if choice.trouble:
+        say(f"  {choice.trouble}")
+    if choice.folder is not None:
+        say(f"  the folder belongs to {cache.owner(choice.folder)}" + ("" if cache.is_kept() else " and is only read"))
+    say(f"  {counted(kept.here, 'file')} for this processor ({host()[0]}) and these versions")
+    if kept.others:
+        say(f"  {counted(kept.others, 'file')} for other processors or versions")
+    if kept.damaged:
+        say(f"  {counted(kept.damaged, 'file')} damaged; what is needed of them is compiled again")
 
 
 def _check(args: argparse.Namespace) -> int:
@@ -105,7 +126,7 @@ def _examine(args: argparse.Namespace) -> int:
     from pathlib import Path
 
     from persona_evo.cli import options
-    from persona_evo.connect.description import read
+    from persona_evo.connect.description_file import read
 
     options.check_outside(args.game)
     from persona_evo.connect.doctor import examine

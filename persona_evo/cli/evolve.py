@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Callable, Sequence
+from math import fsum
 from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import options
@@ -20,6 +21,7 @@ from persona_evo.errors import SettingsError
 from persona_evo.words import counted, enumerated, plural
 
 if TYPE_CHECKING:
+    from persona_evo.agents.duel import League
     from persona_evo.evolve.driving import GenerationProgress
     from persona_evo.evolve.run import Outcome
     from persona_evo.evolve.schedule import Phase
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
     from persona_evo.evolve.settings import EvolutionSettings
     from persona_evo.games.core import Game
     from persona_evo.jobs.workers import Workers
-    from persona_evo.search.duel import League
     from persona_evo.store.policies import Policy
 
 MOST = 1_000_000
@@ -184,7 +185,7 @@ def _start(args: argparse.Namespace, end: float | None, workers: Workers) -> int
     from persona_evo.evolve.individuals import left_out, settled, start_in_words
     from persona_evo.evolve.run import evolve_runs, specification
     from persona_evo.evolve.setting import in_words
-    from persona_evo.store import policies
+    from persona_evo.store import policy_library
 
     skilled = _skilled(args, game)
     league = options.league_of(args, game, persona)
@@ -211,7 +212,7 @@ def _start(args: argparse.Namespace, end: float | None, workers: Workers) -> int
     if missing:
         note(missing)
     if "library" in settings.first:
-        for error in policies.damaged(game.name):
+        for error in policy_library.damaged(game.name):
             note(f"warning: a policy is skipped: {error}")
     best, all_runs = evolve_runs(
         game,
@@ -320,7 +321,7 @@ def teller() -> Callable[[GenerationProgress], None]:
     line = StatusLine()
 
     def tell(p: GenerationProgress) -> None:
-        mean = sum(row.mean for row in p.rows) / len(p.rows)
+        mean = fsum(row.mean for row in p.rows) / len(p.rows)
         busy = f", cores {p.usage.share:.0%} busy" if p.usage is not None else ""
         bred = "set" if is_lists(p.best.formula) else "formula"
         known = [counted(n, what) for n, what in ((p.remembered, bred), (p.spared, "playthrough")) if n]
@@ -358,10 +359,10 @@ def phase_teller() -> Callable[[Phase], None]:
 
 def finish(outcome: Outcome, game: Game, persona: str = "", levels: Sequence[str] = ()) -> int:
     """Say what came out, and what to do with it; the exit code. persona, levels: as named on the command line."""
+    from persona_evo.agents.skill import LADDER
     from persona_evo.evolve.driving import INTERRUPTED
     from persona_evo.games import registry
     from persona_evo.games.commands import command, unseen
-    from persona_evo.search.skill import LADDER
     from persona_evo.store import policies
 
     if outcome.status == INTERRUPTED:

@@ -24,9 +24,8 @@ def add(commands: Commands) -> None:
     simplify.add_argument(
         "--timeout",
         type=number(0, 3600, above=True),
-        default=20.0,
         metavar="S",
-        help="seconds to try at most (default: %(default)s)",
+        help="seconds to try at most (default: no limit but that of the work, which is the same on every machine)",
     )
     options.add_game(simplify)
     simplify.set_defaults(run=run_simplify)
@@ -47,11 +46,12 @@ def add_export(parser: argparse.ArgumentParser) -> None:
 
 def run_simplify(args: argparse.Namespace) -> int:
     """Print the raw and the simplified formula and what was done."""
-    from persona_evo.formula.simplify import simplify
+    from persona_evo.formula.simplify import HANG_SECONDS, simplify
     from persona_evo.search.tree_policy import columns_for
 
     formula = read(args.formula, args)
-    result = simplify(formula, columns_for(formula, options.game_of(args)), timeout=args.timeout)
+    timeout = HANG_SECONDS if args.timeout is None else args.timeout
+    result = simplify(formula, columns_for(formula, options.game_of(args)), timeout=timeout)
     say(f"raw         {formula.text}")
     say(f"simplified  {result.formula.text}")
     say(f"            {result.reason}")

@@ -1,4 +1,4 @@
-"""`persona-evo level new|generate|check|list`: levels as files."""
+"""`persona-evo level new|generate|import|check|list`: levels as files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from persona_evo.cli import ci, level_generate, options
-from persona_evo.cli.parser import Commands, filled
+from persona_evo.cli.parser import Commands, filled, path
 from persona_evo.cli.say import note, say
 from persona_evo.cli.starting import begun
 from persona_evo.errors import LevelError
@@ -25,6 +25,11 @@ docs/pages/findings.md lists all kinds of findings.
 
 """
 
+IMPORTED = """\
+Levels in formats that an importer of an installed package reads can be named wherever levels are. This command writes
+them as level files of the game, to be edited. `persona-evo level list` says which importers there are.
+"""
+
 FORMAT = """\
 Each game has a format of its own: `persona-evo level list --game GAME` says what stands in a level's file, and
 `persona-evo level new NAME --game GAME` writes one to start from.
@@ -36,11 +41,17 @@ def add(commands: Commands) -> None:
     """The command's options."""
     parser = commands.add_parser("level", description=f"{__doc__}\n\n{FORMAT}")
     parser.appendix = _legend
-    parts = parser.add_subparsers(dest="command_level", metavar="new|generate|check|list", required=True)
+    parts = parser.add_subparsers(dest="command_level", metavar="new|generate|import|check|list", required=True)
     new = parts.add_parser("new", help="write a small level to start from, and explain its characters")
     options.add_new(new, "txt")
     new.set_defaults(run=run_new)
     level_generate.add(parts)
+    imported = parts.add_parser("import", help="write levels of another format in the game's own", description=IMPORTED)
+    imported.add_argument("levels", nargs="+", type=filled, metavar="LEVEL", help=options.LEVELS)
+    options.add_level_options(imported)
+    imported.add_argument("--out", type=path, required=True, metavar="FOLDER", help="the folder for the new files")
+    imported.add_argument("--force", action="store_true", help="replace files that exist")
+    imported.set_defaults(run=run_import)
     check = parts.add_parser("check", help="find faults in levels without playing them", description=CHECKED + FORMAT)
     check.add_argument("levels", nargs="+", type=filled, metavar="LEVEL", help=options.LEVELS)
     options.add_level_options(check)
@@ -79,6 +90,19 @@ def run_new(args: argparse.Namespace) -> int:
     target = begun(args, "a level", game.level_suffixes[0], lambda _: words.example, LevelError, digits=True)
     say(f"wrote {target}\n\n{words.example}\n{words.legend}\n")
     say(f"next: edit it, then  {command(game, 'level', 'check', target)}")
+    return 0
+
+
+def run_import(args: argparse.Namespace) -> int:
+    """Read levels and write each one's text under its name."""
+    from persona_evo.names import file_name
+
+    game = options.game_of(args)
+    levels = options.levels_of(args, game, args.levels)
+    for level in levels:
+        target = args.out / f"{file_name(level.name)}{game.level_suffixes[0]}"
+        level_generate.write(target, level.text, args.force)
+        say(f"wrote {target}")
     return 0
 
 
@@ -204,7 +228,7 @@ def _structure(game: Game, levels: list[Level]) -> None:
 
 def run_list(args: argparse.Namespace) -> int:
     """Sets, then levels with a line on each, then the format of a level."""
-    from persona_evo.games import mapsets
+    from persona_evo.games import importers, mapsets
     from persona_evo.games.guides import guide
 
     game = options.game_of(args)
@@ -216,6 +240,11 @@ def run_list(args: argparse.Namespace) -> int:
         say(f"{name:<{width}}  {known.about.get(name, '')}".rstrip())
     if legend := guide(game).legend:
         say(f"\n{legend}")
+    found, broken = importers.available(game)
+    for key, importer in found.items():
+        say(f"imports {', '.join(importer.suffixes)} ({key}): {importer.help}".removesuffix(": "))
+    for error in broken:
+        note(str(error))
     if not known.levels and game.outside is not None:
         note("levels of a connected game are named MAP:VARIANT@SEED, each part of which may be left out")
     elif not known.levels:

@@ -120,7 +120,7 @@ def run(args: argparse.Namespace) -> int:
         note(f"levels of {game.title} are checked but not solved: it cannot be proven that they can be won")
     made = 0
     for won in _levels(args, game, seed, constraints_of(args, game)):
-        _write(folder / f"{won.level.name}{game.level_suffixes[0]}", won.level.text, args.force)
+        write(folder / f"{won.level.name}{game.level_suffixes[0]}", won.level.text, args.force)
         say(f"{won.level.name}: {in_words(won, game, drawn)}")
         made += 1
     say(f"{made} in {folder}")
@@ -131,8 +131,8 @@ def run(args: argparse.Namespace) -> int:
 def _levels(args: argparse.Namespace, game: Game, seed: int, constraints: Constraints) -> Iterator[Won]:
     """The levels one by one, as they are ready."""
     from persona_evo.evolve import pools
-    from persona_evo.evolve.fitness_spec import LevelText
     from persona_evo.games.generating import generate
+    from persona_evo.games.level_text import LevelText
     from persona_evo.jobs.workers import Workers
 
     given, stream = options.options_of(args, game), args.stream.replace("-", " ")
@@ -172,7 +172,7 @@ def in_words(won: Won, game: Game, drawn: Generator) -> str:
     return ", ".join([*said, *([f"won in {won.moves} moves"] if won.moves else [])])
 
 
-def _write(target: Path, text: str, force: bool) -> None:
+def write(target: Path, text: str, force: bool) -> None:
     """Write a level, whole or not at all.
 
     Raises:

@@ -25,12 +25,12 @@ from persona_evo.limits import MOST_SECONDS as MOST_SECONDS
 from persona_evo.limits import SEEDS as SEEDS
 
 if TYPE_CHECKING:
+    from persona_evo.agents.duel import League
     from persona_evo.games.acceptance import Accepted
     from persona_evo.games.core import Game, Level
     from persona_evo.jobs.workers import Workers
     from persona_evo.personas import Persona
     from persona_evo.playtest.players import Player
-    from persona_evo.search.duel import League
     from persona_evo.search.settings import Budget, SearchSettings
 
 MUCH, RATE, ITERATIONS = 15.0, 300_000.0, 10_000
@@ -219,6 +219,19 @@ def add_search(parser: argparse.ArgumentParser, tolerance: float) -> None:
         help="with anytime: each trial shows another route among the plans that are worth less than "
         f"the best by this share of its utility at most (default: {tolerance:g})",
     )
+    parser.add_argument(
+        "--selection-rule",
+        type=filled,
+        metavar="NAME",
+        help="with single or paper: a rule of an installed package that chooses the child to descend to, with the tree "
+        "policy as its prior",
+    )
+    parser.add_argument(
+        "--rollout-policy",
+        type=filled,
+        metavar="NAME",
+        help="rollouts of an installed package (default: random, the game's own)",
+    )
     parser.set_defaults(usual_tolerance=tolerance)
 
 
@@ -226,11 +239,13 @@ def rules_of(args: argparse.Namespace, game: Game, league: League | None = None)
     """The rules of the search that were asked for.
 
     Raises:
-        SettingsError: --hedge or --tolerance where no planner with open lists plays.
+        SettingsError: --hedge or --tolerance where no planner with open lists plays, --selection-rule where one does.
     """
+    from dataclasses import replace
+
     from persona_evo.api.naming import rules_of_search
 
-    return rules_of_search(
+    found = rules_of_search(
         args.search or "anytime",
         game,
         hedge=args.hedge,
@@ -238,6 +253,8 @@ def rules_of(args: argparse.Namespace, game: Game, league: League | None = None)
         agent="" if league is None else league.agent.name,
         usual=args.usual_tolerance,
     )
+    added = {"selection_rule": args.selection_rule, "rollout_policy": args.rollout_policy}
+    return replace(found, **{name: value for name, value in added.items() if value is not None})
 
 
 def add_out(parser: argparse.ArgumentParser, text: str) -> None:
@@ -289,9 +306,9 @@ def check_outside(name: str) -> None:
 
     if not name.endswith(".toml") or not Path(name).is_file():
         return
-    from persona_evo.connect import description, launch
+    from persona_evo.connect import description_file, launch
 
-    about = description.read(Path(name))
+    about = description_file.read(Path(name))
     launch.command(about.game, about.arguments)
 
 
@@ -391,14 +408,14 @@ def levels_of(args: argparse.Namespace, game: Game, named: Sequence[str]) -> lis
 
 def budget_of(args: argparse.Namespace, league: League | None = None) -> Budget:
     """The budget of a playthrough, or of a move where one is played move by move."""
-    from persona_evo.search.duel import budget_for
+    from persona_evo.agents.duel import budget_for
 
     return budget_for(args.iterations, args.seconds, league)
 
 
 def league_of(args: argparse.Namespace, game: Game, persona: Persona) -> League | None:
     """Who plays move by move; None in single-player games where no agent is named."""
-    from persona_evo.playtest.match import names
+    from persona_evo.matches import names
 
     if game.players == 1:
         if args.league:

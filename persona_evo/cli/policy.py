@@ -57,11 +57,11 @@ def add(commands: Commands) -> None:
 def run_list(args: argparse.Namespace) -> int:
     """One line a policy."""
     from persona_evo.report.tables import Table
-    from persona_evo.store import policies
+    from persona_evo.store import policy_library
 
     game = options.game_of(args)
     rows = []
-    found = policies.available(game.name)
+    found = policy_library.available(game.name)
     if all(p.kind != "ucb1" for p in found):
         rows.append(["ucb1", "anyone", "–", "UCB1", "for every game"])
     for p in found:
@@ -75,7 +75,7 @@ def run_list(args: argparse.Namespace) -> int:
                 p.file,
             ]
         )
-    for error in policies.damaged(game.name):
+    for error in policy_library.damaged(game.name):
         note(f"warning: a policy is skipped: {error}")
         rows.append(
             [
@@ -166,9 +166,9 @@ def run_simplify(args: argparse.Namespace) -> int:
     import dataclasses
 
     from persona_evo.jobs.lock import Lock
-    from persona_evo.store import policies, runs
+    from persona_evo.store import policies, policy_library, runs
 
-    file = policies.file_of(args.policy)
+    file = policy_library.file_of(args.policy)
     if file is None:
         raise PolicyError(
             "only a policy in a file of its own can be simplified",
@@ -218,7 +218,7 @@ def run_install(args: argparse.Namespace) -> int:
     import dataclasses
 
     from persona_evo.games.commands import command
-    from persona_evo.store import policies
+    from persona_evo.store import policies, policy_library
 
     policy = _load(args)
     name = args.name or policy.persona or policy.name
@@ -226,7 +226,7 @@ def run_install(args: argparse.Namespace) -> int:
         raise PolicyError(
             "not a name for a policy", found=repr(name), expected="letters of any script, digits, _ . and -"
         )
-    target = Path(policies.FOLDER) / policy.game / f"{name}.json"
+    target = Path(policy_library.FOLDER) / policy.game / f"{name}.json"
     if target.exists() and not args.force:
         raise PolicyError(
             "a policy of this name already exists", place=Place(str(target)), hint="--force overwrites it"
@@ -243,13 +243,13 @@ def run_install(args: argparse.Namespace) -> int:
 def _load(args: argparse.Namespace) -> Policy:
     """The policy that was named; a file's is of its own game where --game is not given."""
     from persona_evo.games import registry
-    from persona_evo.store import policies
+    from persona_evo.store import policies, policy_library
 
-    file = policies.file_of(args.policy)
+    file = policy_library.file_of(args.policy)
     if file is not None and args.game == registry.DEFAULT:
         policy = policies.read(file)
         args.game = policy.game if policy.game in registry.names() else args.game
-    return policies.load(args.policy, options.game_of(args).name)
+    return policy_library.load(args.policy, options.game_of(args).name)
 
 
 def _facts(policy: Policy) -> list[tuple[str, str]]:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, TextIO
 
+from persona_evo.errors import printable
 from persona_evo.words import duration as duration
 
 if TYPE_CHECKING:
@@ -18,11 +19,14 @@ STDOUT = "standard output"
 
 
 def say(text: object = "", stream: TextIO | None = None) -> None:
-    """Print a line or lines; in plain ASCII where the terminal cannot show the rest."""
+    """Print a line or lines: control characters as escapes, and in plain ASCII where the terminal cannot show the rest.
+
+    Names and notes come from files, and must not command the terminal.
+    """
     target = sys.stdout if stream is None else stream
     if target is None:  # closed by whoever called
         raise BrokenPipeError
-    line = str(text)
+    line = "\t".join(map(printable, str(text).split("\t")))
     try:
         try:
             line.encode(getattr(target, "encoding", None) or "ascii")
@@ -89,7 +93,7 @@ class StatusLine:
         stream = sys.stderr
         if stream.isatty():
             encoding = stream.encoding or "ascii"
-            stream.write("\r\x1b[2K" + text.encode(encoding, "replace").decode(encoding))
+            stream.write("\r\x1b[2K" + printable(text).encode(encoding, "replace").decode(encoding))
             stream.flush()
             StatusLine._open = True
             if last:

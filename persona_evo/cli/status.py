@@ -39,9 +39,10 @@ def run(args: argparse.Namespace) -> int:
         running = [folders.deep(e) for e in folders.find(roots) if e.state == "running"]
         now = [(e.folder, e.done, e.phase, e.last) for e in running]
         if terminal or now != before:
-            clear = "\x1b[H\x1b[2J" if terminal and args.follow else ""
+            if sys.stdout is not None and terminal and args.follow:
+                sys.stdout.write("\x1b[H\x1b[2J")  # clear the screen
             nothing = f"no run is in progress in {', '.join(map(str, roots))}"
-            say(clear + ("\n\n".join(map(facts, running)) or nothing))
+            say("\n\n".join(map(facts, running)) or nothing)
         if not args.follow or not running:
             return 0
         before = now

@@ -26,6 +26,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_type_hints
 
+from persona_evo.compiling import cache
 from persona_evo.compiling.arrays import (
     Field,
     Function,
@@ -38,7 +39,6 @@ from persona_evo.compiling.arrays import (
     width,
     words,
 )
-from persona_evo.compiling.cache import cache_folder, cache_root
 from persona_evo.compiling.calls import caller
 from persona_evo.compiling.marks import apart, compiled, primitive, row, with_names
 from persona_evo.compiling.news import Work, listen
@@ -53,8 +53,6 @@ __all__ = [
     "Handle",
     "Work",
     "apart",
-    "cache_folder",
-    "cache_root",
     "callback",
     "compiled",
     "entry",
@@ -73,8 +71,12 @@ INTERPRET = bool(os.environ.get("PERSONA_EVO_INTERPRET"))
 
 
 def is_warm() -> bool:
-    """Whether compiled code is on disk already."""
-    return INTERPRET or any(cache_folder().glob("*.o"))
+    """Whether there is compiled code for this machine already."""
+    if INTERPRET:
+        return True
+    from persona_evo.compiling.machine import mark
+
+    return cache.has_any(mark())
 
 
 class Callback:

@@ -115,7 +115,7 @@ class _Other:
 def _environment() -> dict[str, str]:
     """With the same modules, and the same folder for compiled code."""
     folder = cache.cache_folder()
-    root = {"PERSONA_EVO_CACHE": str(folder.parent)} if folder.name == cache.NAME else {}
+    root = {} if folder is None else {"PERSONA_EVO_CACHE": str(folder.parent)}
     return {**os.environ, **root, "PYTHONPATH": os.pathsep.join(one or os.getcwd() for one in sys.path)}
 
 

@@ -10,6 +10,7 @@ import ctypes
 import functools
 import hashlib
 import importlib.util
+import os
 import platform
 import sys
 from collections.abc import Callable, Mapping
@@ -49,6 +50,12 @@ def _version(package: str) -> str:
     from importlib.metadata import version
 
     return version(package)
+
+
+@functools.cache
+def mark() -> str:
+    """What the names of machine code end in: a digest of this processor, its features, and the versions."""
+    return _digest(*host())[:8]
 
 
 def _digest(*parts: str) -> str:
@@ -133,7 +140,7 @@ class Program:
     @property
     def file(self) -> str:
         """The file of its machine code."""
-        return f"{self.name}.o"
+        return f"{self.name}.{mark()}.o"
 
     @property
     def codes(self) -> list[Code]:
@@ -160,6 +167,7 @@ class Program:
 
     def make(self) -> bytes:
         """Its object file, which is kept on disk."""
+        cache.explain(mark())
         with told(self.entry.title, self.seconds):
             content = _build(self)
         cache.write(self.file, content)
@@ -175,12 +183,16 @@ class Program:
 
 @functools.cache
 def host() -> tuple[str, str]:
-    """The processor and what it can do."""
-    try:
-        features = llvm.get_host_cpu_features().flatten()
-    except RuntimeError:
+    """The processor and what it can do, or those that NUMBA_CPU_NAME and NUMBA_CPU_FEATURES name."""
+    processor, features = os.environ.get("NUMBA_CPU_NAME"), os.environ.get("NUMBA_CPU_FEATURES")
+    if features is None and processor == "generic":
         features = ""
-    return llvm.get_host_cpu_name(), features
+    elif features is None:
+        try:
+            features = llvm.get_host_cpu_features().flatten()
+        except RuntimeError:
+            features = ""
+    return processor or llvm.get_host_cpu_name(), features
 
 
 def target_machine() -> Any:

@@ -34,9 +34,10 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from persona_evo.connect import hello_frame
 from persona_evo.connect import protocol as p
-from persona_evo.connect.random import SplitMix64, check_weights
 from persona_evo.errors import ConnectError, InputError, ProtocolError
+from persona_evo.seeds import SplitMix64, check_weights
 from persona_evo.words import counted
 
 if TYPE_CHECKING:
@@ -398,7 +399,7 @@ class Client:
         except OSError as e:
             raise ConnectError("the driver cannot be reached", found=f"{address}:{port}: {e}") from e
         self._frames = p.Frames()
-        self._send(p.encode_hello(hello))
+        self._send(hello_frame.encode_hello(hello))
         kind, payload = self._read()
         if kind not in (p.Kind.WELCOME, p.Kind.ERROR):
             raise ProtocolError("the driver's first frame", found=p.Kind(kind).name, expected="WELCOME")

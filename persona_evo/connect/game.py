@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 
 from persona_evo.connect import protocol as p
-from persona_evo.connect.description import Description, LevelName, read
+from persona_evo.connect.description import Description, LevelName
+from persona_evo.connect.description_file import read
 from persona_evo.connect.pool import Pool
 from persona_evo.connect.search import INSIDE, SCORE, Ordering, Sample, Search
 from persona_evo.connect.session import Session

@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from persona_evo.connect import hello_frame
 from persona_evo.connect import protocol as p
 from persona_evo.errors import ConnectError, Place, ProtocolError
 
@@ -195,7 +196,7 @@ class _Caller:
             ConnectError: it is the game, but it cannot be spoken with.
         """
         try:
-            said = p.nonce_in(payload)
+            said = hello_frame.nonce_in(payload)
             if not hmac.compare_digest(said.encode("utf-8", "surrogatepass"), host.nonce.encode()) or not host.nonce:
                 self._answer("nonce", "the nonce is not that of this game's environment")
                 raise _Refused(
@@ -209,10 +210,10 @@ class _Caller:
         except ProtocolError as e:
             raise self._refused(host, e) from e
         try:
-            found = p.decode_hello(payload)
+            found = hello_frame.decode_hello(payload)
         except ProtocolError as e:
             raise self._refused(host, e).error from e
-        wrong = p.versions_agree(found.protocol)
+        wrong = hello_frame.versions_agree(found.protocol)
         if wrong:
             self._answer("version", wrong)
             raise ConnectError(wrong, place=host.place, found=found.library or "no library named")

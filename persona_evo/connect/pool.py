@@ -24,7 +24,8 @@ from typing import Any
 
 from persona_evo.connect import protocol as p
 from persona_evo.connect.findings import MOST_FINDINGS, Finding, Lost, alike, shown
-from persona_evo.connect.worker import Start, Worker, close_all
+from persona_evo.connect.process_start import Start
+from persona_evo.connect.worker import Worker, close_all
 from persona_evo.errors import ConnectError, GameError, Place, ProtocolError, printable
 from persona_evo.words import counted
 

@@ -14,11 +14,11 @@ import math
 import operator
 import re
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from enum import IntEnum
 from typing import Any, NamedTuple, TypeGuard
 
-from persona_evo.errors import ProtocolError, has_control
+from persona_evo.errors import ProtocolError
 
 MAGIC = "persona-evo"
 VERSION = (1, 0)
@@ -37,7 +37,7 @@ _ROLLOUT = struct.Struct("<QQQBBI")
 _RESULT = struct.Struct("<QBdI")
 _SHAPE = struct.Struct("<IH")
 _TAIL = struct.Struct("<QI")
-_SYMBOL = re.compile("[A-Za-z_][A-Za-z_0-9]*")
+SYMBOL = re.compile("[A-Za-z_][A-Za-z_0-9]*")
 LIBRARY = "persona-evo-python 1.0"
 
 
@@ -359,128 +359,20 @@ def _no_constant(text: str) -> float:
     raise ValueError(f"{text} is no number")
 
 
-def encode_hello(hello: Hello) -> bytes:
-    """HELLO as a whole frame."""
-    return json_frame(
-        Kind.HELLO,
-        {
-            "magic": MAGIC,
-            "protocol": list(hello.protocol),
-            "library": hello.library,
-            "game": {"name": hello.game[0], "version": hello.game[1]},
-            "nonce": hello.nonce,
-            "capabilities": list(hello.capabilities),
-            "metrics": [m._asdict() for m in hello.metrics],
-            "max_decisions": hello.max_decisions,
-        },
-    )
-
-
-def nonce_in(payload: bytes) -> str:
-    """The nonce of a HELLO, whatever else is in it; "" where there is none.
-
-    Raises:
-        ProtocolError: it is no JSON object, or its nonce is no text.
-    """
-    nonce = decode_json(Kind.HELLO, payload).get("nonce", "")
-    if not isinstance(nonce, str):
-        raise _bad("nonce", nonce, "a text, that of PE_NONCE")
-    return nonce
-
-
-def decode_hello(payload: bytes) -> Hello:
-    """HELLO's payload. Its protocol may be another version: see `versions_agree`.
-
-    Raises:
-        ProtocolError: it is not as written.
-    """
-    if len(payload) > MOST_HELLO:
-        raise ProtocolError("HELLO is too large", found=f"{len(payload)} bytes", expected=f"at most {MOST_HELLO}")
-    value = decode_json(Kind.HELLO, payload)
-    if value.get("magic") != MAGIC:
-        raise ProtocolError("this is no game of this protocol", found=repr(value.get("magic")), expected=repr(MAGIC))
-    protocol = value.get("protocol")
-    if not (isinstance(protocol, list) and len(protocol) == 2 and all(_whole(n, 0, 10**6) for n in protocol)):
-        raise _bad("protocol", protocol, "[1, 0]")
-    if protocol[0] != VERSION[0]:
-        nonce = value.get("nonce")
-        said = str(value.get("library", "")), nonce if isinstance(nonce, str) else ""
-        return Hello(said[0], ("", ""), said[1], (), (), 1, (protocol[0], protocol[1]))
-    game = value.get("game")
-    if not isinstance(game, dict) or not all(isinstance(game.get(k), str) for k in ("name", "version")):
-        raise _bad("game", game, "an object with name and version")
-    short = all(len(game[k]) <= 200 and _line(game[k]) for k in ("name", "version"))
-    if not game["name"].strip() or not short:
-        raise _bad("game", game, "a name and a version of at most 200 characters, on one line each")
-    nonce, library = value.get("nonce"), value.get("library", "")
-    if not isinstance(nonce, str):
-        raise _bad("nonce", nonce, "a text, that of PE_NONCE")
-    if not _line(library):
-        raise _bad("library", library, "a text on one line")
-    capabilities = value.get("capabilities", [])
-    if not isinstance(capabilities, list) or not all(_line(c) for c in capabilities):
-        raise _bad("capabilities", capabilities, "a list of texts on one line each")
-    most = value.get("max_decisions")
-    if not _whole(most, 1, MOST_DECISIONS):
-        raise _bad("max_decisions", most, f"a whole number from 1 to {MOST_DECISIONS}")
-    return Hello(
-        library,
-        (game["name"], game["version"]),
-        nonce,
-        tuple(capabilities),
-        _metrics(value.get("metrics")),
-        most,
-        (protocol[0], protocol[1]),
-    )
-
-
-def _metrics(value: Any) -> tuple[MetricInfo, ...]:
-    if not isinstance(value, list):
-        raise _bad("metrics", value, "a list")
-    found: list[MetricInfo] = []
-    for m in value:
-        symbol = m.get("symbol") if isinstance(m, dict) else None
-        if not isinstance(symbol, str) or not _SYMBOL.fullmatch(symbol):
-            raise _bad("metrics", m, "objects with a symbol of letters, digits and _")
-        if symbol in (other.symbol for other in found):
-            raise ProtocolError("HELLO has two metrics of one symbol", found=symbol)
-        name, low, high = m.get("name") or symbol, m.get("low"), m.get("high")
-        if not _line(name) or not all(b is None or _number(b) for b in (low, high)):
-            raise _bad("metrics", m, "a text on one line as name, numbers or null as low and high")
-        if low is not None and high is not None and low > high:
-            raise _bad("metrics", m, "low <= high")
-        found.append(MetricInfo(name, symbol, low, high))
-    return tuple(found)
-
-
-def _line(value: Any) -> bool:
-    """Whether it is a text that a terminal and a table can show as it is."""
-    return isinstance(value, str) and "\n" not in value and not has_control(value)
-
-
-def _whole(value: Any, low: int, high: int) -> TypeGuard[int]:
+def is_whole(value: Any, low: int, high: int) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
 
 
-def _number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return False
     return abs(value) <= 1e308
 
 
-def _bad(key: str, value: Any, expected: str) -> ProtocolError:
+def bad(key: str, value: Any, expected: str) -> ProtocolError:
     shown = repr(value)
     shown = shown if len(shown) <= 100 else shown[:100] + "..."
     return ProtocolError(f"HELLO's {key!r} is not as it should be", found=shown, expected=expected)
-
-
-def versions_agree(theirs: Sequence[int]) -> str:
-    """ "" where the other side's protocol can be spoken, else a sentence with both versions and what to update."""
-    if theirs[0] == VERSION[0]:
-        return ""
-    old, ours, other = theirs[0] < VERSION[0], ".".join(map(str, VERSION)), ".".join(map(str, theirs))
-    update = "update the library in the game" if old else "update the driver, persona-evo"
-    return f"the driver speaks protocol {ours}, the game protocol {other}: {update}"
 
 
 def hash_of(trace: bytes, final: bytes) -> int:

@@ -22,7 +22,7 @@ from persona_evo.connect import protocol as p
 from persona_evo.connect.description import Description, LevelName
 from persona_evo.connect.findings import MOST_FINDINGS, Finding, Lost, alike, changed
 from persona_evo.connect.pool import Pool
-from persona_evo.connect.worker import Start
+from persona_evo.connect.process_start import Start
 from persona_evo.errors import ConnectError, GameError, SettingsError
 from persona_evo.formula import parse
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from math import fsum
 from pathlib import Path
 
 from persona_evo import seeds
 from persona_evo.errors import InputError
 from persona_evo.evolve import genome
 from persona_evo.evolve.fitness import Fitness, Score
-from persona_evo.evolve.fitness_spec import FitnessSpec, LevelText
+from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.evolve.rivals import Rival, RivalComparison
 from persona_evo.evolve.rounds import play_rounds
 from persona_evo.evolve.schedule import TellPhase
@@ -19,8 +20,9 @@ from persona_evo.formula import parse
 from persona_evo.games import mapsets, registry
 from persona_evo.games.commands import UNSEEN
 from persona_evo.games.core import Game, Level
+from persona_evo.games.level_text import LevelText
 from persona_evo.search.tree_policy import TreePolicy
-from persona_evo.store import policies
+from persona_evo.store import policy_library
 
 MOST_LEVELS = 8
 """Levels of a comparison at most."""
@@ -46,11 +48,11 @@ def known_policy(persona: str, game: Game) -> tuple[str, TreePolicy] | None:
     """(what it is called, the policy) that the game's commands find for a persona; None where there is none, or it
     cannot be used."""
     try:
-        policy = policies.find(persona, game.name)
+        policy = policy_library.find(persona, game.name)
         tree = policy.tree_policy(game)
     except InputError:
         return None
-    home = policies.shipped_folder()
+    home = policy_library.shipped_folder()
     ships = home is not None and Path(policy.file).resolve().is_relative_to(home.resolve())
     return f"the {'shipped' if ships else 'installed'} policy {persona}", tree
 
@@ -120,7 +122,7 @@ class Comparing:
             found.append(Rival(name, mean_utility(theirs), difference, low, high))
         shares = (
             [
-                sum(spec.share(case, score.utility, score.won) for score in scores) / len(scores)
+                fsum(spec.share(case, score.utility, score.won) for score in scores) / len(scores)
                 for case, scores in enumerate(played[0])
             ]
             if self.drawn
@@ -134,7 +136,7 @@ class Comparing:
             tuple(found),
             missing,
             self.drawn,
-            share=sum(shares) / len(shares) if shares else None,
+            share=fsum(shares) / len(shares) if shares else None,
         )
 
 
@@ -152,7 +154,7 @@ def _same(policy: TreePolicy, text: str) -> bool:
 
 def mean_utility(cases: Sequence[Sequence[Score]]) -> float:
     """Mean over cases of the mean over trials."""
-    return sum(sum(s.utility for s in trials) / len(trials) for trials in cases) / len(cases)
+    return fsum(fsum(s.utility for s in trials) / len(trials) for trials in cases) / len(cases)
 
 
 def paired(ours: Sequence[Sequence[Score]], theirs: Sequence[Sequence[Score]]) -> tuple[float, float | None]:
@@ -164,20 +166,20 @@ def paired(ours: Sequence[Sequence[Score]], theirs: Sequence[Sequence[Score]]) -
     pairs = [zip(x, y, strict=True) for x, y in zip(ours, theirs, strict=True)]
     differences = [[a.utility - b.utility for a, b in case] for case in pairs]
     cases, n = len(differences), len(differences[0])
-    means = [sum(case) / n for case in differences]
-    difference = sum(means) / cases
+    means = [fsum(case) / n for case in differences]
+    difference = fsum(means) / cases
     if n < 2:
         return difference, None
     parts = [
-        sum((d - mean) ** 2 for d in case) / (n - 1) / n / cases**2
+        fsum((d - mean) ** 2 for d in case) / (n - 1) / n / cases**2
         for case, mean in zip(differences, means, strict=True)
     ]
-    variance = sum(parts)
+    variance = fsum(parts)
     if variance == 0.0:
         return difference, 0.0
     from scipy.special import stdtrit
 
-    freedom = variance**2 / sum(part**2 / (n - 1) for part in parts)
+    freedom = variance**2 / fsum(part**2 / (n - 1) for part in parts)
     return difference, float(stdtrit(freedom, 0.5 + LEVEL / 2)) * math.sqrt(variance)
 
 
@@ -186,10 +188,10 @@ def over_levels(ours: Sequence[Sequence[Score]], theirs: Sequence[Sequence[Score
     drawn (Student's t); the half width is None with one level."""
     differences = [mean_utility([x]) - mean_utility([y]) for x, y in zip(ours, theirs, strict=True)]
     n = len(differences)
-    mean = sum(differences) / n
+    mean = fsum(differences) / n
     if n < 2:
         return mean, None
     from scipy.special import stdtrit
 
-    variance = sum((d - mean) ** 2 for d in differences) / (n - 1) / n
+    variance = fsum((d - mean) ** 2 for d in differences) / (n - 1) / n
     return mean, float(stdtrit(n - 1, 0.5 + LEVEL / 2)) * math.sqrt(variance)

@@ -20,6 +20,7 @@ import random
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from functools import cache
+from math import fsum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,7 +103,7 @@ class Keys:
             return _digest(text.encode()) if self.kind == "off" else self.key(parse(text))
         lists = genome.lists_of(text)
         alike = self.kind == "behaviour"
-        total = sum(one.weight for one in lists) if alike else 1.0
+        total = fsum(one.weight for one in lists) if alike else 1.0
         parts = [f"{self.key(one.score)} {one.weight / total:.9g} {one.novel}" for one in lists]
         return _digest("; ".join(sorted(parts) if alike else parts).encode())
 

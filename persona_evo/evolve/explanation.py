@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
+from math import fsum
 
 from persona_evo.formula import Formula, parse
 from persona_evo.formula.effects import Effect, effects
@@ -83,7 +84,7 @@ def in_words(
     )
     found = effects(formula, rows, ranges, {m.symbol for m in game.metrics if _is_way(m, game)})
     kept = _stocks(sampled)
-    total = sum(e.strength for e in found) or 1.0
+    total = fsum(e.strength for e in found) or 1.0
     groups: dict[str, list[str]] = {}
     for effect in found:
         group, text = _said(effect, game, kept)
@@ -103,7 +104,7 @@ def lists_in_words(
     until: float | None = None,
 ) -> tuple[str, ...]:
     """What each open list is for, one line each; the arguments as of `in_words`."""
-    total = sum(one.weight for one in lists)
+    total = fsum(one.weight for one in lists)
     found = []
     for number, one in enumerate(lists, 1):
         words = "; ".join(in_words(one.score, game, levels, utility, until))
@@ -158,7 +159,7 @@ def _stocks(sampled: Sequence[Sampled]) -> frozenset[str]:
         symbol
         for symbol in (sampled[0].metrics if sampled else ())
         if all(start[symbol] > 0 for start, _ in ends)
-        and sum(b[symbol] for _, b in ends) < sum(a[symbol] for a, _ in ends)
+        and fsum(b[symbol] for _, b in ends) < fsum(a[symbol] for a, _ in ends)
         and sum(b[symbol] <= a[symbol] for a, b in ends) >= 0.9 * len(ends)
     )
 

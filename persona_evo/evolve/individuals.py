@@ -24,7 +24,7 @@ from persona_evo.personas.lists import (
 from persona_evo.search.list_orders import chosen, stands_for
 from persona_evo.search.problem import Problem
 from persona_evo.search.tree_policy import TreePolicy, read_of, with_lists
-from persona_evo.store import policies
+from persona_evo.store import policy_library
 from persona_evo.words import counted
 
 
@@ -122,7 +122,7 @@ def first_individuals(settings: EvolutionSettings, spec: FitnessSpec, lists: Seq
                 expected="lists within the settings' functions, metrics, depth and size",
             )
     if "library" in settings.first:
-        kept = [p for p in policies.available(game.name) if p.kind == "lists"]
+        kept = [p for p in policy_library.available(game.name) if p.kind == "lists"]
         given += [text for text in (genome.of_policy(p.tree_policy(game)) for p in kept) if text]
     level = spec.levels[0].load(game)
     found = list(given)

@@ -16,6 +16,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
+from math import fsum
 
 from persona_evo import seeds
 from persona_evo.errors import GameError
@@ -319,7 +320,7 @@ class _Model:
             generation=self.state.generation,
             island=number,
             best=best.fitness,
-            mean=sum(i.fitness for i in individuals) / n,
+            mean=fsum(i.fitness for i in individuals) / n,
             size=sum(i.size for i in individuals) / n,
             best_size=best.size,
             diversity=len({i.key for i in individuals}) / n,

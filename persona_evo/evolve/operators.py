@@ -9,21 +9,47 @@
 | hoist | one of its subtrees alone |
 | shrink | one operation is replaced by one of its operands |
 | term | a small multiple of a leaf, or of the product of two, is added to it |
+
+Other packages add mutations as `MutationOperator`.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
 
+from persona_evo import extensions
+from persona_evo.errors import PersonaEvoError, Place, SettingsError, raised
+from persona_evo.evolve import genetics
 from persona_evo.evolve.genetics import Primitives, Tree, constant, fits, grow, is_constant, random_tree, with_term
 from persona_evo.evolve.settings import EvolutionSettings
+from persona_evo.extensions import Extension
 
 _TRIES = 10
 _SMALL = 2
 """Depth of the subtree that a mutation inserts at most."""
 
 Mutation = Callable[[Tree, EvolutionSettings, Primitives, random.Random], Tree]
+
+
+@dataclass(frozen=True)
+class MutationOperator(Extension):
+    """A mutation that another package adds; its name is a key of `EvolutionSettings.mutations`.
+
+    Attributes:
+        mutate: returns a new tree and leaves its argument as it is. It takes the tree, the settings, what formulas are
+            made of (`genetics.Primitives`), and the stream that every random draw comes from. A tree that breaks a
+            limit of the settings is drawn again, ten times at most.
+        help: one line that says what becomes of the tree.
+    """
+
+    group: ClassVar[str] = "persona_evo.mutations"
+    noun: ClassVar[str] = "mutation"
+
+    mutate: Mutation
+    help: str = ""
 
 
 def _copy(tree: Tree) -> Tree:
@@ -47,13 +73,37 @@ def crossover(first: Tree, second: Tree, settings: EvolutionSettings, stream: ra
 
 def mutate(tree: Tree, settings: EvolutionSettings, primitives: Primitives, stream: random.Random) -> tuple[Tree, str]:
     """A mutant and the name of the mutation, drawn by the weights of the settings."""
-    names = [name for name in MUTATION if settings.mutations.get(name, 0) > 0]
+    added = sorted(settings.mutations.keys() - MUTATION.keys())
+    names = [name for name in (*MUTATION, *added) if settings.mutations.get(name, 0) > 0]
     name = stream.choices(names, [settings.mutations[n] for n in names])[0]
     for _ in range(_TRIES):
-        mutant = MUTATION[name](tree, settings, primitives, stream)
+        if name in MUTATION:
+            mutant = MUTATION[name](tree, settings, primitives, stream)
+        else:
+            mutant = _mutate_from_outside(name, tree, settings, primitives, stream)
         if fits(mutant, settings):
             return mutant, name
     return _copy(tree), name
+
+
+def _mutate_from_outside(
+    name: str, tree: Tree, settings: EvolutionSettings, primitives: Primitives, stream: random.Random
+) -> Tree:
+    """A mutant by an operator of another package, which is a formula over the same symbols.
+
+    Raises:
+        SettingsError: the operator fails, or returns something else.
+    """
+    operator = extensions.load(MutationOperator, name)
+    what = f"the mutation {name!r} does not return a formula of this evolution"
+    try:
+        mutant = operator.mutate(_copy(tree), settings, primitives, stream)
+        return genetics.tree(genetics.formula(mutant), primitives)
+    except PersonaEvoError as e:
+        raise SettingsError(what, found=str(e), expected="a tree over the given primitives") from e
+    except Exception as e:
+        place = Place(raised(e))
+        raise SettingsError(what, place=place, found=f"{type(e).__name__}: {e}", hint="ask its authors") from e
 
 
 def new(tree: Tree, settings: EvolutionSettings, primitives: Primitives, stream: random.Random) -> Tree:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from math import fsum
 
 from persona_evo import seeds
 from persona_evo.evolve import selection
@@ -128,9 +129,9 @@ def _validate(
         best = [i for i in sorted(island, key=better) if not i.validation and (bar is None or better(i) <= bar)]
         for individual in best[: settings.elites + 1]:
             chosen.setdefault(individual.key, []).append(individual)
-            bars[individual.key] = min(sum(i.validation[:third]) for i in elites) if full else float("-inf")
+            bars[individual.key] = min(fsum(i.validation[:third]) for i in elites) if full else float("-inf")
     firsts = ask([validating(same[0].formula, seed, levels, 0, third) for same in chosen.values()])
-    left = {key: first for (key, first) in zip(chosen, firsts, strict=True) if sum(first) >= bars[key]}
+    left = {key: first for (key, first) in zip(chosen, firsts, strict=True) if fsum(first) >= bars[key]}
     rest = ask([validating(chosen[key][0].formula, seed, levels, third, validation) for key in left])
     for key, more in zip(left, rest, strict=True):
         values = [*left[key], *more]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import fsum
 from typing import Any
 
 
@@ -54,7 +55,7 @@ class Individual:
     @property
     def fitness(self) -> float:
         """Mean of the levels' utilities; minus infinity before the first evaluation."""
-        return sum(self.utilities) / len(self.utilities) if self.utilities else float("-inf")
+        return fsum(self.utilities) / len(self.utilities) if self.utilities else float("-inf")
 
     def learn(self, utilities: list[float]) -> None:
         """Take one more evaluation into the means."""

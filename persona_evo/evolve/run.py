@@ -6,16 +6,19 @@ import contextlib
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import fsum
 from pathlib import Path
 from typing import Any
 
+from persona_evo.agents.duel import League
+from persona_evo.agents.skill import skill_from_dict
 from persona_evo.errors import ConnectError, SettingsError
 from persona_evo.evolve import genome, reopening, sampled
 from persona_evo.evolve import winner as winners
 from persona_evo.evolve.comparison import Comparing
 from persona_evo.evolve.driving import DEADLINE, FINISHED, INTERRUPTED, Tell, drive, state_of
 from persona_evo.evolve.fitness import Fitness
-from persona_evo.evolve.fitness_spec import FitnessSpec, LevelText, spec_to_dict
+from persona_evo.evolve.fitness_spec import FitnessSpec, spec_to_dict
 from persona_evo.evolve.individuals import first_individuals, settled, symbols_of
 from persona_evo.evolve.pools import Pool
 from persona_evo.evolve.records import Individual
@@ -27,11 +30,10 @@ from persona_evo.evolve.training import Training
 from persona_evo.games import registry, trust
 from persona_evo.games.commands import command
 from persona_evo.games.core import Game, Level, closing_outside
+from persona_evo.games.level_text import LevelText, check_levels
 from persona_evo.jobs.workers import Workers, lent
 from persona_evo.personas import Persona
-from persona_evo.search.duel import League
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.skill import skill_from_dict
 from persona_evo.store import checkpoints, runs
 from persona_evo.words import counted
 
@@ -432,7 +434,7 @@ def _policy_of(folder: Path, generations: int) -> tuple[Path, float, float | Non
     if policy.run.get("generations") != generations:
         return None
     values = policy.run.get("priority", {}).values()
-    return path, sum(values) / max(1, len(values)), policy.mean
+    return path, fsum(values) / max(1, len(values)), policy.mean
 
 
 def summary_of(folder: Path) -> str:
@@ -445,7 +447,7 @@ def summary_of(folder: Path) -> str:
     reopening.settings_of(folder)
     r.object("evolution").text_of("preset")
     reopening.budget_at(r)
-    reopening.check_levels(r)
+    check_levels(r)
     if "skill" in r.data:
         r.made("skill", skill_from_dict)
     if "league" in r.data:

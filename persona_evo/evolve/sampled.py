@@ -7,6 +7,7 @@ import random
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import fsum
 
 from persona_evo import seeds
 from persona_evo.errors import SettingsError
@@ -230,5 +231,5 @@ def _measured(
             cases.train,
         )
         (shares,) = fitness([part(drawn, best.formula, 0, cases.validation)])
-        winner = replace(winner, training=sum(shares) / len(shares))
+        winner = replace(winner, training=fsum(shares) / len(shares))
     return winner

@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Sequence
+from math import fsum
 from typing import NamedTuple
 
 from persona_evo import seeds
@@ -113,7 +114,7 @@ def search(how: Method, training: Training, seed: int, playthroughs: int, worker
         if winner not in judged:
             judged[winner] = ground.validation(winner)
             best = max(judged, key=lambda text: judged[text])
-        curve.append(Point(ground.spent, sum(shares) / len(shares), judged[best or winner], best or winner))
+        curve.append(Point(ground.spent, fsum(shares) / len(shares), judged[best or winner], best or winner))
         if ground.left < 2 * len(plan):
             assert best is not None
             return Trained(best, ground.spent, tuple(curve))
@@ -173,7 +174,7 @@ class _Ground:
         """What a policy counts on the validation levels."""
         plan = validating(policy, self._seed, self._levels, 0, len(self._spec.levels) - self._levels)
         shares = self.shares([policy], [(case, one[0]) for case, one in zip(plan.cases, plan.seeds, strict=True)])[0]
-        return sum(shares) / len(shares)
+        return fsum(shares) / len(shares)
 
 
 def playable(text: str) -> str | TreePolicy:
@@ -188,7 +189,7 @@ def _race(ground: _Ground, candidates: Sequence[str], plan: Plan) -> tuple[str, 
     for rung in ground.rungs(plan):
         new = ground.shares([text for text, _ in racing], plan[done:rung])
         racing = [(text, known + more) for (text, known), more in zip(racing, new, strict=True)]
-        racing.sort(key=lambda row: -sum(row[1]))
+        racing.sort(key=lambda row: -fsum(row[1]))
         racing = racing[: max(1, len(racing) // 2)] if rung < len(plan) else racing
         done = rung
     return racing[0]
@@ -204,10 +205,10 @@ def _climb(
         mutant, known = mutate(start, stream), list[float]()
         for rung in steps if mutant != start else ():
             known += ground.shares([mutant], plan[len(known) : rung])[0]
-            if sum(known) < sum(shares[:rung]):
+            if fsum(known) < fsum(shares[:rung]):
                 break
-        better = len(known) == len(plan) and sum(known) > sum(shares)
-        if len(known) == len(plan) and sum(known) >= sum(shares):
+        better = len(known) == len(plan) and fsum(known) > fsum(shares)
+        if len(known) == len(plan) and fsum(known) >= fsum(shares):
             start, shares = mutant, known
         failures = 0 if better else failures + 1
     return start, shares

@@ -1,17 +1,46 @@
-"""Who may breed, and who lives on. Every draw comes from the stream that is given."""
+"""Who may breed, and who lives on. Every draw comes from the stream that is given.
+
+Other packages add ways to choose who breeds as `SelectionOperator`.
+"""
 
 from __future__ import annotations
 
 import functools
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
+from persona_evo import extensions
+from persona_evo.errors import PersonaEvoError, Place, SettingsError, raised
 from persona_evo.evolve import genome
 from persona_evo.evolve.records import Individual
-from persona_evo.evolve.settings import EvolutionSettings
+from persona_evo.evolve.settings import POOLS, EvolutionSettings
+from persona_evo.extensions import Extension
 
 _BITS = 100
 """Bits of a description that cost `EvolutionSettings.parsimony`."""
+
+Select = Callable[[Sequence[Individual], EvolutionSettings, random.Random], Sequence[Individual]]
+
+
+@dataclass(frozen=True)
+class SelectionOperator(Extension):
+    """A selection of parents that another package adds; its name is a value of `EvolutionSettings.pool`.
+
+    Attributes:
+        select: the mating pool, at least one of the candidates, each as often as it likes. It takes the candidates of
+            an island, which all have `fitness` and `utilities` (one for each level), the settings, and the stream that
+            every random draw comes from. It leaves the candidates as they are.
+        help: one line that says who may breed.
+    """
+
+    group: ClassVar[str] = "persona_evo.selections"
+    noun: ClassVar[str] = "selection of parents"
+
+    select: Select
+    help: str = ""
+
 
 _description_length = functools.lru_cache(maxsize=10_000)(genome.description_length)
 
@@ -54,7 +83,13 @@ def elites(candidates: Sequence[Individual], settings: EvolutionSettings) -> lis
 def mating_pool(
     candidates: Sequence[Individual], settings: EvolutionSettings, stream: random.Random
 ) -> list[Individual]:
-    """The individuals that breed, all with the same chance afterwards; one may be in it several times."""
+    """The individuals that breed, all with the same chance afterwards; one may be in it several times.
+
+    Raises:
+        SettingsError: the selection of another package fails, or returns something else.
+    """
+    if settings.pool not in POOLS:
+        return _pool_from_outside(candidates, settings, stream)
     if settings.pool == "top5":
         return sorted(candidates, key=better(settings))[: settings.pool_size]
     n = settings.island_size
@@ -66,6 +101,26 @@ def mating_pool(
     else:
         order = sorted(range(len(candidates)), key=lambda i: better(settings)(candidates[i]))
     return [candidates[i] for i in tournaments(order, n, settings.tournament, stream)]
+
+
+def _pool_from_outside(
+    candidates: Sequence[Individual], settings: EvolutionSettings, stream: random.Random
+) -> list[Individual]:
+    """The mating pool by an operator of another package."""
+    operator = extensions.load(SelectionOperator, settings.pool)
+    what = f"the selection {settings.pool!r} does not choose parents"
+    try:
+        pool = list(operator.select(tuple(candidates), settings, stream))
+    except PersonaEvoError as e:
+        raise SettingsError(what, found=str(e)) from e
+    except Exception as e:
+        place = Place(raised(e))
+        raise SettingsError(what, place=place, found=f"{type(e).__name__}: {e}", hint="ask its authors") from e
+    known = set(map(id, candidates))
+    strange = [one for one in pool if id(one) not in known]
+    if strange or not pool:
+        raise SettingsError(what, found=repr(strange or pool)[:80], expected="at least one of the candidates")
+    return pool
 
 
 def tournaments(order: Sequence[int], n: int, size: int, stream: random.Random) -> list[int]:

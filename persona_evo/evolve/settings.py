@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from persona_evo import extensions
 from persona_evo.errors import Place, SettingsError, unknown
 from persona_evo.limits import integral, python_number
 from persona_evo.words import counted
@@ -20,6 +21,8 @@ GROWTHS = ("grow", "full", "half", "sums")
 TOPOLOGIES = ("ring", "random")
 DUPLICATES = ("off", "canonical", "behaviour")
 MUTATIONS = ("new", "subtree", "point", "constant", "hoist", "shrink", "term")
+ADDED = {"pool": "persona_evo.selections", "mutations": "persona_evo.mutations"}
+"""Settings whose values other packages can add: the group of their entry points (see `extensions`)."""
 BY_SEARCH, FORMULA, LISTS = INDIVIDUALS = ("search", "formula", "lists")
 """What an individual is: what the search takes, one formula, or a planner's open lists."""
 
@@ -103,12 +106,14 @@ class EvolutionSettings:
         migrants: individuals of each island, drawn at random, whose copies travel.
         topology: copies go to the next island ("ring") or to one drawn at random ("random").
         pool: who may breed: "tournament" (the program), "top5" (the text: the fittest, all with an equal chance),
-            "rank" (tournament on the mean of the ranks in each level), "lexicase" (epsilon-lexicase over levels).
+            "rank" (tournament on the mean of the ranks in each level), "lexicase" (epsilon-lexicase over levels), or
+            the name of a `selection.SelectionOperator`.
         pool_size: individuals in the pool of "top5".
         tournament: contestants of a tournament.
         elites: best of each island that live on unchanged.
         mutation: chance of each member of the pool to be mutated.
-        mutations: kinds of mutation and their weights (see `operators`).
+        mutations: kinds of mutation and their weights (see `operators`); a kind may be the name of an
+            `operators.MutationOperator`.
         crossover: chance of a pair to exchange subtrees, else both are copied.
         trials: playthroughs of each level in one evaluation.
         levels_a_generation: levels that are drawn anew for each generation, on which all of it play; elites and hall of
@@ -200,7 +205,7 @@ class EvolutionSettings:
                 "mutations",
                 self.mutations,
                 "weights by kind of mutation, as a run's config.json has them",
-                "they are set from Python: EvolutionSettings.modern(mutations={...})",
+                "set the weight of one: mutations.NAME=2",
             )
         object.__setattr__(self, "mutations", {k: python_number(v) for k, v in self.mutations.items()})
         object.__setattr__(self, "budgets", tuple(python_number(share) for share in self.budgets))
@@ -231,6 +236,7 @@ class EvolutionSettings:
 
         Args:
             sampled: whether each generation draws its levels; `modern` has other values then (see `SAMPLING`).
+            changes: values by name. "mutations.NAME" changes the weight of one mutation.
 
         Raises:
             SettingsError: no such preset, no such setting, or a value out of range.
@@ -239,9 +245,11 @@ class EvolutionSettings:
         if preset not in presets:
             expected, hint = unknown(preset, presets)
             raise SettingsError("no such preset of the evolution", found=preset, expected=expected, hint=hint)
+        weights = {k.removeprefix(_WEIGHT): changes.pop(k) for k in list(changes) if k.startswith(_WEIGHT)}
         _known(changes)
         usual = SAMPLING if sampled and preset == "modern" else {}
-        return presets[preset](**{**usual, **_fitting({**usual, **changes}), **changes})
+        found = presets[preset](**{**usual, **_fitting({**usual, **changes}), **changes})
+        return dataclasses.replace(found, mutations={**found.mutations, **weights}) if weights else found
 
     @property
     def island_size(self) -> int:
@@ -269,6 +277,10 @@ class EvolutionSettings:
             return cls.paper(**plain)
         except SettingsError as e:
             raise SettingsError(e.what, place=place, found=e.found, expected=e.expected, hint=e.hint) from e
+
+
+_WEIGHT = "mutations."
+"""What goes before the name of a mutation where its weight alone is changed."""
 
 
 def _fitting(changes: Mapping[str, Any]) -> dict[str, int]:
@@ -361,8 +373,8 @@ def _check(s: EvolutionSettings) -> None:
             raise _wrong(name, value, f"a whole number from {lowest} to {highest}")
     for name, choices in _CHOICES.items():
         value = getattr(s, name)
-        if not isinstance(value, str) or value not in choices:
-            expected, hint = unknown(str(value), choices)
+        if not isinstance(value, str) or (value not in choices and value not in (more := _added(name))):
+            expected, hint = unknown(str(value), (*choices, *more) if isinstance(value, str) else choices)
             raise SettingsError(f"setting {name!r} has no such choice", found=repr(value), expected=expected, hint=hint)
     for name, what in (("mutation", "chance"), ("crossover", "chance"), ("wins", "weight"), ("tuning", "share")):
         value = getattr(s, name)
@@ -385,10 +397,15 @@ def _check(s: EvolutionSettings) -> None:
     _check_together(s)
 
 
+def _added(setting: str) -> list[str]:
+    """The values of a setting that other packages add."""
+    return extensions.names(ADDED[setting]) if setting in ADDED else []
+
+
 def _check_mutations(weights: Mapping[str, float]) -> None:
     for name, weight in weights.items():
-        if name not in MUTATIONS:
-            expected, hint = unknown(str(name), MUTATIONS)
+        if name not in MUTATIONS and name not in (more := _added("mutations")):
+            expected, hint = unknown(str(name), (*MUTATIONS, *more))
             raise SettingsError("no such mutation", found=repr(name), expected=expected, hint=hint)
         if not _is_number(weight) or weight < 0:
             raise _wrong(f"mutations.{name}", weight, "a weight of at least 0")

@@ -10,14 +10,21 @@ import numpy as np
 
 from persona_evo.evolve.explanation import with_estimates
 from persona_evo.formula import Formula
-from persona_evo.formula.simplify import LEAST_SECONDS, NO_TIME, STOPPED, Simplified, simplify, without_shared
+from persona_evo.formula.simplify import (
+    HANG_SECONDS,
+    LEAST_SECONDS,
+    NO_TIME,
+    STOPPED,
+    WORK,
+    Simplified,
+    simplify,
+    without_shared,
+)
 from persona_evo.games.core import RUNNING, Game, Level
 from persona_evo.personas.lists import OpenList, readable
 from persona_evo.search.samples import random_states
 from persona_evo.words import counted
 
-SECONDS = 20.0
-"""Time limit of the simplification of all lists."""
 DIGITS = 12
 """Significant digits of constants: enough for the values to stay what they are, but for the last of their digits."""
 
@@ -53,19 +60,19 @@ def of_lists(
         levels: for states to check the shorter forms on.
         until: moment on `time.monotonic` by which to be done with what has been found by then.
     """
-    end = time.monotonic() + SECONDS if until is None else min(until, time.monotonic() + SECONDS)
     symbols = readable(game.symbols)
     states = [s.metrics for s in random_states(game, levels, until) if s.outcome == RUNNING]
     rows = np.array([[state[s] for s in symbols] for state in with_estimates(states, game, utility)])
     found: list[Simplified] = []
     for number, one in enumerate(lists):
         score = without_shared(one.score, ()) or one.score
-        left = (end - time.monotonic()) / (len(lists) - number)  # the others have their share of the time, too
+        left = HANG_SECONDS if until is None else (until - time.monotonic()) / (len(lists) - number)
         if left < LEAST_SECONDS:
             found.append(Simplified(score, score, False, NO_TIME, True, 0.0, True))
             continue
         samples = rows.reshape(-1, len(symbols))
-        found.append(simplify(score, symbols, samples, left, digits=DIGITS, shared=(), until=until))
+        work = WORK // len(lists)
+        found.append(simplify(score, symbols, samples, left, digits=DIGITS, shared=(), until=until, work=work))
     short = tuple(replace(one, score=f.formula) for one, f in zip(lists, found, strict=True))
     changed = sum(old.score != new.score for old, new in zip(lists, short, strict=True))
     before, after = (sum(one.score.size for one in some) for some in (lists, short))

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from persona_evo.agents.duel import League
 from persona_evo.errors import SettingsError, unknown
 from persona_evo.evolve import genome
 from persona_evo.evolve.genetics import BASIC, EXTENDED_VARIABLES, OUTCOMES, leaves, metrics_of
@@ -16,7 +17,6 @@ from persona_evo.formula import PRIMITIVES, Formula, parse
 from persona_evo.formula.rewrite import canonical
 from persona_evo.games.core import Game
 from persona_evo.personas.lists import CEILING
-from persona_evo.search.duel import League
 from persona_evo.search.tree_policy import PARENT, UCB1_FORMULA, plan_variables
 from persona_evo.words import counted, enumerated
 
@@ -245,12 +245,12 @@ def _by_name(settings: EvolutionSettings, game: Game, utility: Formula | None, p
 
 def _candidates(name: str, metrics: Sequence[str], game: Game, utility: Formula | None, priority: str) -> list[str]:
     """The formulas that a name stands for, whether they fit or not."""
-    from persona_evo.store import policies
+    from persona_evo.store import policy_library
 
     if name == "ucb1":
         return [UCB1_FORMULA]
     if name == "library":
-        return [p.formula for p in policies.available(game.name) if p.kind == "formula"]
+        return [p.formula for p in policy_library.available(game.name) if p.kind == "formula"]
     if name == "utility":
         return [*of_persona(utility, priority, metrics, game), *of_rollouts(metrics, game)] if utility else []
     return [name]

@@ -13,6 +13,7 @@ import math
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from math import fsum
 from typing import NamedTuple
 
 from persona_evo import seeds
@@ -132,7 +133,7 @@ def steps(
         step = min(_LARGEST, max(_SMALLEST, step * (_UP if won else _DOWN)))
     if best is not untuned:
         theirs, own = ask([replace(duel, formula=one.formula) for one in (untuned, best)])
-        yield Step(best if sum(own) > sum(theirs) else untuned, spent + reserve)
+        yield Step(best if fsum(own) > fsum(theirs) else untuned, spent + reserve)
 
 
 def _beats(text: str, other: str, drawn: Request, ask: Ask) -> tuple[bool, int]:
@@ -142,7 +143,7 @@ def _beats(text: str, other: str, drawn: Request, ask: Ask) -> tuple[bool, int]:
         pair = [part(drawn, formula, first, end) for formula in (other, text)]
         theirs, own = ask(pair)
         played += sum(request.playthroughs for request in pair)
-        ahead += sum(own) - sum(theirs)
+        ahead += fsum(own) - fsum(theirs)
         if ahead <= 0:
             return False, played
     return True, played

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.metadata
-import platform
 import random
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import fsum
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from persona_evo import seeds
+from persona_evo.agents.skill import skill_to_dict
 from persona_evo.evolve import genome, shortening
 from persona_evo.evolve.comparison import Comparing, mean_utility
 from persona_evo.evolve.explanation import estimates, in_words, lists_in_words, meanings, plan_estimates
@@ -29,9 +29,8 @@ from persona_evo.formula import Formula, parse
 from persona_evo.formula.simplify import LEAST_SECONDS, NO_TIME, SHARED, Simplified
 from persona_evo.games import registry
 from persona_evo.games.core import RUNNING, Game, Level
-from persona_evo.search.skill import skill_to_dict
 
-SIMPLIFY_SECONDS = shortening.SECONDS
+SIMPLIFY_SECONDS = 20.0
 """Time limit of the simplification."""
 SAMPLING_SECONDS = 0.7
 """Time that finding states for the simplification takes, roughly."""
@@ -70,12 +69,12 @@ class Winner:
     @property
     def utility(self) -> float:
         """Mean over levels."""
-        return sum(s.utility for s in self.scores) / len(self.scores)
+        return fsum(s.utility for s in self.scores) / len(self.scores)
 
     @property
     def priority(self) -> float:
         """Mean over levels of the metric that the persona is about."""
-        return sum(s.priority for s in self.scores) / len(self.scores)
+        return fsum(s.priority for s in self.scores) / len(self.scores)
 
 
 def choose(
@@ -129,7 +128,6 @@ def simplified(formula: Formula, spec: FitnessSpec, until: float | None = None) 
         formula,
         columns_for(formula, game),
         rows,
-        SIMPLIFY_SECONDS,
         groups=groups,
         choice_only=not everywhere,
         shared=() if everywhere else SHARED,
@@ -189,19 +187,6 @@ def _children(
             step(level.tables, child, action, np.ones(2, dtype=np.int64))
             children.append(game.measure(level, child, mover))
         yield game.measure(level, state, mover), children
-
-
-def versions(game: Game | None = None) -> dict[str, str]:
-    """Versions of what a result depends on."""
-    found = {"python": platform.python_version()}
-    for package in ("persona-evo", "numpy", "numba", "deap", "joblib"):
-        try:
-            found[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            found[package] = "source tree"
-    if game is not None:
-        found[game.name] = str(game.version)
-    return found
 
 
 @dataclass(frozen=True)
@@ -272,7 +257,7 @@ def policy_text(
     evaluations: int,
 ) -> str:
     """The policy file of a run's winner."""
-    from persona_evo.search.duel import plain
+    from persona_evo.agents.duel import plain
     from persona_evo.store.policies import Policy
 
     game = registry.get(str(config["game"]))

@@ -1,13 +1,14 @@
 """Simplifying a formula for people, without ever trusting the algebra.
 
-First the exact rules of `rewrite`. Then sympy, in a process of its own that is killed at the time limit, so that a
-hang or a crash costs the time and nothing else. sympy takes a division for the ordinary one, so whatever it finds is
-held against the raw formula (`verify`), and the shortest form that passes replaces it. If none does the raw formula
-stays, and the reason says why.
+First the exact rules of `rewrite`. Then sympy, in a process of its own, so that a crash costs nothing. What sympy may
+do is limited by its function calls, which are as many on every machine, and not by the clock; a time limit is for those
+who are in a hurry. sympy takes a division for the ordinary one, so whatever it finds is held against the raw formula
+(`verify`), and the shortest form that passes replaces it. If none does the raw formula stays, and the reason says why.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -29,6 +30,13 @@ from persona_evo.words import counted
 NO_TIME = "not simplified, since there was no time left for it"
 """Why a formula stays as it is when the time is up before anything was tried."""
 STOPPED = "sympy was stopped"
+"""How the note begins that says that time was up."""
+WORK = 10_000_000
+"""Function calls that sympy may make: about 15 s of work on a processor of 2023."""
+CPU_SECONDS = 150
+"""Processor time after which sympy hangs in something that calls no function; WORK takes a tenth of it."""
+HANG_SECONDS = 900.0
+"""Time after which it is given up however busy the machine is."""
 LEAST_SECONDS = 1.0
 """Time below which nothing is tried: sympy alone takes most of it to start."""
 CHECK_SECONDS = 0.3
@@ -84,7 +92,7 @@ def simplify(
     formula: Formula,
     symbols: Sequence[str],
     samples: NDArray[Any] | None = None,
-    timeout: float = 10.0,
+    timeout: float = HANG_SECONDS,
     *,
     groups: NDArray[Any] | None = None,
     digits: int | None = 6,
@@ -92,6 +100,7 @@ def simplify(
     shared: Collection[str] = SHARED,
     seed: int = 1,
     until: float | None = None,
+    work: int = WORK,
 ) -> Simplified:
     """The shortest form of a formula that behaves the same.
 
@@ -99,7 +108,8 @@ def simplify(
         formula: what to simplify.
         symbols: names of the samples' columns, those of the formula among them.
         samples: float64[n, len(symbols)], states (and search variables) of real playthroughs.
-        timeout: seconds that sympy may take.
+        timeout: seconds that sympy may take at most; below the time that `work` takes, the result depends on the
+            machine.
         groups: int64[n], which samples are children of one node.
         digits: significant digits to which constants may be rounded, None for no rounding; values may then differ by
             a few units of the last digit, choices may not.
@@ -107,6 +117,7 @@ def simplify(
         shared: symbols that all children of a node have in common (P, D, and the game's clock).
         seed: of the made-up cases.
         until: moment on `time.monotonic` by which to be done with what has been found by then.
+        work: function calls that sympy may make.
 
     Raises:
         FormulaError: the formula has a symbol without a column.
@@ -122,7 +133,7 @@ def simplify(
         )
     given = cases(symbols, samples, groups, shared, seed)
     exact = canonical(formula)
-    found, trouble = sympy_candidates(exact, given_time)
+    found, trouble = sympy_candidates(exact, given_time, work)
     forms = [
         _Candidate(exact, "the exact rules"),
         *(_Candidate(canonical(f), "sympy") for f in found),
@@ -218,22 +229,25 @@ def _command() -> list[str]:
     return [sys.executable, "-m", "persona_evo.formula.simplify"]
 
 
-def sympy_candidates(formula: Formula, timeout: float) -> tuple[list[Formula], str]:
-    """(the forms that sympy found within the time, what went wrong or "")."""
+def sympy_candidates(formula: Formula, timeout: float, work: int = WORK) -> tuple[list[Formula], str]:
+    """(the forms that sympy found within so many seconds and function calls, what went wrong or "")."""
     root = str(Path(__file__).parents[2])
     path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
+    same = {"PYTHONHASHSEED": "0", "SYMPY_GROUND_TYPES": "python", "SYMPY_USE_CACHE": "yes", "SYMPY_CACHE_SIZE": "1000"}
     process = subprocess.Popen(
         _command(),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         encoding="utf-8",
-        env={**os.environ, "PYTHONPATH": path},
+        env={**os.environ, "PYTHONPATH": path, **same},
     )
     trouble = ""
     try:
-        output, errors = process.communicate(json.dumps({"formula": formula.text}), timeout)
-        if process.returncode:
+        output, errors = process.communicate(json.dumps({"formula": formula.text, "work": work}), timeout)
+        if process.returncode == _OUT_OF_WORK:
+            trouble = f"sympy came to no end within {work:,} function calls"
+        elif process.returncode:
             last = errors.strip().splitlines()
             trouble = f"sympy's process ended with code {process.returncode}" + (f" ({last[-1]})" if last else "")
     except subprocess.TimeoutExpired:
@@ -255,6 +269,27 @@ def _read(output: str) -> Iterator[Formula]:
             continue  # a line cut short when the process was killed
 
 
+_OUT_OF_WORK = 75
+"""The exit code of a process that has made all the function calls that it may make."""
+
+
+def _limit(work: int) -> None:
+    """End this process once it has made so many function calls, or hangs in one."""
+    left = work
+    with contextlib.suppress(ImportError):  # there is none on Windows
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS + 1))
+
+    def called(*_: object) -> None:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            os._exit(_OUT_OF_WORK)  # an exception might be caught within sympy
+
+    sys.settrace(called)
+
+
 def _worker() -> None:
     """Read one formula from standard input, write a line for each form as soon as it is found."""
     import sympy
@@ -262,7 +297,10 @@ def _worker() -> None:
     from persona_evo.formula.algebra import candidates
 
     sys.setrecursionlimit(20_000)
-    for found in candidates(sympy, parse(json.loads(sys.stdin.read())["formula"])):
+    asked = json.loads(sys.stdin.read())
+    formula = parse(asked["formula"])
+    _limit(asked["work"])
+    for found in candidates(sympy, formula):
         print(json.dumps({"formula": found.text}), flush=True)
 
 

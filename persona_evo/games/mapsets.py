@@ -13,6 +13,9 @@
 
 Arrays stand at the top level of a TOML file or in its table `[sets]`.
 
+A level file has one of the game's own suffixes, or one that an `Importer` of another package reads. Folders, patterns
+and names without a suffix mean files of the game's own format where there are any, and files to import only elsewhere.
+
 Shipped names come first, so that `test` means the same in every folder: write `./test` for a folder of that name. The
 entries of a TOML array are names like these, files relative to the TOML file's folder and before shipped names, and
 names of the file's other arrays. A level that is named twice is taken once, in the first place.
@@ -20,9 +23,11 @@ names of the file's other arrays. A level that is named twice is taken once, in 
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import os
 import re
+import sys
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,7 +35,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from persona_evo.errors import InputError, LevelError, Place, SettingsError, has_control, nearest, printable
-from persona_evo.games import textfile
+from persona_evo.games import importers, textfile
 
 if TYPE_CHECKING:
     from persona_evo.games.core import Game, Level
@@ -40,6 +45,8 @@ SETS_FILE = "sets.toml"
 
 MAX_BYTES = 16 * 2**20
 """Largest level or set file that is read, in bytes."""
+MOST_LOOKED_AT = 200_000
+"""Files and folders that the patterns of a command may look at in all."""
 
 MAX_DEPTH = 50
 """Sets within sets."""
@@ -82,7 +89,7 @@ def load(game: Game, path: Path, name: str, options: Mapping[str, Any]) -> Level
     Raises:
         LevelError, GameError: as `resolve`.
     """
-    level = game.load(read_text(path), name, str(path), **options)
+    level = importers.load(game, path, read_text(path), name, options)
     if not game.compiled:
         from persona_evo.games.check import glance
 
@@ -162,10 +169,11 @@ class _Finder:
     """Looks names up for one game; `name` is for what users type, `entry` for what stands in a TOML array."""
 
     def __init__(self, game: Game) -> None:
-        self.suffixes = game.level_suffixes
+        self.game, self.suffixes = game, game.level_suffixes
         self.shipped = shipped(game)
         self._open: list[tuple[Path, str]] = []
         self._known: dict[tuple[Path, str], list[Path]] = {}
+        self._looked_at = 0
 
     def name(self, name: str) -> list[Path]:
         parts = [part.strip() for part in name.split(",")]
@@ -211,7 +219,7 @@ class _Finder:
     def _on_disk(self, name: str, base: Path) -> list[Path] | None:
         path = _existing(base, name)
         if path is None:
-            path = next(filter(None, (_existing(base, name + suffix) for suffix in self.suffixes)), None)
+            path = _with_suffix(base, name, self.suffixes) or _with_suffix(base, name, self._imported)
         if path is not None:
             return self._path(path)
         file, mark, key = name.rpartition("#")
@@ -220,15 +228,20 @@ class _Finder:
             return None if toml is None else self._toml(toml, key)
         return self._glob(name, base) if _GLOB.search(name) else None
 
+    @property
+    def _imported(self) -> tuple[str, ...]:
+        """The suffixes of files that other packages import."""
+        return importers.suffixes(self.game)
+
     def _path(self, path: Path) -> list[Path]:
         if not path.is_dir():
             return self._toml(path) if path.suffix.lower() == ".toml" else [path]
-        files = _level_files(path, self.suffixes)
+        files = _level_files(path, self.suffixes) or _level_files(path, self._imported)
         if not files:
             raise SettingsError(
                 "the folder has no level files",
                 place=Place(str(path)),
-                expected="files that end in " + " or ".join(self.suffixes),
+                expected="files that end in " + " or ".join((*self.suffixes, *self._imported)),
                 hint="subfolders are not searched: a pattern with ** does",
             )
         return files
@@ -236,18 +249,40 @@ class _Finder:
     def _glob(self, name: str, base: Path) -> list[Path]:
         hits: list[str] = []
         for pattern in dict.fromkeys((name, name.replace("\\", "/"))):
+            if not hits:
+                self._look(name, base / _home(pattern))
             hits = hits or glob.glob(str(Path(glob.escape(str(base))) / _home(pattern)), recursive=True)
         files = [Path(hit) for hit in hits if _is_level(Path(hit), self.suffixes)]
+        if hits and not files:
+            files = [Path(hit) for hit in hits if _is_level(Path(hit), self._imported)]
         if not files:
             found = f"{len(hits)} other files or folders" if hits else "nothing"
             raise SettingsError(
                 "the pattern matches no level files",
                 place=Place(name),
                 found=found,
-                expected="files that end in " + " or ".join(self.suffixes),
+                expected="files that end in " + " or ".join((*self.suffixes, *self._imported)),
                 hint="patterns are relative to the current folder (to the file's folder in a TOML file)",
             )
         return sorted(files, key=lambda file: natural(str(file)))
+
+    def _look(self, name: str, pattern: Path) -> None:
+        """Count what a pattern has to look at.
+
+        Raises:
+            SettingsError: with all patterns before, that is more than MOST_LOOKED_AT.
+        """
+        parts = pattern.parts
+        first = next((i for i, part in enumerate(parts) if _GLOB.search(part)), len(parts))
+        depth = sys.maxsize if any("**" in part for part in parts) else len(parts) - first
+        self._looked_at += _entries(Path(*parts[:first]), depth, MOST_LOOKED_AT - self._looked_at)
+        if self._looked_at >= MOST_LOOKED_AT:
+            raise SettingsError(
+                "the patterns search too many files",
+                place=Place(name),
+                found=f"more than {MOST_LOOKED_AT:,} files and folders",
+                hint="name a folder nearer to the levels, or use fewer patterns",
+            )
 
     def _toml(self, path: Path, key: str | None = None) -> list[Path]:
         data = {k: v for k, v in _read_toml(path).items() if isinstance(v, list)}
@@ -369,6 +404,11 @@ def _existing(base: Path, name: str) -> Path | None:
     return here
 
 
+def _with_suffix(base: Path, name: str, suffixes: Iterable[str]) -> Path | None:
+    """The path of a file whose suffix was left out."""
+    return next(filter(None, (_existing(base, name + suffix) for suffix in suffixes)), None)
+
+
 def _is_level(path: Path, suffixes: Iterable[str]) -> bool:
     return path.name.lower().endswith(tuple(suffixes)) and not path.name.startswith((".", "~")) and path.is_file()
 
@@ -379,6 +419,21 @@ def _level_files(folder: Path, suffixes: Iterable[str]) -> list[Path]:
     except OSError as e:
         raise SettingsError("the folder cannot be read", place=Place(str(folder)), found=str(e)) from e
     return sorted(files, key=lambda path: natural(path.name))
+
+
+def _entries(folder: Path, depth: int, most: int) -> int:
+    """How many files and folders are within a folder, down to a depth; counted up to `most`."""
+    count, folders = 0, [(folder, depth)]
+    while folders and count < most:
+        inside, left = folders.pop()
+        with contextlib.suppress(OSError), os.scandir(inside) as found:
+            for entry in found:
+                count += 1
+                if left > 1 and not entry.name.startswith(".") and entry.is_dir():
+                    folders.append((Path(entry.path), left - 1))
+                if count >= most:
+                    break
+    return count
 
 
 def _once(paths: Iterable[Path]) -> list[Path]:

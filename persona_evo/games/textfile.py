@@ -15,6 +15,10 @@ from persona_evo.errors import InputError, Place
 from persona_evo.jobs.regular import opened
 
 _DIGITS = 4000
+MOST_PARTS = 50
+"""Parts of a dotted key: tomllib's time and memory grow with the square of their number."""
+_PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
+_LONG_KEY = re.compile(rf"(?<![\w-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MOST_PARTS}}}")
 _AT = re.compile(r" ?\(at (?:line (\d+), column (\d+)|end of document)\)")
 
 
@@ -47,6 +51,15 @@ def toml(text: str, source: str, error: type[InputError], hint: str) -> dict[str
         error: with line and column, the line that stands there, and `hint`.
     """
     lines = text.split("\n")
+    for number, row in enumerate(lines, 1):
+        if row.count(".") >= MOST_PARTS and (key := _LONG_KEY.search(row)):
+            raise error(
+                "a key has too many parts",
+                place=Place(source, number, key.start() + 1),
+                found=f"{key[0][:40]}...",
+                expected=f"at most {MOST_PARTS} names with dots between them",
+                hint=hint,
+            )
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as e:

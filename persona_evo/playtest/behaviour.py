@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
+from math import fsum
 
 from persona_evo.games.core import Metric
 from persona_evo.games.findings import Finding, Spot, where
@@ -143,7 +144,7 @@ def exposed_start(e: Evidence) -> list[Finding]:
         return []
     start = next((r.positions[0] for r in long if r.positions), None)
     at = f" at {where(start)}" if start is not None else ""
-    cost = sum(r.hit_points[0] - r.hit_points[EXPOSED_MOVES] for r in hurt) / len(hurt)
+    cost = fsum(r.hit_points[0] - r.hit_points[EXPOSED_MOVES] for r in hurt) / len(hurt)
     text = (
         f"the start{at} is exposed: within {EXPOSED_MOVES} moves {cost:.2g} hit points are lost on average in "
         f"{len(hurt)} of {times(long)}"

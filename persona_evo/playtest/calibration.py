@@ -6,14 +6,15 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import fsum
 from pathlib import Path
 from statistics import NormalDist
 
+from persona_evo.agents.skill import SKILLS
 from persona_evo.errors import Place, SettingsError, nearest
 from persona_evo.games import textfile
 from persona_evo.playtest.records import Playthrough
-from persona_evo.playtest.statistics import Interval, spearman
-from persona_evo.search.skill import SKILLS
+from persona_evo.statistics import Interval, spearman
 
 MOST_BYTES = 2**22
 FEWEST = 4
@@ -149,7 +150,7 @@ def calibrate(records: Sequence[Playthrough], rates: Mapping[str, float]) -> lis
 def _agreement(name: str, records: Sequence[Playthrough], rates: Mapping[str, float]) -> Agreement:
     levels = [level for level in dict.fromkeys(r.level for r in records) if level in rates]
     own = {level: [r.won for r in records if r.level == level] for level in levels}
-    won = [sum(own[level]) / len(own[level]) for level in levels]
+    won = [fsum(own[level]) / len(own[level]) for level in levels]
     passed = [rates[level] for level in levels]
     n = len(levels)
     for values, whose in ((won, "win rates"), (passed, "pass rates")):

@@ -10,7 +10,7 @@ from persona_evo.playtest.analysis import Analysis
 from persona_evo.playtest.compare import effects
 from persona_evo.playtest.metrics import UTILITY, WIN_RATE, Measure, estimate, grouped
 from persona_evo.playtest.records import Playthrough
-from persona_evo.playtest.statistics import Interval
+from persona_evo.statistics import Interval
 
 Key = tuple[str, str, tuple[tuple[int, int], ...]]
 """Kind, level and places of a finding: two findings with the same key are the same one."""

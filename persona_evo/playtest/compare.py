@@ -34,7 +34,7 @@ from persona_evo.playtest.metrics import (
     searches,
 )
 from persona_evo.playtest.records import Playthrough
-from persona_evo.playtest.statistics import (
+from persona_evo.statistics import (
     NO_VARIATION,
     Interval,
     Test,

@@ -17,7 +17,7 @@ from persona_evo.playtest.compare import shown
 from persona_evo.playtest.evidence import Evidence, Thing, the, times
 from persona_evo.playtest.metrics import Measure, certain
 from persona_evo.playtest.records import Playthrough
-from persona_evo.playtest.statistics import wilson
+from persona_evo.statistics import wilson
 from persona_evo.words import counted, enumerated, plural
 
 TOLD = ("unreachable_object", "useless_object", "stolen_object")

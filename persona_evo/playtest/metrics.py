@@ -14,10 +14,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import fsum
 
 from persona_evo.games.core import Better, Metric, main_metrics
 from persona_evo.playtest.records import ENDS, Playthrough
-from persona_evo.playtest.statistics import Interval, mean_interval, score, wilson
+from persona_evo.statistics import Interval, mean_interval, score, wilson
 
 CLOCK = "seconds"
 """Key of the measure that is one of time."""
@@ -375,8 +376,8 @@ def _pooled(
     bound = None
     if len(known) == len(rows):
         total = sum(n for _, n in known)
-        bound = Bound(sum(b.utility * n for b, n in known) / total, all(b.proven for b, _ in known))
+        bound = Bound(fsum(b.utility * n for b, n in known) / total, all(b.proven for b, _ in known))
     trials = sum(s.trials for s, _ in rows)
-    best = sum(s.best_utility * s.trials for s, _ in rows) / trials
+    best = fsum(s.best_utility * s.trials for s, _ in rows) / trials
     whole = _summary(EVERY, [r for _, group in rows for r in group], infos, bound, absent)
     return replace(whole, best_utility=best, unbound=next((s.unbound for s, _ in rows if s.unbound), ""))

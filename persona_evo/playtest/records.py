@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
+from math import fsum
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ NUMBERS = ("utility", "seconds", "best_utility")
 
 @dataclass(frozen=True)
 class End:
-    """How the game ended when play went on after the plan (see `persona_evo.search.continuation`).
+    """How the game ended when play went on after the plan (see `persona_evo.agents.continuation`).
 
     Attributes:
         outcome: one of ENDS.
@@ -211,7 +212,7 @@ class Playthrough:
     @property
     def damage(self) -> float | None:
         """Hit points lost on the way, turn by turn; None where the game has none."""
-        return sum(max(0.0, a - b) for a, b in pairwise(self.hit_points)) if self.hit_points else None
+        return fsum(max(0.0, a - b) for a, b in pairwise(self.hit_points)) if self.hit_points else None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists, numbers and texts, with the schema's version first."""

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from persona_evo.agents.skill import SKILLS, errs
 from persona_evo.formula import parse
 from persona_evo.games.analysis import at
 from persona_evo.games.core import Game, Level
@@ -20,8 +21,7 @@ from persona_evo.playtest.compare import spoken
 from persona_evo.playtest.evidence import the
 from persona_evo.playtest.metrics import DEATH_RATE, EVERY, UNKNOWN_CAUSE, WIN_RATE, estimate
 from persona_evo.playtest.records import Playthrough
-from persona_evo.playtest.statistics import Interval, mean_interval
-from persona_evo.search.skill import SKILLS, errs
+from persona_evo.statistics import Interval, mean_interval
 from persona_evo.words import plural
 
 NARROW = 0.1

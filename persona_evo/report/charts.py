@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from persona_evo.jobs import schema
-from persona_evo.playtest.statistics import Interval
 from persona_evo.report.templating import environment
+from persona_evo.statistics import Interval
 
 SERIES = 8
 """Colours; a further line has a colour again, and is dashed."""

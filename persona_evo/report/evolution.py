@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import fsum
 from pathlib import Path
 from typing import Any
 
 from persona_evo.evolve.rivals import of_policy
 from persona_evo.evolve.setting import in_words
-from persona_evo.playtest.statistics import difference, vargha_delaney
 from persona_evo.report import plots
 from persona_evo.report.charts import Axis, Plot, Series
 from persona_evo.report.figures import Drawing
@@ -21,6 +21,7 @@ from persona_evo.report.layout import clean, terminal_width
 from persona_evo.report.pages import Code, Document, Facts, Gallery, Heading, Lines, Section, Svg, Text
 from persona_evo.report.pages import write as write_page
 from persona_evo.report.tables import Table
+from persona_evo.statistics import difference, vargha_delaney
 from persona_evo.store import policies, runs
 from persona_evo.store.policies import Policy
 from persona_evo.words import counted, enumerated
@@ -136,8 +137,8 @@ def _course(e: Evolution) -> Table:
     rows = []
     for generation in shown:
         own = [row for row in e.rows if row["generation"] == generation]
-        mean = sum(float(row["mean"]) for row in own) / len(own)
-        diversity = sum(float(row["diversity"]) for row in own) / len(own)
+        mean = fsum(float(row["mean"]) for row in own) / len(own)
+        diversity = fsum(float(row["diversity"]) for row in own) / len(own)
         validated = [f"{max(float(row['validation']) for row in own if 'validation' in row):.4f}"] if validation else []
         rows.append(
             [

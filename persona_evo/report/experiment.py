@@ -18,12 +18,9 @@ import numpy as np
 
 from persona_evo.connect.within import Within
 from persona_evo.errors import VerificationError
-from persona_evo.formula import parse
-from persona_evo.formula.guards import guards
-from persona_evo.games.core import Game, Level
-from persona_evo.playtest.experiment.course import Record, Results
-from persona_evo.playtest.experiment.design import Cell
-from persona_evo.playtest.experiment.results import (
+from persona_evo.experiments.design import Cell
+from persona_evo.experiments.job import Record, Results
+from persona_evo.experiments.results import (
     CORRECTION,
     Comparison,
     Summary,
@@ -34,8 +31,11 @@ from persona_evo.playtest.experiment.results import (
     summaries,
     unfit_constants,
 )
+from persona_evo.formula import parse
+from persona_evo.formula.guards import guards
+from persona_evo.games.core import Game, Level
 from persona_evo.playtest.playing import record as playthrough
-from persona_evo.report import charts, pages, replay, tables
+from persona_evo.report import charts, csv_rows, pages, replay, tables
 from persona_evo.report.figures import Drawing
 from persona_evo.report.pages import Document, Facts, Figure, Gallery, Lines, Section, Styled, Svg
 from persona_evo.report.tables import Table
@@ -99,7 +99,7 @@ def subtitle(results: Results) -> str:
 
 def facts(results: Results) -> dict[str, str]:
     """How the experiment was made, by name, for people."""
-    from persona_evo.evolve.winner import versions
+    from persona_evo.store.versions import versions
 
     experiment = results.experiment
     protected = guards(parse(cell.score) for cell in experiment.cells if cell.score)
@@ -188,7 +188,7 @@ def write_tables(
     results: Results, folder: Path, found: Sequence[Summary], tests: Sequence[Comparison], prefix: str = ""
 ) -> None:
     """The CSV files."""
-    tables.write_csv(
+    csv_rows.write_csv(
         folder / f"{prefix}summary.csv",
         [
             {
@@ -210,7 +210,7 @@ def write_tables(
         ],
     )
     if tests:
-        tables.write_csv(
+        csv_rows.write_csv(
             folder / f"{prefix}comparisons.csv",
             [
                 {
@@ -233,7 +233,7 @@ def write_tables(
                 {"cell": cell.label, "rollout": int(n), "mean": m, "deviation": d}
                 for n, m, d in zip(*grown, strict=True)
             ]
-    tables.write_csv(folder / f"{prefix}growth.csv", rows)
+    csv_rows.write_csv(folder / f"{prefix}growth.csv", rows)
 
 
 def growth_figure(results: Results, folder: Path, prefix: str = "") -> Styled:

@@ -24,6 +24,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
+from persona_evo.agents.skill import errs
 from persona_evo.games.acceptance import no_longer
 from persona_evo.games.core import Game, Level, closing_outside
 from persona_evo.games.findings import to_json
@@ -35,14 +36,13 @@ from persona_evo.playtest.metrics import EVERY, grouped, players_of
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.records import write as write_records
 from persona_evo.playtest.skill import health
-from persona_evo.report import charts, duels, figures, maps, pictures, plots, replay, skill, tables
+from persona_evo.report import charts, csv_rows, duels, figures, maps, pictures, plots, replay, skill
 from persona_evo.report.figures import Drawing
 from persona_evo.report.page import Page, Picture
 from persona_evo.report.page import write as write_page
 from persona_evo.report.pictures import MapDrawing, PictureDrawing, ReplayDrawing
 from persona_evo.report.versions import Versions
 from persona_evo.report.written import Names
-from persona_evo.search.skill import errs
 from persona_evo.words import counted, enumerated
 
 Tell = Callable[[str], None]
@@ -90,7 +90,7 @@ def write(
     write_records(folder / "traces.jsonl", analysis.records)
     write_tables(folder, analysis)
     if versions is not None:
-        tables.write_csv(folder / "comparison.csv", tables.comparison_rows(versions.rows))
+        csv_rows.write_csv(folder / "comparison.csv", csv_rows.comparison_rows(versions.rows))
     written = Written(folder / "index.html")
     with closing_outside(game):  # where states of a connected game are drawn, it is asked for them
         at_hand = {level.name: level for level in levels}
@@ -201,24 +201,24 @@ def write_tables(folder: Path | str, analysis: Analysis) -> list[Path]:
     found = to_json(analysis.findings, analysis.accepted)
     schema.write_atomically(folder / "findings.json", json.dumps(found, ensure_ascii=False, indent=1) + "\n")
     content = {
-        "playthroughs": tables.record_rows(analysis.records),
+        "playthroughs": csv_rows.record_rows(analysis.records),
         "duels": duels.standing_rows(analysis.standings),
         "difficulty": skill.difficulty_rows(analysis.steps),
         "calibration": skill.calibration_rows(analysis.agreements),
         "health": skill.health_rows(health(analysis.records)),
-        "summary": tables.summary_rows(analysis.summaries),
-        "summary_wide": tables.wide_rows(analysis.summaries),
-        "comparison": tables.comparison_rows(analysis.baseline),
-        "players": tables.comparison_rows(analysis.players),
-        "correlations": tables.correlation_rows(analysis.correlations),
+        "summary": csv_rows.summary_rows(analysis.summaries),
+        "summary_wide": csv_rows.wide_rows(analysis.summaries),
+        "comparison": csv_rows.comparison_rows(analysis.baseline),
+        "players": csv_rows.comparison_rows(analysis.players),
+        "correlations": csv_rows.correlation_rows(analysis.correlations),
         "structure": [{"level": name, **numbers} for name, numbers in analysis.structure.items()],
-        "findings": tables.finding_rows(analysis.findings, analysis.accepted),
+        "findings": csv_rows.finding_rows(analysis.findings, analysis.accepted),
     }
     paths = [folder / "findings.json"]
     for name, rows in content.items():
         if rows:
             paths.append(folder / f"{name}.csv")
-            tables.write_csv(paths[-1], rows)
+            csv_rows.write_csv(paths[-1], rows)
     return paths
 
 

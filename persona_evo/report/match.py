@@ -15,17 +15,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from persona_evo.agents.core import Agent
 from persona_evo.errors import SettingsError
-from persona_evo.evolve.winner import versions
 from persona_evo.games import registry
 from persona_evo.games.core import Game
-from persona_evo.playtest.match.again import Telling, telling
-from persona_evo.playtest.match.play import Match
-from persona_evo.playtest.match.records import LOGS, Record, log_of
-from persona_evo.playtest.match.reopening import Kept
-from persona_evo.playtest.match.standings import pair, ratings
-from persona_evo.playtest.statistics import holm
-from persona_evo.report import charts, match_replay, match_tables, pages, tables
+from persona_evo.matches.job import Match
+from persona_evo.matches.records import LOGS, Record, log_of
+from persona_evo.matches.reopening import Kept
+from persona_evo.matches.replays import Telling, telling
+from persona_evo.matches.standings import pair, ratings
+from persona_evo.report import charts, csv_rows, match_replay, match_tables, pages, tables
 from persona_evo.report.figures import Drawing
 from persona_evo.report.folder import EMBED
 from persona_evo.report.pages import (
@@ -42,7 +41,8 @@ from persona_evo.report.pages import (
     Text,
 )
 from persona_evo.report.written import Report
-from persona_evo.search.agents import Agent
+from persona_evo.statistics import holm
+from persona_evo.store.versions import versions
 from persona_evo.words import counted
 
 PAGE, PICTURES = "index.html", "pictures"
@@ -93,8 +93,8 @@ def write(
     """
     names, levels = [a.name for a in match.agents], [level.name for level in match.levels]
     game = registry.get(match.game)
-    tables.write_csv(folder / "games.csv", match_tables.game_rows(records))
-    tables.write_csv(folder / "pairs.csv", match_tables.pair_rows(records, names, levels))
+    csv_rows.write_csv(folder / "games.csv", match_tables.game_rows(records))
+    csv_rows.write_csv(folder / "pairs.csv", match_tables.pair_rows(records, names, levels))
     kept = Kept(folder, match.game, match.levels, tuple(names), tuple(records))
     shown = _choose(kept, game, folder, pictures, progress)
     drawn = [s.picture for own in shown.pairs.values() for s in own if s.picture is not None]

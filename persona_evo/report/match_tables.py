@@ -6,10 +6,10 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
-from persona_evo.playtest.match import standings
-from persona_evo.playtest.match.records import Record
-from persona_evo.playtest.statistics import FEWEST, Interval, wilson
+from persona_evo.matches import standings
+from persona_evo.matches.records import Record
 from persona_evo.report.tables import Table
+from persona_evo.statistics import FEWEST, Interval, wilson
 
 NONE = "–"
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
+from persona_evo import extensions
+from persona_evo.errors import SettingsError, raised
+from persona_evo.extensions import Extension
 from persona_evo.games.analysis import at
 from persona_evo.games.core import Metric
 from persona_evo.games.findings import Finding
@@ -107,6 +110,25 @@ class Page:
         return self.versions is not None
 
 
+@dataclass(frozen=True)
+class ReportSection(Extension):
+    """A section that another package adds to the pages of playtests and comparisons.
+
+    Its name is the section's id on the page, with "added-" before it.
+
+    Attributes:
+        make: the section of a page, from the blocks of `persona_evo.report.pages`; None or one without content is left
+            out. It plays nothing, and leaves the page as it is.
+        help: one line that says what it shows.
+    """
+
+    group: ClassVar[str] = "persona_evo.report_sections"
+    noun: ClassVar[str] = "report section"
+
+    make: Callable[[Page], Section | None]
+    help: str = ""
+
+
 @dataclass
 class Cards:
     """Findings as cards with the numbers that they have on the maps. brief: a line each, with a link to the card."""
@@ -192,9 +214,26 @@ def document(page: Page) -> Document:
                 "Level structure and results",
                 [tables.correlation_table(page.correlations) if page.correlations else None],
             ),
+            *_added(page),
             Section("made", "How it was made", [Facts(page.facts), Lines(page.notes)]),
         ],
     )
+
+
+def _added(page: Page) -> Iterator[Section]:
+    """The sections of other packages by name; one that fails is replaced by a warning, and the page is written."""
+    for name in extensions.names(ReportSection.group):
+        try:
+            section = extensions.load(ReportSection, name).make(page)
+            if section is not None and not isinstance(section, Section):
+                raise TypeError(f"expected a Section, found {type(section).__name__}")
+            if section:
+                yield replace(section, name=f"added-{name}")
+        except SettingsError as e:
+            yield Section(f"added-{name}", name, [Text(str(e), "tag")])
+        except Exception as e:
+            text = f"The report section {name!r} fails at {raised(e)}: {type(e).__name__}: {e}"
+            yield Section(f"added-{name}", name, [Text(text, "tag")])
 
 
 def _cards(page: Page, level: str = EVERY) -> list[_Card]:

@@ -12,9 +12,9 @@ import numpy as np
 from persona_evo.games.core import Game, Metric, main_metrics
 from persona_evo.playtest.metrics import Summary
 from persona_evo.playtest.records import ENDS
-from persona_evo.playtest.statistics import Interval
 from persona_evo.report.charts import Axis, Bars, Plot, Series, stacked
 from persona_evo.report.pages import Gallery, Svg
+from persona_evo.statistics import Interval
 
 OUTCOMES = {"won": 2, "lost": 1, "unfinished": -1, "stuck": 3, "ended": 0}
 """Numbers of the colours of outcomes."""

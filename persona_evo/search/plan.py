@@ -13,6 +13,7 @@ from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
 from persona_evo.games.core import WON, Game, Level, Outside
 from persona_evo.search.finish import Ending, play_on
+from persona_evo.search.rollouts import RANDOM
 from persona_evo.search.routes import Routes
 from persona_evo.search.run import Run
 from persona_evo.search.settings import POLISH, PROVEN, Budget, SearchSettings
@@ -251,6 +252,12 @@ def planner_for(game: Game, level: Level, settings: SearchSettings, capacity: in
         SettingsError: the game has no such variant of its rules.
     """
     if game.outside is not None:
+        if settings.selection_rule or settings.rollout_policy != RANDOM:
+            raise SettingsError(
+                f"{game.title} runs outside this program, which has no selection rules and rollout policies there",
+                found=settings.selection_rule or settings.rollout_policy,
+                expected="a game whose rules this program has",
+            )
         if settings.variant:
             game.rules_for((), settings.variant)
         if not isinstance(game.outside, PlannedOutside):

@@ -14,24 +14,15 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import numpy as np
-
-from persona_evo.compiling import Entry, Handle, compiled, entry
+from persona_evo.compiling import compiled, entry
 from persona_evo.compiling.arrays import FloatRow, FloatTable, IntRow
-from persona_evo.formula.assembly import LANES
 from persona_evo.search.expansion import child_by, clear, close, take_slot, untried
 from persona_evo.search.layout import (
-    COUNTS,
     IS_UCB1,
-    NO_MARKS,
     NO_ROOM,
-    NO_RULES,
     NODES,
     SLOTS,
     WIDEST,
-    Buffers,
-    Codes,
-    Options,
     Search,
 )
 from persona_evo.search.mcts import enter
@@ -55,7 +46,6 @@ from persona_evo.search.tree import (
     UNKNOWN,
     VISITS,
     Columns,
-    Memory,
 )
 
 FULL = 1 << 62
@@ -326,109 +316,3 @@ def graft(work: Prefixes, node: int, steps: int) -> int:
                 work.metrics[node, k] = work.rows[i + 1, k]
             reveal(work, node, work.pairs[2 * i + 3] if i + 1 < steps else 0)
     return 0
-
-
-class PrefixEngine:
-    """A search by prefixes in its memory, which gets larger as it is needed.
-
-    Args:
-        options: its settings.
-        codes, columns: of the utility and the tree policy.
-        metrics: how many the game has.
-        most: nodes at most.
-        choices: of a node at most.
-        rng: the search's stream.
-        grafting: whether whole traces are put into the tree.
-    """
-
-    def __init__(
-        self,
-        options: Options,
-        codes: Codes,
-        columns: Columns,
-        metrics: int,
-        most: int,
-        choices: int,
-        rng: IntRow,
-        grafting: bool,
-    ) -> None:
-        none = np.zeros(0, dtype=np.uint16)
-        self._memory = Memory(most, none)
-        tree = self._memory.lay_out(columns, min(2 * most, 4096) + choices)
-        depths = min(options.horizon, most) + 2
-
-        def whole(n: int) -> IntRow:
-            return np.zeros(n, dtype=np.int64)
-
-        buffers = Buffers(
-            whole(COUNTS),
-            np.zeros(1),
-            whole(1),
-            rng,
-            whole(depths),
-            np.zeros(choices + LANES),
-            none,
-            whole(1),
-            whole(choices),
-            whole(1),
-            np.zeros((1, metrics)),
-            np.zeros(metrics),
-            np.zeros(1),
-            NO_MARKS,
-        )
-        search = Search(NO_RULES, none, tree, options, codes, buffers, np.zeros(0, dtype=np.int32))
-        self._handle = Handle(
-            Prefixes(
-                search,
-                np.empty(most, dtype=np.int64),
-                np.empty((most, metrics)),
-                np.empty(most, dtype=np.int64),
-                np.zeros(1),
-                whole(2 * options.horizon + 2),
-                np.zeros((options.horizon + 2, metrics)),
-                grafting,
-            )
-        )
-        plant(self._handle)
-
-    @property
-    def work(self) -> Prefixes:
-        """What the search works on."""
-        return self._handle.work
-
-    @property
-    def nodes(self) -> int:
-        """How many there are."""
-        return int(self.work.search.buffers.counts[NODES])
-
-    def descend(self) -> tuple[int, bool]:
-        """Choose a node to roll out from, NOBODY without any; whether there was no room for a new one."""
-        found = self._run(descend, NO_ROOM - FULL)
-        return (found - FULL, True) if found >= FULL else (found, False)
-
-    def prefix(self, node: int) -> IntRow:
-        """The choices that lead to a node, each with how many there were."""
-        return self.work.pairs[: prefix(self._handle, node)]
-
-    def back_up(self, node: int, count: int, utility: float) -> None:
-        """Enter a result (see `back_up`)."""
-        self.work.search.buffers.utils[0] = utility
-        back_up(self._handle, node, count)
-
-    def lose(self, node: int) -> None:
-        """Take back a rollout that failed (see `lose`)."""
-        lose(self._handle, node)
-
-    def graft(self, node: int, steps: int, utility: float) -> None:
-        """Put the rest of a trace, which is in place, into the tree (see `graft`)."""
-        self.work.search.buffers.utils[0] = utility
-        self._run(graft, NO_ROOM, node, steps)
-
-    def _run(self, function: Entry, no_room: int, *numbers: int) -> int:
-        while True:
-            found = function(self._handle, *numbers)
-            if found != no_room:
-                return found
-            work = self.work
-            tree = self._memory.grow(work.search.tree, int(work.search.buffers.counts[SLOTS]))
-            self._handle.work = work._replace(search=work.search._replace(tree=tree))

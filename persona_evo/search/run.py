@@ -76,7 +76,12 @@ class Run(Counted):
     def _watch(self, budget: Budget) -> stuck.Watch | None:
         """What sees that nothing can change any more, where that may be and nothing is done after the search."""
         planner = self._planner
-        free = planner.options.cut_off == 0 and planner.options.hashed != layout.MERGE and not planner.settings.finish
+        free = (
+            not planner.settings.selection_rule
+            and planner.options.cut_off == 0
+            and planner.options.hashed != layout.MERGE
+            and not planner.settings.finish
+        )
         if not free or self._scoring.formula is None or budget.iterations is None or budget.nodes is not None:
             return None
         return stuck.Watch(self._scoring)

@@ -16,6 +16,7 @@ from persona_evo.formula.blocks import Rescore, Score
 from persona_evo.formula.native import QUICK, Row, Rows, Source, compile_all
 from persona_evo.formula.parts import split
 from persona_evo.search.layout import Codes
+from persona_evo.search.selection_rules import Rule
 from persona_evo.search.tree import Columns
 from persona_evo.search.tree_policy import ALONG_PATH, EVERY_TIME, MOVE_VARIABLES, SEARCH_VARIABLES, STATIC
 from persona_evo.search.variables import DEFINITIONS, Definition, mean
@@ -34,6 +35,7 @@ class Scoring:
         moves: whether AN and AR are variables of the search, and kept.
         pending: whether rollouts under way count.
         read: variables of the search that are read elsewhere, too.
+        rule: a selection rule, whose prior the formula is (see `selection_rules`); None for the policy's own score.
     """
 
     formula: Formula | None
@@ -44,6 +46,7 @@ class Scoring:
     moves: bool = False
     pending: bool = False
     read: frozenset[str] = frozenset()
+    rule: Rule | None = None
 
     @cached_property
     def definitions(self) -> dict[str, Definition]:
@@ -55,6 +58,8 @@ class Scoring:
     def _parts(self) -> tuple[Formula | None, dict[str, Formula]]:
         if self.formula is None:
             return None, {}
+        if self.rule is not None:
+            return None, {"prior": self.formula}
         metrics = self.formula.symbols - self.definitions.keys()
         if self.holds == STATIC or metrics == self.formula.symbols != frozenset():
             return Formula(("whole",)), {"whole": self.formula}
@@ -79,7 +84,7 @@ class Scoring:
         read = self.read | (self.formula.symbols if self.formula else frozenset())
         formula = self.formula is not None
         return Columns.of(
-            best=bool(read & ({"RMAX"} if self.mean else {"R", "RMAX"})),
+            best=self.rule is not None or bool(read & ({"RMAX"} if self.mean else {"R", "RMAX"})),
             squares="RSD" in read,
             score=formula and self.holds != EVERY_TIME,
             kept=len(self.kept) if self.holds != STATIC else 0,
@@ -107,14 +112,14 @@ def policy_codes(asked: Sequence[Scoring]) -> list[Codes]:
         functions: dict[str, Source] = {"utility": Row(scoring.utility, scoring.symbols)}
         if scoring.kept:
             functions["keep"] = Rows(tuple(scoring.kept.values()), scoring.symbols, scoring.first_kept, QUICK)
-        if scoring.formula is not None and scoring.holds == EVERY_TIME:
+        if scoring.formula is not None and scoring.rule is None and scoring.holds == EVERY_TIME:
             functions["score"] = Score(scoring)
         if scoring.formula is not None and scoring.holds == ALONG_PATH:
             functions["rescore"] = Rescore(scoring)
         sources.append(functions)
     natives = iter(compile_all([source for functions in sources for source in functions.values()]))
     codes = []
-    for functions in sources:
+    for scoring, functions in zip(asked, sources, strict=True):
         made = {name: next(natives) for name in functions}
-        codes.append(Codes(made["utility"], made.get("keep"), made.get("score"), made.get("rescore")))  # type: ignore[arg-type]
+        codes.append(Codes(made["utility"], made.get("keep"), scoring.rule or made.get("score"), made.get("rescore")))  # type: ignore[arg-type]
     return codes

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from persona_evo import limits
+from persona_evo import extensions, limits
 from persona_evo.errors import SettingsError, unknown
 from persona_evo.personas.lists import DEFAULT_LISTS, MOST_LISTS, OpenList
 
@@ -22,10 +22,17 @@ CHOICES: dict[str, tuple[str, ...]] = {
 }
 
 
+ADDED = (
+    ("selection_rule", "persona_evo.selection_rules", ""),
+    ("rollout_policy", "persona_evo.rollout_policies", "random"),
+)
+"""Settings whose values other packages add: name, group of entry points, and the value that is built in."""
+
 MOVE_BY_MOVE = (
     'let an agent play move by move: --agent FILE.toml#NAME with playtest and evolve, agent="FILE.toml#NAME" in Python'
 )
 """What to do in games that cannot be planned whole."""
+
 
 POLISH = 2
 """Iterations spent on a plan of equal worth that wins or is shorter, for each that it took to prove the best worth."""
@@ -112,6 +119,9 @@ class SearchSettings:
     lists: the open lists of the planner (see `open_lists`) that a policy with a static score searches with, unless
     the policy has lists of its own; none for the search with a single list (preset `single`).
     hedge: share of the iterations for a complete UCB1 search beside the lists, whose plan counts if it is the better.
+    selection_rule: name of a `selection_rules.SelectionRule`, which then chooses the child to descend to, with the tree
+    policy as its prior; it is for searches without lists. "" for the tree policy itself.
+    rollout_policy: name of a `rollouts.RolloutPolicy`, or "random" for the game's own rollouts.
     tolerance: share of |best utility|; among the plans within it a search shows the route that its seed draws.
     """
 
@@ -129,6 +139,8 @@ class SearchSettings:
     lists: tuple[OpenList, ...] = DEFAULT_LISTS
     hedge: float = 0.0
     tolerance: float = 0.0
+    selection_rule: str = ""
+    rollout_policy: str = "random"
 
     def __post_init__(self) -> None:
         for name in ("rollout", "horizon"):
@@ -154,9 +166,24 @@ class SearchSettings:
                 raise SettingsError(
                     f"search setting {name!r}", found=repr(value), expected=f"a share of {of} from 0 to 0.9"
                 )
+        self._check_added()
         if len(self.lists) > MOST_LISTS:
             raise SettingsError(
                 "search setting 'lists'", found=f"{len(self.lists)} lists", expected=f"at most {MOST_LISTS}"
+            )
+
+    def _check_added(self) -> None:
+        """See that what other packages add is there, and that it fits."""
+        for name, group, usual in ADDED:
+            value = getattr(self, name)
+            if value != usual and (not isinstance(value, str) or value not in extensions.names(group)):
+                expected, hint = unknown(str(value), [usual or '""', *extensions.names(group)])
+                raise SettingsError(f"search setting {name!r}", found=repr(value), expected=expected, hint=hint)
+        if self.selection_rule and self.lists:
+            raise SettingsError(
+                "a selection rule is for searches that descend a tree, not for open lists",
+                found=f"selection_rule {self.selection_rule!r} and {len(self.lists)} lists",
+                expected="the search 'single' or 'paper'",
             )
 
     @classmethod

@@ -16,10 +16,12 @@ from persona_evo.search import best_first, layout, mcts
 from persona_evo.search.engine import Engine
 from persona_evo.search.layout import COUNTS, IS_UCB1, MERGE, Codes, Options, Search, buffers_for
 from persona_evo.search.problem import Problem
+from persona_evo.search.rollouts import with_rollouts
 from persona_evo.search.scoring import Scoring, policy_code
+from persona_evo.search.selection_rules import rule_and_prior
 from persona_evo.search.settings import MOVE_BY_MOVE, SearchSettings
 from persona_evo.search.tree import DONE, Columns, Memory
-from persona_evo.search.tree_policy import MOVE_VARIABLES, STATIC, TreePolicy
+from persona_evo.search.tree_policy import EVERY_TIME, MOVE_VARIABLES, STATIC, TreePolicy
 from persona_evo.words import counted
 
 MOST_FACTS = 2**22
@@ -146,10 +148,15 @@ class Workspace:
                 hint="AN and AR are for play from move to move",
             )
         holds = policy.holds if policy.formula is not None else layout.IS_UCB1
-        search = best_first.search if self.by_leaf and holds == STATIC else mcts.search
         scoring = Scoring(policy.formula, utility, game.symbols, holds, settings.value == "mean")
+        if settings.selection_rule:
+            rule, prior = rule_and_prior(settings.selection_rule, policy)
+            holds = EVERY_TIME
+            scoring = Scoring(prior, utility, game.symbols, holds, rule=rule)
+        search = best_first.search if self.by_leaf and holds == STATIC else mcts.search
         columns, codes = policy_code(scoring)
         rules = game.rules_for(utility.symbols.union(*(f.symbols for f in read)), settings.variant)
+        rules = with_rollouts(game, rules, settings.rollout_policy)
         problem = Problem.of(game, self.level, utility, horizon)
         options = self.options._replace(
             horizon=problem.horizon,

@@ -15,15 +15,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from persona_evo.errors import FormulaError, InputError, Place, PolicyError, SettingsError, unknown
+from persona_evo.agents.skill import skill_from_dict
+from persona_evo.errors import FormulaError, Place, PolicyError, SettingsError, unknown
 from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
 from persona_evo.games.core import Game
 from persona_evo.jobs import schema
 from persona_evo.personas.lists import FIELDS, OpenList, how_many, readable
-from persona_evo.search.skill import skill_from_dict
 from persona_evo.search.tree_policy import MOVE_VARIABLES, SEARCH_VARIABLES, TreePolicy, plan_variables, variables
-from persona_evo.store import runs
 from persona_evo.words import counted
 
 SCHEMA = 1
@@ -37,9 +36,6 @@ _EVOLVED = (
 """Attributes of a policy that its digest covers, beside its open lists."""
 
 _LOG = logging.getLogger(__name__)
-
-FOLDER = "policies"
-"""Folder of a project's own policies, and of those that ship."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +59,8 @@ class Policy:
         metrics: symbol -> meaning of what `best` names.
         levels: names of the levels it was trained on. fitness: mean utility of each of these. mean: of all.
         seed: of the evolution. budget, search, evolution: the settings.
-        agent: in two-player games the agent that it was evolved in, as `search.agents.Agent.to_dict` has it.
-        skill: in play from move to move the skill that it was evolved for, as `search.skill.skill_to_dict` has it.
+        agent: in two-player games the agent that it was evolved in, as `agents.core.Agent.to_dict` has it.
+        skill: in play from move to move the skill that it was evolved for, as `agents.skill.skill_to_dict` has it.
         run: name of the run folder and its facts. versions: of the programs.
         notes: for people. source: publication or program it was taken from. file: where it was read (not written).
         digest: of what the evolution found, as its file has it; "" where that has none, and until it is written.
@@ -134,7 +130,7 @@ class Policy:
             FormulaError: the game does not have all symbols.
         """
         if self.game != game.name:
-            raise _foreign(self, game.name)
+            raise foreign(self, game.name)
         if self.edited:
             _LOG.warning("%s was edited since it was evolved", self.file or self.name)
         if self.kind == "ucb1":
@@ -347,107 +343,7 @@ def _check_own(formula: Formula, r: schema.Reader, key: str, game: Game | None) 
         )
 
 
-def shipped_folder() -> Path | None:
-    """Where the policies stand that ship with the project: in the installed package, or in the source tree."""
-    package = Path(__file__).parents[1]
-    for folder in (package / "_policies", package.parent / FOLDER):
-        if folder.is_dir():
-            return folder
-    return None
-
-
-def folders(game: str) -> list[Path]:
-    """The folders in which policies of a game are looked for, first ones first."""
-    shipped = shipped_folder()
-    found: list[Path] = []
-    for folder in (Path(FOLDER) / game, shipped / game if shipped else None):
-        if folder is not None and folder.is_dir() and all(folder.resolve() != f.resolve() for f in found):
-            found.append(folder)
-    return found
-
-
-MOST_SHOWN = 3
-"""Runs that an error names."""
-
-
-def _runs_in(folder: Path) -> str | None:
-    """What to name instead of a folder that holds runs: those that have a policy, the newest first."""
-    found = [run for run in runs.find_runs(folder)[::-1] if runs.policy_of(run) is not None]
-    shown = ", ".join(map(str, found[:MOST_SHOWN]))
-    return (
-        None
-        if not found
-        else f"it holds {counted(len(found), 'run')} with a policy: name {shown}"
-        + (", ..." if found[MOST_SHOWN:] else "")
-    )
-
-
-def find(name: str | Path, game: str) -> Policy:
-    """The policy called `name`, or in the file `name`.
-
-    Raises:
-        PolicyError: there is none, it is damaged, or it belongs to another game.
-    """
-    path = Path(name)
-    if path.is_file():
-        return _for_game(read(path), game)
-    if isinstance(name, Path) or path.suffix == ".json" or len(path.parts) > 1:
-        raise PolicyError(
-            "no such policy file",
-            found=str(name),
-            expected="a JSON file of a policy, or a run's folder",
-            hint=_runs_in(path),
-        )
-    for folder in folders(game):
-        candidate = folder / f"{name}.json"
-        if candidate.is_file():
-            return _for_game(read(candidate), game)
-    expected, hint = unknown(str(name), {f.stem for folder in folders(game) for f in folder.glob("*.json")})
-    if others := games_with(str(name)):
-        have = "has" if len(others) == 1 else "have"
-        hint = f"{' and '.join(others)} {have} one of this name: add --game {others[0]}"
-    raise PolicyError(
-        "no such policy",
-        found=str(name),
-        expected=expected + ", a policy file or a run's folder",
-        hint=_runs_in(path) or hint,
-    )
-
-
-def load(name: str | Path, game: str) -> Policy:
-    """A policy by name or file, or the final one of a run's folder.
-
-    Raises:
-        PolicyError: there is none, it is damaged, or it belongs to another game.
-    """
-    path = file_of(name)
-    return find(str(name) if path is None else path, game)
-
-
-def file_of(name: str | Path) -> Path | None:
-    """The file that `name` stands for: itself, or the final policy of a run's folder; None where it is a name.
-
-    Raises:
-        PolicyError: the run has no policy yet.
-    """
-    path = Path(name)
-    if path.is_dir() and (path / runs.CONFIG).is_file():
-        final = runs.policy_of(path)
-        if final is None:
-            raise PolicyError(
-                "the run has no policy yet", found=str(path), hint=f"finish it: persona-evo evolve --resume {path}"
-            )
-        return final
-    return path if path.is_file() else None
-
-
-def _for_game(policy: Policy, game: str) -> Policy:
-    if policy.game != game:
-        raise _foreign(policy, game)
-    return policy
-
-
-def _foreign(policy: Policy, game: str) -> PolicyError:
+def foreign(policy: Policy, game: str) -> PolicyError:
     return PolicyError(
         f"policy {policy.name!r} belongs to another game",
         place=_place(policy.file),
@@ -455,42 +351,6 @@ def _foreign(policy: Policy, game: str) -> PolicyError:
         expected=game,
         hint=f"add --game {policy.game}",
     )
-
-
-def games_with(name: str) -> list[str]:
-    """Games that have a policy of this name."""
-    shipped = shipped_folder()
-    return sorted(
-        {
-            file.parent.name
-            for root in (Path(FOLDER), shipped)
-            if root is not None
-            for file in root.glob("*/*.json")
-            if file.stem == name
-        }
-    )
-
-
-def available(game: str) -> list[Policy]:
-    """All policies that `find` finds by name, sorted by name; damaged ones are passed over (see `damaged`)."""
-    return [policy for policy in _survey(game) if isinstance(policy, Policy)]
-
-
-def damaged(game: str) -> list[InputError]:
-    """What is wrong with the files that could be found by name, but cannot be read."""
-    return [error for error in _survey(game) if not isinstance(error, Policy)]
-
-
-def _survey(game: str) -> list[Policy | InputError]:
-    found: dict[str, Policy | InputError] = {}
-    for folder in folders(game):
-        for path in sorted(folder.glob("*.json")):
-            if path.stem not in found:
-                try:
-                    found[path.stem] = read(path)
-                except InputError as e:
-                    found[path.stem] = e
-    return [found[name] for name in sorted(found)]
 
 
 def _place(file: str) -> Place | None:

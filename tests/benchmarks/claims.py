@@ -14,7 +14,7 @@ from persona_evo.games.core import Level
 from persona_evo.personas import Persona
 from persona_evo.playtest.players import Player
 from persona_evo.search.settings import SearchSettings
-from persona_evo.store import policies
+from persona_evo.store import policy_library
 
 from .levels import game, maps
 from .study import Row, Table, Tell, personas, played
@@ -31,7 +31,7 @@ def _players(kinds: Sequence[str], kept: Sequence[Persona]) -> list[Player]:
     for persona in kept:
         for kind in kinds:
             name = kind if kind == "ucb1" else f"{kind}_{persona.name}"
-            policy = policies.find(name, "minidungeons2").tree_policy(game())
+            policy = policy_library.find(name, "minidungeons2").tree_policy(game())
             found.append(Player(persona, policy, f"{persona.name} {kind}"))
     return found
 

@@ -14,7 +14,7 @@ from persona_evo.games.generating import generate
 from persona_evo.games.mapsets import resolve
 from persona_evo.personas import Persona, catalog
 from persona_evo.search.plan import Budget, Plan, Planner, SearchSettings, TreePolicy, capacity_for
-from persona_evo.store import policies
+from persona_evo.store import policy_library
 
 from . import small_levels
 from .levels import game, shared
@@ -124,7 +124,7 @@ def personas() -> dict[str, Persona]:
 @cache
 def shipped(persona: str) -> TreePolicy:
     """The policy evolved for a persona that comes with the project."""
-    return policies.find(persona, game().name).tree_policy(game())
+    return policy_library.find(persona, game().name).tree_policy(game())
 
 
 def levels_of(group: str, count: int, held_out_seed: int = HELD_OUT_SEED) -> list[Level]:

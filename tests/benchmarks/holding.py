@@ -10,7 +10,7 @@ from persona_evo.playtest.bounds import bounds
 from persona_evo.playtest.players import Player
 from persona_evo.search.settings import SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
-from persona_evo.store import policies
+from persona_evo.store import policy_library
 
 from .levels import game, maps, unseen
 from .study import Row, Table, Tell, personas, played
@@ -28,7 +28,7 @@ def measure(trials: int, seconds: float = 10.0, iterations: int = ITERATIONS, te
         limits = bounds(game(), levels, kept, seconds=seconds, jobs=cores())
         players = []
         for p in kept:
-            shipped = policies.find(p.name, "minidungeons2").tree_policy(game())
+            shipped = policy_library.find(p.name, "minidungeons2").tree_policy(game())
             players += [Player(p, tree, f"{p.name} {tree.name}") for tree in (shipped, TreePolicy.ucb1())]
         rules = SearchSettings.anytime()
         rows = played("holding", where, "all", players, levels, trials, iterations, rules, each=True)

@@ -23,7 +23,7 @@ from persona_evo.personas import Persona
 from persona_evo.playtest.players import Player
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
-from persona_evo.store import policies
+from persona_evo.store import policies, policy_library
 
 from .levels import game, maps
 from .study import Row, Table, Tell, personas, played
@@ -80,7 +80,7 @@ INFORMED = {
 
 
 def _shipped(persona: Persona) -> TreePolicy:
-    return policies.find(persona.name, "minidungeons2").tree_policy(game())
+    return policy_library.find(persona.name, "minidungeons2").tree_policy(game())
 
 
 def _by_hand(name: str, formula: str) -> TreePolicy:

@@ -12,7 +12,7 @@ from persona_evo.playtest.batch import playtest
 from persona_evo.playtest.players import Player
 from persona_evo.playtest.records import Playthrough
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.store import policies
+from persona_evo.store import policies, policy_library
 
 from .levels import game, maps, which
 from .report import FIGURE, REACHED, SHORT, Row, skipped
@@ -27,7 +27,7 @@ BASELINES = ("paper_", "printed_")
 
 def shipped(persona: str) -> list[policies.Policy]:
     """The policies evolved for a persona that come with the project, and not from the paper."""
-    found = [p for p in policies.available("minidungeons2") if p.persona == persona and p.kind == "formula"]
+    found = [p for p in policy_library.available("minidungeons2") if p.persona == persona and p.kind == "formula"]
     return [p for p in found if not p.name.startswith(BASELINES)]
 
 
@@ -44,12 +44,12 @@ def _mean(records: Sequence[Playthrough], label: str) -> tuple[float, float]:
 
 def _play(persona: Persona, trials: int) -> list[Row]:
     g = game()
-    paper = policies.find(f"paper_{persona.name}", g.name)
+    paper = policy_library.find(f"paper_{persona.name}", g.name)
     ours = shipped(persona.name)
     what = f"mean utility of the {persona.name} over {which()}, {trials} trials, default search"
     aim = AIMS[persona.name]
     reach = f"above the paper's formula, aim {aim:.2f} (limit {LIMITS[persona.name]:.3f})"
-    players = [Player(persona, p.tree_policy(g), p.name) for p in (paper, policies.find("ucb1", g.name), *ours)]
+    players = [Player(persona, p.tree_policy(g), p.name) for p in (paper, policy_library.find("ucb1", g.name), *ours)]
     results = playtest(
         g,
         list(maps()),

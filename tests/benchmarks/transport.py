@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from persona_evo.connect import protocol as p
 from persona_evo.connect.pool import Pool
-from persona_evo.connect.worker import Start
+from persona_evo.connect.process_start import Start
 from tests.benchmarks.report import Row, judge, skipped
 
 HERE = Path(__file__).parent

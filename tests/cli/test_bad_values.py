@@ -21,7 +21,7 @@ EVOLVE = ("evolve", "--persona", "runner", "--levels", "train01", "--generations
         (("--levels=--",), "an option without a value"),
         (("--seed=--",), "an option without a value"),
         (("--set", "mutations=all"), "'mutations' is out of range"),
-        (("--set", "preset=paper"), "preset is no single"),
+        (("--set", "preset=paper"), "preset is not a setting"),
         (("--set", "constant_low=1e400"), "within +-1e300"),
         (("--set", "elites=1_0"), "expected a number"),
         (("--set", "trials=1", "--set", "trials=2"), "given twice"),

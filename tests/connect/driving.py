@@ -4,7 +4,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from persona_evo.connect.description import read
+from persona_evo.connect.description_file import read
 from persona_evo.connect.game import of
 from persona_evo.connect.session import Session
 

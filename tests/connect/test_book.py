@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from persona_evo.connect import description, launch
+from persona_evo.connect import description, description_file, launch
 from persona_evo.connect import protocol as p
 from persona_evo.connect.description import LevelName
 from persona_evo.connect.doctor import examine
 from persona_evo.connect.session import Session
 from persona_evo.errors import ConnectError
+from persona_evo.experiments.run import run
 from persona_evo.formula import TABLE, parse
-from persona_evo.playtest.experiment.one import run
 from tests.connect.driving import GAMES, describe, none_left, session
 from tests.shared import ROOT
 
@@ -65,7 +65,7 @@ def test_what_the_driver_says_itself_counts_before_the_environment(tmp_path):
         scores = [running.play(LevelName("", v, 5), p.pack([(0, 3)] * 6)).score for v in ("", "double", "")]
     finally:
         running.close()
-    assert scores[0] == scores[1] == scores[2] == 2 * played(description.read(describe(tmp_path, "by_the_book")))
+    assert scores[0] == scores[1] == scores[2] == 2 * played(description_file.read(describe(tmp_path, "by_the_book")))
 
 
 def test_the_doctor_finds_nothing_and_nothing_is_left(tmp_path):

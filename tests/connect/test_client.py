@@ -5,10 +5,11 @@ import threading
 
 import pytest
 
+from persona_evo.connect import hello_frame
 from persona_evo.connect import protocol as p
 from persona_evo.connect.client import Client, ExperimentFinished
-from persona_evo.connect.random import SplitMix64
 from persona_evo.errors import ConnectError
+from persona_evo.seeds import SplitMix64
 
 pytestmark = pytest.mark.quick
 
@@ -28,7 +29,7 @@ class Driver:
         self.socket, _ = self.listener.accept()
         self.socket.settimeout(5)
         self.frames, self.held = p.Frames(), []
-        self.hello = p.decode_hello(self.read(p.Kind.HELLO))
+        self.hello = hello_frame.decode_hello(self.read(p.Kind.HELLO))
         self.socket.sendall(p.json_frame(p.Kind.WELCOME, {"settings": {"g": 2}, "map": "n", "variant": "v"}))
 
     def _game(self, play, options):

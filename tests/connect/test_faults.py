@@ -11,10 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from persona_evo.connect import hello_frame
 from persona_evo.connect import protocol as p
 from persona_evo.connect.description import LevelName
 from persona_evo.connect.findings import Finding, alike
-from persona_evo.connect.worker import Start, Timeouts, Worker, close_all
+from persona_evo.connect.process_start import Start, Timeouts
+from persona_evo.connect.worker import Worker, close_all
 from persona_evo.errors import ConnectError, GameError, PersonaEvoError, ProtocolError
 from tests.connect.driving import describe, faulty, none_left, session
 
@@ -82,7 +84,7 @@ def late(behaviour, limit=20.0):
 
 def strangers(address, nonce=""):
     """One who says nothing, one who says something else, one who hangs up, one with a HELLO of another game."""
-    hello = p.encode_hello(p.Hello(p.LIBRARY, ("other", "1"), "f" * 64, (), (), 9))
+    hello = hello_frame.encode_hello(p.Hello(p.LIBRARY, ("other", "1"), "f" * 64, (), (), 9))
     return [said(address, text) for text in (b"", b"GET / HTTP/1.1\r\n\r\n", None, hello)]
 
 
@@ -100,7 +102,7 @@ def test_strangers_before_the_game_do_not_keep_it_out():
         others = strangers(address)
         time.sleep(1.3)
         others += strangers(address)
-        hello = p.encode_hello(p.Hello(p.LIBRARY, ("late", "1"), nonce, (), (), 9))
+        hello = hello_frame.encode_hello(p.Hello(p.LIBRARY, ("late", "1"), nonce, (), (), 9))
         others.append(said(address, hello[:20]))
         others[-1].sendall(hello[20:])
         assert others[-1].recv(5)[4:] == bytes([p.Kind.WELCOME])
@@ -129,7 +131,7 @@ def test_who_came_instead_is_told_where_the_game_does_not():
 )
 def test_a_game_with_the_nonce_and_a_wrong_hello_is_told_at_once(change, what):
     def come(address, nonce):
-        hello = json.loads(p.encode_hello(p.Hello(p.LIBRARY, ("late", "1"), nonce, (), (), 9))[5:])
+        hello = json.loads(hello_frame.encode_hello(p.Hello(p.LIBRARY, ("late", "1"), nonce, (), (), 9))[5:])
         connection = said(address, p.json_frame(p.Kind.HELLO, {**hello, **change}))
         assert connection.recv(5)[4:] == bytes([p.Kind.ERROR])
         connection.close()

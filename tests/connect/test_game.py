@@ -11,11 +11,11 @@ import time
 import numpy as np
 import pytest
 
-from persona_evo.connect.description import read
+from persona_evo.connect.description_file import read
 from persona_evo.connect.game import load as load_game
 from persona_evo.connect.pool import Restarts
+from persona_evo.connect.process_start import Timeouts
 from persona_evo.connect.tree import PrefixTree
-from persona_evo.connect.worker import Timeouts
 from persona_evo.errors import ConnectError, FormulaError, GameError, LevelError, SettingsError
 from persona_evo.games import mapsets, registry
 from persona_evo.games.core import ENDED, LOST, RUNNING, WON
@@ -587,7 +587,7 @@ def test_what_is_not_there_is_told_before_anything_is_compiled(tmp_path, capsys,
     if command == ("experiment",):
         (tmp_path / "e.toml").write_text('game = "ladder.toml"\n', encoding="utf-8")
         file = tmp_path / "e.toml"
-        monkeypatch.setattr("persona_evo.playtest.experiment.course.conduct", _never)
+        monkeypatch.setattr("persona_evo.experiments.job.conduct", _never)
     monkeypatch.setattr("persona_evo.games.registry.get", _never)
     missing = run(capsys, *command, file)
     assert missing.code == 2 and "there is no such game" in missing.err, missing.err

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from persona_evo.connect import hello_frame
 from persona_evo.connect import protocol as p
-from persona_evo.connect.random import SplitMix64
 from persona_evo.errors import ProtocolError, SettingsError
+from persona_evo.seeds import SplitMix64
 
 pytestmark = pytest.mark.quick
 
@@ -101,7 +102,13 @@ def test_frames_come_whole_however_they_are_cut(many, cuts):
 @settings(max_examples=300)
 @given(st.binary(max_size=300))
 def test_no_bytes_do_more_than_be_refused(data):
-    for decode in (p.decode_result, p.decode_rollout, p.decode_hello, lambda d: p.decode_json(2, d), p.Frames().feed):
+    for decode in (
+        p.decode_result,
+        p.decode_rollout,
+        hello_frame.decode_hello,
+        lambda d: p.decode_json(2, d),
+        p.Frames().feed,
+    ):
         try:
             decode(data)
         except ProtocolError as e:
@@ -148,7 +155,7 @@ HELLO = p.Hello(p.LIBRARY, ("g", "1"), "00", ("seed",), (p.MetricInfo("hit point
 
 
 def test_hello_comes_back():
-    assert p.decode_hello(payload(p.encode_hello(HELLO), p.Kind.HELLO)) == HELLO
+    assert hello_frame.decode_hello(payload(hello_frame.encode_hello(HELLO), p.Kind.HELLO)) == HELLO
 
 
 @pytest.mark.parametrize(
@@ -175,9 +182,9 @@ def test_hello_comes_back():
     ],
 )
 def test_a_wrong_hello_is_refused(key, value):
-    whole = {**json.loads(p.encode_hello(HELLO)[5:]), key: value}
+    whole = {**json.loads(hello_frame.encode_hello(HELLO)[5:]), key: value}
     with pytest.raises(ProtocolError) as caught:
-        p.decode_hello(json.dumps(whole).encode())
+        hello_frame.decode_hello(json.dumps(whole).encode())
     assert (
         key == "magic"
         or f"'{key}'" in str(caught.value)
@@ -187,11 +194,11 @@ def test_a_wrong_hello_is_refused(key, value):
 
 
 def test_unknown_members_are_ignored_and_versions_told():
-    whole = {**json.loads(p.encode_hello(HELLO)[5:]), "future": [1, 2]}
-    assert p.decode_hello(json.dumps(whole).encode()) == HELLO
-    assert p.versions_agree((1, 7)) == ""
-    assert "update the driver" in p.versions_agree((2, 0))
-    assert "update the library" in p.versions_agree((0, 9))
+    whole = {**json.loads(hello_frame.encode_hello(HELLO)[5:]), "future": [1, 2]}
+    assert hello_frame.decode_hello(json.dumps(whole).encode()) == HELLO
+    assert hello_frame.versions_agree((1, 7)) == ""
+    assert "update the driver" in hello_frame.versions_agree((2, 0))
+    assert "update the library" in hello_frame.versions_agree((0, 9))
 
 
 def test_splitmix_is_the_published_generator():

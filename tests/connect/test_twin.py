@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 
 from persona_evo.connect import protocol as p
-from persona_evo.connect.description import read
+from persona_evo.connect.description_file import read
 from persona_evo.connect.game import of
 from persona_evo.connect.pool import Pool
+from persona_evo.connect.process_start import Start
 from persona_evo.connect.search import SCORE
 from persona_evo.connect.session import Session
-from persona_evo.connect.worker import Start
 from persona_evo.formula import parse
 from persona_evo.games import mapsets, registry
 from persona_evo.games.catalog.roguelike2d import layout

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from persona_evo.connect import description, launch
+from persona_evo.connect import description_file, launch
 from persona_evo.connect import protocol as p
 from persona_evo.connect.description import LevelName
 from persona_evo.connect.doctor import examine
@@ -74,7 +74,7 @@ def playing(unity: Path, folder: Path, library: str, script: str, most: int, *me
     words = ["play", str(unity / library), script, str(most), *metrics]
     file = folder / "player.toml"
     file.write_text(f'game = "{unity / "Player.exe"}"\narguments = {words}\nlogs = "logs"\n{more}', encoding="utf-8")
-    return Session(description.read(file))
+    return Session(description_file.read(file))
 
 
 def ends(session: Session, number: int = 60) -> Iterator[tuple[p.Result, dict[str, float]]]:
@@ -143,13 +143,13 @@ def test_the_window_writes_a_game_toml_that_is_one(unity: Path, tmp_path: Path) 
     )
     assert done.stdout.strip() == str(tmp_path / "game.toml"), done.stderr
     text = (tmp_path / "game.toml").read_text(encoding="utf-8")
-    found = description.read(tmp_path / "game.toml")
+    found = description_file.read(tmp_path / "game.toml")
     assert (found.name, found.game, found.outcome, found.maps) == ("My_game", player, ("", ""), {})
     (tmp_path / "personas").mkdir()
     (tmp_path / "personas" / "one.toml").write_text("", encoding="utf-8")
     filled = tmp_path / "filled.toml"
     filled.write_text(re.sub(r"(?m)^# (\w+ = )", r"\1", text), encoding="utf-8")
-    found = description.read(filled)
+    found = description_file.read(filled)
     assert found.outcome == ("WON", "DEAD") and found.rollout == "weights" and set(found.maps) == {"train", "test"}
     assert [path.name for path in found.personas] == ["one.toml"]
 
@@ -163,7 +163,7 @@ def test_the_guides_game_toml_and_its_metrics_do_for_the_personas(tmp_path: Path
     assert copied is not None
     for name in re.findall(r"`(\w+\.toml)`", copied[1]):
         shutil.copy(PERSONAS / name, beside)
-    found = description.read(file)
+    found = description_file.read(file)
     reported = set(re.findall(r'(?m)^\+.*(?:ReportMetric|Count)\("(\w+)"', changes()))
     table = "".join(re.findall(r"(?m)^   \| (`.*?) \|", GUIDE.read_text(encoding="utf-8")))
     assert reported == set(re.findall(r"`(\w+)`", table)) - {"days"}
@@ -237,7 +237,7 @@ def test_the_readmes_console_game_is_whole_and_fit(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     (tmp_path / "coins.toml").write_text('game = "coins.exe"\nlogs = "logs"\n', encoding="utf-8")
-    session = Session(description.read(tmp_path / "coins.toml"))
+    session = Session(description_file.read(tmp_path / "coins.toml"))
     try:
         report = examine(session, LevelName("", "", 3), rollouts=20)
         assert report.faults == [] and report.decisions == 10 and 5 < report.scores[1] <= 30

@@ -12,11 +12,11 @@ import pytest
 from persona_evo.errors import PolicyError
 from persona_evo.evolve import rivals as comparisons
 from persona_evo.evolve import shortening, simplification
-from persona_evo.evolve.comparison import Comparing, held_out, paired
+from persona_evo.evolve.comparison import Comparing, held_out, mean_utility, paired
 from persona_evo.evolve.driving import DEADLINE, FINISHED
 from persona_evo.evolve.explanation import in_words, lists_in_words, meanings, of_policy
 from persona_evo.evolve.fitness import Fitness, OutOfTime, Score
-from persona_evo.evolve.fitness_spec import FitnessSpec, LevelText
+from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.evolve.records import Request
 from persona_evo.evolve.rivals import Rival, RivalComparison
 from persona_evo.evolve.rounds import play_rounds
@@ -27,13 +27,14 @@ from persona_evo.formula import parse
 from persona_evo.formula.effects import effects
 from persona_evo.formula.simplify import NO_TIME, simplify
 from persona_evo.games import mapsets, registry
+from persona_evo.games.level_text import LevelText
 from persona_evo.jobs.workers import Workers
 from persona_evo.personas.core import load
 from persona_evo.personas.lists import OpenList
 from persona_evo.search.samples import random_states
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
-from persona_evo.store import policies, runs
+from persona_evo.store import policies, policy_library, runs
 
 GAME = registry.get("minidungeons2")
 TRAIN = mapsets.resolve(GAME, ["train"])
@@ -225,6 +226,14 @@ def test_a_stratified_interval_over_pairs_of_trials() -> None:
     assert paired(scores([1.0, 1.0]), scores([1.0, 1.0])) == (0.0, 0.0)
 
 
+def test_means_that_choose_do_not_depend_on_how_python_adds() -> None:
+    tenth = [0.1] * 10  # one after the other they give 0.9999999999999999
+    trials = [[Score(u, 0.0) for u in tenth]]
+    assert mean_utility(trials) == 0.1 and mean_utility([trials[0][::-1], trials[0]]) == 0.1
+    mixed = [1e16, 1.0, -1e16]
+    assert paired([[Score(u, 0.0) for u in mixed]], [[Score(0.0, 0.0)] * 3])[0] == 1.0 / 3
+
+
 def test_a_comparison_says_plainly_who_is_better() -> None:
     rivals = (Rival("UCB1", 0.5, 0.0, -0.1, 0.1), Rival("the shipped policy x", 0.75, -0.25, -0.3, -0.2))
     found = RivalComparison(("a", "b"), True, 3, 0.5, rivals)
@@ -246,7 +255,7 @@ def test_a_winner_is_compared_with_ucb1_and_with_the_shipped_policy() -> None:
     with Workers(1) as workers:
         fitness = Fitness(spec(iterations=300), workers)
         found = Comparing(fitness, texts, "monster_killer", 3, 2).compare("MS - 0.1 * NM - 0.001 * ST")
-        shipped = policies.find("monster_killer", GAME.name)
+        shipped = policy_library.find("monster_killer", GAME.name)
         same = Comparing(fitness, texts, "monster_killer", 3, 1).compare(shipped.formula)
         nobody = Comparing(fitness, (), "of my own", 3, 2).compare("-ST")
         late = Comparing(fitness, texts, "monster_killer", 3, 2).compare("MS", time.monotonic() - 1)
@@ -315,9 +324,9 @@ def test_formulas_whose_meaning_is_known(formula: str, lines: list[str]) -> None
 
 
 def test_shipped_policies_are_put_in_words_from_shipped_levels() -> None:
-    killer = of_policy(policies.find("monster_killer", GAME.name), GAME)
+    killer = of_policy(policy_library.find("monster_killer", GAME.name), GAME)
     assert "monsters slain (MS" in killer[0] and "the nearest monster (NM low" in killer[0]
-    assert "moves that were tried rarely" in of_policy(policies.find("ucb1", GAME.name), GAME)[0]
+    assert "moves that were tried rarely" in of_policy(policy_library.find("ucb1", GAME.name), GAME)[0]
 
 
 def test_random_states_really_occur() -> None:
@@ -331,7 +340,7 @@ def test_random_states_really_occur() -> None:
 @pytest.mark.parametrize("game", ["minidungeons2", "roguelike2d"])
 def test_shipped_policies_say_what_their_formulas_do_and_name_exactly_their_symbols(game: str) -> None:
     found = registry.get(game)
-    for policy in policies.available(game):
+    for policy in policy_library.available(game):
         if policy.kind == "formula":
             assert policy.words == of_policy(replace(policy, words=()), found), policy.name
             assert set(policy.metrics) == set(parse(policy.best).symbols), policy.name

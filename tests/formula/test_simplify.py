@@ -24,7 +24,7 @@ SAMPLES = np.random.default_rng(3).random((200, len(ORDER)))
 def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """sympy in this process, since a new one takes seconds to start."""
     sympy = pytest.importorskip("sympy")
-    monkeypatch.setattr(module, "sympy_candidates", lambda f, timeout: (list(candidates(sympy, f)), ""))
+    monkeypatch.setattr(module, "sympy_candidates", lambda f, *_: (list(candidates(sympy, f)), ""))
 
 
 def simple(text: str, **options: object) -> Simplified:
@@ -90,7 +90,7 @@ def test_rounding_is_an_option(in_process: None) -> None:
 
 
 def test_a_sympy_that_lies_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "sympy_candidates", lambda f, timeout: ([parse("R")], ""))
+    monkeypatch.setattr(module, "sympy_candidates", lambda f, *_: ([parse("R")], ""))
     s = simple("R + 1e-6 * MS * PE")
     assert not s.replaced and "the values differ" in s.reason
 
@@ -155,6 +155,28 @@ def test_large_and_deep_formulas_end_in_time() -> None:
     s = simplify(deep, ORDER, SAMPLES[:20], timeout=1.0)
     assert deep.size > 255 and time.perf_counter() - started < 15
     assert s.reason and value_differs(deep, s.formula, cases(ORDER, SAMPLES)) == ""
+
+
+HARD = "R / (MS - (R * PE + 0.3) / (MS * MS + sqrt(R) - 2 * PE)) + exp(R - MS) * (R + PE) / (MS + 1) - R * PE"
+
+
+def test_sympy_is_limited_by_its_work_and_finds_the_same_on_a_slow_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("sympy")
+    found = []
+    for slowness, hashes in (("", "1"), ("import sys, time; sys.setswitchinterval(1); time.sleep(1); ", "2")):
+        run = f"{slowness}from persona_evo.formula.simplify import _worker; _worker()"
+        monkeypatch.setattr(module, "_command", lambda run=run: [sys.executable, "-c", run])
+        monkeypatch.setenv("PYTHONHASHSEED", hashes)
+        found.append(sympy_candidates(parse(HARD), 600, 150_000))
+    (forms, trouble), again = found
+    assert (forms, trouble) == again and "no end within 150,000 function calls" in trouble
+    assert 0 < len(forms) < 4
+
+
+def test_a_limit_of_work_is_not_a_lack_of_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    s = simplify(parse(HARD + " + 0 * R"), ORDER, SAMPLES, work=1_000)
+    assert "no end within 1,000 function calls" in s.reason and not s.cut and s.replaced
+    assert simplify(parse("R + MS - MS"), ORDER, until=time.monotonic() + 0.5).cut
 
 
 def test_samples_must_have_the_formulas_symbols() -> None:

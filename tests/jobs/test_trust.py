@@ -11,12 +11,12 @@ import pytest
 
 from persona_evo import personas
 from persona_evo.errors import RunError
+from persona_evo.experiments import job as course
 from persona_evo.formula import parse
 from persona_evo.games import registry, trust
 from persona_evo.jobs import schema
+from persona_evo.matches import reopening
 from persona_evo.playtest import batch
-from persona_evo.playtest.experiment import course
-from persona_evo.playtest.match import reopening
 from persona_evo.playtest.players import Player
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy

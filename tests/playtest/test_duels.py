@@ -14,19 +14,19 @@ from PIL import Image
 from persona_evo.api.results import as_results
 from persona_evo.cli.main import main
 from persona_evo.games import registry
+from persona_evo.matches import names
 from persona_evo.personas import load
 from persona_evo.playtest import batch, duels, record_reading
 from persona_evo.playtest.analysis import analyse
-from persona_evo.playtest.match import names
 from persona_evo.playtest.metrics import EVERY
 from persona_evo.playtest.players import Player
 from persona_evo.playtest.records import SIDES, Playthrough
-from persona_evo.playtest.statistics import wilson
 from persona_evo.report import duels as tables
 from persona_evo.report import plots, replay
 from persona_evo.report.text import summary_text
 from persona_evo.search.settings import Budget
 from persona_evo.search.tree_policy import TreePolicy
+from persona_evo.statistics import wilson
 from tests.playtest.makers import played, reading
 
 GAME = registry.get("colosseum")

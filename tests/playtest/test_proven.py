@@ -12,7 +12,7 @@ from persona_evo.playtest import behaviour, compare, metrics, require
 from persona_evo.playtest.bounds import bounds
 from persona_evo.playtest.metrics import EVERY, ONE_EACH, ONE_SEARCH, Bound, certain, searches
 from persona_evo.playtest.records import Playthrough
-from persona_evo.playtest.statistics import Interval, binomial, fisher, score, student, wilson
+from persona_evo.statistics import Interval, binomial, fisher, score, student, wilson
 from tests.playtest.makers import INFOS, drawn, group, played
 
 

@@ -10,11 +10,11 @@ import pytest
 from PIL import Image
 
 import persona_evo as pe
+from persona_evo import statistics
 from persona_evo.games import registry
-from persona_evo.playtest import statistics
-from persona_evo.playtest.statistics import Interval
 from persona_evo.report import charts, figures, plots
 from persona_evo.report.figures import Drawing
+from persona_evo.statistics import Interval
 from tests.playtest.makers import played
 
 LEVEL = "XXXXXXX\nXH   eX\nX T  MX\nXXXXXXX\n"

@@ -15,10 +15,10 @@ from persona_evo.playtest import compare, metrics
 from persona_evo.playtest.correlations import correlations
 from persona_evo.playtest.metrics import EVERY, Bound, Measure
 from persona_evo.playtest.requirement import Check
-from persona_evo.playtest.statistics import Interval, wilson
-from persona_evo.report import layout, tables
+from persona_evo.report import csv_rows, layout, tables
 from persona_evo.report.plots import main_charts
 from persona_evo.report.tables import Table
+from persona_evo.statistics import Interval, wilson
 from tests.playtest.makers import INFOS, drawn, group, played
 
 pytestmark = pytest.mark.quick
@@ -100,7 +100,7 @@ def test_an_interval_beyond_the_range_of_its_metric_is_not_shown() -> None:
 
 
 def test_files_have_no_ends_of_an_interval_of_one_value() -> None:
-    (one,) = [r for r in tables.summary_rows(metrics.summarise(RECORDS[:1], INFOS)[:1]) if r["measure"] == "TO"]
+    (one,) = [r for r in csv_rows.summary_rows(metrics.summarise(RECORDS[:1], INFOS)[:1]) if r["measure"] == "TO"]
     assert (one["low"], one["high"], one["n"]) == ("", "", 1)
 
 
@@ -146,42 +146,42 @@ def read(path: Path) -> list[dict[str, str]]:
 
 def test_csv_keeps_every_text_and_numbers_without_noise(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
-    assert tables.write_csv(path, [{"a": 'x,"y"\nz', "b": 0.1 + 0.2}, {"a": "ü", "c": 1}]) == 2
+    assert csv_rows.write_csv(path, [{"a": 'x,"y"\nz', "b": 0.1 + 0.2}, {"a": "ü", "c": 1}]) == 2
     rows = read(path)
     assert rows == [{"a": 'x,"y"\nz', "b": "0.3", "c": ""}, {"a": "ü", "b": "", "c": "1"}]
     numbers = [1e-20, 20.0, 1 / 3, float("nan"), 12345678.5, -0.0, True]
-    tables.write_csv(path, [{"a": n} for n in numbers])
+    csv_rows.write_csv(path, [{"a": n} for n in numbers])
     assert [r["a"] for r in read(path)] == ["1e-20", "20", "0.33333333", "nan", "12345678", "0", "True"]
-    assert tables.write_csv(path, [], ["a", "b"]) == 0 and path.read_text() == "a,b\n"
+    assert csv_rows.write_csv(path, [], ["a", "b"]) == 0 and path.read_text() == "a,b\n"
 
 
 def test_csv_has_nothing_that_a_spreadsheet_would_compute(tmp_path: Path) -> None:
     texts = ["=cmd()", "+x", "@a", "-dash", "\tb", "-0.5", "a=b", "2:3", ""]
-    tables.write_csv(tmp_path / "t.csv", [{"a": text, "b": 1} for text in texts])
+    csv_rows.write_csv(tmp_path / "t.csv", [{"a": text, "b": 1} for text in texts])
     assert [row["a"] for row in read(tmp_path / "t.csv")] == ["'=cmd()", "'+x", "'@a", "'-dash", "'\tb", *texts[5:]]
 
 
 def test_csv_of_results(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
-    tables.write_csv(path, tables.summary_rows(SUMMARIES))
+    csv_rows.write_csv(path, csv_rows.summary_rows(SUMMARIES))
     found = {(r["level"], r["player"], r["measure"]): r for r in read(path)}
     assert float(found["one", "collector", "win_rate"]["value"]) == 0.4
     assert found["one", "collector", "deaths:ogre"]["value"] == "6" and found["*", "runner", "steps"]["n"] == "20"
     assert found["one", "runner", "bound_proven"]["value"] == "1"
     assert found["two", "runner", "bound_ratio"]["value"] == ""
-    tables.write_csv(path, tables.record_rows(RECORDS))
+    csv_rows.write_csv(path, csv_rows.record_rows(RECORDS))
     assert len(read(path)) == 30 and float(read(path)[0]["TO"]) == pytest.approx(RECORDS[0].metrics["TO"], rel=1e-7)
     rows = compare.between_players(RECORDS, INFOS)
-    tables.write_csv(path, tables.comparison_rows(rows))
+    csv_rows.write_csv(path, csv_rows.comparison_rows(rows))
     assert [float(r["p_holm"]) for r in read(path)] == pytest.approx([r.p_holm for r in rows], rel=1e-7)
 
 
 def test_the_wide_table_has_one_row_for_each_level_and_player(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
-    tables.write_csv(path, tables.wide_rows(SUMMARIES))
+    csv_rows.write_csv(path, csv_rows.wide_rows(SUMMARIES))
     rows = read(path)
     assert [(r["level"], r["player"]) for r in rows] == [(s.level, s.player) for s in SUMMARIES]
-    tables.write_csv(path, tables.summary_rows(SUMMARIES))
+    csv_rows.write_csv(path, csv_rows.summary_rows(SUMMARIES))
     for row in read(path):
         (wide,) = [r for r in rows if (r["level"], r["player"]) == (row["level"], row["player"])]
         name = row["measure"]
@@ -197,7 +197,7 @@ def test_correlations_are_cut_and_say_so() -> None:
     rows = correlations(structure, records, INFOS)
     table = tables.correlation_table(rows, limit=1)
     assert len(table.rows) == 1 and table.notes[0].startswith(f"1 of {len(rows)} correlations")
-    assert len(tables.correlation_rows(rows)) == len(rows)
+    assert len(csv_rows.correlation_rows(rows)) == len(rows)
 
 
 def test_a_comparison_of_one_level_keeps_player_and_measure_in_every_block() -> None:
@@ -260,7 +260,7 @@ def test_what_is_proven_by_one_search_says_so_and_has_no_interval(tmp_path: Path
     assert "100 % (proven, one search)" in lines["win rate"] and "85 % (64–95)" in lines["win rate"]
     assert "0.900 (proven, one search)" in lines["utility"] and tables.PROVEN_NOTE in text
     assert tables.PROVEN_NOTE not in tables.summary_table(SUMMARIES, INFOS, "one").render()
-    tables.write_csv(tmp_path / "s.csv", tables.summary_rows(summaries))
+    csv_rows.write_csv(tmp_path / "s.csv", csv_rows.summary_rows(summaries))
     with (tmp_path / "s.csv").open(encoding="utf-8", newline="") as stream:
         rows = {(r["player"], r["level"], r["measure"]): r for r in csv.DictReader(stream)}
     known = rows["runner", "one", "utility"]
@@ -273,13 +273,13 @@ def test_comparisons_without_a_p_value_show_none() -> None:
     table = tables.comparison_table(rows)
     (line,) = [row for row in table.rows if row[1] == "utility"]
     assert line[4:] == ["proven", "–", "–", "*", "proven, one search each"] and tables.EXACT_NOTE in table.notes
-    (cells,) = [row for row in tables.comparison_rows(rows) if row["measure"] == "utility"]
+    (cells,) = [row for row in csv_rows.comparison_rows(rows) if row["measure"] == "utility"]
     assert (cells["p"], cells["p_holm"], cells["differs"]) == ("", "", 1)
     assert tables.EXACT_NOTE in tables.counts_table(rows).notes
     assert tables.EXACT_NOTE in tables.matrix_table(rows, "utility").notes
 
 
 def test_playthroughs_name_the_search_they_are_drawn_from() -> None:
-    first, second = tables.record_rows(drawn("one", "runner", 2))
+    first, second = csv_rows.record_rows(drawn("one", "runner", 2))
     assert (first["search"], second["search"]) == ("", 0)
     assert (second["utility"], second["best_utility"]) == (0.895, 0.9)

@@ -13,7 +13,7 @@ from persona_evo.games import registry
 from persona_evo.games.core import RUNNING, Game, Level
 from persona_evo.personas import Persona, load
 from persona_evo.search.plan import Budget, Plan, SearchSettings, TreePolicy, plan
-from persona_evo.store import policies
+from persona_evo.store import policy_library
 from tests.benchmarks import small_levels
 from tests.examples import corridor, jugs
 from tests.search.exhaustive import Everything, explore
@@ -58,7 +58,7 @@ def sum_of(rng: Random, game: Game) -> Formula:
 @cache
 def of_the_paper(name: str) -> tuple[Persona, TreePolicy]:
     """One of the paper's personas with the policy that ships for it."""
-    return load(name, GAME), policies.find(name, GAME.name).tree_policy(GAME)
+    return load(name, GAME), policy_library.find(name, GAME.name).tree_policy(GAME)
 
 
 def searches(rng: Random) -> list[tuple[Formula, TreePolicy]]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from persona_evo.connect import traces
 from persona_evo.connect.traces import Trace
 from persona_evo.connect.tree import PrefixTree
 from persona_evo.errors import InputError, PolicyError, RunError
@@ -19,7 +20,7 @@ from persona_evo.evolve.run import summary_of
 from persona_evo.games import registry
 from persona_evo.jobs import journal, schema
 from persona_evo.jobs.journal import Journal, plain_rows
-from persona_evo.store import checkpoints, policies, runs, traces
+from persona_evo.store import checkpoints, policies, runs
 from tests.store.test_policies import FULL
 from tests.store.test_runs import made, record
 

@@ -15,7 +15,7 @@ from persona_evo.formula import parse
 from persona_evo.games import registry
 from persona_evo.personas.lists import OpenList
 from persona_evo.search.tree_policy import STATIC
-from persona_evo.store import policies
+from persona_evo.store import policies, policy_library
 from persona_evo.store.policies import Policy
 
 pytestmark = pytest.mark.quick
@@ -161,34 +161,34 @@ def test_policies_of_the_folder_come_before_those_that_ship(tmp_path: Path, monk
     policies.write(Policy("mk", GAME, formula="MS", notes="own"), work / "policies" / GAME / "mk.json")
     monkeypatch.setattr(policies, "shipped_folder", lambda: shipped)
     monkeypatch.chdir(work)
-    assert policies.find("mk", GAME).notes == "own"
-    assert policies.find("r", GAME).notes == "shipped"
-    assert policies.find(shipped / GAME / "mk.json", GAME).notes == "shipped"
-    assert [(p.name, p.notes) for p in policies.available(GAME)] == [("mk", "own"), ("r", "shipped")]
+    assert policy_library.find("mk", GAME).notes == "own"
+    assert policy_library.find("r", GAME).notes == "shipped"
+    assert policy_library.find(shipped / GAME / "mk.json", GAME).notes == "shipped"
+    assert [(p.name, p.notes) for p in policy_library.available(GAME)] == [("mk", "own"), ("r", "shipped")]
     with pytest.raises(PolicyError, match=r"no such policy(.|\n)*one of mk, r(.|\n)*did you mean 'mk'"):
-        policies.find("mkk", GAME)
+        policy_library.find("mkk", GAME)
     with pytest.raises(PolicyError, match="no such policy file"):
-        policies.find("nowhere/mk.json", GAME)
+        policy_library.find("nowhere/mk.json", GAME)
     with pytest.raises(PolicyError, match="another game"):
-        policies.find(shipped / GAME / "mk.json", "chess")
+        policy_library.find(shipped / GAME / "mk.json", "chess")
 
 
 def test_the_installed_folder_comes_before_the_source_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = tmp_path / "site" / "persona_evo"
     package.mkdir(parents=True)
     monkeypatch.setattr(policies, "__file__", str(package / "store" / "policies.py"))
-    assert policies.shipped_folder() is None
+    assert policy_library.shipped_folder() is None
     (tmp_path / "site" / "policies").mkdir()
-    assert policies.shipped_folder() == tmp_path / "site" / "policies"
+    assert policy_library.shipped_folder() == tmp_path / "site" / "policies"
     (package / "_policies").mkdir()
-    assert policies.shipped_folder() == package / "_policies"
+    assert policy_library.shipped_folder() == package / "_policies"
 
 
 def test_a_policy_of_another_game_says_which(tmp_path: Path) -> None:
     path = policies.write(Policy("chain", "puyo", formula="R"), tmp_path / "chain.json")
     with pytest.raises(PolicyError, match="another game") as e:
-        policies.load(path, GAME)
+        policy_library.load(path, GAME)
     assert e.value.hint == "add --game puyo"
     with pytest.raises(PolicyError, match="no such policy") as e:
-        policies.load("chain_builder", GAME)
+        policy_library.load("chain_builder", GAME)
     assert e.value.hint == "puyo has one of this name: add --game puyo"

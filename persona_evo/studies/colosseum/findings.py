@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from math import fsum
 from typing import NamedTuple
 
-from persona_evo.playtest.match import standings
-from persona_evo.playtest.match.standings import Pair, Thinking
-from persona_evo.playtest.statistics import Interval, fisher, mean_interval, wilson
+from persona_evo.matches import standings
+from persona_evo.matches.standings import Pair, Thinking
+from persona_evo.statistics import Interval, fisher, mean_interval, wilson
 from persona_evo.studies.colosseum.matches import (
     CONSTANTS,
     DEPTHS,
@@ -97,7 +98,7 @@ def shape(m: Material, match: str, name: str, size: int) -> Shape | None:
     return Shape(
         mean_interval([row[5] for row in rows]),
         mean_interval([row[6] for row in rows]),
-        sum(row[2] for row in rows) / len(rows),
+        fsum(row[2] for row in rows) / len(rows),
     )
 
 

@@ -16,15 +16,15 @@ from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import Any
 
-from persona_evo.evolve.winner import versions
 from persona_evo.games import registry
-from persona_evo.playtest.match import standings
-from persona_evo.playtest.match.standings import Pair
-from persona_evo.playtest.statistics import Interval
-from persona_evo.report import charts, pages, plots, tables
+from persona_evo.matches import standings
+from persona_evo.matches.standings import Pair
+from persona_evo.report import charts, csv_rows, pages, plots
 from persona_evo.report.pages import Document, Facts, Lines, Section, Svg, Text
 from persona_evo.report.tables import Table
 from persona_evo.report.written import Report
+from persona_evo.statistics import Interval
+from persona_evo.store.versions import versions
 from persona_evo.studies.colosseum import findings
 from persona_evo.studies.colosseum.findings import YES, Shape, Verdict, name_of, share
 from persona_evo.studies.colosseum.matches import (
@@ -82,7 +82,7 @@ def write(m: Material, progress: Callable[[str], None] | None = None) -> Report:
         ("pairs", _pair_rows(m)),
         ("ratings", _rating_rows(m)),
     ):
-        tables.write_csv(m.folder / "tables" / f"{name}.csv", rows)
+        csv_rows.write_csv(m.folder / "tables" / f"{name}.csv", rows)
     at_random, ratings, matrix, without, constants, rave, early = others
     parts = [
         Section(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import fsum
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -66,12 +67,12 @@ class Measure:
     @property
     def by_level(self) -> list[float]:
         """Mean utility of each level."""
-        return [sum(values) / len(values) for values in self.utilities]
+        return [fsum(values) / len(values) for values in self.utilities]
 
     @property
     def utility(self) -> float:
         """Mean over levels."""
-        return sum(self.by_level) / len(self.utilities)
+        return fsum(self.by_level) / len(self.utilities)
 
     @property
     def win_rate(self) -> float:
@@ -131,7 +132,7 @@ def play(task: _Task) -> dict[str, Any]:
         **probe._asdict(),
         "utilities": [[round(end.utility, 6) for end in group] for group in groups],
         "won": [sum(end.outcome == WON for end in group) for group in groups],
-        "metrics": {s: round(sum(end.metrics[s] for end in ends) / len(ends), 6) for s in game.symbols},
+        "metrics": {s: round(fsum(end.metrics[s] for end in ends) / len(ends), 6) for s in game.symbols},
     }
 
 

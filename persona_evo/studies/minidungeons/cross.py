@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import fsum
 
 from persona_evo.playtest.compare import ALPHA
 from persona_evo.playtest.metrics import UTILITY, estimate, levels_of, searches
 from persona_evo.playtest.records import Playthrough
-from persona_evo.playtest.statistics import Interval, student
+from persona_evo.statistics import Interval, student
 from persona_evo.studies.minidungeons.course import Crossed, Material
 from persona_evo.studies.minidungeons.results import higher, title
 
@@ -32,7 +33,7 @@ def valued(m: Material) -> Matrix:
     cells = []
     for a in m.personas:
         own = [r for r in m.played.records if r.player == m.evolved[a.name]]
-        cells.append([sum(b.utility.evaluate(r.metrics) for r in own) / len(own) for b in m.personas])
+        cells.append([fsum(b.utility.evaluate(r.metrics) for r in own) / len(own) for b in m.personas])
     names = [p.short for p in m.personas]
     return Matrix(names, names, cells)
 
@@ -62,11 +63,11 @@ def transfer_words(m: Material, matrices: dict[str, Matrix]) -> list[str]:
     for persona, matrix in matrices.items():
         n = len(matrix.rows)
         cells = [[v for v in row if v is not None] for row in matrix.cells]
-        own = sum(cells[i][i] for i in range(n)) / n
+        own = fsum(cells[i][i] for i in range(n)) / n
         others = [cells[i][k] for i in range(n) for k in range(n) if i != k]
-        away = sum(others) / len(others) if others else own
+        away = fsum(others) / len(others) if others else own
         text = f"{title(m, persona)}: {own:.3f} on the map that a policy was evolved on, {away:.3f} on the others"
-        everywhere = [sum(row) / len(row) for row in cells]
+        everywhere = [fsum(row) / len(row) for row in cells]
         best = max(range(n), key=lambda i: everywhere[i])
         found.append(f"{text}; the policy of {matrix.rows[best]} does best over all maps ({everywhere[best]:.3f})")
     return found

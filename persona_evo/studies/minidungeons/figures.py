@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import fsum
 
 from persona_evo.personas import Persona
 from persona_evo.playtest.metrics import grouped, summarise
@@ -41,7 +42,7 @@ def objects(m: Material) -> charts.Plot:
 def fitness(m: Material, persona: Persona) -> charts.Plot:
     """The fitness of the evolution that was chosen, with the limit where it is known."""
     known = [m.bounds.get((level.name, persona.name)) for level in m.training]
-    limit = sum(b.utility for b in known if b) / len(known) if all(known) else None
+    limit = fsum(b.utility for b in known if b) / len(known) if all(known) else None
     return plots.fitness(m.journals[persona.name], limit)
 
 

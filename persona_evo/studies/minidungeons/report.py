@@ -18,8 +18,7 @@ from typing import Any
 from persona_evo.formula import parse
 from persona_evo.formula.guards import guards
 from persona_evo.playtest.metrics import grouped, summarise
-from persona_evo.playtest.statistics import Interval, mean_interval
-from persona_evo.report import charts, maps, pages, plots, tables
+from persona_evo.report import charts, csv_rows, maps, pages, plots, tables
 from persona_evo.report.pages import (
     Document,
     Facts,
@@ -36,7 +35,8 @@ from persona_evo.report.pages import (
 from persona_evo.report.tables import Table
 from persona_evo.report.written import Report
 from persona_evo.search.tree_policy import SEARCH_VARIABLES
-from persona_evo.store import policies
+from persona_evo.statistics import Interval, mean_interval
+from persona_evo.store import policies, policy_library
 from persona_evo.studies.minidungeons import cross, results
 from persona_evo.studies.minidungeons import figures as study_figures
 from persona_evo.studies.minidungeons.course import Crossed, Material
@@ -60,7 +60,7 @@ class _Folder:
 
     def csv(self, name: str, rows: Sequence[Mapping[str, object]]) -> None:
         path = self.root / "tables" / f"{name}.csv"
-        tables.write_csv(path, rows)
+        csv_rows.write_csv(path, rows)
         self.written.append(path)
 
     def layout(self, name: str, table: Table) -> None:
@@ -284,7 +284,7 @@ def _tables(
             for c in pairs
         ],
     )
-    folder.csv("playthroughs", tables.record_rows(m.played.records))
+    folder.csv("playthroughs", csv_rows.record_rows(m.played.records))
     folder.csv("levels", _level_rows(m))
 
 
@@ -383,7 +383,7 @@ def equations_table(m: Material) -> Table:
         rows.append(
             [
                 f"({number}) {persona.short}",
-                policies.find(printed, m.game.name).formula,
+                policy_library.find(printed, m.game.name).formula,
                 m.policies[persona.name].best,
             ]
         )
@@ -427,7 +427,7 @@ def _levels(folder: _Folder, m: Material) -> Section:
         ],
     )
     found = results.all_correlations(m)
-    folder.csv("correlations", tables.correlation_rows(found))
+    folder.csv("correlations", csv_rows.correlation_rows(found))
     return Section(
         "levels",
         "Levels and personas",

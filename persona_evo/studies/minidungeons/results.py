@@ -11,12 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import fsum
 
 from persona_evo.playtest.compare import ALPHA, p_shown, tested
 from persona_evo.playtest.correlations import CorrelationRow, correlations
 from persona_evo.playtest.metrics import UTILITY, WIN_RATE, Measure, estimate, grouped
 from persona_evo.playtest.records import Playthrough
-from persona_evo.playtest.statistics import Correlation, Interval, mean_interval, pearson
+from persona_evo.statistics import Correlation, Interval, mean_interval, pearson
 from persona_evo.studies.minidungeons.course import Material
 from persona_evo.studies.minidungeons.published import BASELINE, EVOLVED, Named, Row
 from persona_evo.words import counted
@@ -147,7 +148,7 @@ def limit_of(m: Material, persona: str, key: str) -> tuple[float | None, bool]:
         values = [b.metrics[symbol] for b in known]
     else:
         return None, False
-    return sum(values) / len(values), all(b.proven for b in known)
+    return fsum(values) / len(values), all(b.proven for b in known)
 
 
 def table3(m: Material) -> list[Difference]:
@@ -238,7 +239,7 @@ def named_correlations(m: Material) -> list[tuple[Named, Correlation]]:
             number = structure[level.name].get(named.structure, math.nan)
             if math.isfinite(number):
                 group = groups[level.name, label]
-                points.append((number, sum(map(take, group)) / len(group)))
+                points.append((number, fsum(map(take, group)) / len(group)))
         found.append((named, pearson([x for x, _ in points], [y for _, y in points])))
     return found
 

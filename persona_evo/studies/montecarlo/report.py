@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from persona_evo.playtest.experiment.results import CORRECTION, comparisons, p_words, summaries
-from persona_evo.report import experiment, pages, tables
+from persona_evo.experiments.results import CORRECTION, comparisons, p_words, summaries
+from persona_evo.report import csv_rows, experiment, pages
 from persona_evo.report.pages import Document, Facts, Lines, Section, Styled
 from persona_evo.report.tables import Table
 from persona_evo.report.written import Report
@@ -139,11 +139,11 @@ def _csv(material: Material, found: dict[str, list[Verdict]], path: Path) -> Non
                     "verdict": v.kind,
                 }
             )
-    tables.write_csv(path, rows)
+    csv_rows.write_csv(path, rows)
 
 
 def _facts(material: Material) -> dict[str, str]:
-    from persona_evo.evolve.winner import versions
+    from persona_evo.store.versions import versions
 
     s = material.settings
     return {

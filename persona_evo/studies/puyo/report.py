@@ -13,15 +13,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from persona_evo.evolve.winner import versions
 from persona_evo.formula import parse
 from persona_evo.formula.guards import guards
-from persona_evo.playtest.statistics import mean_interval
-from persona_evo.report import charts, pages, plots, replay, tables
+from persona_evo.report import charts, csv_rows, pages, plots, replay
 from persona_evo.report.pages import Document, Facts, Figure, Gallery, Lines, Section, Svg, Text
 from persona_evo.report.tables import Table
 from persona_evo.report.written import Report
+from persona_evo.statistics import mean_interval
 from persona_evo.store import policies
+from persona_evo.store.versions import versions
 from persona_evo.studies.puyo import games as puyo
 from persona_evo.studies.puyo.cells import (
     BFS,
@@ -382,7 +382,7 @@ def _span_csv(m: Material, number: int, lines: Mapping[str, Sequence[Played]]) -
 
 
 def _csv(m: Material, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
-    tables.write_csv(m.folder / "tables" / f"{name}.csv", rows)
+    csv_rows.write_csv(m.folder / "tables" / f"{name}.csv", rows)
 
 
 def best_game(m: Material) -> Played:

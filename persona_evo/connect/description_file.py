@@ -1,0 +1,281 @@
+"""The TOML file of a connected game, read and checked value by value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from persona_evo.connect.description import GAME_NAME, MAX_BYTES, MOST_SLOTS, SLOTS, Description, MetricWords, key_place
+from persona_evo.connect.launch import GYM
+from persona_evo.connect.pool import MOST_WORKERS, Restarts
+from persona_evo.connect.process_start import Timeouts
+from persona_evo.connect.protocol import MOST_PORT
+from persona_evo.errors import ConnectError, has_control, unknown
+from persona_evo.games import textfile
+from persona_evo.words import counted
+
+KEYS = (
+    "name",
+    "game",
+    "arguments",
+    "workers",
+    "slots",
+    "rollout",
+    "policy",
+    "constant",
+    "personas",
+    "logs",
+    "horizon",
+    "port",
+    "timeouts",
+    "restarts",
+    "settings",
+    "variants",
+    "maps",
+    "outcome",
+    "metrics",
+)
+
+
+BETTER = ("higher", "lower", "neutral")
+
+
+def read(path: Path) -> Description:
+    """The description in a file.
+
+    Raises:
+        ConnectError: it is incomplete or contradicts itself, with the place.
+    """
+    text = textfile.read_text(path, MAX_BYTES, ConnectError)
+    values = textfile.toml(text, str(path), ConnectError, 'lines such as game = "Build/Game.app"')
+    about = _Reader(path.resolve(), text, values).read()
+    about.check_sets()
+    return about
+
+
+class _Reader:
+    """Takes a file's values one by one and refuses what is wrong with its place."""
+
+    def __init__(self, path: Path, text: str, values: Mapping[str, Any]) -> None:
+        self.path, self.text, self.values = path, text, values
+
+    def read(self) -> Description:
+        for key in self.values:
+            if key not in KEYS:
+                expected, hint = unknown(key, KEYS)
+                raise self.wrong("unknown key", key, found=key, expected=expected, hint=hint)
+        name = self.word("name", self.path.stem)
+        if not GAME_NAME.fullmatch(name):
+            raise self.wrong("not a name for a game", "name", found=name, expected="letters, digits, _ and -")
+        workers = self.whole("workers", 1, 1, MOST_WORKERS)
+        limits, again, outcome = self.table("timeouts"), self.table("restarts"), self.table("outcome")
+        self.only("timeouts", limits, ("connect", "handshake", "rollout"))
+        self.only("restarts", again, ("a_minute", "in_all"))
+        self.only("outcome", outcome, ("won", "lost"))
+        logs = self.word("logs", "")
+        game, arguments = self.game()
+        return Description(
+            source=self.path,
+            name=name,
+            game=game,
+            arguments=arguments,
+            workers=workers,
+            slots=self.whole("slots", max(workers, SLOTS), 1, MOST_SLOTS),
+            rollout=self.choice("rollout", ("uniform", "weights", "policy")),
+            policy=self.policy(),
+            constant=self.choice("constant", ("outside", "inside")),
+            personas=self.personas(),
+            logs=self.near(logs) if logs else None,
+            horizon=self.whole("horizon", 0, 0, 1_000_000),
+            port=self.port(workers),
+            timeouts=Timeouts(
+                **{k: self.seconds(k, limits, getattr(Timeouts, k)) for k in ("connect", "handshake", "rollout")}
+            ),
+            restarts=Restarts(
+                **{k: self.whole(k, getattr(Restarts, k), 0, 10_000, again, "restarts") for k in ("a_minute", "in_all")}
+            ),
+            settings=self.plain("settings"),
+            variants=self.variants(),
+            maps=self.maps(),
+            outcome=(self.word("won", "", outcome, "outcome"), self.word("lost", "", outcome, "outcome")),
+            metrics=self.metrics(),
+        )
+
+    def game(self) -> tuple[Path, tuple[str, ...]]:
+        """What is started, and with which arguments."""
+        text, arguments = self.word("game"), self.words("arguments")
+        kind, colon, name = text.partition(":")
+        if kind != "gymnasium" or not colon:
+            return self.near(text), arguments
+        if not name or name.startswith("-"):
+            raise self.wrong("no environment is named", "game", found=text, expected='"gymnasium:FrozenLake-v1"')
+        return GYM, (name, *arguments)
+
+    def port(self, workers: int) -> int:
+        """The first of the ports, of which each worker has one."""
+        port = self.whole("port", 0, 0, MOST_PORT)
+        if port + workers - 1 > MOST_PORT:
+            raise self.wrong(
+                "port is out of range",
+                "port",
+                found=f"{port} with {counted(workers, 'worker')}",
+                expected=f"at most {MOST_PORT + 1 - workers}: worker N listens on port + N",
+            )
+        return port
+
+    def policy(self) -> str:
+        """The rollouts' policy, which goes with `rollout = "policy"` alone."""
+        text = self.word("policy", "")
+        if bool(text) != (self.values.get("rollout") == "policy"):
+            raise self.wrong('`policy` and `rollout = "policy"` go together', "policy" if text else "rollout")
+        return text
+
+    def wrong(self, what: str, key: str, table: str = "", **more: Any) -> ConnectError:
+        return ConnectError(what, place=key_place(self.text, str(self.path), key, table), **more)
+
+    def near(self, text: str) -> Path:
+        """A path of the file, from its folder."""
+        path = Path(text)
+        return path if path.is_absolute() else self.path.parent / path
+
+    def word(
+        self, key: str, default: str | None = None, values: Mapping[str, Any] | None = None, table: str = ""
+    ) -> str:
+        value = (self.values if values is None else values).get(key, default)
+        if value is None:
+            raise self.wrong(f"{key} is missing", key, table, expected=f'{key} = "..."')
+        if not isinstance(value, str) or has_control(value) or (not value and default is None):
+            raise self.wrong(f"{key} is no text", key, table, found=textfile.shown(value), expected=f'{key} = "..."')
+        return value
+
+    def words(self, key: str, values: Mapping[str, Any] | None = None, table: str = "") -> tuple[str, ...]:
+        value = (self.values if values is None else values).get(key, [])
+        if not isinstance(value, list) or not all(isinstance(v, str) and not has_control(v) for v in value):
+            raise self.wrong(
+                f"{key} is no list of texts",
+                key,
+                table,
+                found=textfile.shown(value),
+                expected=f'{key} = ["...", "..."]',
+            )
+        return tuple(value)
+
+    def whole(
+        self, key: str, default: int, low: int, high: int, values: Mapping[str, Any] | None = None, table: str = ""
+    ) -> int:
+        value = (self.values if values is None else values).get(key, default)
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            raise self.wrong(
+                f"{key} is out of range",
+                key,
+                table,
+                found=textfile.shown(value),
+                expected=f"a whole number from {low} to {high}",
+            )
+        return value
+
+    def seconds(self, key: str, values: Mapping[str, Any], default: float) -> float | None:
+        value = values.get(key, default)
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1e6:
+            raise self.wrong(
+                f"the timeout {key} is out of range",
+                key,
+                "timeouts",
+                found=textfile.shown(value),
+                expected="seconds, 0 for no limit",
+            )
+        return float(value) or None
+
+    def choice(self, key: str, known: tuple[str, ...]) -> str:
+        value = self.word(key, known[0])
+        if value not in known:
+            expected, hint = unknown(value, known)
+            raise self.wrong(f"no such {key}", key, found=value, expected=expected, hint=hint)
+        return value
+
+    def table(self, key: str) -> Mapping[str, Any]:
+        value = self.values.get(key, {})
+        if not isinstance(value, dict):
+            raise self.wrong(f"{key} is no table", key, found=textfile.shown(value), expected=f"[{key}]")
+        return value
+
+    def only(self, table: str, values: Mapping[str, Any], keys: tuple[str, ...]) -> None:
+        for key in values:
+            if key not in keys:
+                expected, hint = unknown(key, keys)
+                raise self.wrong(f"unknown key in [{table}]", key, table, found=key, expected=expected, hint=hint)
+
+    def plain(self, key: str) -> Mapping[str, Any]:
+        """A table that can be sent as JSON."""
+        import json
+
+        value = self.table(key)
+        try:
+            json.dumps(value, allow_nan=False)
+        except (TypeError, ValueError, RecursionError) as e:
+            raise self.wrong(
+                f"[{key}] holds what JSON cannot say",
+                key,
+                found=str(e),
+                expected="texts, numbers, true, false, lists and tables",
+            ) from e
+        for reserved in ("map", "variant"):
+            if reserved in value:
+                raise self.wrong(
+                    f"{reserved} is set by the level", reserved, key, expected="names of levels such as cave:hard@3"
+                )
+        return value
+
+    def variants(self) -> Mapping[str, Mapping[str, Any]]:
+        value = self.plain("variants")
+        for name, settings in value.items():
+            if not isinstance(settings, dict) or not re.fullmatch(r"[^:@\s][^:@]*", name):
+                raise self.wrong(
+                    "not a variant",
+                    name,
+                    "variants",
+                    found=textfile.shown(name),
+                    expected="[variants.NAME] with settings",
+                )
+        return value
+
+    def maps(self) -> Mapping[str, tuple[str, ...]]:
+        found = {}
+        for name, value in self.table("maps").items():
+            found[name] = self.words(name, {name: value}, "maps")
+            if not found[name] or has_control(name):
+                raise self.wrong("a set of levels is empty", name, "maps", expected=f'{name} = ["default"]')
+        return found
+
+    def personas(self) -> tuple[Path, ...]:
+        found: list[Path] = []
+        for pattern in self.words("personas"):
+            if Path(pattern).is_absolute():
+                raise self.wrong("a persona's path counts from this file's folder", "personas", found=pattern)
+            try:
+                hits = sorted(self.path.parent.glob(pattern))
+            except (ValueError, NotImplementedError) as e:
+                raise self.wrong("not a pattern", "personas", found=f"{pattern}: {e}") from e
+            if not hits:
+                raise self.wrong("there is no such persona file", "personas", found=pattern)
+            found += [hit for hit in hits if hit not in found]
+        return tuple(found)
+
+    def metrics(self) -> tuple[MetricWords, ...]:
+        value = self.values.get("metrics", [])
+        if not isinstance(value, list) or not all(isinstance(v, dict) for v in value):
+            raise self.wrong("metrics is no list of tables", "metrics", expected="[[metrics]]")
+        found = []
+        for table in value:
+            self.only("metrics", table, tuple(MetricWords.__dataclass_fields__))
+            given = {k: self.word(k, "", table, "metrics") for k in table if k != "symbol"}
+            words = MetricWords(self.word("symbol", None, table, "metrics"), **given)
+            if words.better not in BETTER:
+                expected, hint = unknown(words.better, BETTER)
+                raise self.wrong(
+                    "no such direction", "better", "metrics", found=words.better, expected=expected, hint=hint
+                )
+            found.append(words)
+        return tuple(found)

@@ -1,0 +1,131 @@
+"""HELLO, the frame with which a game introduces itself: written, read, and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from persona_evo.connect.protocol import (
+    MAGIC,
+    MOST_DECISIONS,
+    MOST_HELLO,
+    SYMBOL,
+    VERSION,
+    Hello,
+    Kind,
+    MetricInfo,
+    bad,
+    decode_json,
+    is_number,
+    is_whole,
+    json_frame,
+)
+from persona_evo.errors import ProtocolError, has_control
+
+
+def encode_hello(hello: Hello) -> bytes:
+    """HELLO as a whole frame."""
+    return json_frame(
+        Kind.HELLO,
+        {
+            "magic": MAGIC,
+            "protocol": list(hello.protocol),
+            "library": hello.library,
+            "game": {"name": hello.game[0], "version": hello.game[1]},
+            "nonce": hello.nonce,
+            "capabilities": list(hello.capabilities),
+            "metrics": [m._asdict() for m in hello.metrics],
+            "max_decisions": hello.max_decisions,
+        },
+    )
+
+
+def nonce_in(payload: bytes) -> str:
+    """The nonce of a HELLO, whatever else is in it; "" where there is none.
+
+    Raises:
+        ProtocolError: it is no JSON object, or its nonce is no text.
+    """
+    nonce = decode_json(Kind.HELLO, payload).get("nonce", "")
+    if not isinstance(nonce, str):
+        raise bad("nonce", nonce, "a text, that of PE_NONCE")
+    return nonce
+
+
+def decode_hello(payload: bytes) -> Hello:
+    """HELLO's payload. Its protocol may be another version: see `versions_agree`.
+
+    Raises:
+        ProtocolError: it is not as written.
+    """
+    if len(payload) > MOST_HELLO:
+        raise ProtocolError("HELLO is too large", found=f"{len(payload)} bytes", expected=f"at most {MOST_HELLO}")
+    value = decode_json(Kind.HELLO, payload)
+    if value.get("magic") != MAGIC:
+        raise ProtocolError("this is no game of this protocol", found=repr(value.get("magic")), expected=repr(MAGIC))
+    protocol = value.get("protocol")
+    if not (isinstance(protocol, list) and len(protocol) == 2 and all(is_whole(n, 0, 10**6) for n in protocol)):
+        raise bad("protocol", protocol, "[1, 0]")
+    if protocol[0] != VERSION[0]:
+        nonce = value.get("nonce")
+        said = str(value.get("library", "")), nonce if isinstance(nonce, str) else ""
+        return Hello(said[0], ("", ""), said[1], (), (), 1, (protocol[0], protocol[1]))
+    game = value.get("game")
+    if not isinstance(game, dict) or not all(isinstance(game.get(k), str) for k in ("name", "version")):
+        raise bad("game", game, "an object with name and version")
+    short = all(len(game[k]) <= 200 and _line(game[k]) for k in ("name", "version"))
+    if not game["name"].strip() or not short:
+        raise bad("game", game, "a name and a version of at most 200 characters, on one line each")
+    nonce, library = value.get("nonce"), value.get("library", "")
+    if not isinstance(nonce, str):
+        raise bad("nonce", nonce, "a text, that of PE_NONCE")
+    if not _line(library):
+        raise bad("library", library, "a text on one line")
+    capabilities = value.get("capabilities", [])
+    if not isinstance(capabilities, list) or not all(_line(c) for c in capabilities):
+        raise bad("capabilities", capabilities, "a list of texts on one line each")
+    most = value.get("max_decisions")
+    if not is_whole(most, 1, MOST_DECISIONS):
+        raise bad("max_decisions", most, f"a whole number from 1 to {MOST_DECISIONS}")
+    return Hello(
+        library,
+        (game["name"], game["version"]),
+        nonce,
+        tuple(capabilities),
+        _metrics(value.get("metrics")),
+        most,
+        (protocol[0], protocol[1]),
+    )
+
+
+def _metrics(value: Any) -> tuple[MetricInfo, ...]:
+    if not isinstance(value, list):
+        raise bad("metrics", value, "a list")
+    found: list[MetricInfo] = []
+    for m in value:
+        symbol = m.get("symbol") if isinstance(m, dict) else None
+        if not isinstance(symbol, str) or not SYMBOL.fullmatch(symbol):
+            raise bad("metrics", m, "objects with a symbol of letters, digits and _")
+        if symbol in (other.symbol for other in found):
+            raise ProtocolError("HELLO has two metrics of one symbol", found=symbol)
+        name, low, high = m.get("name") or symbol, m.get("low"), m.get("high")
+        if not _line(name) or not all(b is None or is_number(b) for b in (low, high)):
+            raise bad("metrics", m, "a text on one line as name, numbers or null as low and high")
+        if low is not None and high is not None and low > high:
+            raise bad("metrics", m, "low <= high")
+        found.append(MetricInfo(name, symbol, low, high))
+    return tuple(found)
+
+
+def _line(value: Any) -> bool:
+    """Whether it is a text that a terminal and a table can show as it is."""
+    return isinstance(value, str) and "\n" not in value and not has_control(value)
+
+
+def versions_agree(theirs: Sequence[int]) -> str:
+    """ "" where the other side's protocol can be spoken, else a sentence with both versions and what to update."""
+    if theirs[0] == VERSION[0]:
+        return ""
+    old, ours, other = theirs[0] < VERSION[0], ".".join(map(str, VERSION)), ".".join(map(str, theirs))
+    update = "update the library in the game" if old else "update the driver, persona-evo"
+    return f"the driver speaks protocol {ours}, the game protocol {other}: {update}"

@@ -1,0 +1,225 @@
+"""What is searched by its choices alone: a level of a connected game, or one of the catalog played in this process."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from persona_evo.connect import description, description_file, traces
+from persona_evo.connect.description import Description, LevelName
+from persona_evo.connect.game import of
+from persona_evo.connect.process_start import Factory
+from persona_evo.connect.search import Ordering, Search
+from persona_evo.connect.session import Session
+from persona_evo.connect.traces import Trace
+from persona_evo.connect.within import Within
+from persona_evo.errors import SettingsError, unknown
+from persona_evo.formula import Formula, parse
+from persona_evo.games import mapsets, registry
+from persona_evo.games.core import Game, Level
+from persona_evo.personas import load as load_persona
+from persona_evo.search.settings import SearchSettings
+from persona_evo.search.tree_policy import TreePolicy
+
+Source: TypeAlias = "str | Path | Game | Description | Factory"
+"""A game of the catalog or of one's own (its name, "module:object", itself), a connected one (its description or the
+file of one, a program), or what starts a program: factory(address, port, nonce) -> Popen."""
+
+
+class Stage:
+    """A level of the catalog, or of a game of one's own, in this process.
+
+    Args:
+        game, level: as loaded.
+    """
+
+    def __init__(self, game: Game, level: Level) -> None:
+        self.game, self.level = game, level
+
+    @property
+    def name(self) -> str:
+        """The level's name."""
+        return self.level.name
+
+    def utility(self, score: str = "", persona: str = "") -> Formula:
+        """What is searched for: a formula, a persona's utility, or the game's own score.
+
+        Raises:
+            FormulaError, PersonaError: it cannot be read.
+            SettingsError: the game has no score of its own.
+        """
+        if score:
+            return parse(score, self.game.symbols)
+        if persona:
+            return load_persona(persona, self.game).utility
+        return self._own()
+
+    def _own(self) -> Formula:
+        if self.game.score is None:
+            raise SettingsError(
+                f"{self.game.title} has no score of its own",
+                expected="a score, as a formula over " + ", ".join(self.game.symbols),
+                hint="or name a persona",
+            )
+        return parse(self.game.score(self.level), self.game.symbols)
+
+    def search(
+        self, utility: Formula, policy: TreePolicy, settings: SearchSettings, ordering: Ordering, seed: int, most: int
+    ) -> Search:
+        """A search that has not begun."""
+        within = Within(self.game, self.level)
+        return Search(self.game, within, 0, utility, policy, settings, ordering, seed, most)
+
+    def replay(self, trace: Trace, screen: bool = True, delay: float | None = None) -> None:
+        """Play a trace again, where that can be watched.
+
+        Raises:
+            SettingsError: it cannot: there is no window of the game.
+        """
+        raise SettingsError(
+            f"{self.game.title} has no window",
+            expected="a connected game",
+            hint="persona-evo experiment replay draws it into a GIF",
+        )
+
+    def keep_in(self, folder: Path) -> None:
+        """Where logs of a game that fails are kept; here there are none."""
+
+    def close(self) -> None:
+        """Nothing runs here."""
+
+
+class Connected(Stage):
+    """A level of a connected game, whose processes run until `close`.
+
+    Args:
+        about: its description.
+        level: MAP:VARIANT@SEED.
+
+    Raises:
+        ConnectError: the game does not start.
+        SettingsError: no such level.
+    """
+
+    def __init__(self, about: Description, level: str) -> None:
+        self.about = about
+        self._name: LevelName = about.level(level, sets=True)
+        self._session = Session(about)
+        try:
+            self.game = of(self._session)
+        except BaseException:
+            self._session.close()
+            raise
+
+    @property
+    def name(self) -> str:
+        """MAP:VARIANT@SEED."""
+        return str(self._name)
+
+    def _own(self) -> Formula:
+        return parse("SCORE", self.game.symbols)
+
+    def search(
+        self, utility: Formula, policy: TreePolicy, settings: SearchSettings, ordering: Ordering, seed: int, most: int
+    ) -> Search:
+        """A search that has not begun."""
+        ordering = dataclasses.replace(ordering, mode=self._session.mode)
+        pool = self._session.pool(self._name)
+        return Search(self.game, pool, self._name.seed, utility, policy, settings, ordering, seed, most)
+
+    def replay(self, trace: Trace, screen: bool = True, delay: float | None = None) -> None:
+        """Let the game play a trace in its window.
+
+        Raises:
+            GameError: it came to another end.
+        """
+        traces.replay(self.about, trace, screen=screen, delay=delay)
+
+    def keep_in(self, folder: Path) -> None:
+        """Keep logs and findings of a game that fails there (see `Session.keep_in`)."""
+        self._session.keep_in(folder)
+
+    def close(self) -> None:
+        """End the game's processes."""
+        self._session.close()
+
+
+def open_stage(
+    source: Source, level: str = "", settings: Mapping[str, Any] | str | None = None, workers: int = 1
+) -> Stage:
+    """Make a level ready to be searched.
+
+    Args:
+        source: see Source.
+        level: a name or file of the game's levels, MAP:VARIANT@SEED for connected games; "" for the game's first level.
+        settings: options of the level (catalog), or what is passed to the game (connected); a text names the variant of
+            a connected game.
+        workers: processes of a connected game.
+
+    Raises:
+        PersonaEvoError: no such game, level or option.
+    """
+    about = _description(source)
+    if about is None:
+        game = source if isinstance(source, Game) else registry.get(str(source))
+        if isinstance(settings, str):
+            raise SettingsError(
+                "a text is no settings of a game of the catalog",
+                found=settings,
+                expected="options of its levels by name",
+            )
+        return Stage(game, _level(game, level, settings or {}))
+    if isinstance(settings, str):
+        level, settings = _with_variant(level, settings), {}
+    merged = {**about.settings, **(settings or {})}
+    for reserved in ("map", "variant"):
+        if reserved in merged:
+            raise SettingsError(
+                f"{reserved} is set by the level", found=str(merged[reserved]), expected="level = MAP:VARIANT@SEED"
+            )
+    about = dataclasses.replace(about, settings=merged, workers=workers, slots=workers)
+    return Connected(about, level or "default")
+
+
+def _description(source: Source) -> Description | None:
+    """What a connected game is described by; None for other games."""
+    if isinstance(source, Description):
+        return source
+    if isinstance(source, Game):
+        if source.outside is not None:
+            raise SettingsError(f"{source.title} is searched by its file", expected="the TOML file that describes it")
+        return None
+    if callable(source):
+        return description.plain(Path("factory"), source)
+    text = str(source)
+    if text.endswith(".toml"):
+        return description_file.read(Path(text))
+    known = text in registry.names() or (":" in text and not Path(text).exists())
+    return None if known or not Path(text).exists() else description.plain(Path(text).resolve())
+
+
+def _with_variant(level: str, variant: str) -> str:
+    """A level's name with another variant."""
+    map_, at, seed = level.partition("@")
+    return f"{map_.partition(':')[0] or 'default'}:{variant}{at}{seed}"
+
+
+def _level(game: Game, name: str, options: Mapping[str, Any]) -> Level:
+    if not name:
+        found = mapsets.shipped(game)
+        name = next(iter(found.sets.get("train", ())), "") or next(iter(found.levels), "")
+        if not name:
+            raise SettingsError(f"{game.title} ships no levels", expected="the name of a level's file")
+    import inspect
+
+    known = [p.name for p in inspect.signature(game.load).parameters.values() if p.kind == p.KEYWORD_ONLY]
+    for key in options:
+        if key not in known:
+            expected, hint = unknown(key, known)
+            raise SettingsError(f"{game.title} has no such option for levels", found=key, expected=expected, hint=hint)
+    levels = mapsets.resolve(game, [name], options)
+    if len(levels) != 1:
+        raise SettingsError("this names several levels", found=name, expected="one level")
+    return levels[0]

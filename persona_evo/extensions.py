@@ -1,0 +1,106 @@
+"""What other packages add by name: through an entry point of a group, or with `register`.
+
+    [project.entry-points."persona_evo.mutations"]
+    swap = "my_package:SWAP"
+
+The value of an entry point is "module:object". The object is an instance of the class that belongs to the group. Entry
+points are looked up only for a name that is not built in, and only the one that is asked for is loaded.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar, TypeVar
+
+from persona_evo.errors import PersonaEvoError, Place, SettingsError
+from persona_evo.names import is_name
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+
+class Extension:
+    """Base of what can be added.
+
+    Attributes:
+        group: the group of its entry points.
+        noun: what it is called in messages.
+    """
+
+    group: ClassVar[str]
+    noun: ClassVar[str]
+
+
+E = TypeVar("E", bound=Extension)
+
+_registered: dict[str, dict[str, Extension]] = {}
+"""Group -> name -> what was registered."""
+
+
+def register(name: str, extension: Extension) -> None:
+    """Add an extension to this process. A name that was registered before gets the new value.
+
+    Args:
+        name: letters, digits, _ and -, a letter first. Built-in names stay what they are.
+        extension: an instance of one of the classes that extensions are made of.
+
+    Raises:
+        SettingsError: this is not a name, or not an extension.
+    """
+    if not isinstance(extension, Extension):
+        raise SettingsError(
+            "only extensions can be registered",
+            found=repr(extension)[:80],
+            expected="an instance of " + ", ".join(sorted(kind.__name__ for kind in Extension.__subclasses__())),
+        )
+    if not isinstance(name, str) or not is_name(name, digits=False):
+        raise SettingsError(
+            f"a {extension.noun} cannot have this name",
+            found=repr(name),
+            expected="letters, digits, _ and -, a letter first",
+        )
+    _registered.setdefault(extension.group, {})[name] = extension
+
+
+@functools.cache
+def _installed(group: str) -> Mapping[str, EntryPoint]:
+    """The entry points of a group by name; the first by value where two packages use the same name."""
+    from importlib.metadata import entry_points
+
+    found: dict[str, EntryPoint] = {}
+    for point in sorted(entry_points(group=group), key=lambda point: (point.name, point.value)):
+        found.setdefault(point.name, point)
+    return found
+
+
+def names(group: str) -> list[str]:
+    """The names in a group, in alphabetical order; nothing is loaded."""
+    return sorted({**_installed(group), **_registered.get(group, {})})
+
+
+def load(kind: type[E], name: str) -> E:
+    """The extension of a class and a name, which is one of `names`.
+
+    Raises:
+        SettingsError: it cannot be loaded, or is something else.
+    """
+    given = _registered.get(kind.group, {}).get(name)
+    if given is not None:
+        assert isinstance(given, kind)
+        return given
+    point = _installed(kind.group)[name]
+    place = Place(f"entry point {name} = {point.value}")
+    package = point.dist.name if point.dist is not None else ""
+    hint = f"reinstall the package {package or 'that it comes with'}, or ask its authors"
+    what = f"the {kind.noun} {name!r} cannot be loaded"
+    try:
+        found = point.load()
+    except PersonaEvoError as e:
+        raise SettingsError(what, place=place, found=str(e), hint=hint) from e
+    except (Exception, SystemExit) as e:
+        raise SettingsError(what, place=place, found=f"{type(e).__name__}: {e}", hint=hint) from e
+    if not isinstance(found, kind):
+        expected = f"a {kind.__module__}.{kind.__qualname__}"
+        raise SettingsError(what, place=place, found=repr(found)[:80], expected=expected, hint=hint)
+    return found

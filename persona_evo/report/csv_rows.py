@@ -1,0 +1,261 @@
+"""Results as rows of CSV files, and the files themselves."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from persona_evo.games.findings import Finding, where
+from persona_evo.jobs import schema
+from persona_evo.playtest.compare import Row
+from persona_evo.playtest.correlations import CorrelationRow
+from persona_evo.playtest.metrics import Summary
+from persona_evo.playtest.records import Playthrough
+from persona_evo.statistics import Interval
+
+
+def finding_rows(findings: Iterable[Finding], accepted: Iterable[tuple[Finding, str]] = ()) -> list[dict[str, object]]:
+    """Findings for a CSV file, one a row, the accepted ones last and with their reasons."""
+    rows: list[dict[str, object]] = []
+    for finding, reason in [*((f, "") for f in findings), *accepted]:
+        plain = finding.to_dict()
+        rows.append(
+            {
+                "severity": finding.severity,
+                "kind": finding.kind,
+                "level": finding.level,
+                "places": " ".join(plain["places"]),
+                "players": "; ".join(finding.players),
+                "text": finding.text,
+                "look": finding.look,
+                "trace": finding.trace or "",
+                "accepted": reason,
+                "evidence": json.dumps(plain["evidence"], ensure_ascii=False) if finding.evidence else "",
+            }
+        )
+    return rows
+
+
+def write_csv(path: Path | str, rows: Iterable[Mapping[str, object]], headers: Sequence[str] | None = None) -> int:
+    """Write a CSV file (UTF-8, RFC 4180 quoting); the number of rows. Headers are the first row's keys if not given.
+
+    Numbers have as many digits as mean something: DIGITS of them, whole numbers all of theirs. Text that a spreadsheet
+    would compute, such as the name of a level "=A1", has an apostrophe before it.
+    """
+    body = [{key: _cell(value) for key, value in row.items()} for row in rows]
+    names = list(headers) if headers is not None else list(dict.fromkeys(key for row in body for key in row))
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, names, restval="", extrasaction="ignore")
+    writer.writerow({name: _cell(name) for name in names})
+    writer.writerows(body)
+    schema.write_atomically(Path(path), text.getvalue())
+    return len(body)
+
+
+DIGITS = 8
+"""Significant digits of a number in a CSV file."""
+
+
+_COMPUTED = re.compile(r"[=+@\t\r]|-(?![0-9.])")
+"""How text begins that spreadsheets take for a formula."""
+
+
+def _cell(value: object) -> object:
+    """A value as a CSV file has it."""
+    if isinstance(value, str):
+        return f"'{value}" if _COMPUTED.match(value) else value
+    return _rounded(value)
+
+
+def _rounded(value: object) -> object:
+    """A number without the digits that binary fractions leave behind: 0.3 for 0.30000000000000004, 20 for 20.0."""
+    if not isinstance(value, float) or not math.isfinite(value):
+        return value
+    return int(value) if value.is_integer() and abs(value) < 1e15 else f"{value:.{DIGITS}g}"
+
+
+def summary_rows(summaries: Iterable[Summary]) -> list[dict[str, object]]:
+    """Summaries for a CSV file, one measure a row; the level EVERY stands for all levels."""
+    rows: list[dict[str, object]] = []
+    for s in summaries:
+        start: dict[str, object] = {"level": s.level, "player": s.player, "persona": s.persona}
+        for key, v in _measured(s).items():
+            rows.append(
+                {
+                    **start,
+                    "measure": key,
+                    "value": v.value,
+                    "low": v.ends[0],
+                    "high": v.ends[1],
+                    "n": s.trials if v.note else v.n,
+                    "note": v.note,
+                }
+            )
+        counts = {**_single(s), **_causes(s)}
+        rows += [{**start, "measure": key, "value": value, "n": s.trials} for key, value in counts.items()]
+    return rows
+
+
+def wide_rows(summaries: Sequence[Summary]) -> list[dict[str, object]]:
+    """Summaries for a CSV file, one level and player a row: each measure with the ends of its interval beside it."""
+    causes = dict.fromkeys(column for s in summaries for column in _causes(s))
+    return [
+        {
+            "level": s.level,
+            "player": s.player,
+            "persona": s.persona,
+            "trials": s.trials,
+            **{
+                name: value
+                for key, v in _measured(s).items()
+                for name, value in ((key, v.value), (f"{key}_low", v.ends[0]), (f"{key}_high", v.ends[1]))
+            },
+            **_single(s),
+            **{column: _causes(s).get(column, 0) for column in causes},
+        }
+        for s in summaries
+    ]
+
+
+def _causes(s: Summary) -> dict[str, int]:
+    """How often a player lost, by column."""
+    return {f"{'losses' if s.opponents else 'deaths'}:{cause}": count for cause, count in s.deaths.items()}
+
+
+def _measured(s: Summary) -> dict[str, Interval]:
+    """What a summary has an interval of, by the measure's key."""
+    harm = {"damage": s.damage, "health": s.health}
+    return {
+        **s.rates,
+        **s.metrics,
+        "steps": s.steps,
+        "utility": s.utility,
+        "seconds": s.seconds,
+        **{key: v for key, v in harm.items() if v is not None},
+    }
+
+
+def _single(s: Summary) -> dict[str, object]:
+    """What a summary has one number of, by name."""
+    limits: dict[str, object] = {
+        "bound": s.bound.utility if s.bound else "",
+        "bound_proven": int(s.bound.proven) if s.bound else "",
+        "bound_ratio": "" if s.ratio is None else s.ratio,
+    }
+    lost = "losses" if s.opponents else "deaths"
+    return {
+        "best_utility": s.best_utility,
+        **({} if s.opponents else limits),
+        **{end: n for end, n in s.ends.items() if end != "lost"},
+        lost: s.lost,
+        **_causes(s),
+    }
+
+
+def record_rows(records: Iterable[Playthrough]) -> list[dict[str, object]]:
+    """Playthroughs for a CSV file, one a row, without their actions and positions.
+
+    Those of two-player games also name the opponent, the side and the result.
+    """
+    plain = (
+        "level",
+        "player",
+        "persona",
+        "policy",
+        "trial",
+        "seed",
+        "outcome",
+        "cause",
+        "utility",
+        "best_utility",
+        "steps",
+        "seconds",
+        "stopped",
+        "iterations",
+        "nodes",
+        "proven",
+    )
+    return [
+        {
+            **{name: getattr(r, name) for name in plain},
+            "search": "" if r.search is None else r.search,
+            **r.against,
+            **r.metrics,
+            **_end_row(r),
+            **({"skill": r.skill} if r.skill else {}),
+        }
+        for r in records
+    ]
+
+
+def _end_row(record: Playthrough) -> dict[str, object]:
+    """How the game ended after the plan, in columns; none where it was not played to its end."""
+    end = record.end
+    if end is None:
+        return {}
+    place = "" if end.place is None else where(end.place)
+    harm = {"damage": record.damage, "health": record.hit_points[-1]} if record.hit_points else {}
+    return {
+        "end": end.outcome,
+        "end_utility": end.utility,
+        "end_turn": end.turn,
+        "end_cause": end.cause,
+        "end_place": place,
+        **harm,
+    }
+
+
+def comparison_rows(rows: Iterable[Row]) -> list[dict[str, object]]:
+    """Rows of a comparison for a CSV file."""
+    return [
+        {
+            "level": r.level,
+            "player_a": r.player_a,
+            "player_b": r.player_b,
+            "measure": r.measure.key,
+            "a": r.a.value,
+            "a_low": r.a.ends[0],
+            "a_high": r.a.ends[1],
+            "a_n": r.a.n,
+            "b": r.b.value,
+            "b_low": r.b.ends[0],
+            "b_high": r.b.ends[1],
+            "b_n": r.b.n,
+            "difference": r.difference.value,
+            "difference_low": r.difference.ends[0],
+            "difference_high": r.difference.ends[1],
+            "vargha_delaney": r.effect.value,
+            "vargha_delaney_low": r.effect.ends[0],
+            "vargha_delaney_high": r.effect.ends[1],
+            "test": r.test,
+            "statistic": r.statistic,
+            **{name: "" if r.exact else getattr(r, name) for name in ("p", "p_holm", "p_rank", "p_rank_holm")},
+            "differs": int(r.differs()),
+            "note": r.note,
+            "verdict": r.verdict,
+        }
+        for r in rows
+    ]
+
+
+def correlation_rows(rows: Iterable[CorrelationRow]) -> list[dict[str, object]]:
+    """Correlations for a CSV file."""
+    return [
+        {
+            "structure": r.structure,
+            "player": r.player,
+            "result": r.result,
+            "r": r.pearson.r,
+            "p": r.pearson.p,
+            "p_holm": r.p_holm,
+            "spearman": r.spearman.r,
+            "p_spearman": r.spearman.p,
+            "levels": r.n,
+        }
+        for r in rows
+    ]

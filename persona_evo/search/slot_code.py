@@ -1,0 +1,49 @@
+"""The machine code of what `selection_rules` reads children with, imported only where a rule is compiled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+
+from persona_evo.compiling.arrays import Shape
+from persona_evo.compiling.frontend import Row
+
+_TABLE, _ROW = Row(Shape("float64", 2)), Row(Shape("float64", 1))
+
+
+@intrinsic
+def float_bits(context: Any, x: Any) -> Any:
+    """The bits of a float64 as int64."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.bitcast(args[0], ir.IntType(64))
+
+    return types.int64(types.float64), build
+
+
+@intrinsic
+def float_table(context: Any, address: Any, rows: Any, columns: Any) -> Any:
+    """The table of float64 at an address."""
+    return _TABLE(types.int64, types.int64, types.int64), _row_builder(_TABLE)
+
+
+@intrinsic
+def float_row(context: Any, address: Any, n: Any) -> Any:
+    """The row of float64 at an address."""
+    return _ROW(types.int64, types.int64), _row_builder(_ROW)
+
+
+def _row_builder(kind: Row) -> Any:
+    """What makes a row or a table of its address and its sizes."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        made = cgutils.create_struct_proxy(kind)(context, builder)
+        made.data = builder.inttoptr(args[0], ir.PointerType())
+        for k in range(kind.dimensions):
+            setattr(made, f"n{k}", args[1 + k])
+        return made._getvalue()
+
+    return build

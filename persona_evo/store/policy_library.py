@@ -1,0 +1,149 @@
+"""Policies by name: the folders they are looked for in, and what is there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from persona_evo.errors import InputError, PolicyError, unknown
+from persona_evo.store import runs
+from persona_evo.store.policies import Policy, foreign, read
+from persona_evo.words import counted
+
+FOLDER = "policies"
+"""Folder of a project's own policies, and of those that ship."""
+
+
+def shipped_folder() -> Path | None:
+    """Where the policies stand that ship with the project: in the installed package, or in the source tree."""
+    package = Path(__file__).parents[1]
+    for folder in (package / "_policies", package.parent / FOLDER):
+        if folder.is_dir():
+            return folder
+    return None
+
+
+def folders(game: str) -> list[Path]:
+    """The folders in which policies of a game are looked for, first ones first."""
+    shipped = shipped_folder()
+    found: list[Path] = []
+    for folder in (Path(FOLDER) / game, shipped / game if shipped else None):
+        if folder is not None and folder.is_dir() and all(folder.resolve() != f.resolve() for f in found):
+            found.append(folder)
+    return found
+
+
+MOST_SHOWN = 3
+"""Runs that an error names."""
+
+
+def _runs_in(folder: Path) -> str | None:
+    """What to name instead of a folder that holds runs: those that have a policy, the newest first."""
+    found = [run for run in runs.find_runs(folder)[::-1] if runs.policy_of(run) is not None]
+    shown = ", ".join(map(str, found[:MOST_SHOWN]))
+    return (
+        None
+        if not found
+        else f"it holds {counted(len(found), 'run')} with a policy: name {shown}"
+        + (", ..." if found[MOST_SHOWN:] else "")
+    )
+
+
+def find(name: str | Path, game: str) -> Policy:
+    """The policy called `name`, or in the file `name`.
+
+    Raises:
+        PolicyError: there is none, it is damaged, or it belongs to another game.
+    """
+    path = Path(name)
+    if path.is_file():
+        return _for_game(read(path), game)
+    if isinstance(name, Path) or path.suffix == ".json" or len(path.parts) > 1:
+        raise PolicyError(
+            "no such policy file",
+            found=str(name),
+            expected="a JSON file of a policy, or a run's folder",
+            hint=_runs_in(path),
+        )
+    for folder in folders(game):
+        candidate = folder / f"{name}.json"
+        if candidate.is_file():
+            return _for_game(read(candidate), game)
+    expected, hint = unknown(str(name), {f.stem for folder in folders(game) for f in folder.glob("*.json")})
+    if others := games_with(str(name)):
+        have = "has" if len(others) == 1 else "have"
+        hint = f"{' and '.join(others)} {have} one of this name: add --game {others[0]}"
+    raise PolicyError(
+        "no such policy",
+        found=str(name),
+        expected=expected + ", a policy file or a run's folder",
+        hint=_runs_in(path) or hint,
+    )
+
+
+def load(name: str | Path, game: str) -> Policy:
+    """A policy by name or file, or the final one of a run's folder.
+
+    Raises:
+        PolicyError: there is none, it is damaged, or it belongs to another game.
+    """
+    path = file_of(name)
+    return find(str(name) if path is None else path, game)
+
+
+def file_of(name: str | Path) -> Path | None:
+    """The file that `name` stands for: itself, or the final policy of a run's folder; None where it is a name.
+
+    Raises:
+        PolicyError: the run has no policy yet.
+    """
+    path = Path(name)
+    if path.is_dir() and (path / runs.CONFIG).is_file():
+        final = runs.policy_of(path)
+        if final is None:
+            raise PolicyError(
+                "the run has no policy yet", found=str(path), hint=f"finish it: persona-evo evolve --resume {path}"
+            )
+        return final
+    return path if path.is_file() else None
+
+
+def _for_game(policy: Policy, game: str) -> Policy:
+    if policy.game != game:
+        raise foreign(policy, game)
+    return policy
+
+
+def games_with(name: str) -> list[str]:
+    """Games that have a policy of this name."""
+    shipped = shipped_folder()
+    return sorted(
+        {
+            file.parent.name
+            for root in (Path(FOLDER), shipped)
+            if root is not None
+            for file in root.glob("*/*.json")
+            if file.stem == name
+        }
+    )
+
+
+def available(game: str) -> list[Policy]:
+    """All policies that `find` finds by name, sorted by name; damaged ones are passed over (see `damaged`)."""
+    return [policy for policy in _survey(game) if isinstance(policy, Policy)]
+
+
+def damaged(game: str) -> list[InputError]:
+    """What is wrong with the files that could be found by name, but cannot be read."""
+    return [error for error in _survey(game) if not isinstance(error, Policy)]
+
+
+def _survey(game: str) -> list[Policy | InputError]:
+    found: dict[str, Policy | InputError] = {}
+    for folder in folders(game):
+        for path in sorted(folder.glob("*.json")):
+            if path.stem not in found:
+                try:
+                    found[path.stem] = read(path)
+                except InputError as e:
+                    found[path.stem] = e
+    return [found[name] for name in sorted(found)]
