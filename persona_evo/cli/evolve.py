@@ -138,6 +138,7 @@ def add(commands: Commands) -> None:
     options.add_out(parser, "folder in which to make the run's folder (default: runs)")
     options.add_level_options(parser)
     parser.add_argument("--resume", type=path, metavar="RUN", help="continue the run in this folder")
+    options.add_trust(parser)
     parser.set_defaults(run=run)
 
 
@@ -255,11 +256,12 @@ def _resume(args: argparse.Namespace, end: float | None, workers: Workers) -> in
             )
     from persona_evo.store import runs
 
+    options.accept(args, args.resume)
     config = runs.read_config(args.resume)
-    from persona_evo.evolve.run import resume, summary
+    from persona_evo.evolve.run import resume, summary_of
     from persona_evo.games import registry
 
-    note(f"resuming {args.resume}: {summary(config)}")
+    note(f"resuming {args.resume}: {summary_of(args.resume)}")
     outcome = resume(
         args.resume,
         generations=args.generations,

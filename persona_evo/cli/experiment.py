@@ -136,6 +136,7 @@ def _replay(args: argparse.Namespace) -> int:
 
     folder = Path(args.name)
     options.check_gif(args.out)
+    options.accept(args, folder)
     experiment = course.reopen(folder)
     if args.out is not None and not experiment.connected:
         options.check_picture(args.out)

@@ -129,6 +129,7 @@ def add(commands: Commands) -> None:
         metavar="N",
         help="replay: which game, as the page numbers them (default: the closest)",
     )
+    options.add_trust(parser)
     parser.set_defaults(run=run)
 
 
@@ -294,6 +295,7 @@ def _replay(args: argparse.Namespace) -> int:
     from persona_evo.matches import reopening
     from persona_evo.report import match as report
 
+    options.accept(args, folder)
     kept = reopening.reopen(folder)
     if not kept.records:
         raise SettingsError(

@@ -116,6 +116,7 @@ def add(commands: Commands) -> None:
         "(default: a new one below runs/playtests/)",
     )
     parser.add_argument("--resume", type=path, metavar="FOLDER", help="continue the playtest in this folder")
+    options.add_trust(parser)
     parser.set_defaults(run=run)
 
 
@@ -342,6 +343,7 @@ def _resumed(args: argparse.Namespace, workers: Workers) -> Results:
     from persona_evo.api.results import as_results
     from persona_evo.playtest import batch
 
+    options.accept(args, args.resume)
     played = batch.resume(args.resume, workers=workers, progress=teller(), game_name=options.moved(args))
     note(
         f"{counted(len(played.players), 'player')}, {counted(len(played.levels), 'level')}, "

@@ -388,7 +388,7 @@ class Client:
             if unknown or "lookahead" not in self._capabilities or value.get("kind") != "rollout":
                 raise ValueError(f"no metrics of this game: {', '.join(unknown)}" if unknown else "no lookahead here")
             self._policies[int(value["id"])] = formula
-        except (KeyError, TypeError, ValueError, InputError) as e:
+        except (KeyError, TypeError, ValueError, OverflowError, InputError) as e:
             self._send(_error("policy", f"the policy cannot be played by: {e}"))
 
     def _connect(self, address: str, port: int, hello: p.Hello) -> None:

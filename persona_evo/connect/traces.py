@@ -12,11 +12,9 @@ from persona_evo.connect.description_file import read
 from persona_evo.connect.findings import changed
 from persona_evo.connect.session import Session
 from persona_evo.errors import GameError, ProtocolError, RunError
-from persona_evo.games.textfile import read_text
-from persona_evo.jobs import schema
+from persona_evo.jobs import checksum, schema
 
 FORMAT = 1
-MAX_BYTES = 64 * 2**20
 _RESTORE = "restore the file from a copy, or search again"
 
 
@@ -32,7 +30,7 @@ class Trace:
     pairs: tuple[tuple[int, int], ...]
 
     def save(self, path: Path) -> None:
-        """Write it as JSON."""
+        """Write it as JSON with a checksum."""
         value = {
             "format": FORMAT,
             "game": self.game,
@@ -43,7 +41,7 @@ class Trace:
             "choices": [c for c, _ in self.pairs],
             "counts": [n for _, n in self.pairs],
         }
-        path.write_text(json.dumps(value) + "\n", encoding="utf-8")
+        schema.write_atomically(path, checksum.sealed(json.dumps(value)) + "\n")
 
 
 def load(path: Path) -> Trace:
@@ -52,8 +50,7 @@ def load(path: Path) -> Trace:
     Raises:
         RunError: there is none, or it is damaged; with line and column.
     """
-    text = read_text(path, MAX_BYTES, RunError)
-    reader = schema.Reader(schema.parse(text, str(path), RunError), text, str(path), RunError)
+    reader = schema.Reader(*schema.read(path, RunError), str(path), RunError)
     if "choices" not in reader.data:
         raise reader.fail(
             "this is no file with a trace",

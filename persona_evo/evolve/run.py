@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from persona_evo.agents.duel import League
+from persona_evo.agents.skill import skill_from_dict
 from persona_evo.errors import ConnectError, SettingsError
 from persona_evo.evolve import genome, reopening, sampled
 from persona_evo.evolve import winner as winners
@@ -26,10 +27,10 @@ from persona_evo.evolve.schedule import Phase, Schedule, TellPhase
 from persona_evo.evolve.setting import SkilledPlay, in_words
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.training import Training
-from persona_evo.games import registry
+from persona_evo.games import registry, trust
 from persona_evo.games.commands import command
 from persona_evo.games.core import Game, Level, closing_outside
-from persona_evo.games.level_text import LevelText
+from persona_evo.games.level_text import LevelText, check_levels
 from persona_evo.jobs.workers import Workers, lent
 from persona_evo.personas import Persona
 from persona_evo.search.settings import Budget, SearchSettings
@@ -168,6 +169,7 @@ def _configuration(
     spec = training.spec
     return {
         "game": spec.game,
+        **trust.code_of(spec.game),
         "game_version": game.version,
         "persona": {"name": persona.name, "title": persona.title, "priority": persona.priority},
         "seed": seed,
@@ -239,6 +241,8 @@ def resume(
     """
     with contextlib.ExitStack() as stack:
         run = stack.enter_context(runs.Run.resume(folder))
+        if game_name is None:
+            trust.check(run.config, str(run.folder / runs.CONFIG))
         run.config = {**run.config, "game": registry.again(run.config["game"], game_name, str(folder))}
         game = registry.get(str(run.config["game"]))
         stack.enter_context(closing_outside(game))
@@ -432,6 +436,25 @@ def _policy_of(folder: Path, generations: int) -> tuple[Path, float, float | Non
         return None
     values = policy.run.get("priority", {}).values()
     return path, fsum(values) / max(1, len(values)), policy.mean
+
+
+def summary_of(folder: Path) -> str:
+    """One line on a run, for people.
+
+    Raises:
+        RunError: its configuration is damaged.
+    """
+    r = runs.config_reader(folder)
+    reopening.settings_of(folder)
+    r.object("evolution").text_of("preset")
+    reopening.budget_at(r)
+    check_levels(r)
+    if "skill" in r.data:
+        r.made("skill", skill_from_dict)
+    if "league" in r.data:
+        for opponent in r.object("league").items("opponents"):
+            opponent.text_of("name")
+    return summary(r.data)
 
 
 def summary(config: Mapping[str, Any]) -> str:

@@ -24,6 +24,7 @@ from persona_evo.errors import InputError, Place, RunError
 from persona_evo.experiments.design import Cell, Experiment
 from persona_evo.experiments.run import Growth, search
 from persona_evo.experiments.subject import Stage
+from persona_evo.games import trust
 from persona_evo.jobs import runner, schema
 from persona_evo.jobs.cache import WorkerCache
 from persona_evo.jobs.dispatch import Dispatch
@@ -216,7 +217,7 @@ def reopen(folder: Path) -> Experiment:
     """
     r = KIND.reader(folder)
     try:
-        return Experiment.from_dict(dict(r.data))
+        made = Experiment.from_dict(dict(r.data))
     except (KeyError, TypeError, ValueError, AttributeError, InputError) as e:
         raise RunError(
             "the experiment's file is damaged",
@@ -224,6 +225,8 @@ def reopen(folder: Path) -> Experiment:
             found=str(e).partition("\n")[0],
             hint=schema.RESTORE,
         ) from e
+    trust.check(r.data, r.source)
+    return made
 
 
 def configuration(experiment: Experiment) -> dict[str, Any]:
@@ -243,7 +246,7 @@ def configuration(experiment: Experiment) -> dict[str, Any]:
             levels.append(stage.level.text if not experiment.connected else stage.name)
         finally:
             stage.close()
-    return {**experiment.to_dict(), "game_version": version, "levels": levels}
+    return {**experiment.to_dict(), **trust.code_of(experiment.game), "game_version": version, "levels": levels}
 
 
 class _Reporter:

@@ -21,7 +21,7 @@ from persona_evo.agents.contest import Contest, Seat, contest
 from persona_evo.agents.core import Agent, Mind, warm_up
 from persona_evo.agents.program import MEGABYTES, MOVE_SECONDS, Program
 from persona_evo.errors import Place, RunError, SettingsError
-from persona_evo.games import registry
+from persona_evo.games import registry, trust
 from persona_evo.games.core import Game, Level
 from persona_evo.games.level_text import LevelText
 from persona_evo.jobs import runner
@@ -29,6 +29,7 @@ from persona_evo.jobs.dispatch import Dispatch
 from persona_evo.jobs.folder import JobFolder
 from persona_evo.jobs.journal import Journal
 from persona_evo.jobs.progress import Forecast, Progress, Tell
+from persona_evo.jobs.regular import opened
 from persona_evo.jobs.workers import Workers
 from persona_evo.matches import cost
 from persona_evo.matches.records import AGAIN, CHANGED, KIND, PROGRAMS, Record, even, games, log
@@ -77,6 +78,7 @@ class Match:
         """As plain values, for the folder. version: of the game."""
         return {
             "game": self.game,
+            **trust.code_of(self.game),
             "game_version": version,
             "games": self.games,
             "swap": self.swap,
@@ -272,7 +274,8 @@ def digest(program: str) -> str:
         SettingsError: it cannot be read.
     """
     try:
-        return hashlib.blake2b(Path(program).read_bytes(), digest_size=8).hexdigest()
+        with opened(Path(program), SettingsError, "a Python file") as file:
+            return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=8)).hexdigest()
     except OSError as e:
         raise SettingsError(
             "the program cannot be read",

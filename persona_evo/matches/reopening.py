@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from persona_evo.agents.core import Agent, agent_from
 from persona_evo.errors import InputError, PersonaEvoError, Place, RunError
-from persona_evo.games import registry
+from persona_evo.games import registry, trust
 from persona_evo.games.core import Game, Level
 from persona_evo.games.level_text import LevelText
 from persona_evo.jobs import schema
@@ -59,6 +59,7 @@ def reopen(folder: Path) -> Kept:
     """
     r = KIND.reader(folder)
     name = r.text_of("game")
+    trust.check(r.data, r.source)
     game = _made(r, ("game",), lambda: registry.get(name))
     if r.whole("game_version") != game.version:
         raise r.fail(

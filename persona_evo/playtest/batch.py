@@ -23,7 +23,7 @@ from persona_evo.agents.core import agent_from, check
 from persona_evo.agents.duel import League
 from persona_evo.agents.skill import errs
 from persona_evo.errors import ConnectError, Place, RunError, SettingsError
-from persona_evo.games import registry
+from persona_evo.games import registry, trust
 from persona_evo.games.commands import command
 from persona_evo.games.core import Game, Level, closing_outside
 from persona_evo.games.level_text import LevelText, load_levels
@@ -284,6 +284,9 @@ def kept(folder: Path, *, game_name: str | None = None) -> Results:
 def _reopened(folder: Path, game_name: str | None) -> tuple[Reopened, str, Results]:
     """A batch as its folder has it: as written, how the registry finds its game now, and without its playthroughs."""
     known = journal.reopen(folder)
+    reader = journal.KIND.reader(folder)
+    if game_name is None:
+        trust.check(reader.data, reader.source)
     name = registry.again(known.game, game_name, str(folder))
     game = registry.get(name)
     if game.version != known.game_version:
@@ -294,7 +297,6 @@ def _reopened(folder: Path, game_name: str | None) -> tuple[Reopened, str, Resul
             expected=f"version {game.version}",
             hint="play into another folder",
         )
-    reader = journal.KIND.reader(folder)
     levels = load_levels(reader, game)
     for row in reader.items("players"):
         if "agent" in row.data:
@@ -322,6 +324,7 @@ def configuration(spec: Spec, game: Game, players: Sequence[Player], trials: int
     """All that a batch's result depends on, as plain values; `journal.reopen` reads it back."""
     return {
         "game": spec.game,
+        **trust.code_of(spec.game),
         "game_version": game.version,
         "seed": seed,
         "trials": trials,
