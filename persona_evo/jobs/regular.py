@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import stat
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 from persona_evo.errors import InputError, Place
 
@@ -17,7 +17,7 @@ _KINDS = {
 }
 
 
-def opened(path: Path, error: type[InputError], expected: str = "a regular file") -> BinaryIO:
+def opened(path: Path, error: type[InputError], expected: str = "a regular file") -> BufferedReader:
     """Open a file for reading.
 
     Args:

@@ -159,7 +159,7 @@ def test_policies_of_the_folder_come_before_those_that_ship(tmp_path: Path, monk
         policies.write(Policy(name, GAME, formula="MS", notes=notes), shipped / GAME / f"{name}.json")
     work = tmp_path / "work"
     policies.write(Policy("mk", GAME, formula="MS", notes="own"), work / "policies" / GAME / "mk.json")
-    monkeypatch.setattr(policies, "shipped_folder", lambda: shipped)
+    monkeypatch.setattr(policy_library, "shipped_folder", lambda: shipped)
     monkeypatch.chdir(work)
     assert policy_library.find("mk", GAME).notes == "own"
     assert policy_library.find("r", GAME).notes == "shipped"
