@@ -22,12 +22,23 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Self
 
+_MOST_FOUND, _MOST_TEXT = 500, 4000
+"""Characters of a message that show what was found, and of each other part of it."""
+
 _CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def printable(text: str) -> str:
     """A text that a terminal shows as it is: control characters but line ends are written as escapes."""
     return _CONTROL.sub(lambda m: m.group().encode("unicode_escape", "surrogatepass").decode(), text)
+
+
+def shortened(text: str, most: int) -> str:
+    """A text of at most `most` characters; a longer one ends with how many it had."""
+    if len(text) <= most:
+        return text
+    end = f"... ({len(text):,} characters)"
+    return text[: max(0, most - len(end))] + end
 
 
 def has_control(text: str) -> bool:
@@ -91,6 +102,8 @@ class InputError(PersonaEvoError):
         expected: str | None = None,
         hint: str | None = None,
     ) -> None:
+        what, found = shortened(what, _MOST_TEXT), found and shortened(found, _MOST_FOUND)
+        expected, hint = expected and shortened(expected, _MOST_TEXT), hint and shortened(hint, _MOST_TEXT)
         self.what, self.place, self.found, self.expected, self.hint = what, place, found, expected, hint
         lines = [f"{place}: {what}" if place else what]
         for label, text in (("found", found), ("expected", expected), ("hint", hint)):

@@ -62,7 +62,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
     for part in COMPILED[int(here.removeprefix("gw")) :: workers]:
         if part == "search":
-            import persona_evo.search.contest  # noqa: F401
+            import persona_evo.agents.contest  # noqa: F401
         else:
             game = registry.get(part)
             for variant in ("", *game.variants):

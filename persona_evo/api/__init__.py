@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from persona_evo.evolve.run import Outcome
     from persona_evo.evolve.selection import SelectionOperator
     from persona_evo.evolve.settings import EvolutionSettings
+    from persona_evo.experiments.run import Run, run
     from persona_evo.extensions import register
     from persona_evo.formula import Formula, Operator, parse
     from persona_evo.games.core import Game, Level, Metric
@@ -53,7 +54,6 @@ if TYPE_CHECKING:
     from persona_evo.games.python_game import from_class
     from persona_evo.personas import Persona
     from persona_evo.playtest.analysis import Analysis
-    from persona_evo.playtest.experiment.one import Run, run
     from persona_evo.playtest.players import Player
     from persona_evo.report.page import ReportSection
     from persona_evo.search.bounds import Solution
@@ -143,7 +143,7 @@ _NAMES = {
     "games.python_game": "from_class",
     "personas": "Persona",
     "playtest.analysis": "Analysis",
-    "playtest.experiment.one": "Run run",
+    "experiments.run": "Run run",
     "playtest.players": "Player",
     "report.page": "ReportSection",
     "search.bounds": "Solution",

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from persona_evo import limits
+from persona_evo.agents.duel import League
 from persona_evo.api.naming import (
     LevelsLike,
     PersonaLike,
@@ -38,7 +39,6 @@ from persona_evo.games.generating import asked
 from persona_evo.jobs import schema
 from persona_evo.jobs.workers import lent
 from persona_evo.personas import Persona
-from persona_evo.search.duel import League
 from persona_evo.search.settings import Budget
 from persona_evo.seeds import fresh
 from persona_evo.store import runs
@@ -84,7 +84,7 @@ def evolve_policy(
         out: the folder below which the run has its own.
         duration: seconds after which all is done; generations and the last steps share them.
         progress, tell: called after each generation, and in the last steps.
-        league: in two-player games, the opponents of the policies (see `playtest.match.names`), by default
+        league: in two-player games, the opponents of the policies (see `matches.names`), by default
             the game's own.
         agent: who plays with the policies, move by move; iterations and seconds are those of a move then. Without one
             single-player games are planned whole, and two-player games have the game's template.

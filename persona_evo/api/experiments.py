@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from persona_evo import limits
+from persona_evo.experiments import job as course
 from persona_evo.jobs.progress import Tell
-from persona_evo.playtest.experiment import course
 
 if TYPE_CHECKING:
     from persona_evo.report.written import Report
@@ -25,7 +25,7 @@ def experiment(
     """Make the searches of an experiment's TOML file and write the page; the same call resumes after any stop.
 
     Args:
-        file: see `persona_evo.playtest.experiment.reading`.
+        file: see `persona_evo.experiments.files`.
         folder: for everything.
         replicates, rollouts: override the values of the file.
         jobs: cores, for games that are played in this program; without influence on the result.
@@ -37,7 +37,7 @@ def experiment(
         RunError: the folder belongs to something else, is damaged, or in use.
         ConnectError: a connected game fails.
     """
-    from persona_evo.playtest.experiment import reading
+    from persona_evo.experiments import files as reading
     from persona_evo.report import experiment as report
 
     design = reading.read(Path(file)).smaller(

@@ -12,17 +12,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from persona_evo.agents.core import Agent
+from persona_evo.agents.duel import League, budget_for
 from persona_evo.errors import PolicyError, SettingsError
 from persona_evo.formula import Formula
 from persona_evo.games import mapsets, registry
 from persona_evo.games.commands import command
 from persona_evo.games.core import Game, Level
 from persona_evo.games.options import level_options
+from persona_evo.matches import names
 from persona_evo.personas import Persona, load, named, resolve
-from persona_evo.playtest.match import names
 from persona_evo.playtest.players import Player
-from persona_evo.search.agents import Agent
-from persona_evo.search.duel import League, budget_for
 from persona_evo.search.settings import PRESETS, Budget, SearchSettings
 from persona_evo.search.tree_policy import UTILITY_POLICY, TreePolicy
 from persona_evo.store import policy_library

@@ -128,7 +128,7 @@ def playtest_levels(
             where no planner with open lists plays.
         continuation: share of the budget, beside it, for playing on from the end of a plan to the end of the game.
         accept: a file of accepted findings (see `persona_evo.games.acceptance`).
-        skills: levels of skill at which each player plays (see `persona_evo.search.skill`), none for `perfect` alone
+        skills: levels of skill at which each player plays (see `persona_evo.agents.skill`), none for `perfect` alone
             without its name in the label.
 
     Raises:

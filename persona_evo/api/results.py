@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from persona_evo.api import frames
-from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.formula import parse
 from persona_evo.formula.guards import guards
 from persona_evo.games.acceptance import Accepted
 from persona_evo.games.core import Level
 from persona_evo.games.diagnosis import harder_copies
 from persona_evo.games.findings import Finding
+from persona_evo.games.level_text import LevelText
 from persona_evo.jobs.workers import Workers
 from persona_evo.playtest import appraisals, batch, duels, require, routes, versions
 from persona_evo.playtest import bounds as limits
@@ -126,7 +126,7 @@ class Results(batch.Results):
     @property
     def facts(self) -> dict[str, str]:
         """How the playtest was made, by name, for people."""
-        from persona_evo.evolve.winner import versions
+        from persona_evo.store.versions import versions
 
         limit = ", ".join(f"{v:,.10g} {k}" for k, v in self.budget.to_dict().items() if v is not None)
         protected = guards(p.policy.formula for p in self.players if p.policy.formula and not p.agent)

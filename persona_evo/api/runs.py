@@ -133,12 +133,12 @@ def _drawings(entry: RunEntry, game_name: str | None) -> Iterable[Drawing]:
 
         return evolution.drawings(evolution.read(entry.folder))
     if entry.kind == "match":
-        from persona_evo.playtest.match.reopening import reopen
+        from persona_evo.matches.reopening import reopen
         from persona_evo.report import match
 
         return match.drawings(reopen(entry.folder), entry.seed or 0)
     if entry.kind == "experiment":
-        from persona_evo.playtest.experiment import course as searches
+        from persona_evo.experiments import job as searches
         from persona_evo.report import experiment
 
         made = searches.reopen(entry.folder)

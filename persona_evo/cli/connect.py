@@ -157,7 +157,7 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
 
     option_values.check_outside(args.game)
     from persona_evo import api
-    from persona_evo.connect.game import ConnectedPlanner
+    from persona_evo.connect.planner import ConnectedPlanner
     from persona_evo.games import mapsets, registry
     from persona_evo.games.core import closing_outside
     from persona_evo.jobs.schema import writing_in
@@ -242,7 +242,7 @@ def _told(args: argparse.Namespace, game: Game, level: Level, search: Search, se
 def run_replay(args: argparse.Namespace) -> int:
     """Show a trace."""
     from persona_evo.connect import traces
-    from persona_evo.store.traces import load
+    from persona_evo.connect.traces import load
 
     if args.trace.is_dir() or args.trace.suffix == ".npz":
         folder = args.trace if args.trace.is_dir() else args.trace.parent

@@ -21,6 +21,7 @@ from persona_evo.errors import SettingsError
 from persona_evo.words import counted, enumerated, plural
 
 if TYPE_CHECKING:
+    from persona_evo.agents.duel import League
     from persona_evo.evolve.driving import GenerationProgress
     from persona_evo.evolve.run import Outcome
     from persona_evo.evolve.schedule import Phase
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from persona_evo.evolve.settings import EvolutionSettings
     from persona_evo.games.core import Game
     from persona_evo.jobs.workers import Workers
-    from persona_evo.search.duel import League
     from persona_evo.store.policies import Policy
 
 MOST = 1_000_000
@@ -138,6 +138,7 @@ def add(commands: Commands) -> None:
     options.add_out(parser, "folder in which to make the run's folder (default: runs)")
     options.add_level_options(parser)
     parser.add_argument("--resume", type=path, metavar="RUN", help="continue the run in this folder")
+    options.add_trust(parser)
     parser.set_defaults(run=run)
 
 
@@ -255,11 +256,12 @@ def _resume(args: argparse.Namespace, end: float | None, workers: Workers) -> in
             )
     from persona_evo.store import runs
 
+    options.accept(args, args.resume)
     config = runs.read_config(args.resume)
-    from persona_evo.evolve.run import resume, summary
+    from persona_evo.evolve.run import resume, summary_of
     from persona_evo.games import registry
 
-    note(f"resuming {args.resume}: {summary(config)}")
+    note(f"resuming {args.resume}: {summary_of(args.resume)}")
     outcome = resume(
         args.resume,
         generations=args.generations,
@@ -357,10 +359,10 @@ def phase_teller() -> Callable[[Phase], None]:
 
 def finish(outcome: Outcome, game: Game, persona: str = "", levels: Sequence[str] = ()) -> int:
     """Say what came out, and what to do with it; the exit code. persona, levels: as named on the command line."""
+    from persona_evo.agents.skill import LADDER
     from persona_evo.evolve.driving import INTERRUPTED
     from persona_evo.games import registry
     from persona_evo.games.commands import command, unseen
-    from persona_evo.search.skill import LADDER
     from persona_evo.store import policies
 
     if outcome.status == INTERRUPTED:

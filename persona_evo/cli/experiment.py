@@ -24,9 +24,9 @@ from persona_evo.errors import ConnectError, GameError, Place, SettingsError, un
 from persona_evo.words import counted
 
 if TYPE_CHECKING:
+    from persona_evo.experiments.design import Experiment
+    from persona_evo.experiments.job import Record
     from persona_evo.jobs.progress import Progress
-    from persona_evo.playtest.experiment.course import Record
-    from persona_evo.playtest.experiment.design import Experiment
 
 ROOT = Path("runs") / "experiments"
 """Where experiments are kept for which no folder is named."""
@@ -86,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _new(args: argparse.Namespace) -> int:
-    from persona_evo.playtest.experiment.reading import TEMPLATE
+    from persona_evo.experiments.files import TEMPLATE
 
     target = begun(args, "an experiment", ".toml", lambda name: TEMPLATE.format(name=name), SettingsError)
     say(f"wrote {target}; edit it, then  persona-evo experiment {target}")
@@ -94,8 +94,9 @@ def _new(args: argparse.Namespace) -> int:
 
 
 def _make(args: argparse.Namespace) -> int:
+    from persona_evo.experiments import files as reading
+    from persona_evo.experiments import job as course
     from persona_evo.jobs.schema import writing_in
-    from persona_evo.playtest.experiment import course, reading
     from persona_evo.report import experiment as report
 
     experiment = reading.read(Path(args.what)).smaller(args.replicates, args.rollouts)
@@ -130,11 +131,12 @@ def _make(args: argparse.Namespace) -> int:
 
 
 def _replay(args: argparse.Namespace) -> int:
-    from persona_evo.playtest.experiment import course
+    from persona_evo.experiments import job as course
     from persona_evo.report import experiment as report
 
     folder = Path(args.name)
     options.check_gif(args.out)
+    options.accept(args, folder)
     experiment = course.reopen(folder)
     if args.out is not None and not experiment.connected:
         options.check_picture(args.out)

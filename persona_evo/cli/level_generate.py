@@ -131,8 +131,8 @@ def run(args: argparse.Namespace) -> int:
 def _levels(args: argparse.Namespace, game: Game, seed: int, constraints: Constraints) -> Iterator[Won]:
     """The levels one by one, as they are ready."""
     from persona_evo.evolve import pools
-    from persona_evo.evolve.fitness_spec import LevelText
     from persona_evo.games.generating import generate
+    from persona_evo.games.level_text import LevelText
     from persona_evo.jobs.workers import Workers
 
     given, stream = option_values.options_of(args, game), args.stream.replace("-", " ")

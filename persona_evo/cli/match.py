@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from persona_evo.games.core import Game, Level
     from persona_evo.jobs.progress import Progress
     from persona_evo.jobs.workers import Workers
-    from persona_evo.playtest.match.play import Match, Played
+    from persona_evo.matches.job import Match, Played
 
 ROOT = Path("runs") / "matches"
 """Where matches are kept for which no folder is named."""
@@ -130,6 +130,7 @@ def add(commands: Commands) -> None:
         metavar="N",
         help="replay: which game, as the page numbers them (default: the closest)",
     )
+    options.add_trust(parser)
     parser.set_defaults(run=run)
 
 
@@ -156,9 +157,7 @@ def run(args: argparse.Namespace) -> int:
     _cheap(args)
     pairs = len(args.agents) * (len(args.agents) - 1) // 2
     searches = pairs * args.games * MOVES
-    with option_values.workers_of(
-        args, "persona_evo.playtest.match.play", option_values.thought(args, searches)
-    ) as workers:
+    with option_values.workers_of(args, "persona_evo.matches.job", option_values.thought(args, searches)) as workers:
         return _run(args, workers)
 
 
@@ -180,8 +179,8 @@ def _run(args: argparse.Namespace, workers: Workers) -> int:
 
 def _cheap(args: argparse.Namespace) -> None:
     """Refuse what can be refused before anything is read, and compiled."""
-    from persona_evo.connect.files import is_file
-    from persona_evo.playtest.match.sides import even
+    from persona_evo.agents.program import is_file
+    from persona_evo.matches.records import even
 
     if len(args.agents) == 1:
         raise SettingsError(
@@ -198,7 +197,7 @@ def _cheap(args: argparse.Namespace) -> None:
 
 
 def _match(args: argparse.Namespace, game: Game, workers: Workers) -> int:
-    from persona_evo.playtest.match import play
+    from persona_evo.matches import job as play
 
     match = match_of(args, game)
     folder = args.out or option_values.new_folder(ROOT, [game.name, *(a.name.partition(":")[0] for a in match.agents)])
@@ -294,9 +293,10 @@ def _replay(args: argparse.Namespace) -> int:
     folder = Path(args.agents[0])
     options.check_gif(args.out)
     from persona_evo.jobs.schema import writing_in
-    from persona_evo.playtest.match import reopening
+    from persona_evo.matches import reopening
     from persona_evo.report import match as report
 
+    options.accept(args, folder)
     kept = reopening.reopen(folder)
     if not kept.records:
         raise SettingsError(
@@ -319,10 +319,11 @@ def _replay(args: argparse.Namespace) -> int:
 
 def match_of(args: argparse.Namespace, game: Game) -> Match:
     """What was asked for."""
-    from persona_evo.connect.program import MOVE_SECONDS, try_out
-    from persona_evo.evolve.fitness_spec import LevelText
+    from persona_evo.agents.program import MOVE_SECONDS, try_out
     from persona_evo.games import registry
-    from persona_evo.playtest.match import names, play, records
+    from persona_evo.games.level_text import LevelText
+    from persona_evo.matches import job as play
+    from persona_evo.matches import names, records
 
     agents = [a.with_budget(args.iterations, args.seconds) for a in names.agents(game, args.agents)]
     levels = levels_of(args, game)
@@ -382,7 +383,7 @@ def levels_of(args: argparse.Namespace, game: Game) -> list[Level]:
 
 def _say_faults(played: Played, folder: Path) -> None:
     """Each kind of fault once, with how often it happened and an example."""
-    from persona_evo.playtest.match.records import log_of
+    from persona_evo.matches.records import log_of
     from persona_evo.report.match_tables import faults
 
     for name, kind, moves, games, where, what in faults(played.records).rows:

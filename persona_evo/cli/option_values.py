@@ -23,12 +23,12 @@ from persona_evo.limits import MOST_SECONDS as MOST_SECONDS
 from persona_evo.limits import SEEDS as SEEDS
 
 if TYPE_CHECKING:
+    from persona_evo.agents.duel import League
     from persona_evo.games.acceptance import Accepted
     from persona_evo.games.core import Game, Level
     from persona_evo.jobs.workers import Workers
     from persona_evo.personas import Persona
     from persona_evo.playtest.players import Player
-    from persona_evo.search.duel import League
     from persona_evo.search.settings import Budget, SearchSettings
 
 
@@ -184,14 +184,14 @@ def levels_of(args: argparse.Namespace, game: Game, named: Sequence[str]) -> lis
 
 def budget_of(args: argparse.Namespace, league: League | None = None) -> Budget:
     """The budget of a playthrough, or of a move where one is played move by move."""
-    from persona_evo.search.duel import budget_for
+    from persona_evo.agents.duel import budget_for
 
     return budget_for(args.iterations, args.seconds, league)
 
 
 def league_of(args: argparse.Namespace, game: Game, persona: Persona) -> League | None:
     """Who plays move by move; None in single-player games where no agent is named."""
-    from persona_evo.playtest.match import names
+    from persona_evo.matches import names
 
     if game.players == 1:
         if args.league:

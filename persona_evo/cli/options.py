@@ -36,6 +36,23 @@ def add_game(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_trust(parser: argparse.ArgumentParser) -> None:
+    """--trust."""
+    parser.add_argument(
+        "--trust",
+        action="store_true",
+        help="run the game's file that the folder names, although it is not the one of then",
+    )
+
+
+def accept(args: argparse.Namespace, folder: Path) -> None:
+    """Accept the code that a folder names, if --trust says so."""
+    if args.trust:
+        from persona_evo.games import trust
+
+        trust.accept(folder)
+
+
 def add_new(parser: argparse.ArgumentParser, suffix: str) -> None:
     """NAME, --out, --force and --game, of the commands that write a file to start from."""
     parser.add_argument("name", type=filled, metavar="NAME", help="name: letters, digits, _ and -")

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from persona_evo.errors import SettingsError
 
 if TYPE_CHECKING:
+    from persona_evo.agents.core import Agent
     from persona_evo.games.core import Game
     from persona_evo.personas import Persona
     from persona_evo.playtest.players import Player
-    from persona_evo.search.agents import Agent
     from persona_evo.search.tree_policy import TreePolicy
 
 AGENT = "agent:"
@@ -79,7 +79,7 @@ def tell_of_agents(policy: str, persona: Persona, game: Game) -> None:
 def read_policy(policy: str, persona: Persona, game: Game) -> TreePolicy | Agent:
     """A tree policy, or the agent that plays instead of one."""
     from persona_evo import api
-    from persona_evo.playtest.match import names
+    from persona_evo.matches import names
 
     if policy.startswith(AGENT):
         with no_programs():
@@ -90,7 +90,7 @@ def read_policy(policy: str, persona: Persona, game: Game) -> TreePolicy | Agent
 @contextlib.contextmanager
 def no_programs() -> Iterator[None]:
     """Leave programs out of what an error says to be expected, where agents are named that cannot be any."""
-    from persona_evo.playtest.match import names
+    from persona_evo.matches import names
 
     try:
         yield

@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from persona_evo import limits
+from persona_evo.agents.skill import LADDER, PERFECT, SKILLS, errs
 from persona_evo.cli import ci, option_values, options
 from persona_evo.cli.parser import Commands, filled, names, number, path, whole
 from persona_evo.cli.say import StatusLine, note, say, to_go
 from persona_evo.errors import SettingsError
-from persona_evo.search.skill import LADDER, PERFECT, SKILLS, errs
 from persona_evo.words import counted, plural
 
 if TYPE_CHECKING:
+    from persona_evo.agents.duel import League
     from persona_evo.api import Results
     from persona_evo.games.core import Game, Level
     from persona_evo.jobs.progress import Progress
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from persona_evo.playtest.analysis import Analysis
     from persona_evo.playtest.players import Player
     from persona_evo.playtest.requirement import Requirement
-    from persona_evo.search.duel import League
 
 REQUIREMENTS = """\
 requirements: [PLAYER[@LEVEL].]MEASURE OPERATOR NUMBER
@@ -116,6 +116,7 @@ def add(commands: Commands) -> None:
         "(default: a new one below runs/playtests/)",
     )
     parser.add_argument("--resume", type=path, metavar="FOLDER", help="continue the playtest in this folder")
+    options.add_trust(parser)
     parser.set_defaults(run=run)
 
 
@@ -271,8 +272,8 @@ def play(
 ) -> Results:
     """Play everything, with progress."""
     from persona_evo.api.results import as_results
-    from persona_evo.evolve.fitness_spec import LevelText
     from persona_evo.games import registry
+    from persona_evo.games.level_text import LevelText
     from persona_evo.playtest import appraisals, batch
     from persona_evo.playtest.players import check_lists
 
@@ -344,6 +345,7 @@ def _resumed(args: argparse.Namespace, workers: Workers) -> Results:
     from persona_evo.api.results import as_results
     from persona_evo.playtest import batch
 
+    options.accept(args, args.resume)
     played = batch.resume(args.resume, workers=workers, progress=teller(), game_name=option_values.moved(args))
     note(
         f"{counted(len(played.players), 'player')}, {counted(len(played.levels), 'level')}, "

@@ -183,7 +183,7 @@ def run_simplify(args: argparse.Namespace) -> int:
 
     with Lock(file.parent) if (file.parent / runs.CONFIG).is_file() else contextlib.nullcontext():
         done = simplify_policy(policy, game)
-        policies.write(dataclasses.replace(done, file=""), file)
+        policies.write(dataclasses.replace(done, file="", digest=policy.digest if policy.edited else ""), file)
     tell_formulas(done)
     tell_words(done.words)
     say(f"wrote {file}")
@@ -281,5 +281,6 @@ def _facts(policy: Policy) -> list[tuple[str, str]]:
         ("notes", policy.notes),
         ("source", policy.source),
         ("file", policy.file),
+        ("edited", "since it was evolved: its formula, lists or settings are others now" if policy.edited else ""),
     ]
     return facts

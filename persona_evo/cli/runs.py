@@ -56,6 +56,7 @@ def add(commands: Commands) -> None:
         metavar="FOLDER",
         help="draw its charts and maps for print into this folder, a column of a paper wide",
     )
+    options.add_trust(show)
     show.add_argument("--format", choices=("pdf", "png", "svg"), help="with --figures: of the files (default: pdf)")
     options.add_game(show)
     show.set_defaults(run=run_show)
@@ -147,6 +148,7 @@ def run_show(args: argparse.Namespace) -> int:
             "--format needs figures", found=f"--format {args.format}", expected="--figures FOLDER beside it"
         )
     entry = readable(args.name, roots_of(args.root))
+    options.accept(args, entry.folder)
     if args.figures is not None:
         return _figures(entry, args)
     if args.trace is not None:

@@ -9,7 +9,7 @@
 | `findings` | what makes a game fail |
 | `tree`, `search` | the tree over prefixes as a file, and the search (its inner loop is `search.prefixes`) |
 | `description`, `session`, `game` | the TOML file, its running processes, and the game like any other made of both |
-| `doctor`, `traces` | is a game fit; the best way to play in a file, and its replay (`store.traces` reads it) |
+| `doctor`, `traces` | is a game fit; the best way to play in a file, and its replay |
 
     game = registry.get("tower.toml")
     (level,) = mapsets.resolve(game, ["cave:hard@3"])

@@ -36,8 +36,8 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.connect import hello_frame
 from persona_evo.connect import protocol as p
-from persona_evo.connect.random import SplitMix64, check_weights
 from persona_evo.errors import ConnectError, InputError, ProtocolError
+from persona_evo.seeds import SplitMix64, check_weights
 from persona_evo.words import counted
 
 if TYPE_CHECKING:
@@ -388,7 +388,7 @@ class Client:
             if unknown or "lookahead" not in self._capabilities or value.get("kind") != "rollout":
                 raise ValueError(f"no metrics of this game: {', '.join(unknown)}" if unknown else "no lookahead here")
             self._policies[int(value["id"])] = formula
-        except (KeyError, TypeError, ValueError, InputError) as e:
+        except (KeyError, TypeError, ValueError, OverflowError, InputError) as e:
             self._send(_error("policy", f"the policy cannot be played by: {e}"))
 
     def _connect(self, address: str, port: int, hello: p.Hello) -> None:

@@ -11,8 +11,7 @@ import dataclasses
 import hashlib
 import json
 import math
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,20 +19,19 @@ from typing import Any
 import numpy as np
 
 from persona_evo.connect import protocol as p
-from persona_evo.connect.description import Description, LevelName
+from persona_evo.connect.description import Description
 from persona_evo.connect.description_file import read
-from persona_evo.connect.pool import Pool
-from persona_evo.connect.search import INSIDE, SCORE, Ordering, Sample, Search
+from persona_evo.connect.planner import ConnectedPlanner, Outcome
+from persona_evo.connect.search import SCORE
 from persona_evo.connect.session import Session
 from persona_evo.connect.together import Job, plan_together
 from persona_evo.errors import ConnectError, LevelError, SettingsError
-from persona_evo.formula import Formula, parse
+from persona_evo.formula import parse
 from persona_evo.formula.primitives import PRIMITIVES
 from persona_evo.games.core import ENDED, LOST, RUNNING, WON, Game, Level, Metric, Rules
 from persona_evo.games.python_game import number_of
 from persona_evo.search.plan import Plan, PlanJob, PlannedOutside
-from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.tree_policy import MOVE_VARIABLES, SEARCH_VARIABLES, TreePolicy
+from persona_evo.search.tree_policy import MOVE_VARIABLES, SEARCH_VARIABLES
 from persona_evo.seeds import below
 
 
@@ -86,99 +84,6 @@ def of(session: Session) -> Game:
     )
 
 
-class ConnectedPlanner:
-    """Plans levels of a connected game: what `search.plan.Planner` is for others.
-
-    Args:
-        session, outcome: whose processes play, and what counts as won and lost.
-        game, level, settings, capacity: as `Planner`. Of the settings `terminal`, `expansion`, `value`, `stop` and
-            `horizon` count; rollouts go to the game's end, and only ends are compared.
-    """
-
-    def __init__(
-        self, session: Session, outcome: Outcome, game: Game, level: Level, settings: SearchSettings, capacity: int
-    ) -> None:
-        self.game, self.level, self.settings, self.capacity = game, level, settings, capacity
-        self._session, self._outcome = session, outcome
-        self._name = name_of(level)
-
-    def search(
-        self, utility: Formula, policy: TreePolicy, seed: int, tell: Callable[[Sample], None] | None = None
-    ) -> Search:
-        """A search that has not begun."""
-        about = self._session.about
-        ordering = Ordering(about.slots, self._session.mode, about.constant == INSIDE)
-        return Search(
-            self.game,
-            self._session.pool(self._name),
-            self._name.seed,
-            utility,
-            policy,
-            self.settings,
-            ordering,
-            seed,
-            self.capacity,
-            won=lambda metrics: self._outcome(metrics) == WON,
-            tell=tell,
-        )
-
-    def plan(
-        self,
-        utility: Formula,
-        policy: TreePolicy,
-        budget: Budget,
-        seed: int,
-        progress: Callable[[int], None] | None = None,
-        tell: Callable[[Sample], None] | None = None,
-    ) -> Plan:
-        """Search from the game's start; the best way to play that a rollout showed, whole."""
-        began = time.perf_counter()
-        search = self.search(utility, policy, seed, tell)
-        try:
-            search.spend(budget, began, progress)
-        finally:
-            assert isinstance(search.pool, Pool)
-            self.settle(search.pool)
-        return self.plan_of(search, seed, time.perf_counter() - began)
-
-    @property
-    def place(self) -> tuple[str, str]:
-        """Map and variant of the level: levels where both are the same are played by the same processes."""
-        return self._name.map, self._name.variant
-
-    def settle(self, pool: Pool) -> None:
-        """After a search: write down what it found wrong."""
-        self._session.settle(pool)
-
-    def confirm(self, search: Search) -> list[str]:
-        """Play the best rollout of a search again; in what it came to another end.
-
-        Raises:
-            ConnectError, GameError: the game fails, or offers other choices.
-        """
-        assert search.best is not None
-        return self._session.confirm(self._name, search.best)[1]
-
-    def plan_of(self, search: Search, seed: int, seconds: float) -> Plan:
-        """The plan that a search came to, and the states on its way for whoever replays it."""
-        best = search.best
-        assert best is not None
-        again, _ = self._session.confirm(self._name, best)
-        self._session.learn(self._name, again)
-        return Plan(
-            actions=tuple(choice for choice, _ in best.trace),
-            utility=best.utility,
-            metrics=best.metrics,
-            outcome=self._outcome(best.metrics),
-            iterations=search.iterations,
-            nodes=search.tree.nodes,
-            seconds=seconds,
-            stopped=search.stopped,
-            proven=search.proven,
-            seed=seed,
-        )
-
-
 def _plans(jobs: Iterable[PlanJob]) -> Iterator[Plan]:
     """The plans of levels of connected games, searched side by side."""
 
@@ -188,10 +93,6 @@ def _plans(jobs: Iterable[PlanJob]) -> Iterator[Plan]:
             yield Job(planner, utility, policy, budget, seed)
 
     return plan_together(own())
-
-
-Outcome = Callable[[dict[str, float]], int]
-"""From the metrics of an end to WON, LOST or ENDED."""
 
 
 class _Rules:
@@ -243,13 +144,6 @@ class _Rules:
     def _symbols(self) -> list[str]:
         known = [m.symbol for m in self._session.hello().metrics]
         return known if SCORE in known else [*known, SCORE]
-
-
-def name_of(level: Level) -> LevelName:
-    """The name that a loaded level was made of."""
-    found = level.tables[0]
-    assert isinstance(found, LevelName)
-    return found
 
 
 def _level(about: Description, text: str, name: str, source: str = "") -> Level:

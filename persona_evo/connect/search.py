@@ -28,7 +28,6 @@ import numpy as np
 
 from persona_evo.connect import protocol as p
 from persona_evo.connect.findings import Lost, shown
-from persona_evo.connect.random import SplitMix64
 from persona_evo.connect.tree import PrefixTree
 from persona_evo.errors import ConnectError
 from persona_evo.formula import Formula
@@ -39,11 +38,11 @@ from persona_evo.search.scoring import Scoring, policy_code
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree import DEAD, DEPTH, DONE, NOBODY, SLOT, TOTAL, UNKNOWN, VISITS
 from persona_evo.search.tree_policy import EVERY_TIME, STATIC, TreePolicy
-from persona_evo.seeds import derive, stream
+from persona_evo.seeds import SplitMix64, derive, stream
 
 if TYPE_CHECKING:
     from persona_evo.connect.pool import Pool
-    from persona_evo.connect.together import Share
+    from persona_evo.connect.pool_share import Share
     from persona_evo.connect.within import Played, Within
 
 OUTSIDE, INSIDE = "outside", "inside"

@@ -10,18 +10,15 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from persona_evo.connect import protocol as p
-from persona_evo.connect.findings import Finding, Lost
+from persona_evo.connect.planner import ConnectedPlanner
 from persona_evo.connect.pool import Pool
+from persona_evo.connect.pool_share import Share
 from persona_evo.formula import Formula
 from persona_evo.search.plan import Plan
 from persona_evo.search.settings import Budget
 from persona_evo.search.tree_policy import TreePolicy
-
-if TYPE_CHECKING:
-    from persona_evo.connect.game import ConnectedPlanner
 
 AT_ONCE = 64
 """Searches side by side at most."""
@@ -38,39 +35,6 @@ class Job(NamedTuple):
     policy: TreePolicy
     budget: Budget
     seed: int
-
-
-class Share:
-    """A pool as one of several searches sees it: the results of its own orders.
-
-    Args:
-        pool: plays.
-        owners: who gave the orders that the pool has not answered, in their order; all searches have the same row.
-    """
-
-    def __init__(self, pool: Pool, owners: deque[Share]) -> None:
-        self._pool, self._owners = pool, owners
-        self._results: deque[p.Result | Lost] = deque()
-
-    @property
-    def findings(self) -> list[Finding]:
-        """Those of all searches."""
-        return self._pool.findings
-
-    def submit(self, order: p.Rollout) -> int:
-        """As `Pool.submit`."""
-        self._owners.append(self)
-        return self._pool.submit(order)
-
-    def next(self) -> p.Result | Lost:
-        """The result of this search's oldest order; those of others that come before it are kept for them."""
-        while not self._results:
-            result = self._pool.next()
-            self._owners.popleft()._results.append(result)
-        return self._results.popleft()
-
-    def settle(self) -> None:
-        """Nothing: results that this search does not want any more are dropped when all have ended."""
 
 
 def plan_together(jobs: Iterable[Job]) -> Iterator[Plan]:

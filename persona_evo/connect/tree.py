@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from persona_evo.errors import Place, RunError
+from persona_evo.jobs import schema
+from persona_evo.jobs.regular import opened
 from persona_evo.search import tree as t
 from persona_evo.search.prefixes import Prefixes
 
@@ -150,7 +153,7 @@ class PrefixTree:
     def save(self, path: Path) -> None:
         """Write the tree to a file."""
         about = json.dumps({"format": FORMAT, "symbols": list(self.symbols)})
-        with path.open("wb") as file:
+        with schema.naming(path), path.open("wb") as file:
             np.savez_compressed(
                 file,
                 links=self.links,
@@ -167,15 +170,24 @@ class PrefixTree:
             RunError: there is none, or it is damaged.
         """
         try:
-            with np.load(path, allow_pickle=False) as data:
+            with opened(path, RunError, "a file with a tree") as file, np.load(file, allow_pickle=False) as data:
                 about = json.loads(bytes(data["about"]).decode())
                 found = {name: data[name] for name in ("links", "values", "metrics")}
-        except (OSError, ValueError, KeyError, EOFError, RecursionError, zipfile.BadZipFile) as e:
+        except RunError:
+            raise
+        except _UNREADABLE as e:
             raise RunError("not a file with a tree", place=Place(str(path)), found=str(e)[:200]) from e
         wrong = _wrong(about, found)
         if wrong:
             raise RunError("the tree's file is damaged", place=Place(str(path)), found=wrong)
         return cls(tuple(about["symbols"]), found["links"], found["values"], found["metrics"])
+
+
+_UNREADABLE = (
+    *(OSError, ValueError, KeyError, EOFError, RecursionError, TypeError, SyntaxError),
+    *(zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, MemoryError),
+)
+"""What reading a damaged file raises: its parts have checksums, their places and sizes have none."""
 
 
 def _wrong(about: Any, found: dict[str, NDArray[Any]]) -> str:

@@ -12,7 +12,7 @@ from persona_evo import seeds
 from persona_evo.errors import InputError
 from persona_evo.evolve import genome
 from persona_evo.evolve.fitness import Fitness, Score
-from persona_evo.evolve.fitness_spec import FitnessSpec, LevelText
+from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.evolve.rivals import Rival, RivalComparison
 from persona_evo.evolve.rounds import play_rounds
 from persona_evo.evolve.schedule import TellPhase
@@ -20,6 +20,7 @@ from persona_evo.formula import parse
 from persona_evo.games import mapsets, registry
 from persona_evo.games.commands import UNSEEN
 from persona_evo.games.core import Game, Level
+from persona_evo.games.level_text import LevelText
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.store import policy_library
 

@@ -1,6 +1,6 @@
 """The fitness of a tree policy: the persona's utility at the end of playthroughs that a search with it plans.
 
-Where an agent plays move by move (`search.duel`), a playthrough is what it played. In a game for two it meets the
+Where an agent plays move by move (`agents.duel`), a playthrough is what it played. In a game for two it meets the
 opponents of a league, and each pair of a level and an opponent is a case of its own, so that whoever chooses by cases
 asks for play that does well against all of them.
 
@@ -16,20 +16,21 @@ from collections.abc import Iterator, Sequence
 from math import fsum
 from typing import NamedTuple
 
+from persona_evo.agents.duel import Solo
+from persona_evo.agents.skilled_player import Skilled
 from persona_evo.evolve import genome
 from persona_evo.evolve.duplicates import first_of_equals
-from persona_evo.evolve.fitness_spec import FitnessSpec, LevelText
+from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.evolve.records import Request
 from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
 from persona_evo.games.core import WON, Game, Level
+from persona_evo.games.level_text import LevelText
 from persona_evo.jobs.cache import WorkerCache
 from persona_evo.jobs.dispatch import Costs, Dispatch
 from persona_evo.jobs.workers import Usage, Workers
-from persona_evo.search.duel import Solo
 from persona_evo.search.plan import LevelPlanner, Plan, PlanJob, PlannedOutside, capacity_for, plan, planner_for
 from persona_evo.search.settings import Budget
-from persona_evo.search.skilled_player import Skilled
 from persona_evo.search.tree_policy import TreePolicy, with_lists
 
 _GUESS = 300_000.0

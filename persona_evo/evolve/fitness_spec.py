@@ -6,51 +6,19 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
+from persona_evo.agents.duel import League
+from persona_evo.agents.skill import Skill, skill_from_dict, skill_to_dict
 from persona_evo.formula import Formula
 from persona_evo.games import registry
-from persona_evo.games.core import Game, Level
+from persona_evo.games.core import Level
+from persona_evo.games.level_text import LevelText
 from persona_evo.personas.lists import OpenList
-from persona_evo.search.duel import League
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.skill import Skill, skill_from_dict, skill_to_dict
 
 LEAST_BEST = 0.1
 """A best known utility that is nearer to 0 counts as this much."""
-
-
-class LevelText(NamedTuple):
-    """A level as it can be sent anywhere: what `game.load` takes."""
-
-    name: str
-    text: str
-    source: str
-    options: tuple[tuple[str, Any], ...]
-
-    @classmethod
-    def of(cls, level: Level) -> LevelText:
-        """The text form of a loaded level."""
-        return cls(level.name, level.text, level.source, tuple(sorted(level.options.items())))
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
-        return {**self._asdict(), "options": dict(self.options)}
-
-    @classmethod
-    def of_dict(cls, values: Mapping[str, Any]) -> LevelText:
-        """The inverse of `to_dict`."""
-        options = tuple(sorted(values["options"].items()))
-        return cls(values["name"], values["text"], values["source"], options)
-
-    @property
-    def digest(self) -> str:
-        """Names its text in seeds. Where the file lies plays no part: the same seed gives the same on every machine."""
-        return hashlib.blake2b(self.text.encode(), digest_size=8).hexdigest()
-
-    def load(self, game: Game) -> Level:
-        """The level again (raises as `game.load` does)."""
-        return game.load(self.text, self.name, self.source, **dict(self.options))
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,12 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from persona_evo.errors import SettingsError
-from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
 from persona_evo.games.constraints import Constraints
 from persona_evo.games.core import WON, Game, Level, main_metrics
 from persona_evo.games.generating import STREAMS, Source, check_count
+from persona_evo.games.level_text import LevelText
 from persona_evo.jobs.dispatch import Dispatch
 from persona_evo.jobs.workers import Workers
 from persona_evo.personas.lists import OpenList

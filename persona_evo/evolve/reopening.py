@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from persona_evo.agents.duel import League
+from persona_evo.agents.skill import skill_from_dict
 from persona_evo.errors import InputError
 from persona_evo.evolve import genome
 from persona_evo.evolve.fitness_spec import FitnessSpec, spec_from_dict
@@ -17,11 +19,9 @@ from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.training import Training
 from persona_evo.formula import parse
 from persona_evo.games import registry
-from persona_evo.games.core import Game, Level
+from persona_evo.games.level_text import check_levels, load_levels
 from persona_evo.jobs import schema
-from persona_evo.search.duel import League
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.skill import skill_from_dict
 from persona_evo.store import checkpoints, runs
 from persona_evo.store.policies import lists_at
 from persona_evo.words import counted
@@ -142,29 +142,6 @@ def budget_at(reader: schema.Reader) -> Budget:
     if inner.data.get("seconds") is not None:
         inner.number("seconds")
     return reader.made("budget", Budget.from_dict)
-
-
-def check_levels(reader: schema.Reader) -> None:
-    """Refuse a configuration whose levels are not as this program writes them."""
-    levels = reader.items("levels")
-    if not levels:
-        raise reader.fail("is empty", "levels", expected="at least one level", hint=schema.RESTORE)
-    for level in levels:
-        for key in ("name", "text", "source"):
-            level.text_of(key)
-        options = level.object("options")
-        for key in options.data:
-            options.get(key, (str, int, float, bool, type(None)), "a text, a number, true, false or null")
-
-
-def load_levels(reader: schema.Reader, game: Game) -> list[Level]:
-    """The levels of a configuration that `check_levels` has passed, with what the game refuses as an error in place."""
-
-    def load(level: schema.Reader) -> Level:
-        name, text, source = (level.text_of(key) for key in ("name", "text", "source"))
-        return level.made("options", lambda options: game.load(text, name, source, **options))
-
-    return [load(level) for level in reader.items("levels")]
 
 
 def state_of(folder: Path, config: Mapping[str, Any], checkpoint: checkpoints.Checkpoint) -> State:

@@ -10,13 +10,15 @@ from math import fsum
 from pathlib import Path
 from typing import Any
 
+from persona_evo.agents.duel import League
+from persona_evo.agents.skill import skill_from_dict
 from persona_evo.errors import ConnectError, SettingsError
 from persona_evo.evolve import genome, reopening, sampled
 from persona_evo.evolve import winner as winners
 from persona_evo.evolve.comparison import Comparing
 from persona_evo.evolve.driving import DEADLINE, FINISHED, INTERRUPTED, Tell, drive, state_of
 from persona_evo.evolve.fitness import Fitness
-from persona_evo.evolve.fitness_spec import FitnessSpec, LevelText, spec_to_dict
+from persona_evo.evolve.fitness_spec import FitnessSpec, spec_to_dict
 from persona_evo.evolve.individuals import first_individuals, settled, symbols_of
 from persona_evo.evolve.pools import Pool
 from persona_evo.evolve.records import Individual
@@ -25,14 +27,15 @@ from persona_evo.evolve.schedule import Phase, Schedule, TellPhase
 from persona_evo.evolve.setting import SkilledPlay, in_words
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.training import Training
-from persona_evo.games import registry
+from persona_evo.games import registry, trust
 from persona_evo.games.commands import command
 from persona_evo.games.core import Game, Level, closing_outside
+from persona_evo.games.level_text import LevelText, check_levels
 from persona_evo.jobs.workers import Workers, lent
 from persona_evo.personas import Persona
-from persona_evo.search.duel import League
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.store import checkpoints, runs
+from persona_evo.store.versions import versions
 from persona_evo.words import counted
 
 HELD_OUT = "held_out"
@@ -166,6 +169,7 @@ def _configuration(
     spec = training.spec
     return {
         "game": spec.game,
+        **trust.code_of(spec.game),
         "game_version": game.version,
         "persona": {"name": persona.name, "title": persona.title, "priority": persona.priority},
         "seed": seed,
@@ -175,7 +179,7 @@ def _configuration(
         **spec_to_dict(spec),
         **({VALIDATION: training.validation.to_dict()} if training.validation.levels else {}),
         **({} if held_out is None else {HELD_OUT: [LevelText.of(level).to_dict() for level in held_out]}),
-        "versions": winners.versions(game),
+        "versions": versions(game),
     }
 
 
@@ -237,6 +241,8 @@ def resume(
     """
     with contextlib.ExitStack() as stack:
         run = stack.enter_context(runs.Run.resume(folder))
+        if game_name is None:
+            trust.check(run.config, str(run.folder / runs.CONFIG))
         run.config = {**run.config, "game": registry.again(run.config["game"], game_name, str(folder))}
         game = registry.get(str(run.config["game"]))
         stack.enter_context(closing_outside(game))
@@ -430,6 +436,25 @@ def _policy_of(folder: Path, generations: int) -> tuple[Path, float, float | Non
         return None
     values = policy.run.get("priority", {}).values()
     return path, fsum(values) / max(1, len(values)), policy.mean
+
+
+def summary_of(folder: Path) -> str:
+    """One line on a run, for people.
+
+    Raises:
+        RunError: its configuration is damaged.
+    """
+    r = runs.config_reader(folder)
+    reopening.settings_of(folder)
+    r.object("evolution").text_of("preset")
+    reopening.budget_at(r)
+    check_levels(r)
+    if "skill" in r.data:
+        r.made("skill", skill_from_dict)
+    if "league" in r.data:
+        for opponent in r.object("league").items("opponents"):
+            opponent.text_of("name")
+    return summary(r.data)
 
 
 def summary(config: Mapping[str, Any]) -> str:

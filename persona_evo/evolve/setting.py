@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from persona_evo.agents.skill import EVOLVED, FULL_SIGHT, PERFECT, Skill, check_game, skill_from_dict
 from persona_evo.errors import SettingsError, unknown
 from persona_evo.games.core import Game
 from persona_evo.search.settings import Budget
-from persona_evo.search.skill import EVOLVED, FULL_SIGHT, PERFECT, Skill, check_game, skill_from_dict
 
 SLOW: Mapping[str, Any] = {
     "population": 36,

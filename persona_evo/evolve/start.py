@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from persona_evo.agents.duel import League
 from persona_evo.errors import SettingsError, unknown
 from persona_evo.evolve import genome
 from persona_evo.evolve.genetics import BASIC, EXTENDED_VARIABLES, OUTCOMES, leaves, metrics_of
@@ -16,7 +17,6 @@ from persona_evo.formula import PRIMITIVES, Formula, parse
 from persona_evo.formula.rewrite import canonical
 from persona_evo.games.core import Game
 from persona_evo.personas.lists import CEILING
-from persona_evo.search.duel import League
 from persona_evo.search.tree_policy import PARENT, UCB1_FORMULA, plan_variables
 from persona_evo.words import counted, enumerated
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
-import platform
 import random
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from persona_evo import seeds
+from persona_evo.agents.skill import skill_to_dict
 from persona_evo.evolve import genome, shortening
 from persona_evo.evolve.comparison import Comparing, mean_utility
 from persona_evo.evolve.explanation import estimates, in_words, lists_in_words, meanings, plan_estimates
@@ -30,7 +29,6 @@ from persona_evo.formula import Formula, parse
 from persona_evo.formula.simplify import LEAST_SECONDS, NO_TIME, SHARED, Simplified
 from persona_evo.games import registry
 from persona_evo.games.core import RUNNING, Game, Level
-from persona_evo.search.skill import skill_to_dict
 
 SIMPLIFY_SECONDS = 20.0
 """Time limit of the simplification."""
@@ -191,19 +189,6 @@ def _children(
         yield game.measure(level, state, mover), children
 
 
-def versions(game: Game | None = None) -> dict[str, str]:
-    """Versions of what a result depends on."""
-    found = {"python": platform.python_version()}
-    for package in ("persona-evo", "numpy", "numba", "deap", "joblib"):
-        try:
-            found[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            found[package] = "source tree"
-    if game is not None:
-        found[game.name] = str(game.version)
-    return found
-
-
 @dataclass(frozen=True)
 class WinnerDescription:
     """What is found out about a winner after it has won, as far as there was time.
@@ -272,7 +257,7 @@ def policy_text(
     evaluations: int,
 ) -> str:
     """The policy file of a run's winner."""
-    from persona_evo.search.duel import plain
+    from persona_evo.agents.duel import plain
     from persona_evo.store.policies import Policy
 
     game = registry.get(str(config["game"]))

@@ -220,8 +220,8 @@ class Game:
     or other random games. The rollouts of "random" are the moves of the game's own random player, where it has one.
     whole_games: variants whose random games are one piece: asked for move by move they would go another way, and
     `mover` does not say whose moves they are. Searches with them keep no AN and AR (see `persona_evo.search.amaf`).
-    agents: a TOML file of players that come with the game (see `persona_evo.search.agents`), "" for none.
-    programs: a module that says how programs of others are shown a state and answer (`persona_evo.connect.program`).
+    agents: a TOML file of players that come with the game (see `persona_evo.agents.core`), "" for none.
+    programs: a module that says how programs of others are shown a state and answer (`persona_evo.agents.program`).
     score(level) -> a formula over the metrics: what the game itself counts by at its end, in its own units.
     kin: name of another game with the same metrics, whose personas serve this one, too; "" for none.
     health: formula over the metrics for the hit points left, in hit points; "" where nobody has any.
@@ -310,12 +310,6 @@ class Game:
 
     def __repr__(self) -> str:
         return f"Game({self.name!r}, version {self.version}, metrics {', '.join(self.symbols)})"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """A game is pickled as the address that another process finds it by."""
-        from persona_evo.games import registry
-
-        return registry.get, (registry.sent(self),)
 
     @property
     def targets(self) -> tuple[str, ...]:

@@ -7,12 +7,13 @@ game in any other language is named by the file that describes it, "path/to/game
 
 from __future__ import annotations
 
+import copyreg
 import functools
 import hashlib
 import importlib
 import importlib.util
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
 
@@ -321,3 +322,11 @@ def _from_file(file: str) -> ModuleType:
         del sys.modules[name]
         raise
     return module
+
+
+def _pickled(game: Game) -> tuple[Callable[[str], Game], tuple[str]]:
+    """A game is pickled as the address that another process finds it by."""
+    return get, (sent(game),)
+
+
+copyreg.pickle(Game, _pickled)

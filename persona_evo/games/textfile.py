@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 import reprlib
-import stat
 import tomllib
 from pathlib import Path
 from typing import Any
 
 from persona_evo.errors import InputError, Place
+from persona_evo.jobs.regular import opened
 
 _DIGITS = 4000
 MOST_PARTS = 50
@@ -31,12 +31,7 @@ def read_text(path: Path, most: int, error: type[InputError]) -> str:
     """
     place = Place(str(path))
     try:
-        mode = path.stat().st_mode
-        if stat.S_ISDIR(mode):
-            raise error("this is a folder", place=place, expected="a file", hint="name one of its files")
-        if not stat.S_ISREG(mode):
-            raise error("this is no regular file", place=place, found=_kind(mode), expected="a text file")
-        with path.open("rb") as file:
+        with opened(path, error, "a text file") as file:
             data = file.read(most + 1)
     except FileNotFoundError as e:
         raise error("there is no such file", place=place, hint="check the path") from e
@@ -97,11 +92,6 @@ def shown(value: Any) -> str:
         return reprlib.repr(value) if not isinstance(value, str) or len(value) > 200 else repr(value)
     except (ValueError, RecursionError):
         return f"a very large {type(value).__name__}"
-
-
-def _kind(mode: int) -> str:
-    kinds = {stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device"}
-    return kinds.get(stat.S_IFMT(mode), "something else")
 
 
 def _decode(data: bytes, source: str, error: type[InputError]) -> str:

@@ -20,6 +20,7 @@ from typing import Any, Generic, TypeVar
 
 from persona_evo.errors import Place, RunError
 from persona_evo.jobs import checksum, schema
+from persona_evo.jobs.regular import opened
 
 R = TypeVar("R")
 
@@ -61,15 +62,21 @@ class Journal(Generic[R]):
 
     def __init__(self, path: Path, form: LineFormat[R]) -> None:
         self.path, self.form = path, form
+        self._known = 0
 
     def place(self, number: int) -> Place:
         """Where result `number` is, from 1."""
         return Place(str(self.path), number)
 
     def append(self, results: Iterable[R]) -> None:
-        """Write results, safe from a crash when this returns; a torn last line is cut off first."""
+        """Write results, safe from a crash when this returns; a torn last line is cut off first.
+
+        Raises:
+            RunError: the file lacks results that were read or written before.
+        """
         cut_torn_line(self.path)
-        append(self.path, map(self.form.encode, results))
+        check_kept(self.path, self._known)
+        self._known = append(self.path, map(self.form.encode, results))
 
     def read(self, wanted: Sequence[Hashable] | None = None) -> list[R]:
         """Read all results without changing the file; a torn last line is ignored.
@@ -82,6 +89,7 @@ class Journal(Generic[R]):
             RunError: a line is damaged, or does not belong to the job.
         """
         found: list[R] = []
+        places: dict[Hashable, Place] = {}
         for row, place in rows(self.path, self.form.name, self.form.hint):
             result = self.form.decode(row, place)
             key, number = self.form.key(result), len(found)
@@ -94,8 +102,39 @@ class Journal(Generic[R]):
                     expected=due,
                     hint=self.form.hint,
                 )
+            if key in places:
+                raise RunError(
+                    f"a {self.form.name} is there twice",
+                    place=place,
+                    found=self.form.label(key),
+                    expected=f"each once; it is in line {places[key].line}, too",
+                    hint=self.form.hint,
+                )
+            places[key] = place
             found.append(result)
+        self._known = _whole_bytes(self.path) if found else 0
         return found
+
+
+def check_kept(path: Path, known: int) -> None:
+    """See that a file which this process appends to still holds what it held.
+
+    Args:
+        path: of the file.
+        known: its size in bytes after the last line that was read or written.
+
+    Raises:
+        RunError: it was deleted or cut off.
+    """
+    size = path.stat().st_size if path.is_file() else 0
+    if size < known:
+        raise RunError(
+            "the file was deleted or cut off while its results were being added",
+            place=Place(str(path)),
+            found=f"{size} bytes" if path.exists() else "no file",
+            expected=f"at least {known} bytes",
+            hint="what it held is lost unless you restore it from a copy; without a copy the work has to be repeated",
+        )
 
 
 def append(path: Path, lines: Iterable[str]) -> int:
@@ -121,10 +160,8 @@ def rows(path: Path, name: str, hint: str = REPEAT, end: int | None = None) -> I
     """
     if not path.exists():
         return
-    if not path.is_file():
-        raise RunError("this is no regular file", place=Place(str(path)), hint="restore it from a copy")
     needed, read = False, 0
-    with open(path, "rb") as file:
+    with opened(path, RunError) as file:
         for number, line in enumerate(file, 1):
             read += len(line)
             if not line.endswith(b"\n") or (end is not None and read > end):
@@ -189,15 +226,19 @@ def _refuse_constant(text: str) -> float:
 
 def cut_torn_line(path: Path) -> None:
     """Cut off what follows the last line end of a file, if there is a file."""
-    if not path.is_file():
-        return
-    with open(path, "r+b") as file:
+    if path.is_file() and _whole_bytes(path) < path.stat().st_size:
+        os.truncate(path, _whole_bytes(path))
+
+
+def _whole_bytes(path: Path) -> int:
+    """Bytes of a file up to its last line end."""
+    with open(path, "rb") as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - 1))
         if file.read() in (b"", b"\n"):
-            return
+            return size
         file.seek(0)
-        file.truncate(file.read().rfind(b"\n") + 1)
+        return file.read().rfind(b"\n") + 1
 
 
 def plain_rows(name: str, key: Callable[[Row], Hashable] = repr, hint: str = REPEAT) -> LineFormat[Row]:

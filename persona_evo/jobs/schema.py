@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from persona_evo.errors import InputError, Place, unknown
 from persona_evo.jobs import checksum
+from persona_evo.jobs.regular import opened
 
 MAX_BYTES = 256 * 2**20
 """Largest JSON file that is read, in bytes."""
@@ -53,7 +54,7 @@ def write_atomically(path: Path, text: str | bytes | Iterable[str]) -> None:
         OSError: with the file's name.
     """
     pieces = (_encoded(piece, path) for piece in ((text,) if isinstance(text, str | bytes) else text))
-    with _named(path):
+    with naming(path):
         if path.exists() and not path.is_file():
             with open(path, "wb") as f:
                 f.writelines(pieces)
@@ -76,7 +77,7 @@ def write_atomically(path: Path, text: str | bytes | Iterable[str]) -> None:
 def append_lines(path: Path, lines: Iterable[str]) -> int:
     """Add lines to a file, safe from a crash when this returns; the file's length in bytes (raises as above)."""
     pieces = [_encoded(line + "\n", path) for line in lines]
-    with _named(path), open(path, "ab") as f:
+    with naming(path), open(path, "ab") as f:
         f.writelines(pieces)
         f.flush()
         os.fsync(f.fileno())
@@ -99,8 +100,8 @@ def _encoded(text: str | bytes, path: Path) -> bytes:
 
 
 @contextlib.contextmanager
-def _named(path: Path) -> Iterator[None]:
-    """Give an error of the operating system the file's name, which those of writing lack."""
+def naming(path: Path | str) -> Iterator[None]:
+    """Name a file in each error of the operating system, since errors of writing name none."""
     try:
         yield
     except OSError as e:
@@ -152,13 +153,15 @@ def read_text(path: Path, error: Error) -> str:
     """A JSON file's text.
 
     Raises:
-        error: missing, unreadable, too large, or not UTF-8.
+        error: missing, no regular file, unreadable, too large, or not UTF-8.
     """
     place = Place(str(path))
     try:
-        if path.stat().st_size > MAX_BYTES:
+        with opened(path, error) as file:
+            data = file.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
             raise error("the file is too large", place=place, expected=f"at most {MAX_BYTES} bytes")
-        return path.read_bytes().decode("utf-8-sig")
+        return data.decode("utf-8-sig")
     except FileNotFoundError as e:
         raise error("there is no such file", place=place, hint="check the spelling and the folder") from e
     except UnicodeDecodeError as e:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from persona_evo.agents.skill import errs
 from persona_evo.formula import Formula, parse
 from persona_evo.games.acceptance import Accepted, accept
 from persona_evo.games.core import Game, Level, Metric
@@ -20,7 +21,6 @@ from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.requirement import Check, Requirement
 from persona_evo.playtest.skill import Step, ladder, narrow_escapes
 from persona_evo.search.outlook import Outlook
-from persona_evo.search.skill import errs
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
 from persona_evo.games.diagnosis import diagnose
 from persona_evo.games.findings import Finding
+from persona_evo.games.level_text import LevelText
 from persona_evo.jobs.dispatch import Dispatch
 from persona_evo.jobs.workers import Workers
 from persona_evo.search.outlook import Outlook, outlook

@@ -1,6 +1,6 @@
 """Many playthroughs: every player in every level, as often as asked, on all cores.
 
-Where an agent plays move by move (`search.duel`), a playthrough is what it played with the player's tree policy; a
+Where an agent plays move by move (`agents.duel`), a playthrough is what it played with the player's tree policy; a
 player may also be an agent of its own, which needs no tree policy. In a two-player game each player meets the
 opponents of a league in turn, first as one side, then as the other; its metrics are
 what it sees at the end, and its records name the opponent, the side and the result.
@@ -19,12 +19,14 @@ from pathlib import Path
 from typing import Any
 
 from persona_evo import limits
+from persona_evo.agents.core import agent_from, check
+from persona_evo.agents.duel import League
+from persona_evo.agents.skill import errs
 from persona_evo.errors import ConnectError, Place, RunError, SettingsError
-from persona_evo.evolve.fitness_spec import LevelText
-from persona_evo.evolve.reopening import load_levels
-from persona_evo.games import registry
+from persona_evo.games import registry, trust
 from persona_evo.games.commands import command
 from persona_evo.games.core import Game, Level, closing_outside
+from persona_evo.games.level_text import LevelText, load_levels
 from persona_evo.jobs import runner
 from persona_evo.jobs.dispatch import Dispatch
 from persona_evo.jobs.folder import JobFolder
@@ -36,10 +38,7 @@ from persona_evo.playtest.metrics import Bound
 from persona_evo.playtest.players import Player, Role, check_skills, movers, player_from
 from persona_evo.playtest.playing import CONTINUATION, Job, Source, Spec, draws, play
 from persona_evo.playtest.records import Playthrough
-from persona_evo.search.agents import agent_from, check
-from persona_evo.search.duel import League
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.skill import errs
 from persona_evo.words import counted
 
 _GUESS, _ROUTE = 300_000.0, 0.005
@@ -285,6 +284,9 @@ def kept(folder: Path, *, game_name: str | None = None) -> Results:
 def _reopened(folder: Path, game_name: str | None) -> tuple[Reopened, str, Results]:
     """A batch as its folder has it: as written, how the registry finds its game now, and without its playthroughs."""
     known = journal.reopen(folder)
+    reader = journal.KIND.reader(folder)
+    if game_name is None:
+        trust.check(reader.data, reader.source)
     name = registry.again(known.game, game_name, str(folder))
     game = registry.get(name)
     if game.version != known.game_version:
@@ -295,7 +297,6 @@ def _reopened(folder: Path, game_name: str | None) -> tuple[Reopened, str, Resul
             expected=f"version {game.version}",
             hint="play into another folder",
         )
-    reader = journal.KIND.reader(folder)
     levels = load_levels(reader, game)
     for row in reader.items("players"):
         if "agent" in row.data:
@@ -323,6 +324,7 @@ def configuration(spec: Spec, game: Game, players: Sequence[Player], trials: int
     """All that a batch's result depends on, as plain values; `journal.reopen` reads it back."""
     return {
         "game": spec.game,
+        **trust.code_of(spec.game),
         "game_version": game.version,
         "seed": seed,
         "trials": trials,

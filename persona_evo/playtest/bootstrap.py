@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from persona_evo.playtest.intervals import Interval
+from persona_evo.intervals import Interval
 
 REPLICATES = 10_000
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from persona_evo.errors import Place, RunError
-from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.formula import parse
 from persona_evo.games import registry
 from persona_evo.games.core import RUNNING, WON, Game, Level
+from persona_evo.games.level_text import LevelText
 from persona_evo.jobs import checksum, schema
 from persona_evo.jobs.dispatch import Dispatch
 from persona_evo.jobs.workers import Workers

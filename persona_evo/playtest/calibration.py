@@ -10,12 +10,12 @@ from math import fsum
 from pathlib import Path
 from statistics import NormalDist
 
+from persona_evo.agents.skill import SKILLS
 from persona_evo.errors import Place, SettingsError, nearest
 from persona_evo.games import textfile
-from persona_evo.playtest.intervals import Interval
+from persona_evo.intervals import Interval
 from persona_evo.playtest.records import Playthrough
-from persona_evo.playtest.statistics import spearman
-from persona_evo.search.skill import SKILLS
+from persona_evo.statistics import spearman
 
 MOST_BYTES = 2**22
 FEWEST = 4

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from persona_evo.games.findings import Finding
+from persona_evo.intervals import Interval
 from persona_evo.playtest.analysis import Analysis
 from persona_evo.playtest.compare import effects
-from persona_evo.playtest.intervals import Interval
 from persona_evo.playtest.metrics import UTILITY, WIN_RATE, Measure, estimate, grouped
 from persona_evo.playtest.records import Playthrough
 

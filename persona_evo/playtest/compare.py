@@ -22,7 +22,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from persona_evo.games.core import Metric
-from persona_evo.playtest.intervals import Interval, difference, rate_difference, vargha_delaney
+from persona_evo.intervals import Interval, difference, rate_difference, vargha_delaney
 from persona_evo.playtest.metrics import (
     CLOCK,
     Measure,
@@ -35,7 +35,7 @@ from persona_evo.playtest.metrics import (
     searches,
 )
 from persona_evo.playtest.records import Playthrough
-from persona_evo.playtest.statistics import NO_VARIATION, Test, binomial, fisher, holm, mann_whitney, student, welch
+from persona_evo.statistics import NO_VARIATION, Test, binomial, fisher, holm, mann_whitney, student, welch
 from persona_evo.words import counted
 
 ALPHA = 0.05

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from persona_evo.games.analysis import at
 from persona_evo.games.findings import Finding, Spot
+from persona_evo.intervals import wilson
 from persona_evo.playtest.compare import shown
 from persona_evo.playtest.evidence import Evidence, Thing, the, times
-from persona_evo.playtest.intervals import wilson
 from persona_evo.playtest.metrics import Measure, certain
 from persona_evo.playtest.records import Playthrough
 from persona_evo.words import counted, enumerated, plural

@@ -10,7 +10,7 @@ from persona_evo.games.core import Metric
 from persona_evo.playtest.compare import holm_apart
 from persona_evo.playtest.metrics import estimate, grouped, levels_of, measures, players_of
 from persona_evo.playtest.records import Playthrough
-from persona_evo.playtest.statistics import Correlation, pearson, spearman
+from persona_evo.statistics import Correlation, pearson, spearman
 
 FEWEST_LEVELS = 4
 """Correlations over fewer levels are not computed."""

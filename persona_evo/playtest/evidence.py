@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
+from persona_evo.agents.skill import errs
 from persona_evo.formula import Formula, parse
 from persona_evo.games.core import Game, Metric
 from persona_evo.games.findings import Finding, Spot
@@ -15,7 +16,6 @@ from persona_evo.playtest.compare import spoken
 from persona_evo.playtest.metrics import Bound, grouped
 from persona_evo.playtest.records import Playthrough
 from persona_evo.search.outlook import GOAL, Outlook
-from persona_evo.search.skill import errs
 from persona_evo.words import counted, enumerated
 
 WEAK_POLICY = "ucb1"

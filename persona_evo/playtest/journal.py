@@ -17,8 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from persona_evo.agents.skill import SKILLS
 from persona_evo.errors import RunError
-from persona_evo.evolve.reopening import budget_at, check_levels, formula_at
+from persona_evo.evolve.reopening import budget_at, formula_at
+from persona_evo.games.level_text import check_levels
 from persona_evo.jobs import schema
 from persona_evo.jobs.folder import JobKind
 from persona_evo.jobs.journal import Journal, LineFormat
@@ -27,7 +29,6 @@ from persona_evo.playtest.record_reading import from_dict
 from persona_evo.playtest.records import Playthrough
 from persona_evo.search.configuration import comparable
 from persona_evo.search.settings import SearchSettings
-from persona_evo.search.skill import SKILLS
 
 SCHEMA = 1
 """Version of playtest.json."""

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain
 
-from persona_evo.evolve.fitness_spec import LevelText
+from persona_evo.agents.duel import League
 from persona_evo.games.core import Game, Level
+from persona_evo.games.level_text import LevelText
 from persona_evo.jobs.workers import Workers
 from persona_evo.playtest.batch import Results, configuration, specified
 from persona_evo.playtest.players import Player
 from persona_evo.playtest.playing import CONTINUATION, Job, Spec, play
 from persona_evo.playtest.records import Playthrough
-from persona_evo.search.duel import League
 from persona_evo.search.settings import Budget, SearchSettings
 
 ROUND_SECONDS = 0.8

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from math import fsum
 
 from persona_evo.games.core import Better, Metric, main_metrics
-from persona_evo.playtest.intervals import Interval, mean_interval, score, wilson
+from persona_evo.intervals import Interval, mean_interval, score, wilson
 from persona_evo.playtest.records import ENDS, Playthrough
 
 CLOCK = "seconds"

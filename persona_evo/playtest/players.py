@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from persona_evo.agents import skill as skills
+from persona_evo.agents.core import Agent, agent_from, policy_of
+from persona_evo.agents.duel import League, plain
 from persona_evo.errors import SettingsError
 from persona_evo.formula import parse
 from persona_evo.games.core import Game
 from persona_evo.personas import Persona
 from persona_evo.personas.lists import OpenList
-from persona_evo.search import skill as skills
-from persona_evo.search.agents import Agent, agent_from, policy_of
-from persona_evo.search.duel import League, plain
 from persona_evo.search.settings import SearchSettings
 from persona_evo.search.tree_policy import UCB1_FORMULA, TreePolicy, in_words, with_lists
 
@@ -26,7 +26,7 @@ class Player:
     policy: with the persona's open lists where it is searched with some and has none of its own (see `with_lists`).
     label: what tables and requirements call it; the persona's name if not given. baseline: label of the player it is
     compared with, "" for none. agent: who plays for the persona in place of a league's template; its tree policy, if
-    it has one, is its own. skill: one of `search.skill.SKILLS`, "" for players who have none and play as `perfect`.
+    it has one, is its own. skill: one of `agents.skill.SKILLS`, "" for players who have none and play as `perfect`.
     """
 
     persona: Persona

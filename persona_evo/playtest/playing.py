@@ -19,19 +19,19 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from persona_evo.evolve.fitness_spec import LevelText
+from persona_evo.agents.continuation import Continuation, play_on
+from persona_evo.agents.duel import League
+from persona_evo.agents.skill import LADDER, errs
+from persona_evo.agents.skilled_player import SkilledPlayer
 from persona_evo.formula import parse
 from persona_evo.games import registry
 from persona_evo.games.core import LOST, RUNNING, Event, Game, Level
+from persona_evo.games.level_text import LevelText
 from persona_evo.jobs.cache import WorkerCache
 from persona_evo.playtest.players import Role
 from persona_evo.playtest.records import OUTCOMES, SIDES, End, Playthrough, ended
-from persona_evo.search.continuation import Continuation, play_on
-from persona_evo.search.duel import League
 from persona_evo.search.plan import MAX_NODES, Plan, capacity_for, planner_for
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.skill import LADDER, errs
-from persona_evo.search.skilled_player import SkilledPlayer
 from persona_evo.search.tree_policy import STATIC, TreePolicy
 from persona_evo.seeds import derive, stream
 

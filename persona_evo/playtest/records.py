@@ -43,7 +43,7 @@ NUMBERS = ("utility", "seconds", "best_utility")
 
 @dataclass(frozen=True)
 class End:
-    """How the game ended when play went on after the plan (see `persona_evo.search.continuation`).
+    """How the game ended when play went on after the plan (see `persona_evo.agents.continuation`).
 
     Attributes:
         outcome: one of ENDS.

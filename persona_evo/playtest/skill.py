@@ -12,16 +12,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from persona_evo.agents.skill import SKILLS, errs
 from persona_evo.formula import parse
 from persona_evo.games.analysis import at
 from persona_evo.games.core import Game, Level
 from persona_evo.games.findings import Finding, Spot
+from persona_evo.intervals import Interval, mean_interval
 from persona_evo.playtest.compare import spoken
 from persona_evo.playtest.evidence import the
-from persona_evo.playtest.intervals import Interval, mean_interval
 from persona_evo.playtest.metrics import DEATH_RATE, EVERY, UNKNOWN_CAUSE, WIN_RATE, estimate
 from persona_evo.playtest.records import Playthrough
-from persona_evo.search.skill import SKILLS, errs
 from persona_evo.words import plural
 
 NARROW = 0.1

@@ -13,8 +13,8 @@ from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from persona_evo.intervals import Interval
 from persona_evo.jobs import schema
-from persona_evo.playtest.intervals import Interval
 from persona_evo.report.templating import environment
 
 SERIES = 8

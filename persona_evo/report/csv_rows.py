@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from persona_evo.games.findings import Finding, where
+from persona_evo.intervals import Interval
 from persona_evo.jobs import schema
 from persona_evo.playtest.compare import Row
 from persona_evo.playtest.correlations import CorrelationRow
-from persona_evo.playtest.intervals import Interval
 from persona_evo.playtest.metrics import Summary
 from persona_evo.playtest.records import Playthrough
 

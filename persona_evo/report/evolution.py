@@ -14,7 +14,7 @@ from typing import Any
 
 from persona_evo.evolve.rivals import of_policy
 from persona_evo.evolve.setting import in_words
-from persona_evo.playtest.intervals import difference, vargha_delaney
+from persona_evo.intervals import difference, vargha_delaney
 from persona_evo.report import plots
 from persona_evo.report.charts import Axis, Plot, Series
 from persona_evo.report.figures import Drawing

@@ -18,12 +18,9 @@ import numpy as np
 
 from persona_evo.connect.within import Within
 from persona_evo.errors import VerificationError
-from persona_evo.formula import parse
-from persona_evo.formula.guards import guards
-from persona_evo.games.core import Game, Level
-from persona_evo.playtest.experiment.course import Record, Results
-from persona_evo.playtest.experiment.design import Cell
-from persona_evo.playtest.experiment.results import (
+from persona_evo.experiments.design import Cell
+from persona_evo.experiments.job import Record, Results
+from persona_evo.experiments.results import (
     CORRECTION,
     Comparison,
     Summary,
@@ -34,6 +31,9 @@ from persona_evo.playtest.experiment.results import (
     summaries,
     unfit_constants,
 )
+from persona_evo.formula import parse
+from persona_evo.formula.guards import guards
+from persona_evo.games.core import Game, Level
 from persona_evo.playtest.playing import record as playthrough
 from persona_evo.report import charts, csv_rows, pages, replay, tables
 from persona_evo.report.figures import Drawing
@@ -99,7 +99,7 @@ def subtitle(results: Results) -> str:
 
 def facts(results: Results) -> dict[str, str]:
     """How the experiment was made, by name, for people."""
-    from persona_evo.evolve.winner import versions
+    from persona_evo.store.versions import versions
 
     experiment = results.experiment
     protected = guards(parse(cell.score) for cell in experiment.cells if cell.score)

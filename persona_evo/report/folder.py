@@ -24,6 +24,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
+from persona_evo.agents.skill import errs
 from persona_evo.games.acceptance import no_longer
 from persona_evo.games.core import Game, Level, closing_outside
 from persona_evo.games.findings import to_json
@@ -42,7 +43,6 @@ from persona_evo.report.page import write as write_page
 from persona_evo.report.pictures import MapDrawing, PictureDrawing, ReplayDrawing
 from persona_evo.report.versions import Versions
 from persona_evo.report.written import Names
-from persona_evo.search.skill import errs
 from persona_evo.words import counted, enumerated
 
 Tell = Callable[[str], None]

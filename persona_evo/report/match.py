@@ -15,16 +15,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from persona_evo.agents.core import Agent
 from persona_evo.errors import SettingsError
-from persona_evo.evolve.winner import versions
 from persona_evo.games import registry
 from persona_evo.games.core import Game
-from persona_evo.playtest.match.again import Telling, telling
-from persona_evo.playtest.match.play import Match
-from persona_evo.playtest.match.records import LOGS, Record, log_of
-from persona_evo.playtest.match.reopening import Kept
-from persona_evo.playtest.match.standings import pair, ratings
-from persona_evo.playtest.statistics import holm
+from persona_evo.matches.job import Match
+from persona_evo.matches.records import LOGS, Record, log_of
+from persona_evo.matches.reopening import Kept
+from persona_evo.matches.replays import Telling, telling
+from persona_evo.matches.standings import pair, ratings
 from persona_evo.report import charts, csv_rows, match_replay, match_tables, pages, tables
 from persona_evo.report.figures import Drawing
 from persona_evo.report.folder import EMBED
@@ -42,7 +41,8 @@ from persona_evo.report.pages import (
     Text,
 )
 from persona_evo.report.written import Report
-from persona_evo.search.agents import Agent
+from persona_evo.statistics import holm
+from persona_evo.store.versions import versions
 from persona_evo.words import counted
 
 PAGE, PICTURES = "index.html", "pictures"

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from persona_evo.errors import Place
 from persona_evo.games import lettering
 from persona_evo.games.core import Game, Level
-from persona_evo.playtest.match.again import positions
-from persona_evo.playtest.match.records import Record
+from persona_evo.matches.records import Record
+from persona_evo.matches.replays import positions
 from persona_evo.report.duels import INK, PAPER, Label, cut, with_legend
 from persona_evo.report.match_tables import winner
 from persona_evo.report.plots import drawing

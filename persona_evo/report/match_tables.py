@@ -6,9 +6,9 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
-from persona_evo.playtest.intervals import FEWEST, Interval, wilson
-from persona_evo.playtest.match import standings
-from persona_evo.playtest.match.records import Record
+from persona_evo.intervals import FEWEST, Interval, wilson
+from persona_evo.matches import standings
+from persona_evo.matches.records import Record
 from persona_evo.report.tables import Table
 
 NONE = "–"

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from persona_evo.games.core import Game, Metric, main_metrics
-from persona_evo.playtest.intervals import Interval
+from persona_evo.intervals import Interval
 from persona_evo.playtest.metrics import Summary
 from persona_evo.playtest.records import ENDS
 from persona_evo.report.charts import Axis, Bars, Plot, Series, stacked

@@ -126,7 +126,7 @@ def _plural(entry: RunEntry) -> str:
 
 def match(folder: Path) -> str:
     """The standings of a match by now."""
-    from persona_evo.playtest.match.reopening import reopen
+    from persona_evo.matches.reopening import reopen
     from persona_evo.report import match_tables
 
     kept = reopen(folder)
@@ -139,8 +139,8 @@ def match(folder: Path) -> str:
 
 def experiment(folder: Path) -> str:
     """The best scores of an experiment by now."""
-    from persona_evo.playtest.experiment import course
-    from persona_evo.playtest.experiment.results import comparisons, summaries
+    from persona_evo.experiments import job as course
+    from persona_evo.experiments.results import comparisons, summaries
     from persona_evo.report.experiment import summary_table
 
     made = course.reopen(folder)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from persona_evo.agents.skill import SKILLS
 from persona_evo.games.findings import where
+from persona_evo.intervals import Interval
 from persona_evo.playtest.calibration import Agreement
 from persona_evo.playtest.compare import shown
-from persona_evo.playtest.intervals import Interval
 from persona_evo.playtest.metrics import DAMAGE, DEATH_RATE, EVERY, WIN_RATE
 from persona_evo.playtest.skill import Death, Health, Step, curve
 from persona_evo.report import charts, tables
 from persona_evo.report.charts import Series
 from persona_evo.report.tables import Table
-from persona_evo.search.skill import SKILLS
 
 SIMULATED = "difficulty for these simulated players, not for people"
 MOST_DEATHS = 4

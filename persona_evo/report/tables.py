@@ -13,14 +13,14 @@ from typing import TextIO
 
 from persona_evo.games.core import Metric
 from persona_evo.games.findings import COORDINATES, Finding, lines
+from persona_evo.intervals import Interval
 from persona_evo.playtest.compare import Row, counts, matrix, p_shown, shown
 from persona_evo.playtest.correlations import CorrelationRow
-from persona_evo.playtest.intervals import Interval
 from persona_evo.playtest.metrics import EVERY, FLAGS, Measure, Summary
 from persona_evo.playtest.requirement import Check
-from persona_evo.playtest.statistics import NO_VARIATION
 from persona_evo.report import layout
 from persona_evo.report.layout import clean
+from persona_evo.statistics import NO_VARIATION
 from persona_evo.words import counted
 
 ASCII = str.maketrans({"±": "+-", "–": "-", "…": "...", "→": "->", "×": "x", "·": "|", "−": "-", "≥": ">=", "─": "-"})

@@ -6,19 +6,22 @@ A policy is looked for, in this order: as a path, in `./policies/<game>/`, and a
 from __future__ import annotations
 
 import dataclasses
+import hashlib
+import json
+import logging
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from persona_evo.agents.skill import skill_from_dict
 from persona_evo.errors import FormulaError, Place, PolicyError, SettingsError, unknown
 from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
 from persona_evo.games.core import Game
 from persona_evo.jobs import schema
 from persona_evo.personas.lists import FIELDS, OpenList, how_many, readable
-from persona_evo.search.skill import skill_from_dict
 from persona_evo.search.tree_policy import MOVE_VARIABLES, SEARCH_VARIABLES, TreePolicy, plan_variables, variables
 from persona_evo.words import counted
 
@@ -26,6 +29,13 @@ SCHEMA = 1
 """Version of policy files."""
 
 KINDS = ("formula", "ucb1", "lists")
+_EVOLVED = (
+    *("game", "game_version", "persona", "utility", "priority", "kind", "formula", "simplified", "c", "seed"),
+    *("budget", "search", "agent", "skill", "evolution"),
+)
+"""Attributes of a policy that its digest covers, beside its open lists."""
+
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -49,10 +59,11 @@ class Policy:
         metrics: symbol -> meaning of what `best` names.
         levels: names of the levels it was trained on. fitness: mean utility of each of these. mean: of all.
         seed: of the evolution. budget, search, evolution: the settings.
-        agent: in two-player games the agent that it was evolved in, as `search.agents.Agent.to_dict` has it.
-        skill: in play from move to move the skill that it was evolved for, as `search.skill.skill_to_dict` has it.
+        agent: in two-player games the agent that it was evolved in, as `agents.core.Agent.to_dict` has it.
+        skill: in play from move to move the skill that it was evolved for, as `agents.skill.skill_to_dict` has it.
         run: name of the run folder and its facts. versions: of the programs.
         notes: for people. source: publication or program it was taken from. file: where it was read (not written).
+        digest: of what the evolution found, as its file has it; "" where that has none, and until it is written.
     """
 
     name: str
@@ -84,6 +95,7 @@ class Policy:
     versions: Mapping[str, str] = field(default_factory=dict)
     notes: str = ""
     source: str = ""
+    digest: str = field(default="", compare=False)
     file: str = field(default="", compare=False)
 
     @property
@@ -98,8 +110,20 @@ class Policy:
             return "UCB1"
         return f"lists {'; '.join(one.text for one in self.lists)}" if self.lists else self.best
 
+    @property
+    def edited(self) -> bool:
+        """Whether its file was edited since it was evolved; False where the file has no digest."""
+        return self.digest not in ("", self._evolved())
+
+    def _evolved(self) -> str:
+        """Names what an evolution finds and how: the same for the same values."""
+        values = {key: getattr(self, key) for key in _EVOLVED}
+        plain = {**values, "lists": [one.to_dict() for one in self.lists]}
+        text = json.dumps(json.loads(schema.dump(plain)), sort_keys=True)
+        return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
     def tree_policy(self, game: Game) -> TreePolicy:
-        """What a search takes.
+        """What a search takes; that it was edited is logged.
 
         Raises:
             PolicyError: it belongs to another game.
@@ -107,6 +131,8 @@ class Policy:
         """
         if self.game != game.name:
             raise foreign(self, game.name)
+        if self.edited:
+            _LOG.warning("%s was edited since it was evolved", self.file or self.name)
         if self.kind == "ucb1":
             return TreePolicy.ucb1(self.c)
         place = Place(self.file or self.name)
@@ -121,7 +147,8 @@ class Policy:
         if self.kind != "ucb1":
             del values["c"]
         values["lists"] = [one.to_dict() for one in self.lists]
-        for name in ("agent", "skill", "lists", "words", "comparison", "unfinished"):
+        values["digest"] = self.digest or (self._evolved() if self.run else "")
+        for name in ("agent", "skill", "lists", "words", "comparison", "unfinished", "digest"):
             if not values[name]:
                 del values[name]
         return {"schema": SCHEMA, **{k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}}
@@ -192,6 +219,7 @@ def from_dict(data: dict[str, Any], text: str, source: str) -> Policy:
         versions=r.words("versions", {}),
         notes=r.text_of("notes", ""),
         source=r.text_of("source", ""),
+        digest=r.text_of("digest", ""),
         file=source,
     )
     _check(policy, r)
@@ -252,6 +280,7 @@ def _check(policy: Policy, r: schema.Reader) -> None:
         raise r.fail("is empty", "name", expected="a name")
     if policy.skill:
         r.made("skill", skill_from_dict)
+    _check_origin(r)
     if policy.kind not in KINDS:
         expected, hint = unknown(policy.kind, KINDS)
         raise r.fail("no such kind of policy", "kind", found=policy.kind, expected=expected, hint=hint)
@@ -280,6 +309,24 @@ def _check(policy: Policy, r: schema.Reader) -> None:
             read = _formula(r, key, text, known)
             if policy.kind == "lists" and key != "utility":
                 _check_own(read, r, key, game)
+
+
+def _check_origin(r: schema.Reader) -> None:
+    """See that what is said of the evolution is of the kinds that this program writes."""
+    budget = r.object("budget", {})
+    for key in budget.data:
+        budget.get(key, (int, float, type(None)), "a number, or null")
+    r.object("evolution", {}).text_of("preset", "")
+    run = r.object("run", {})
+    for key in ("generations", "evaluations", "trials", "finalists", "born"):
+        run.whole(key, 0)
+    for key in ("fitness_in_run", "training", "validation"):
+        run.number(key, 0.0)
+    run.text_of("name", "")
+    run.texts("opponents", [])
+    run.numbers("priority", {})
+    if "as_evolved" in run.data:
+        run.object("as_evolved").text_of("lists")
 
 
 def _check_own(formula: Formula, r: schema.Reader, key: str, game: Game | None) -> None:

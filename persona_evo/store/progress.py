@@ -5,18 +5,18 @@ No run writes progress for this: the lines of journals are counted, and the time
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from persona_evo.errors import RunError
 from persona_evo.jobs import schema
 from persona_evo.jobs.lock import LOCK
+from persona_evo.jobs.regular import opened
 from persona_evo.store import checkpoints, runs
 from persona_evo.words import counted, enumerated
 
@@ -206,21 +206,10 @@ def _seconds(row: dict[str, Any]) -> float:
     return float(sum(value)) if isinstance(value, list) else float(value)
 
 
-def _opened(path: Path) -> BinaryIO:
-    """A file to be read.
-
-    Raises:
-        OSError: it is none, such as a pipe, in which one would wait for ever.
-    """
-    if path.exists() and not path.is_file():
-        raise OSError(errno.EINVAL, "this is no regular file", str(path))
-    return open(path, "rb")
-
-
 def count(path: Path) -> int:
     """Whole lines of a file, 0 where there is none."""
     try:
-        with _opened(path) as f:
+        with opened(path, RunError) as f:
             return sum(chunk.count(b"\n") for chunk in iter(lambda: f.read(_CHUNK), b""))
     except FileNotFoundError:
         return 0
@@ -229,9 +218,9 @@ def count(path: Path) -> int:
 def head(path: Path) -> str:
     """The first characters of a file, "" where it cannot be read."""
     try:
-        with _opened(path) as f:
+        with opened(path, RunError) as f:
             return f.read(200).decode("utf-8", "replace")
-    except OSError:
+    except (OSError, RunError):
         return ""
 
 
@@ -247,7 +236,7 @@ def _tail(path: Path, number: int) -> list[dict[str, Any]]:
         ValueError: one of them is no JSON object.
     """
     try:
-        with _opened(path) as f:
+        with opened(path, RunError) as f:
             start = f.seek(0, os.SEEK_END)
             text = b""
             while start > 0 and text.count(b"\n") <= number:

@@ -125,7 +125,13 @@ class Run:
         hall: Sequence[Mapping[str, Any]],
         target: int,
     ) -> None:
-        """Write down a generation: journal and hall of fame first, then the checkpoint that makes it count."""
+        """Write down a generation: journal and hall of fame first, then the checkpoint that makes it count.
+
+        Raises:
+            RunError: the journal lacks generations that the checkpoint has, since somebody deleted it.
+        """
+        if self.checkpoint is not None:
+            journal.check_kept(self.folder / JOURNAL, self.checkpoint.journal)
         lines = [json.dumps({**row, TIMING: dict(timing)}, allow_nan=False) for row in rows]
         end = journal.append(self.folder / JOURNAL, lines)
         schema.write(self.folder / HALL, {"generation": generation, "members": list(hall)})
@@ -146,7 +152,7 @@ class Run:
         if not generations:
             schema.write_atomically(path, policy_text)
             return path
-        if path.exists() and path.read_text(encoding="utf-8") != policy_text:
+        if path.exists() and schema.read_text(path, RunError) != policy_text:
             path = self.folder / f"policy-{generations}.json"
         if not path.exists():
             schema.write_atomically(path, policy_text)
@@ -182,6 +188,15 @@ def _named(folder: Path) -> Path:
     """The folder, made if it is not there (one without a configuration was left by a process that was killed)."""
     if (folder / CONFIG).exists():
         raise RunError("the folder holds a run already", place=Place(str(folder)), hint="resume it, or name another")
+    left = [name for name in (CHECKPOINT, PREVIOUS, JOURNAL) if (folder / name).exists()]
+    if left:
+        raise RunError(
+            f"the folder holds a run without its {CONFIG}",
+            place=Place(str(folder / CONFIG)),
+            found=", ".join(left),
+            expected=f"{CONFIG} beside them",
+            hint=f"restore {CONFIG} from a copy, or name another folder",
+        )
     made(folder, "run's folder")
     return folder
 
@@ -279,7 +294,8 @@ def comparable(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _rows(path: Path, end: int | None = None) -> Iterator[tuple[dict[str, Any], Place]]:
-    """The whole lines of a journal, up to a byte where one is given."""
+    """The whole lines of a journal, up to a byte where one is given; generations and their islands are in order."""
+    last = (-1, -1)
     for row, place in journal.rows(path, "line of the journal", schema.RESTORE, end):
         if not isinstance(row.get("generation"), int):
             raise RunError(
@@ -289,6 +305,17 @@ def _rows(path: Path, end: int | None = None) -> Iterator[tuple[dict[str, Any], 
                 expected="a JSON object with a generation",
                 hint=schema.RESTORE,
             )
+        island = row.get("island")
+        here = (row["generation"], island if isinstance(island, int) else -1)
+        if here < last or (here == last and island is not None):
+            raise RunError(
+                "a line of the journal is not where it was written",
+                place=place,
+                found=f"generation {here[0]}, island {here[1]}",
+                expected=f"a line that comes after generation {last[0]}, island {last[1]}",
+                hint=schema.RESTORE,
+            )
+        last = here
         yield row, place
 
 

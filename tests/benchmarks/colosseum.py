@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from persona_evo.agents.core import Agent, Mind, load_agents
 from persona_evo.games import registry
 from persona_evo.games.catalog.colosseum.rules import walks
-from persona_evo.search.agents import Agent, Mind, load_agents
 from persona_evo.seeds import stream
 from tests.shared import shared
 
@@ -77,7 +77,7 @@ def first_search(agent: Agent, size: int, seconds: float, seed: int) -> tuple[in
 
 def game_shape(agent: Agent, size: int, seed: int) -> tuple[float, float]:
     """Largest breadth and depth of an agent's trees in a game against the random player."""
-    from persona_evo.search.contest import contest
+    from persona_evo.agents.contest import contest
 
     level = GAME.load(f"random {size}", "random")
     other = Agent("random", "random")

@@ -26,13 +26,14 @@ from persona_evo import personas, seeds
 from persona_evo.errors import PersonaEvoError
 from persona_evo.evolve import pools
 from persona_evo.evolve.fitness import Fitness
-from persona_evo.evolve.fitness_spec import FitnessSpec, LevelText
+from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.evolve.pools import Pool
 from persona_evo.evolve.searchers import method, playable, search
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.training import Training, train
 from persona_evo.games import mapsets, registry
 from persona_evo.games.core import Game, closing_outside
+from persona_evo.games.level_text import LevelText
 from persona_evo.jobs.workers import Workers
 from persona_evo.playtest.bootstrap import difference
 from persona_evo.search.settings import Budget, SearchSettings

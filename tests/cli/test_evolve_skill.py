@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import persona_evo as pe
+from persona_evo.agents.skill import FULL_SIGHT, LADDER
 from persona_evo.errors import SettingsError
 from persona_evo.evolve.setting import SLOW, SkilledPlay, with_usual
 from persona_evo.games import registry
-from persona_evo.search.skill import FULL_SIGHT, LADDER
 from persona_evo.studies.evolution import settings as study
 from tests.cli.tool import run
 

@@ -15,8 +15,8 @@ from persona_evo.connect.description import LevelName
 from persona_evo.connect.doctor import examine
 from persona_evo.connect.session import Session
 from persona_evo.errors import ConnectError
+from persona_evo.experiments.run import run
 from persona_evo.formula import TABLE, parse
-from persona_evo.playtest.experiment.one import run
 from tests.connect.driving import GAMES, describe, none_left, session
 from tests.shared import ROOT
 

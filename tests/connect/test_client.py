@@ -8,8 +8,8 @@ import pytest
 from persona_evo.connect import hello_frame
 from persona_evo.connect import protocol as p
 from persona_evo.connect.client import Client, ExperimentFinished
-from persona_evo.connect.random import SplitMix64
 from persona_evo.errors import ConnectError
+from persona_evo.seeds import SplitMix64
 
 pytestmark = pytest.mark.quick
 
@@ -186,3 +186,14 @@ def test_a_loop_of_ones_own_ends_with_the_experiment():
     driver.play(game_seed=5)
     assert driver.end() is None
     assert seen == [4, 5, "end"]
+
+
+def test_a_policy_whose_id_is_no_whole_number_is_refused():
+    sent = []
+    client = object.__new__(Client)
+    client._number, client._capabilities, client._policies, client._send = {}, ("lookahead",), {}, sent.append
+    policy = p.decode_json(p.Kind.POLICY, b'{"kind": "rollout", "id": 1e400, "code": [1.0]}')
+    client._learn(policy)
+    assert len(sent) == 1 and b"cannot be played by" in sent[0] and not client._policies
+    client._learn({**policy, "id": 3})
+    assert len(sent) == 1 and list(client._policies) == [3]

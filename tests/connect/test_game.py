@@ -587,7 +587,7 @@ def test_what_is_not_there_is_told_before_anything_is_compiled(tmp_path, capsys,
     if command == ("experiment",):
         (tmp_path / "e.toml").write_text('game = "ladder.toml"\n', encoding="utf-8")
         file = tmp_path / "e.toml"
-        monkeypatch.setattr("persona_evo.playtest.experiment.course.conduct", _never)
+        monkeypatch.setattr("persona_evo.experiments.job.conduct", _never)
     monkeypatch.setattr("persona_evo.games.registry.get", _never)
     missing = run(capsys, *command, file)
     assert missing.code == 2 and "there is no such game" in missing.err, missing.err

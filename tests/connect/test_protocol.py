@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from persona_evo.connect import hello_frame
 from persona_evo.connect import protocol as p
-from persona_evo.connect.random import SplitMix64
 from persona_evo.errors import ProtocolError, SettingsError
+from persona_evo.seeds import SplitMix64
 
 pytestmark = pytest.mark.quick
 

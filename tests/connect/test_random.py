@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from persona_evo.connect.random import SplitMix64
+from persona_evo.seeds import SplitMix64
 
 pytestmark = pytest.mark.quick
 

@@ -16,7 +16,7 @@ from persona_evo.evolve.comparison import Comparing, held_out, mean_utility, pai
 from persona_evo.evolve.driving import DEADLINE, FINISHED
 from persona_evo.evolve.explanation import in_words, lists_in_words, meanings, of_policy
 from persona_evo.evolve.fitness import Fitness, OutOfTime, Score
-from persona_evo.evolve.fitness_spec import FitnessSpec, LevelText
+from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.evolve.records import Request
 from persona_evo.evolve.rivals import Rival, RivalComparison
 from persona_evo.evolve.rounds import play_rounds
@@ -27,6 +27,7 @@ from persona_evo.formula import parse
 from persona_evo.formula.effects import effects
 from persona_evo.formula.simplify import NO_TIME, simplify
 from persona_evo.games import mapsets, registry
+from persona_evo.games.level_text import LevelText
 from persona_evo.jobs.workers import Workers
 from persona_evo.personas.core import load
 from persona_evo.personas.lists import OpenList

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from persona_evo.agents.core import load_agents
+from persona_evo.agents.duel import Duel, League, budget_for, seen_from
 from persona_evo.cli.main import main
 from persona_evo.errors import PolicyError, RunError, SettingsError
 from persona_evo.evolve import reopening
@@ -21,13 +23,11 @@ from persona_evo.evolve.start import usual
 from persona_evo.games import registry
 from persona_evo.games.core import LOST, WON
 from persona_evo.jobs.workers import Workers
+from persona_evo.matches import names
 from persona_evo.personas import load
 from persona_evo.playtest import batch
-from persona_evo.playtest.match import names
 from persona_evo.playtest.players import Player
 from persona_evo.report import replay
-from persona_evo.search.agents import load_agents
-from persona_evo.search.duel import Duel, League, budget_for, seen_from
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.store import policies, policy_library, runs

@@ -21,7 +21,7 @@ from persona_evo.evolve import genome, pools, racing, sampled, selection
 from persona_evo.evolve.comparison import over_levels
 from persona_evo.evolve.driving import DEADLINE, FINISHED, INTERRUPTED
 from persona_evo.evolve.fitness import Fitness, FitnessTrial, Score
-from persona_evo.evolve.fitness_spec import LEAST_BEST, FitnessSpec, LevelText
+from persona_evo.evolve.fitness_spec import LEAST_BEST, FitnessSpec
 from persona_evo.evolve.genetics import Primitives, random_tree
 from persona_evo.evolve.islands import generations
 from persona_evo.evolve.operators import mutate
@@ -33,6 +33,7 @@ from persona_evo.evolve.schedule import Phase
 from persona_evo.evolve.settings import SAMPLING, EvolutionSettings
 from persona_evo.formula import parse
 from persona_evo.games import mapsets, registry
+from persona_evo.games.level_text import LevelText
 from persona_evo.jobs import schema
 from persona_evo.jobs.workers import Workers
 from persona_evo.personas.core import load

@@ -8,18 +8,19 @@ import re
 import pytest
 
 from persona_evo import personas
+from persona_evo.agents.skill import Skill
+from persona_evo.agents.skilled_player import SkilledPlayer
 from persona_evo.evolve.fitness import Fitness, FitnessTrial, plans
-from persona_evo.evolve.fitness_spec import FitnessSpec, LevelText, spec_from_dict, spec_to_dict
+from persona_evo.evolve.fitness_spec import FitnessSpec, spec_from_dict, spec_to_dict
 from persona_evo.evolve.pools import Pool
 from persona_evo.evolve.searchers import GRID, UCB1, method, search
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.training import Trained, Training
 from persona_evo.formula import parse
 from persona_evo.games import mapsets, registry
+from persona_evo.games.level_text import LevelText
 from persona_evo.jobs.workers import Workers
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.skill import Skill
-from persona_evo.search.skilled_player import SkilledPlayer
 from persona_evo.search.tree_policy import TreePolicy
 
 GAME = registry.get("minidungeons2")

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from persona_evo.agents.core import load_agents
+from persona_evo.agents.duel import League, Solo, plain
 from persona_evo.cli.main import main
 from persona_evo.errors import PersonaError, RunError, SettingsError
 from persona_evo.evolve import run as evolution
@@ -17,14 +19,12 @@ from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.start import usual
 from persona_evo.games import mapsets, registry
 from persona_evo.games.core import Game
+from persona_evo.matches import names
 from persona_evo.personas import catalog, load
 from persona_evo.playtest import batch, playing
 from persona_evo.playtest.journal import CONFIG
-from persona_evo.playtest.match import names
 from persona_evo.playtest.players import Player
 from persona_evo.report import replay
-from persona_evo.search.agents import load_agents
-from persona_evo.search.duel import League, Solo, plain
 from persona_evo.search.lookahead import Allowance, Lookahead
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy

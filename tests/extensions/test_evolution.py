@@ -95,7 +95,7 @@ def test_the_command_line_takes_them(
     assert settings["pool"] == "truncation" and settings["mutations"]["swap"] == 5
     assert settings["mutations"]["subtree"] == pe.EvolutionSettings().mutations["subtree"]
     without = {**installed, "PYTHONPATH": str(ROOT)}
-    lacking = command(without, "evolve", "--resume", folder, "--generations", 4, cwd=tmp_path)
+    lacking = command(without, "evolve", "--resume", folder, "--generations", 4, cwd=folder)
     assert lacking.returncode == 2 and "truncation" in lacking.stderr, lacking.stderr
     assert "Traceback" not in lacking.stderr
 

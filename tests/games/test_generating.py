@@ -11,13 +11,13 @@ import pytest
 
 from persona_evo.errors import SettingsError
 from persona_evo.evolve import pools
-from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.formula import parse
 from persona_evo.games import registry
 from persona_evo.games.catalog.minidungeons2.soundness import sound
 from persona_evo.games.constraints import Constraints, Span
 from persona_evo.games.diagnosis import diagnose
 from persona_evo.games.generating import STREAMS, Source, asked, generate, stream_of
+from persona_evo.games.level_text import LevelText
 from persona_evo.games.mapsets import resolve
 from persona_evo.jobs.workers import Workers
 from persona_evo.search.plan import Plan, planner_for

@@ -11,14 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from persona_evo import personas
-from persona_evo.evolve.fitness_spec import LevelText
+from persona_evo.experiments import job as course
+from persona_evo.experiments.design import Cell, Experiment, Search
 from persona_evo.games import mapsets, registry
+from persona_evo.games.level_text import LevelText
 from persona_evo.jobs.runner import Job, Runner
 from persona_evo.jobs.workers import Workers
+from persona_evo.matches import job as play
+from persona_evo.matches import names
 from persona_evo.playtest import batch
-from persona_evo.playtest.experiment import course
-from persona_evo.playtest.experiment.design import Cell, Experiment, Search
-from persona_evo.playtest.match import names, play
 from persona_evo.playtest.players import Player
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy

@@ -83,7 +83,7 @@ def test_a_torn_last_line_is_made_again(copy: tuple[Kind, Path], whole: tuple[Ki
 def test_the_number_of_workers_changes_nothing(whole: tuple[Kind, Path], tmp_path: Path, workers: int) -> None:
     kind, folder = whole
     if kind.name == "experiment":
-        pytest.skip("its workers are processes: see tests/playtest/test_experiment.py")
+        pytest.skip("its workers are processes: see tests/experiments/test_experiment.py")
     kind.run(tmp_path / "job", SEED, workers)
     assert sorted(kind.content(tmp_path / "job")) == sorted(kind.content(folder))
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.games import registry
+from persona_evo.games.level_text import LevelText
 from persona_evo.jobs import dispatch
 from persona_evo.jobs.dispatch import Dispatch
 from persona_evo.jobs.workers import Workers

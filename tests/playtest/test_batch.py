@@ -12,9 +12,9 @@ import pytest
 
 from persona_evo import personas
 from persona_evo.errors import RunError, SettingsError
-from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.games import mapsets, registry
 from persona_evo.games.core import Level
+from persona_evo.games.level_text import LevelText
 from persona_evo.jobs import dispatch
 from persona_evo.jobs.progress import Progress
 from persona_evo.playtest import batch, journal, playing

@@ -6,8 +6,9 @@ import dataclasses
 
 import pytest
 
+from persona_evo import intervals, statistics
 from persona_evo.games.core import Metric
-from persona_evo.playtest import compare, intervals, metrics, statistics
+from persona_evo.playtest import compare, metrics
 from persona_evo.playtest.correlations import correlations
 from persona_evo.playtest.metrics import EVERY, Bound
 from tests.playtest.makers import INFOS, group, played

@@ -14,11 +14,11 @@ from PIL import Image
 from persona_evo.api.results import as_results
 from persona_evo.cli.main import main
 from persona_evo.games import registry
+from persona_evo.intervals import wilson
+from persona_evo.matches import names
 from persona_evo.personas import load
 from persona_evo.playtest import batch, duels, record_reading
 from persona_evo.playtest.analysis import analyse
-from persona_evo.playtest.intervals import wilson
-from persona_evo.playtest.match import names
 from persona_evo.playtest.metrics import EVERY
 from persona_evo.playtest.players import Player
 from persona_evo.playtest.records import SIDES, Playthrough

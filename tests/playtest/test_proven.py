@@ -8,12 +8,12 @@ import pytest
 
 from persona_evo import personas
 from persona_evo.games import registry
+from persona_evo.intervals import Interval, score, wilson
 from persona_evo.playtest import behaviour, compare, metrics, require
 from persona_evo.playtest.bounds import bounds
-from persona_evo.playtest.intervals import Interval, score, wilson
 from persona_evo.playtest.metrics import EVERY, ONE_EACH, ONE_SEARCH, Bound, certain, searches
 from persona_evo.playtest.records import Playthrough
-from persona_evo.playtest.statistics import binomial, fisher, student
+from persona_evo.statistics import binomial, fisher, student
 from tests.playtest.makers import INFOS, drawn, group, played
 
 

@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 import pytest
 
 from persona_evo import personas
-from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
+from persona_evo.games.level_text import LevelText
 from persona_evo.jobs import dispatch
 from persona_evo.jobs.cache import WorkerCache
 from persona_evo.jobs.workers import Workers

@@ -10,9 +10,9 @@ import pytest
 from PIL import Image
 
 import persona_evo as pe
+from persona_evo import intervals
 from persona_evo.games import registry
-from persona_evo.playtest import intervals
-from persona_evo.playtest.intervals import Interval
+from persona_evo.intervals import Interval
 from persona_evo.report import charts, figures, plots
 from persona_evo.report.figures import Drawing
 from tests.playtest.makers import played

@@ -11,11 +11,13 @@ from PIL import Image
 
 from persona_evo.cli.main import main
 from persona_evo.errors import RunError
-from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.games import registry
+from persona_evo.games.level_text import LevelText
 from persona_evo.jobs import schema
-from persona_evo.playtest.match import again, names, play, records, reopening
-from persona_evo.playtest.match.play import Match
+from persona_evo.matches import job as play
+from persona_evo.matches import names, records, reopening
+from persona_evo.matches import replays as again
+from persona_evo.matches.job import Match
 from persona_evo.report import duels, match_replay, pages
 from persona_evo.report import match as report
 

@@ -13,14 +13,15 @@ import numpy as np
 import pytest
 from PIL import Image, ImageSequence
 
+from persona_evo import intervals
 from persona_evo.errors import SettingsError, VerificationError
 from persona_evo.games import mapsets, registry
 from persona_evo.games.core import Game, Level, Metric, main_metrics
+from persona_evo.intervals import Interval
 from persona_evo.jobs import dispatch
 from persona_evo.jobs.workers import Workers
-from persona_evo.playtest import intervals, metrics
+from persona_evo.playtest import metrics
 from persona_evo.playtest.analysis import analyse
-from persona_evo.playtest.intervals import Interval
 from persona_evo.playtest.records import End, Playthrough
 from persona_evo.report import charts, folder, maps, pictures, plots, replay, tile_counts
 from tests.playtest.makers import INFOS, group, played

@@ -11,9 +11,9 @@ import pytest
 
 from persona_evo.games.core import Metric
 from persona_evo.games.findings import Finding
+from persona_evo.intervals import Interval, wilson
 from persona_evo.playtest import compare, metrics
 from persona_evo.playtest.correlations import correlations
-from persona_evo.playtest.intervals import Interval, wilson
 from persona_evo.playtest.metrics import EVERY, Bound, Measure
 from persona_evo.playtest.requirement import Check
 from persona_evo.report import csv_rows, layout, tables

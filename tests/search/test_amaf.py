@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from persona_evo.agents.core import Mind, load_agents
 from persona_evo.errors import FormulaError, SettingsError
 from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
 from persona_evo.games.core import RUNNING, Game, Level
 from persona_evo.search.act import Actor
-from persona_evo.search.agents import Mind, load_agents
 from persona_evo.search.layout import NODES
 from persona_evo.search.plan import plan
 from persona_evo.search.settings import Budget, SearchSettings

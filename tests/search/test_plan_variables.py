@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from persona_evo.agents.skill import LADDER
+from persona_evo.agents.skilled_player import SkilledPlayer
 from persona_evo.errors import FormulaError, SettingsError
 from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.evolve.genetics import leaves
@@ -22,8 +24,6 @@ from persona_evo.search.act import Actor
 from persona_evo.search.list_search import ListSearch
 from persona_evo.search.open_lists import CEILING, FIRST_SCORE, WORTH
 from persona_evo.search.plan import Budget, Planner, SearchSettings, plan
-from persona_evo.search.skill import LADDER
-from persona_evo.search.skilled_player import SkilledPlayer
 from persona_evo.search.tree import DEPTH, DONE, PARENT, STATUS
 from persona_evo.search.tree_policy import ALONG_PATH, STATIC, TreePolicy, columns_for, plan_variables
 

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from persona_evo.api import studies
 from persona_evo.errors import RunError
 from persona_evo.evolve.reopening import budget_at  # noqa: F401 (the modules below name the files)
+from persona_evo.experiments import job as course
 from persona_evo.jobs import schema
 from persona_evo.jobs.lock import Lock, holder
+from persona_evo.matches import records
 from persona_evo.playtest import journal
-from persona_evo.playtest.experiment import course
-from persona_evo.playtest.match import records
 from persona_evo.store import cleaning, folders, runs
 
 pytestmark = pytest.mark.quick

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from persona_evo.jobs.progress import Progress
-from persona_evo.playtest.match.records import Record
+from persona_evo.matches.records import Record
 from persona_evo.studies.colosseum import findings as colosseum_findings
 from persona_evo.studies.colosseum import matches as colosseum
 from persona_evo.studies.colosseum import report

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.evolve.pools import Pool
+from persona_evo.games.level_text import LevelText
 from persona_evo.studies.evolution import findings
 from persona_evo.studies.evolution.choices import LINE, PLAIN, SHIPPED, Choices, Run
 from persona_evo.studies.evolution.levels import HELD_OUT, TRAINING, Levels

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from persona_evo.errors import RunError
-from persona_evo.playtest.experiment.course import Results
+from persona_evo.experiments.job import Results
 from persona_evo.studies.keeping import CONFIG
 from persona_evo.studies.montecarlo import chapters as study
 from persona_evo.studies.montecarlo.chapters import AGREES, ALIKE, DIFFERS, NONE, UNLIKE, WEAK
 from tests.cli.tool import run
-from tests.playtest.test_experiment import made
+from tests.experiments.test_experiment import made
 
 Capture = pytest.CaptureFixture[str]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
-from persona_evo.playtest.match import standings
+from persona_evo.matches import standings
 from persona_evo.studies.colosseum import findings
 from persona_evo.studies.colosseum.findings import Verdict, share
 from persona_evo.studies.colosseum.matches import (

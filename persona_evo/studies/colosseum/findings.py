@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import fsum
 from typing import NamedTuple
 
-from persona_evo.playtest.intervals import Interval, mean_interval, wilson
-from persona_evo.playtest.match import standings
-from persona_evo.playtest.match.standings import Pair, Thinking
-from persona_evo.playtest.statistics import fisher
+from persona_evo.intervals import Interval, mean_interval, wilson
+from persona_evo.matches import standings
+from persona_evo.matches.standings import Pair, Thinking
+from persona_evo.statistics import fisher
 from persona_evo.studies.colosseum.matches import (
     CONSTANTS,
     DEPTHS,

@@ -23,15 +23,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from persona_evo.agents.core import Agent
 from persona_evo.errors import SettingsError
-from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.games import registry
+from persona_evo.games.level_text import LevelText
 from persona_evo.jobs.progress import Forecast, Progress, Tell
 from persona_evo.jobs.workers import Workers
-from persona_evo.playtest.match import names, play
-from persona_evo.playtest.match.play import Match
-from persona_evo.playtest.match.records import Record
-from persona_evo.search.agents import Agent
+from persona_evo.matches import job as play
+from persona_evo.matches import names
+from persona_evo.matches.job import Match
+from persona_evo.matches.records import Record
 from persona_evo.studies import keeping
 
 STUDY = "colosseum"

@@ -15,15 +15,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from persona_evo.evolve.winner import versions
 from persona_evo.games import registry
-from persona_evo.playtest.intervals import Interval
-from persona_evo.playtest.match import standings
-from persona_evo.playtest.match.standings import Pair
+from persona_evo.intervals import Interval
+from persona_evo.matches import standings
+from persona_evo.matches.standings import Pair
 from persona_evo.report import charts, csv_rows, pages, plots
 from persona_evo.report.pages import Document, Facts, Lines, Section, Svg, Text
 from persona_evo.report.tables import Table
 from persona_evo.report.written import Report
+from persona_evo.store.versions import versions
 from persona_evo.studies.colosseum import findings
 from persona_evo.studies.colosseum.csv_tables import claim_rows, pair_rows, rating_rows, tree_rows, verdict
 from persona_evo.studies.colosseum.findings import YES, Shape, Verdict, name_of, share

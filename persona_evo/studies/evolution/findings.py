@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import NamedTuple
 
+from persona_evo.intervals import Interval
 from persona_evo.personas import load as load_persona
 from persona_evo.playtest.bootstrap import difference, fewer
-from persona_evo.playtest.intervals import Interval
 from persona_evo.studies.evolution.choices import LINE, PLAIN, SEED, SHIPPED, UTILITY, Choices
 from persona_evo.studies.evolution.levels import HELD_OUT
 from persona_evo.studies.evolution.measuring import Measure

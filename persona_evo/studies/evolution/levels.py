@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from persona_evo.errors import Place, RunError
 from persona_evo.evolve import pools
-from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.evolve.pools import Pool
 from persona_evo.games import mapsets
+from persona_evo.games.level_text import LevelText
 from persona_evo.jobs.runner import Job, Runner
 from persona_evo.jobs.workers import Workers
 from persona_evo.personas import load as load_persona

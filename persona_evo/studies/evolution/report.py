@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import fmean
 
-from persona_evo.evolve.winner import versions
 from persona_evo.jobs import schema
 from persona_evo.personas import load as load_persona
 from persona_evo.report import figures, pages
@@ -22,6 +21,7 @@ from persona_evo.report.markdown import markdown
 from persona_evo.report.pages import Document, Facts, Gallery, Lines, Section, Svg, Text
 from persona_evo.report.tables import NONE, Table
 from persona_evo.report.written import Report
+from persona_evo.store.versions import versions
 from persona_evo.studies.evolution import course, curves, findings, levels, measuring
 from persona_evo.studies.evolution.choices import LINE, SEED, Choices
 from persona_evo.studies.evolution.curves import title_of

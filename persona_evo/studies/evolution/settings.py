@@ -10,17 +10,18 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from persona_evo.agents.skill import FULL_SIGHT
 from persona_evo.errors import SettingsError, unknown
 from persona_evo.evolve import genome
-from persona_evo.evolve.fitness_spec import FitnessSpec, LevelText
+from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.evolve.setting import SLOW
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.games import registry
 from persona_evo.games.core import Game
+from persona_evo.games.level_text import LevelText
 from persona_evo.personas import Persona, catalog
 from persona_evo.personas.core import PAPER
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.skill import FULL_SIGHT
 from persona_evo.store import policy_library
 
 SEEDED, EVOLUTION, RANDOM, HILL, UCB1, LONG = "seeded", "evolution", "random", "hill", "ucb1", "long"

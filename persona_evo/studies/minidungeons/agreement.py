@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from persona_evo.playtest.compare import ALPHA, p_shown
-from persona_evo.playtest.statistics import Correlation
+from persona_evo.statistics import Correlation
 from persona_evo.studies.minidungeons.material import Material
 from persona_evo.studies.minidungeons.published import BASELINE, EVOLVED, Named
 from persona_evo.studies.minidungeons.results import NEAR, ROUNDING, Convergence, Difference, Pair, Score, sign, title

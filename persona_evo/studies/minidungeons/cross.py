@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import fsum
 
+from persona_evo.intervals import Interval
 from persona_evo.playtest.compare import ALPHA
-from persona_evo.playtest.intervals import Interval
 from persona_evo.playtest.metrics import UTILITY, estimate, levels_of, searches
 from persona_evo.playtest.records import Playthrough
-from persona_evo.playtest.statistics import student
-from persona_evo.studies.minidungeons.material import Crossed, Material
+from persona_evo.statistics import student
+from persona_evo.studies.minidungeons.course import Crossed, Material
 from persona_evo.studies.minidungeons.results import higher, title
 
 

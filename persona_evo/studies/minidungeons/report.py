@@ -17,7 +17,7 @@ from typing import Any
 
 from persona_evo.formula import parse
 from persona_evo.formula.guards import guards
-from persona_evo.playtest.intervals import Interval, mean_interval
+from persona_evo.intervals import Interval, mean_interval
 from persona_evo.playtest.metrics import grouped, summarise
 from persona_evo.report import charts, csv_rows, maps, pages, plots, tables, tile_counts
 from persona_evo.report.pages import (

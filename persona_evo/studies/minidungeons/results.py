@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 
+from persona_evo.intervals import Interval, mean_interval
 from persona_evo.playtest.compare import ALPHA, tested
 from persona_evo.playtest.correlations import CorrelationRow, correlations
-from persona_evo.playtest.intervals import Interval, mean_interval
 from persona_evo.playtest.metrics import UTILITY, WIN_RATE, Measure, estimate, grouped
 from persona_evo.playtest.records import Playthrough
-from persona_evo.playtest.statistics import Correlation, pearson
-from persona_evo.studies.minidungeons.material import Material
+from persona_evo.statistics import Correlation, pearson
+from persona_evo.studies.minidungeons.course import Material
 from persona_evo.studies.minidungeons.published import BASELINE, EVOLVED, Named, Row
 
 NEAR = 0.01

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from persona_evo.errors import Place, RunError, SettingsError, unknown
-from persona_evo.evolve.fitness_spec import LevelText
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.games import mapsets, registry
 from persona_evo.games.core import Game, Level
+from persona_evo.games.level_text import LevelText
 from persona_evo.jobs import schema
 from persona_evo.jobs.folder import JobFolder
 from persona_evo.search.settings import PRESETS, Budget, SearchSettings

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from persona_evo.experiments import job as course
+from persona_evo.experiments.design import Experiment
+from persona_evo.experiments.files import Reader
+from persona_evo.experiments.job import Results
+from persona_evo.experiments.results import SIGNIFICANT, Comparison, comparisons, p_words
 from persona_evo.jobs.progress import Progress, Tell
-from persona_evo.playtest.experiment import course
-from persona_evo.playtest.experiment.course import Results
-from persona_evo.playtest.experiment.design import Experiment
-from persona_evo.playtest.experiment.reading import Reader
-from persona_evo.playtest.experiment.results import SIGNIFICANT, Comparison, comparisons, p_words
 from persona_evo.seeds import derive
 from persona_evo.studies import keeping
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from persona_evo.playtest.experiment.results import CORRECTION, comparisons, p_words, summaries
+from persona_evo.experiments.results import CORRECTION, comparisons, p_words, summaries
 from persona_evo.report import csv_rows, experiment, pages
 from persona_evo.report.pages import Document, Facts, Lines, Section, Styled
 from persona_evo.report.tables import Table
@@ -143,7 +143,7 @@ def _csv(material: Material, found: dict[str, list[Verdict]], path: Path) -> Non
 
 
 def _facts(material: Material) -> dict[str, str]:
-    from persona_evo.evolve.winner import versions
+    from persona_evo.store.versions import versions
 
     s = material.settings
     return {

@@ -12,15 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from persona_evo.evolve.winner import versions
 from persona_evo.formula import parse
 from persona_evo.formula.guards import guards
-from persona_evo.playtest.intervals import mean_interval
+from persona_evo.intervals import mean_interval
 from persona_evo.report import pages
 from persona_evo.report.pages import Document, Facts, Section, Text
 from persona_evo.report.tables import Table
 from persona_evo.report.written import Report
 from persona_evo.store import policies
+from persona_evo.store.versions import versions
 from persona_evo.studies.puyo import games as puyo
 from persona_evo.studies.puyo.cells import (
     BFS,

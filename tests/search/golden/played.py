@@ -9,6 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from persona_evo.agents.contest import contest
+from persona_evo.agents.continuation import play_on
+from persona_evo.agents.core import Agent, Mind, load_agents
+from persona_evo.agents.duel import Duel, Solo
+from persona_evo.agents.skill import LADDER
+from persona_evo.agents.skilled_player import SkilledPlayer
 from persona_evo.connect.search import Ordering, Search
 from persona_evo.connect.within import Within
 from persona_evo.formula import parse
@@ -16,17 +22,11 @@ from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
 from persona_evo.search import bounds
 from persona_evo.search.act import Actor, play_game
-from persona_evo.search.agents import Agent, Mind, load_agents
 from persona_evo.search.baselines import exhaustive, flat, random_games
-from persona_evo.search.contest import contest
-from persona_evo.search.continuation import play_on
-from persona_evo.search.duel import Duel, Solo
 from persona_evo.search.lookahead import METHODS, Allowance, Lookahead
 from persona_evo.search.outlook import outlook
 from persona_evo.search.problem import Problem
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.skill import LADDER
-from persona_evo.search.skilled_player import SkilledPlayer
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.seeds import stream
 from tests.examples import coin, corridor, lanes, nim

@@ -3,7 +3,7 @@
 What the program prints goes to standard error, and so does the traceback of what it raises; on SIGUSR1 it tells there
 where it is. The file has a function `step(chess_board, my_pos, adv_pos, max_step)`, or a class with that method, which
 answers ((row, column), side). Its imports of the frame (`agents.agent.Agent`, `store.register_agent`) find stand-ins
-here, all others the file's folder and the folder above. See `persona_evo.connect.program` for what is read and written.
+here, all others the file's folder and the folder above. See `persona_evo.agents.program` for what is read and written.
 """
 
 from __future__ import annotations

@@ -1,0 +1,305 @@
+"""Programs of others as agents: one process a game, asked for each move in a line of JSON, ended when it misbehaves.
+
+The game says how (`Game.programs` names a module): `EXPECTED` is what the file has to have, in words; `RUNNER` is a
+Python file that runs in the other process, knows nothing of this package, and is given the program's file and the
+memory it may take; `shown(level, state)` is what it is asked with; `read(level, state, answer)` makes an action of what
+it says, or raises ValueError.
+
+The runner writes {"ready": true} or {"failed": text} once, then for each line it reads {"move": anything} or
+{"error": text, "kind": one of the faults}, each with the "number" that the line has (0 for the first words). Answers of
+another number are late ones, and dropped. All that the program itself prints is kept (`Program.said`), cut where it is
+much, and so are tracebacks. Loading it, the first time or after it was ended, is no part of a move's time.
+
+With a program ends what it has started, in the guard's way (`persona_evo.agents.guard`).
+
+This keeps a program from harming a match, not from harming the machine: run programs you trust, or in a container.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from persona_evo.agents.contest import FAULTS, Fault
+from persona_evo.agents.output import Ear
+from persona_evo.errors import Place, SettingsError
+from persona_evo.games.core import Game, Level
+
+MOVE_SECONDS = 2.0
+MEGABYTES = 500
+"""What a move may take in the course, and what its program may take for itself."""
+
+START_SECONDS = 30.0
+"""For a program to be loaded; no move counts this time."""
+
+DUMP_SECONDS = 0.3
+"""For a program that is late to tell where it is, before it is ended."""
+
+GUARD_SECONDS = 3.0
+"""For the guard to end a program's processes, before it is ended itself."""
+
+_FRAME = re.compile(r'^  File "(.*)", line (\d+) in (.*)$', re.MULTILINE)
+"""A line of what faulthandler tells."""
+
+GUARD = str(Path(__file__).with_name("guard.py"))
+
+AGAIN = "--- its process had ended: it is loaded anew, and knows nothing of the game so far\n"
+"""What the log of a program has where that happens."""
+
+LOADED = "cannot be loaded: "
+LINES = 12
+"""Of what a program that cannot be loaded has printed, the last ones are shown."""
+
+LONGEST = 1 << 20
+"""Bytes of an answer at most."""
+
+
+def is_file(path: Path, word: str = "") -> None:
+    """See that there is a program. word: as it was typed.
+
+    Raises:
+        SettingsError: there is nothing, or it is a folder.
+    """
+    if path.is_file():
+        return
+    what, found, hint = "there is no such program", "nothing of this name", "check the spelling and the folder"
+    if path.is_dir():
+        what, found, hint = "this is a folder, not a program", "a folder", "name the file in it"
+    raise SettingsError(what, place=Place(word or str(path)), found=found, expected="a Python file", hint=hint)
+
+
+class Program:
+    """A program's seat in one game.
+
+    Args:
+        path: its file. seconds: for a move. megabytes: beyond what an interpreter takes anyway; 0 for no limit.
+    """
+
+    thought = (0, 0, 0, 0)
+
+    def __init__(
+        self, game: Game, level: Level, path: str, seconds: float = MOVE_SECONDS, megabytes: int = MEGABYTES
+    ) -> None:
+        self.level, self.path, self.seconds, self.megabytes = level, path, seconds, megabytes
+        self._way = importlib.import_module(game.programs)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._pending, self._number = b"", 0
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._failed = ""
+        self._ear: Ear | None = None
+        self._told: list[str] = []
+        self._starts = 0
+
+    @property
+    def expected(self) -> str:
+        """What the program's file has to have, in words."""
+        return str(self._way.EXPECTED)
+
+    @property
+    def said(self) -> str:
+        """All that the program has printed in this game, and its tracebacks."""
+        return "".join([*self._told, self._ear.text if self._ear else ""])
+
+    def last(self, known: str) -> list[str]:
+        """The last lines that it has printed, without what is known already and frames that are none of its own."""
+        ours = tuple(f'File "{name}' for name in (self._way.RUNNER, GUARD, "<frozen"))
+        lines = [line for line in self.said.splitlines() if line.strip() and not line.strip().startswith(ours)]
+        return [line for line in lines if line not in known and "(most recent call" not in line][-LINES:]
+
+    def start(self) -> None:
+        """Start the process.
+
+        Raises:
+            Fault: the program cannot be loaded; it is not tried again.
+        """
+        if self._failed:
+            raise Fault("error", self._failed)
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="persona_evo_")
+        keep = {k: v for k, v in os.environ.items() if k in ("PATH", "SYSTEMROOT", "LANG", "LC_ALL", "LD_LIBRARY_PATH")}
+        one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+        self._pending, self._number = b"", 0
+        self._process = subprocess.Popen(
+            [sys.executable, "-I", "-u", GUARD, self._way.RUNNER, self.path, str(self.megabytes)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=self._folder.name,
+            env={**keep, **one},
+            start_new_session=os.name != "nt",
+        )
+        assert self._process.stderr is not None
+        self._ear = Ear(os.dup(self._process.stderr.fileno()))
+        self._process.stderr.close()
+        if self._starts:
+            self._told.append(AGAIN)
+        self._starts += 1
+        late = f"its import, or its __init__, did not end within {START_SECONDS:g} s"
+        try:
+            answer = self._answer(time.perf_counter() + START_SECONDS, late)
+            if answer.get("ready") is not True:
+                raise Fault("error", str(answer.get("failed", "it did not start")))
+        except Fault as e:
+            self._end()
+            self._failed = LOADED + e.what
+            raise Fault("error", self._failed) from e
+
+    def prepare(self) -> None:
+        """See that the program is loaded: at the first move, and after it was ended."""
+        if self._process is None or self._process.poll() is not None:
+            self._end()
+            self.start()
+
+    def choose(self, state: Any) -> int:
+        """Ask for a move; a program that did not answer is ended."""
+        self.prepare()
+        end = time.perf_counter() + self.seconds
+        try:
+            self._number += 1
+            self._ask({"number": self._number, **self._way.shown(self.level, state)})
+            answer = self._answer(end, f"no move after {self.seconds:g} s")
+        except Fault:
+            self._end()
+            raise
+        if "error" in answer:
+            kind = answer.get("kind")
+            raise Fault(kind if kind in FAULTS else "error", str(answer["error"]))
+        try:
+            return int(self._way.read(self.level, state, answer.get("move")))
+        except (ValueError, TypeError, LookupError, OverflowError) as e:
+            raise Fault("nonsense", str(e)) from e
+
+    def follow(self, action: int) -> None:
+        """It is shown the whole state each time."""
+
+    def close(self) -> None:
+        """End the process, and all that it has started."""
+        self._end()
+        if self._folder is not None:
+            with contextlib.suppress(OSError):
+                self._folder.cleanup()
+            self._folder = None
+
+    def _ask(self, question: Any) -> None:
+        assert self._process is not None and self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps(question).encode() + b"\n")
+            self._process.stdin.flush()
+        except OSError as e:
+            raise Fault("error", "its process has ended") from e
+
+    def _answer(self, end: float, late: str) -> dict[str, Any]:
+        """What it answers to the last question, by the moment `end`; late: what there is to say if nothing by then."""
+        while True:
+            line = self._line(end, late)
+            try:
+                found = json.loads(line)
+            except (ValueError, RecursionError) as e:
+                raise Fault("nonsense", "its answer is not JSON") from e
+            if not isinstance(found, dict):
+                raise Fault("nonsense", "its answer is no object")
+            if found.get("number") == self._number:
+                return found
+
+    def _line(self, end: float, late: str) -> bytes:
+        """The next line it writes, by the moment `end`."""
+        assert self._process is not None and self._process.stdout is not None
+        number = self._process.stdout.fileno()
+        while b"\n" not in self._pending:
+            left = end - time.perf_counter()
+            if left <= 0 or not select.select([number], [], [], left)[0]:
+                where = self._where()
+                raise Fault("time", late + (f" ({where})" if where else ""))
+            more = os.read(number, 1 << 16)
+            if not more:
+                raise Fault("error", "its process has ended" + _how(self._process))
+            self._pending += more
+            if len(self._pending) > LONGEST:
+                raise Fault("nonsense", f"an answer of more than {LONGEST} bytes")
+        line, _, self._pending = self._pending.partition(b"\n")
+        return line
+
+    def _where(self) -> str:
+        """Which of its lines the program is at, "" where it cannot be asked or does not tell."""
+        if self._process is None or self._ear is None or not hasattr(signal, "SIGUSR1"):
+            return ""
+        known, folder = self._ear.heard, os.path.dirname(self.path) + os.sep
+        with contextlib.suppress(OSError):
+            self._process.send_signal(signal.SIGUSR1)
+        end = time.perf_counter() + DUMP_SECONDS
+        while time.perf_counter() < end and self._process.poll() is None:
+            time.sleep(0.02)
+            lines = [m.groups() for m in _FRAME.finditer(self._ear.since(known)) if m[1].startswith(folder)]
+            if lines:
+                file, number, function = lines[0]
+                return f"it was at {file.removeprefix(folder)}:{number}, in {function}"
+        return ""
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        with contextlib.suppress(OSError):
+            process.terminate()  # the guard ends the program and all that it has started, then itself
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(GUARD_SECONDS if process.poll() is None else 0)
+        with contextlib.suppress(OSError):
+            if os.name != "nt":
+                os.killpg(process.pid, signal.SIGKILL)
+            else:
+                process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+        self._hear()
+
+    def _hear(self) -> None:
+        """Keep what an ended process has said."""
+        if self._ear is not None and self._process is None:
+            self._ear.join(1.0)
+            self._told.append(self._ear.text)
+            self._ear = None
+
+
+def _how(process: subprocess.Popen[bytes]) -> str:
+    try:
+        code = process.wait(1.0)
+    except subprocess.TimeoutExpired:
+        return ""
+    return f" (by signal {-code})" if code < 0 else f" (exit code {code})"
+
+
+def try_out(game: Game, level: Level, path: Path) -> None:
+    """See that a program starts.
+
+    Raises:
+        SettingsError: it does not, with its file and what it said.
+    """
+    is_file(path)
+    program = Program(game, level, str(path.resolve()))
+    try:
+        program.start()
+    except Fault as e:
+        what = e.what.removeprefix(LOADED)[:300]
+        raise SettingsError(
+            "the program cannot be loaded",
+            place=Place(str(path)),
+            found="\n    ".join([what, *program.last(what)]),
+            expected=program.expected,
+            hint="run it alone to see why",
+        ) from e
+    finally:
+        program.close()

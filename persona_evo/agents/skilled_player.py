@@ -1,0 +1,259 @@
+"""A player of limited skill: searches anew for each move, looks a few moves ahead, and errs now and then.
+
+| game | search for a move | value of a move |
+|---|---|---|
+| without chance | best first by the player's tree policy, one list | the best state seen behind it |
+| with chance | by the tree policy, each line played anew with fresh luck | the mean of what was seen behind it |
+
+Without chance, a state counts only where the player gets away from it, as far as it sees: a state behind which every
+move leads to a loss is worth what the loss is worth.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from persona_evo.agents.skill import Skill
+from persona_evo.compiling import Handle, entry
+from persona_evo.compiling.arrays import FloatRow, IntRow, WordRow
+from persona_evo.formula import Formula
+from persona_evo.games.core import LOST, RUNNING, WON, Game, Level
+from persona_evo.search.act import Actor
+from persona_evo.search.plan import Plan, Planner, capacity_for
+from persona_evo.search.play import Play, worth
+from persona_evo.search.run import Run
+from persona_evo.search.settings import Budget, SearchSettings
+from persona_evo.search.tree import ACTION, DEPTH, LEFT, OVER, PARENT, ROOT, SLOT, STATUS, Tree
+from persona_evo.search.tree_policy import TreePolicy
+from persona_evo.seeds import derive, stream
+
+
+class Candidate(NamedTuple):
+    """A move that the search has tried.
+
+    Attributes:
+        action: the move.
+        value: what it seems to be worth.
+        rank: its place among the candidates in ascending order; no two have the same.
+    """
+
+    action: int
+    value: float
+    rank: float
+
+
+class Judgement(NamedTuple):
+    """The tree of a search whose states are to be judged.
+
+    Attributes:
+        play: the level.
+        tree: the tree; children stand behind their parents.
+        values: float64[capacity], what the states of the nodes are worth.
+        lost: int64[capacity], 1 for a lost state, and for one behind which every move leads to a lost state.
+        ways: int64[capacity], number of tried moves that do not lose; -1 where none was tried.
+        best: int64[capacity], the highest rank of a node and all behind it.
+    """
+
+    play: Play
+    tree: Tree
+    values: FloatRow
+    lost: IntRow
+    ways: IntRow
+    best: IntRow
+
+    @classmethod
+    def of(cls, play: Play, tree: Tree, capacity: int) -> Judgement:
+        """Room for the judgement of a tree with so many nodes at most."""
+        return cls(play, tree, np.zeros(capacity), *(np.zeros(capacity, dtype=np.int64) for _ in range(3)))
+
+
+@entry
+def judge(judgement: Judgement, count: int) -> int:
+    """Fill in `values` and `lost` of the first `count` nodes; how many those are."""
+    tree, lost, ways = judgement.tree, judgement.lost, judgement.ways
+    for node in range(count):
+        judgement.values[node] = worth(judgement.play, tree.states[node])
+        lost[node] = int((tree.links[tree.nodes[node, SLOT], STATUS] & OVER) == LOST)
+        ways[node] = -1
+    for node in range(count - 1, -1, -1):
+        if ways[node] == 0 and tree.links[tree.nodes[node, SLOT], LEFT] == 0:
+            lost[node] = 1
+        parent = tree.nodes[node, PARENT]
+        if parent >= 0:
+            ways[parent] = max(ways[parent], 0) + 1 - lost[node]
+    return count
+
+
+@entry
+def spread(judgement: Judgement, count: int) -> int:
+    """Give every node but the root the highest rank in its part of the tree, in `best`; `count` as for `judge`."""
+    tree, best = judgement.tree, judgement.best
+    for node in range(count - 1, 0, -1):
+        parent = tree.nodes[node, PARENT]
+        if parent != ROOT and best[parent] < best[node]:
+            best[parent] = best[node]
+    return count
+
+
+class SkilledPlayer:
+    """Plays whole games on one level.
+
+    Args:
+        game: a single-player game that is played in this process.
+        level: what is played.
+        utility: over the game's metrics; what the player wants.
+        policy: the tree policy that it searches by; its utility where the policy has no score of its own.
+        skill: how well it plays.
+        budget: iterations of the search for a move, in place of the skill's for each legal move.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        level: Level,
+        utility: Formula,
+        policy: TreePolicy,
+        skill: Skill,
+        budget: Budget | None = None,
+    ) -> None:
+        self.game, self.level, self.utility, self.skill = game, level, utility, skill
+        self._budget = budget
+        policy.check_planned("a player with a skill, who looks ahead at each move,", best_first=False)
+        self._policy = TreePolicy.utility(utility) if policy.kind == "lists" else replace(policy, lists=())
+        self._horizon = game.horizon_of(level)
+        self._settings = replace(SearchSettings.single(), rollout=0, finish=0.0)
+        self._planner: Planner | None = None
+        self._handle: Handle[Judgement] | None = None
+        if game.deterministic:
+            most = skill.iterations * max(1, level.max_actions) if budget is None else capacity_for(budget)
+            self._capacity = most + 2
+            self._planner = Planner(game, level, self._settings, self._capacity)
+            self._play = Play.of(self._planner.game, self._planner.level, utility)
+        self._spent = self._nodes = 0
+
+    def play(self, seed: int) -> Plan:
+        """Play a game to its end or to the horizon.
+
+        Args:
+            seed: of the start, of chance in the game, of the searches and of the errors.
+
+        Returns:
+            All moves of the game; iterations and nodes are those of all searches together.
+        """
+        began = time.perf_counter()
+        game, level, tables = self.game, self.level, self.level.tables
+        luck, slips = stream(seed), np.random.default_rng(derive(seed, "errors"))
+        state, rules, made = game.start(level, seed), game.rules(), list[int]()
+        self._spent = self._nodes = 0
+        while game.over(level, state) == RUNNING and len(made) < self._horizon:
+            legal = game.legal(level, state)
+            if not legal:
+                break
+            candidates = self._candidates(state, len(made), len(legal), derive(seed, "move", len(made)))
+            action = self._chosen(candidates, slips) if candidates else legal[int(slips.integers(len(legal)))]
+            rules.step(tables, state, action, luck)
+            made.append(action)
+        metrics, outcome = game.measure(level, state), game.over(level, state)
+        return Plan(
+            tuple(made),
+            self.utility.evaluate(metrics),
+            metrics,
+            outcome,
+            self._spent,
+            self._nodes,
+            time.perf_counter() - began,
+            "win" if outcome == WON else "budget",
+            proven=False,
+            seed=seed,
+        )
+
+    def _chosen(self, candidates: Sequence[Candidate], slips: np.random.Generator) -> int:
+        """The best move, or in a share of the cases one that is drawn."""
+        if slips.random() >= self.skill.errors:
+            return max(candidates, key=lambda c: c.rank).action
+        chances = softmax([c.value for c in candidates], self.skill.temperature)
+        return candidates[int(slips.choice(len(candidates), p=chances))].action
+
+    def _candidates(self, state: WordRow, made: int, legal: int, seed: int) -> list[Candidate]:
+        """The moves tried by a search from a state that so many moves have led to."""
+        budget = self._budget or Budget(self.skill.iterations * legal)
+        if self._planner is None:
+            return self._of_chance(state, min(self.skill.sight, self._horizon - made), budget, seed)
+        self._planner.horizon = min(self._horizon, made + self.skill.sight)
+        search = Run(self._planner, self._planner.pack(state), made, self.utility, self._policy, seed, None)
+        search.spend(budget, time.perf_counter())
+        self._spent, self._nodes = self._spent + search.iterations, self._nodes + search.nodes
+        return self._judge(search.tree, search.nodes, np.random.default_rng(derive(seed, "ties")))
+
+    def _judge(self, tree: Tree, count: int, ties: np.random.Generator) -> list[Candidate]:
+        """The root's children by the best state in each one's part of the tree.
+
+        States from which the player gets away come before others; then those of the higher utility, wins, and those
+        that are reached sooner (lost ones: later). A draw decides among equals.
+        """
+        if self._handle is None:
+            self._handle = Handle(Judgement.of(self._play, tree, self._capacity))
+        judgement = self._handle.work = self._handle.work._replace(tree=tree)
+        judge(self._handle, count)
+        nodes, values, lost, best = tree.nodes[:count], judgement.values, judgement.lost[:count], judgement.best
+        depth, won = nodes[:, DEPTH] * (1 - 2 * lost), (tree.links[nodes[:, SLOT], STATUS] & OVER) == WON
+        order = np.lexsort((ties.permutation(count), -depth, won, values[:count], -lost))
+        best[order] = np.arange(count)
+        spread(self._handle, count)
+        return [
+            Candidate(int(nodes[node, ACTION]), float(values[order[best[node]]]), float(best[node]))
+            for node in (1 + np.flatnonzero(nodes[1:, PARENT] == ROOT)).tolist()
+        ]
+
+    def _of_chance(self, state: WordRow, sight: int, budget: Budget, seed: int) -> list[Candidate]:
+        """The same in a game of chance."""
+        actor = Actor(
+            self.game, self.level, self.utility, self._policy, budget, replace(self._settings, horizon=sight), seed=seed
+        )
+        move = actor.think(state)
+        self._spent, self._nodes = self._spent + move.iterations, self._nodes + move.nodes
+        ties = np.random.default_rng(derive(seed, "ties")).permutation(len(move.options))
+        order = sorted(zip(move.options, ties, strict=True), key=lambda o: (o[0].mean, o[0].visits, o[1]))
+        return [Candidate(option.action, option.mean, rank) for rank, (option, _) in enumerate(order)]
+
+
+class Skilled:
+    """A player with changing tree policies on one level, in the form of what plans a level (`plan.LevelPlanner`).
+
+    Args:
+        game, level: what is played.
+        skill: how well.
+        per_legal_move: budgets are for each legal move, and not for a move however many there are to choose from.
+    """
+
+    def __init__(self, game: Game, level: Level, skill: Skill, per_legal_move: bool = False) -> None:
+        self.game, self.level, self.skill, self.per_legal_move = game, level, skill, per_legal_move
+
+    def plan(
+        self,
+        utility: Formula,
+        policy: TreePolicy,
+        budget: Budget,
+        seed: int,
+        progress: Callable[[int], None] | None = None,
+    ) -> Plan:
+        """Play a game; budget: of a move, or for each legal move, where it has iterations."""
+        if self.per_legal_move and budget.iterations is not None:
+            own = replace(self.skill, iterations=budget.iterations)
+            return SkilledPlayer(self.game, self.level, utility, policy, own).play(seed)
+        return SkilledPlayer(self.game, self.level, utility, policy, self.skill, budget).play(seed)
+
+
+def softmax(values: Sequence[float], temperature: float) -> NDArray[np.float64]:
+    """Probabilities of the moves: softmax of the values, scaled to [0, 1], over the temperature."""
+    x = np.asarray(values, dtype=np.float64)
+    span = x.max() - x.min()
+    weights = np.exp((x - x.max()) / span / temperature) if span > 0 else np.ones(len(x))
+    chances: NDArray[np.float64] = weights / weights.sum()
+    return chances

@@ -1,0 +1,267 @@
+"""An experiment in a TOML file.
+
+    title = "Does collecting early pay?"
+    game = "its_alive"                  # of the catalog, FILE.py:GAME, or a connected game's FILE.toml
+    level = "small01"                   # MAP:VARIANT@SEED of a connected game (default: the game's first level)
+    replicates = 20
+    rollouts = 30000
+    workers = 8                         # rollouts under way at once; processes of a connected game
+    uct_constant = 1000                 # near the score of a moderately good player
+    constant = "outside"                # of the root; or "inside"
+    terminal = "cut_off"                # or "revisit"
+    save_best_path = false
+    score = "PT"                        # a formula over the metrics, or  persona = "..." (default: the game's own)
+    seed = 1
+
+    [settings]                          # of the level, or passed to a connected game
+    choices = "factored"
+
+    [variants.tenacious]                # each variant is played by each player
+    design = "tenacious"
+
+    [players.lazy]                      # settings, and whatever stands above but game, replicates, seed and title
+    player = "lazy"
+    uct_constant = 500
+
+In a connected game's variants `variant = "hard"` names the design variant of its description.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from persona_evo.errors import InputError, Place, SettingsError, has_control, unknown
+from persona_evo.experiments.design import KEYS, MOST_REPLICATES, SEARCH_KEYS, Cell, Experiment, check
+from persona_evo.experiments.run import Search
+from persona_evo.games import registry, textfile
+
+MAX_BYTES = 2**20
+TOP = ("title", "game", "replicates", "seed", *KEYS, "settings", "variants", "players")
+_NAME = re.compile(r"[\w][\w .,=+-]{0,60}")
+_SEEDS = 2**63
+
+TEMPLATE = """\
+title = "{name}"
+game = "its_alive"               # of the catalog, FILE.py:GAME, or a connected game's FILE.toml, from this folder
+level = "small01"                # of a connected game: MAP:VARIANT@SEED
+replicates = 20                  # searches of each variant by each player
+rollouts = 30000                 # of each search
+workers = 8                      # rollouts under way at once; results depend on it
+uct_constant = 1000              # near the score of a moderately good player
+# constant = "inside"            # inside the root, as in the thesis' first code; 1000 there is 31.6 outside
+# terminal = "revisit"           # known ends may be played again (default: cut_off)
+# save_best_path = true          # each new best rollout comes into the tree whole
+# score = "PT"                   # what is searched for, over the game's metrics (default: the game's score)
+# persona = "scorer"             # or what a persona wants
+seed = 1
+
+[settings]                       # of the level; of a connected game: what is passed to it
+choices = "factored"
+
+[variants.regular]               # each variant is played by each player; leave out what you do not compare
+design = "regular"
+
+[variants.monochromester]
+design = "monochromester"
+
+[players.greedy]                 # settings, and any of rollouts ... persona above
+player = "greedy"
+
+[players.lazy]
+player = "lazy"
+"""
+
+
+def read(path: Path) -> Experiment:
+    """The experiment in a file.
+
+    Raises:
+        SettingsError: a value is wrong, with line and column.
+    """
+    text = textfile.read_text(path, MAX_BYTES, SettingsError)
+    values = textfile.toml(text, str(path), SettingsError, 'lines such as game = "its_alive"')
+    return Reader(text, str(path), values, path.resolve().parent).experiment(path.stem)
+
+
+class Reader:
+    """Takes an experiment out of a TOML file's values and refuses what is wrong with its place.
+
+    Args:
+        text, source: of the file, for places.
+        values: of the table that the experiment stands in.
+        base: folder from which the paths of the file count.
+    """
+
+    def __init__(self, text: str, source: str, values: Mapping[str, Any], base: Path) -> None:
+        self.text, self.source, self.values, self.base = text, source, values, base
+
+    def experiment(self, name: str) -> Experiment:
+        """The experiment, called `name`."""
+        for key in self.values:
+            if key not in TOP:
+                expected, hint = unknown(key, TOP)
+                raise self.wrong("unknown key", key, found=key, expected=expected, hint=hint)
+        common = {k: v for k, v in self.values.items() if k in KEYS}
+        settings = self._settings("settings", self.values.get("settings", {}), "")
+        variants, players = self._named("variants"), self._named("players")
+        cells = [
+            self._cell(variant, player, common, settings, variants, players)
+            for variant in variants or {"": {}}
+            for player in players or {"": {}}
+        ]
+        try:
+            cells = list(check(cells))
+        except SettingsError as e:
+            raise self.wrong(e.what, "variants", found=e.found, expected=e.expected or "") from e
+        title = self.values.get("title", name)
+        if not isinstance(title, str) or has_control(title):
+            raise self.wrong("title is no text", "title", found=textfile.shown(title), expected='title = "..."')
+        return Experiment(
+            name,
+            title,
+            self._game(),
+            self._whole("seed", 1, 0, _SEEDS - 1),
+            self._whole("replicates", 20, 1, MOST_REPLICATES),
+            tuple(cells),
+        )
+
+    def wrong(self, what: str, key: str, *tables: str, **more: Any) -> SettingsError:
+        """An error at a key of a table."""
+        return SettingsError(what, place=place_of(self.text, self.source, key, *tables), **more)
+
+    def _game(self) -> str:
+        game = self.values.get("game")
+        if not isinstance(game, str) or not game or has_control(game):
+            raise self.wrong(
+                "game is missing" if game is None else "game is no text",
+                "game",
+                found=None if game is None else textfile.shown(game),
+                expected='game = "its_alive"',
+            )
+        if game in registry.names():
+            return game
+        file, colon, attribute = game.rpartition(":")
+        file = file if colon and file.endswith(".py") else game
+        if not file.endswith((".py", ".toml")) and not (self.base / file).exists():
+            expected, hint = unknown(game, registry.names())
+            raise self.wrong(
+                "no such game",
+                "game",
+                found=game,
+                hint=hint,
+                expected=f"{expected}; FILE.py:GAME; a connected game's FILE.toml",
+            )
+        path = (self.base / file).resolve()
+        if not path.exists():
+            raise self.wrong(
+                "there is no such game", "game", found=str(path), expected="a file, from this file's folder"
+            )
+        return f"{path}:{attribute}" if file != game else str(path)
+
+    def _whole(self, key: str, default: int, low: int, high: int) -> int:
+        value = self.values.get(key, default)
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            raise self.wrong(
+                f"{key} is out of range",
+                key,
+                found=textfile.shown(value),
+                expected=f"a whole number from {low} to {high}",
+            )
+        return value
+
+    def _named(self, kind: str) -> dict[str, Mapping[str, Any]]:
+        found = self.values.get(kind, {})
+        if not isinstance(found, dict):
+            raise self.wrong(f"{kind} is no table", kind, found=textfile.shown(found), expected=f"[{kind}.NAME]")
+        for name, table in found.items():
+            if not isinstance(table, dict):
+                raise self.wrong(
+                    f"{name} is no table",
+                    name,
+                    kind,
+                    found=textfile.shown(table),
+                    expected=f"[{kind}.{name}] with settings below it",
+                )
+            if not _NAME.fullmatch(name) or "/" in name:
+                raise self.wrong(
+                    f"no name for one of the {kind}",
+                    name,
+                    kind,
+                    found=repr(name),
+                    expected="letters, digits, blanks, and any of _ . , = + -",
+                )
+        return found
+
+    def _settings(self, key: str, values: Any, *tables: str) -> dict[str, Any]:
+        if not isinstance(values, dict):
+            raise self.wrong(f"{key} is no table", key, found=textfile.shown(values), expected=f"[{key}]")
+        for name, value in values.items():
+            if not isinstance(value, (str, int, float, bool, list, dict)):
+                raise self.wrong(
+                    "no value for a setting",
+                    name,
+                    key if not tables[0] else tables[-1],
+                    found=textfile.shown(value),
+                    expected="a text, a number, true or false",
+                )
+        return dict(values)
+
+    def _cell(
+        self,
+        variant: str,
+        player: str,
+        common: Mapping[str, Any],
+        settings: Mapping[str, Any],
+        variants: Mapping[str, Mapping[str, Any]],
+        players: Mapping[str, Mapping[str, Any]],
+    ) -> Cell:
+        """A combination; what the player says goes before the variant, and that before the file's top."""
+        found: dict[str, tuple[Any, tuple[str, ...]]] = {k: (v, ()) for k, v in common.items()}
+        own = dict(settings)
+        for kind, name, tables in (("variants", variant, variants), ("players", player, players)):
+            values = tables.get(name, {})
+            found.update({k: (v, (kind, name)) for k, v in values.items() if k in KEYS})
+            own.update(self._settings(name, {k: v for k, v in values.items() if k not in KEYS}, kind, name))
+        words = {}
+        for key in ("level", "score", "persona"):
+            value, where = found.get(key, ("", ()))
+            if not isinstance(value, str) or has_control(value):
+                raise self.wrong(
+                    f"{key} is no text", key, *where, found=textfile.shown(value), expected=f'{key} = "..."'
+                )
+            words[key] = value
+        if words["score"] and words["persona"]:
+            raise self.wrong("a score and a persona", "persona", *found["persona"][1], expected="one of them")
+        search = Search()
+        for key in SEARCH_KEYS:
+            if key in found:
+                value, where = found[key]
+                try:
+                    search = dataclasses.replace(search, **{key: value})
+                except InputError as e:
+                    raise self.wrong(e.what, key, *where, found=e.found, expected=e.expected, hint=e.hint) from e
+        return Cell(variant, player, words["level"], words["score"], words["persona"], own, search)
+
+
+def place_of(text: str, source: str, key: str, *tables: str) -> Place:
+    """Where a key stands within a table such as ("variants", "tenacious"); without it the table's head, or the file."""
+    head = re.compile(r"\s*\[+\s*(.*?)\s*\]+\s*(#.*)?$")
+    wanted = [t for t in tables if t]
+    line_of = re.compile(rf"(\s*)[\"']?{re.escape(key)}[\"']?\s*=(\s*)")
+    inside, best = not wanted, Place(source)
+    for number, line in enumerate(text.splitlines(), 1):
+        found = head.match(line)
+        if found:
+            parts = [part.strip(" \"'") for part in found[1].split(".")]
+            inside = parts == wanted
+            if inside or parts == [*wanted, key]:
+                best = Place(source, number, len(line) - len(line.lstrip()) + 1)
+            continue
+        hit = line_of.match(line) if inside else None
+        if hit:
+            return Place(source, number, hit.end() + 1)
+    return best

@@ -1,0 +1,326 @@
+"""All searches of an experiment, each written as soon as it is finished.
+
+| file | what | written |
+|---|---|---|
+| experiment.json | everything that the result depends on | once, before anything else |
+| results.jsonl | a line for each search, in the order of `Experiment.tasks` | appended |
+| lock | the process that is at work here | while it is |
+
+`persona_evo.jobs` says what holds if the process is killed.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from persona_evo.connect.traces import Trace
+from persona_evo.errors import InputError, Place, RunError
+from persona_evo.experiments.design import Cell, Experiment
+from persona_evo.experiments.run import Growth, search
+from persona_evo.experiments.subject import Stage
+from persona_evo.games import trust
+from persona_evo.jobs import runner, schema
+from persona_evo.jobs.cache import WorkerCache
+from persona_evo.jobs.dispatch import Dispatch
+from persona_evo.jobs.folder import JobFolder, JobKind
+from persona_evo.jobs.journal import REPEAT, Journal, LineFormat
+from persona_evo.jobs.progress import Forecast, Progress, Tell
+from persona_evo.jobs.workers import Workers
+from persona_evo.search.configuration import comparable
+
+SCHEMA = 1
+CONFIG, RESULTS = "experiment.json", "results.jsonl"
+_GUESS = 100_000.0
+"""Rollouts per second, until some were timed."""
+_EVERY = 0.2
+"""Seconds between two words of how far a search is."""
+
+
+class Task(NamedTuple):
+    """A search, as it can be sent anywhere. number: of its cell. folder: where logs of a connected game that fails are
+    kept, "" for a temporary one."""
+
+    game: str
+    cell: Cell
+    number: int
+    replicate: int
+    seed: int
+    folder: str = ""
+
+    @property
+    def key(self) -> tuple[str, int, int]:
+        """What the line of its result is known by."""
+        return self.cell.label, self.replicate, self.seed
+
+
+@dataclass(frozen=True)
+class Record:
+    """What a search came to; `growth` and `best` as in `one.Run`. seconds: the only value that may differ in a second
+    run."""
+
+    cell: str
+    replicate: int
+    seed: int
+    growth: Growth
+    best: Trace
+    rollouts: int
+    lost: int
+    nodes: int
+    stopped: str
+    proven: bool
+    seconds: float
+
+    @property
+    def score(self) -> float:
+        """The best one."""
+        return self.best.utility
+
+    def to_json(self) -> str:
+        """One line."""
+        best = self.best
+        return json.dumps(
+            {
+                "cell": self.cell,
+                "replicate": self.replicate,
+                "seed": self.seed,
+                "score": best.utility,
+                "game_score": best.score,
+                "growth": [list(step) for step in self.growth],
+                "rollouts": self.rollouts,
+                "lost": self.lost,
+                "nodes": self.nodes,
+                "stopped": self.stopped,
+                "proven": self.proven,
+                "seconds": round(self.seconds, 3),
+                "game": best.game,
+                "level": best.level,
+                "metrics": best.metrics,
+                "choices": [choice for choice, _ in best.pairs],
+                "counts": [count for _, count in best.pairs],
+            },
+            ensure_ascii=False,
+        )
+
+    @classmethod
+    def from_row(cls, data: dict[str, Any], place: Place) -> Record:
+        """The search that a line holds.
+
+        Raises:
+            RunError: it holds none.
+        """
+        try:
+            pairs = tuple((int(c), int(n)) for c, n in zip(data["choices"], data["counts"], strict=True))
+            metrics = {str(k): float(v) for k, v in data["metrics"].items()}
+            best = Trace(
+                str(data["game"]), str(data["level"]), float(data["score"]), float(data["game_score"]), metrics, pairs
+            )
+            growth = [(int(number), float(value)) for number, value in data["growth"]]
+            if not growth:
+                raise ValueError("no growth")
+            return cls(
+                str(data["cell"]),
+                int(data["replicate"]),
+                int(data["seed"]),
+                growth,
+                best,
+                int(data["rollouts"]),
+                int(data["lost"]),
+                int(data["nodes"]),
+                str(data["stopped"]),
+                bool(data["proven"]),
+                float(data["seconds"]),
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as e:
+            raise RunError(
+                "a result is damaged",
+                place=place,
+                found=f"{type(e).__name__}: {e}"[:200],
+                hint=REPEAT,
+            ) from e
+
+
+KIND = JobKind("experiment", CONFIG, RESULTS, SCHEMA, comparable=comparable)
+LINES = LineFormat(
+    "result",
+    Record.to_json,
+    Record.from_row,
+    lambda record: (record.cell, record.replicate, record.seed),
+    lambda key: f"{key[0]}, replicate {key[1] + 1}",
+)
+
+
+@dataclass
+class Results:
+    """Searches of an experiment in their order. complete: False after Ctrl-C."""
+
+    experiment: Experiment
+    records: list[Record]
+    folder: Path | None = None
+    complete: bool = True
+
+    def of(self, cell: Cell) -> list[Record]:
+        """The searches of a cell."""
+        return [record for record in self.records if record.cell == cell.label]
+
+
+def conduct(
+    experiment: Experiment, folder: Path | None = None, *, jobs: int = 1, progress: Tell | None = None
+) -> Results:
+    """Make all searches that are not there yet.
+
+    Args:
+        folder: where they are written down; one with the beginning of the very same experiment is continued.
+        jobs: cores, for games that are played in this program; without influence on the result.
+        progress: told now and then.
+
+    Raises:
+        PersonaEvoError: no such game, level or setting; the folder is another's, or damaged; the game fails.
+    """
+    results, logs = Results(experiment, [], folder), "" if folder is None else str(folder)
+    tasks = [Task(experiment.game, experiment.cells[c], c, r, seed, logs) for c, r, seed in experiment.tasks()]
+    with ExitStack() as stack:
+        stack.callback(_stages.clear)
+        config, journal = configuration(experiment), None
+        if folder is not None:
+            stack.enter_context(JobFolder(KIND, folder, config))
+            journal = Journal(folder / RESULTS, LINES)
+            results.records = journal.read([task.key for task in tasks])
+        alone = experiment.connected or jobs == 1
+        workers = stack.enter_context(Workers(1 if alone else jobs))
+        reporter = _Reporter(tasks, len(results.records), progress)
+        parts = _made(tasks[len(results.records) :], workers, reporter)
+        results.complete = runner.collect(parts, results.records, journal, reporter.finished)
+    return results
+
+
+def kept(folder: Path, experiment: Experiment) -> list[Record]:
+    """The searches that a folder holds.
+
+    Raises:
+        RunError: they are damaged.
+    """
+    tasks = [Task(experiment.game, experiment.cells[c], c, r, seed) for c, r, seed in experiment.tasks()]
+    return Journal(folder / RESULTS, LINES).read([task.key for task in tasks])
+
+
+def reopen(folder: Path) -> Experiment:
+    """The experiment of a folder.
+
+    Raises:
+        RunError: none, or a damaged file.
+    """
+    r = KIND.reader(folder)
+    try:
+        made = Experiment.from_dict(dict(r.data))
+    except (KeyError, TypeError, ValueError, AttributeError, InputError) as e:
+        raise RunError(
+            "the experiment's file is damaged",
+            place=Place(r.source),
+            found=str(e).partition("\n")[0],
+            hint=schema.RESTORE,
+        ) from e
+    trust.check(r.data, r.source)
+    return made
+
+
+def configuration(experiment: Experiment) -> dict[str, Any]:
+    """All that the result depends on, as plain values. Every level of the catalog is loaded for that, and so checked;
+    of a connected game the first."""
+    levels, version = [], 0
+    for cell in experiment.cells[: 1 if experiment.connected else None]:
+        try:
+            stage = cell.open(experiment.game)
+        except InputError as e:
+            raise type(e)(
+                f"{cell.label}: {e.what}", place=e.place, found=e.found, expected=e.expected, hint=e.hint
+            ) from e
+        try:
+            stage.utility(cell.score, cell.persona)
+            version = stage.game.version
+            levels.append(stage.level.text if not experiment.connected else stage.name)
+        finally:
+            stage.close()
+    return {**experiment.to_dict(), **trust.code_of(experiment.game), "game_version": version, "levels": levels}
+
+
+class _Reporter:
+    """Reports how many rollouts are made.
+
+    Args:
+        tasks: all searches.
+        done: how many of them were there already.
+        tell: called now and then, None for nobody.
+    """
+
+    def __init__(self, tasks: Sequence[Task], done: int, tell: Tell | None) -> None:
+        sizes = [task.cell.search.rollouts for task in tasks]
+        self._tasks, self._tell = tasks, tell
+        self._number, self._total, self._done = done, sum(sizes), sum(sizes[:done])
+        self._told, self._clock = self._done, time.monotonic()
+        self._forecast = Forecast(sizes[done:], 1, prior=0)
+
+    def making(self, rollouts: int) -> None:
+        """Report the rollouts of the search that is being made, but not too often."""
+        if time.monotonic() - self._clock > _EVERY:
+            self._report(self._tasks[self._number], self._done + rollouts)
+
+    def finished(self, records: Sequence[Record]) -> None:
+        """Report searches that are finished."""
+        tasks = self._tasks[self._number : self._number + len(records)]
+        self._number += len(tasks)
+        self._done += sum(task.cell.search.rollouts for task in tasks)
+        self._report(tasks[-1], self._done)
+
+    def _report(self, task: Task, rollouts: int) -> None:
+        if self._tell is None:
+            return
+        now = time.monotonic()
+        self._forecast.made([rollouts - self._told], now - self._clock)
+        self._told, self._clock = rollouts, now
+        what = f"{task.cell.label}, replicate {task.replicate + 1}"
+        self._tell(Progress(rollouts, self._total, self._forecast.left, what))
+
+
+def _made(tasks: Sequence[Task], workers: Workers, reporter: _Reporter) -> Iterable[list[Record]]:
+    """Searches in their order: one by one in this process, or by workers."""
+    if workers.alone:
+        return ([make(task, reporter.making)] for task in tasks)
+    thought = [task.cell.search.rollouts / _GUESS for task in tasks]
+    return Dispatch(workers, make_all, None, tasks, [task.number for task in tasks], thought)
+
+
+_stages: WorkerCache[Stage] = WorkerCache(3, lambda stage: stage.close())
+"""By game and combination."""
+
+
+def make_all(_: None, tasks: Sequence[Task]) -> Iterator[Record]:
+    """The searches of some tasks (this is what workers run)."""
+    return map(make, tasks)
+
+
+def make(task: Task, progress: Callable[[int], object] | None = None) -> Record:
+    """The search of a task."""
+    cell = task.cell
+    stage = _stages.get((task.game, repr(cell.to_dict())), lambda: cell.open(task.game))
+    if task.folder:
+        stage.keep_in(Path(task.folder))
+    made = search(stage, cell.search, task.seed, score=cell.score, persona=cell.persona, progress=progress)
+    return Record(
+        cell.label,
+        task.replicate,
+        task.seed,
+        made.growth,
+        made.best,
+        made.rollouts,
+        made.lost,
+        made.tree.nodes,
+        made.stopped,
+        made.proven,
+        made.seconds,
+    )

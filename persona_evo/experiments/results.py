@@ -1,0 +1,192 @@
+"""What an experiment says: curves of growth, and which combination gets more out of the game."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from persona_evo.connect.search import INSIDE
+from persona_evo.experiments.design import Cell
+from persona_evo.experiments.job import Record, Results
+from persona_evo.experiments.run import Growth
+from persona_evo.intervals import Interval, mean_interval
+from persona_evo.statistics import NO_VARIATION, Test, holm, mann_whitney
+
+POINTS = 200
+"""Points of a curve."""
+
+SIGNIFICANT = 0.05
+
+AWAY = 10.0
+"""A constant this many times as large as the spread of scores, or as small a part of it, is worth a word."""
+
+CORRECTION = "Mann-Whitney U, two-sided; p corrected for the number of comparisons by Holm's method"
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The best scores of a cell: mean with its 95 % interval, standard deviation, quartiles. goal: what was searched
+    for. proven: how many searches proved that no way to play scores more."""
+
+    cell: str
+    goal: str
+    n: int
+    mean: Interval
+    deviation: float
+    low: float
+    median: float
+    high: float
+    rollouts: float
+    seconds: float
+    proven: int
+
+
+class Comparison(NamedTuple):
+    """Two cells. share: of the pairs of searches in which the first one scores more, ties counting half. corrected: p
+    of the test, by Holm over the comparisons of the experiment."""
+
+    a: str
+    b: str
+    share: float
+    test: Test
+    corrected: float
+
+    @property
+    def higher(self) -> str:
+        """The cell that scores more, "" where neither does."""
+        return self.a if self.share > 0.5 else self.b if self.share < 0.5 else ""
+
+    def words(self) -> str:
+        """The comparison in a sentence; p is the corrected one."""
+        if self.corrected < SIGNIFICANT and self.higher:
+            lower = self.b if self.higher == self.a else self.a
+            return f"{self.higher} scores more than {lower} ({p_words(self.corrected)})"
+        note = ", no variation" if self.test.note == NO_VARIATION else ""
+        return f"{self.a} and {self.b}: no significant difference ({p_words(self.corrected)}{note})"
+
+
+class Curve(NamedTuple):
+    """The best score so far: mean and standard deviation over the searches, at these rollouts."""
+
+    rollouts: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    deviation: NDArray[np.float64]
+
+
+def summaries(results: Results) -> list[Summary]:
+    """One for each cell that has results."""
+    found = []
+    for cell in results.experiment.cells:
+        records = results.of(cell)
+        if records:
+            found.append(_summary(cell, records))
+    return found
+
+
+def _summary(cell: Cell, records: Sequence[Record]) -> Summary:
+    scores = np.array([r.score for r in records])
+    low, median, high = (float(np.percentile(scores, q)) for q in (25, 50, 75))
+    return Summary(
+        cell.label,
+        cell.goal,
+        len(scores),
+        mean_interval(scores),
+        _deviation(scores),
+        low,
+        median,
+        high,
+        float(np.mean([r.rollouts for r in records])),
+        float(np.mean([r.seconds for r in records])),
+        sum(r.proven for r in records),
+    )
+
+
+def comparisons(results: Results) -> list[Comparison]:
+    """The cells that differ in one thing alone and were searched for the same, each pair that has results."""
+    cells = results.experiment.cells
+    scores = [[r.score for r in results.of(cell)] for cell in cells]
+    pairs = [(a, b) for a, b in results.experiment.pairs() if scores[a] and scores[b]]
+    tests = [mann_whitney(scores[a], scores[b]) for a, b in pairs]
+    corrected = holm([test.p for test in tests])
+    return [
+        Comparison(cells[a].label, cells[b].label, test.statistic / (len(scores[a]) * len(scores[b])), test, p)
+        for (a, b), test, p in zip(pairs, tests, corrected, strict=True)
+    ]
+
+
+def apart(results: Results) -> list[str]:
+    """That cells with different goals are not compared, in words; [] where all have the same."""
+    goals = {
+        goal: [cell.label for cell in cells if results.of(cell)] for goal, cells in results.experiment.goals().items()
+    }
+    goals = {goal: labels for goal, labels in goals.items() if labels}
+    if len(goals) < 2:
+        return []
+    named = "; ".join(f"{', '.join(labels)} ({goal})" for goal, labels in goals.items())
+    return [
+        "scores of different goals are not comparable, so combinations are compared only with those that were "
+        f"searched for the same: {named}"
+    ]
+
+
+def unfit_constants(results: Results) -> list[str]:
+    """Where UCB1's constant is far from the scores that were found, in sentences, one for each goal and constant.
+
+    Scores are not scaled, so a constant that is 10 times their spread makes a search look everywhere alike, and one
+    that is a tenth of it makes it follow its first good rollouts. The spread is that from the lowest first score of a
+    search to the highest best one. Inside the root a constant weighs as much as its root does outside. Searches that
+    know every way to play need no constant.
+    """
+    groups: dict[tuple[str, float, str], list[Record]] = {}
+    for cell in results.experiment.cells:
+        key = cell.goal, float(cell.search.uct_constant), cell.search.constant
+        groups.setdefault(key, []).extend(r for r in results.of(cell) if not r.proven)
+    told = []
+    for (goal, constant, where), records in groups.items():
+        low = min((r.growth[0][1] for r in records), default=0.0)
+        high = max((r.score for r in records), default=0.0)
+        weight = math.sqrt(constant) if where == INSIDE else constant
+        if high <= low or (high - low) / AWAY <= weight <= AWAY * (high - low):
+            continue
+        inside = f" inside the root, so {weight:.3g} outside," if where == INSIDE else ""
+        what = "little more than chance" if weight > high - low else "hardly anything beside its first good rollouts"
+        told.append(
+            f"uct_constant {constant:g}{inside} is far from the scores found for {goal}, {low:g} to {high:g}: "
+            f"the search goes by {what}; a constant near the spread of scores, such as "
+            f"{_round(high - low) ** (2 if where == INSIDE else 1):g}, suits them"
+        )
+    return told
+
+
+def _round(value: float) -> float:
+    """A number above 0 to one digit."""
+    return float(f"{value:.0e}")
+
+
+def curve(records: Sequence[Record], rollouts: int) -> Curve:
+    """How the best score grows, up to so many rollouts. A search that ended before keeps what it had."""
+    points = np.unique(np.linspace(1, rollouts, min(POINTS, rollouts)).round())
+    grown = np.array([_along(r.growth, points) for r in records])
+    return Curve(points, grown.mean(axis=0), np.array([_deviation(column) for column in grown.T]))
+
+
+def _along(growth: Growth, points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The best score at each of these rollouts."""
+    numbers, values = np.array([n for n, _ in growth]), np.array([v for _, v in growth])
+    found: NDArray[np.float64] = values[np.maximum(0, np.searchsorted(numbers, points, side="right") - 1)]
+    return found
+
+
+def p_words(p: float) -> str:
+    """A p value as people read it; very small ones as powers of ten."""
+    digits = 3 if 0.01 <= p < 0.095 else 2
+    return f"p = {p:.{digits}f}" if p >= 0.01 else f"p = {p:.1g}"
+
+
+def _deviation(values: NDArray[np.float64]) -> float:
+    return float(values.std(ddof=1)) if len(values) > 1 else 0.0

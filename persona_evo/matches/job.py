@@ -1,0 +1,348 @@
+"""All games of a match: every pair of agents on every level, as often as asked, on all cores.
+
+The start of a game is drawn from the seed given, the level and the number of the game alone, so all pairs meet on the
+same boards; with `swap` two games follow each other on each board, the sides exchanged. The agents' own seeds are made
+of their names, too. So nothing depends on the number of jobs, unless an agent thinks under a limit of seconds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from math import fsum
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from persona_evo.agents.contest import Contest, Seat, contest
+from persona_evo.agents.core import Agent, Mind, warm_up
+from persona_evo.agents.program import MEGABYTES, MOVE_SECONDS, Program
+from persona_evo.errors import Place, RunError, SettingsError
+from persona_evo.games import registry, trust
+from persona_evo.games.core import Game, Level
+from persona_evo.games.level_text import LevelText
+from persona_evo.jobs import runner
+from persona_evo.jobs.dispatch import Dispatch
+from persona_evo.jobs.folder import JobFolder
+from persona_evo.jobs.journal import Journal
+from persona_evo.jobs.progress import Forecast, Progress, Tell
+from persona_evo.jobs.regular import opened
+from persona_evo.jobs.workers import Workers
+from persona_evo.matches import cost
+from persona_evo.matches.records import AGAIN, CHANGED, KIND, PROGRAMS, Record, even, games, log
+from persona_evo.matches.replays import MARGIN, RESULTS, positions
+from persona_evo.seeds import derive
+
+
+@dataclass(frozen=True)
+class Match:
+    """What a match is made of.
+
+    game: how the registry finds it. games: of each pair on each level. swap: both sides of each board. limit: seconds
+    for a move of an agent of this process, None for none. program_seconds, megabytes: what programs may take. programs:
+    names of agents that are programs, and the digests of their files (`with_programs`).
+    """
+
+    game: str
+    levels: tuple[LevelText, ...]
+    agents: tuple[Agent, ...]
+    games: int
+    swap: bool
+    seed: int
+    limit: float | None = None
+    program_seconds: float = MOVE_SECONDS
+    megabytes: int = MEGABYTES
+    programs: tuple[tuple[str, str], ...] = ()
+
+    def jobs(self) -> list[Job]:
+        """All games, pair by pair, level by level."""
+        digests = [level.digest for level in self.levels]
+        found = []
+        for a, b in itertools.combinations(range(len(self.agents)), 2):
+            for i, level in enumerate(self.levels):
+                for number in range(self.games):
+                    board = number // 2 if self.swap else number
+                    turned = self.swap and number % 2 == 1
+                    start = derive(self.seed, "start", level.name, digests[i], board) % 2**32
+                    found.append(Job(b if turned else a, a if turned else b, i, number, start))
+        return found
+
+    def key(self, job: Job) -> tuple[str, str, str, int]:
+        """What a game's record is known by."""
+        return self.agents[job.first].name, self.agents[job.second].name, self.levels[job.level].name, job.number
+
+    def config(self, version: int) -> dict[str, Any]:
+        """As plain values, for the folder. version: of the game."""
+        return {
+            "game": self.game,
+            **trust.code_of(self.game),
+            "game_version": version,
+            "games": self.games,
+            "swap": self.swap,
+            "seed": self.seed,
+            "limit": self.limit,
+            "program_seconds": self.program_seconds,
+            "megabytes": self.megabytes,
+            "levels": [level.to_dict() for level in self.levels],
+            "agents": [agent.to_dict() for agent in self.agents],
+            **({PROGRAMS: dict(self.programs)} if self.programs else {}),
+        }
+
+    def with_programs(self) -> Match:
+        """The same with the digests of the programs' files as they are now.
+
+        Raises:
+            SettingsError: one cannot be read.
+        """
+        return replace(self, programs=tuple((a.name, digest(a.program)) for a in self.agents if a.kind == "program"))
+
+    def costs(self, jobs: Sequence[Job]) -> list[float]:
+        """Seconds that games are thought to take on one core."""
+        return cost.of_match(self.game, self.levels, self.agents, [(j.first, j.second, j.level) for j in jobs])
+
+    @property
+    def reproducible(self) -> bool:
+        """Whether the same seed gives the same games on every machine."""
+        return self.limit is None and all(agent.reproducible for agent in self.agents)
+
+
+class Job(NamedTuple):
+    """One game: numbers of first and second mover, level and game, and the seed of its start."""
+
+    first: int
+    second: int
+    level: int
+    number: int
+    start: int
+
+
+Begun = Callable[[int, int], None]
+"""Told once all is checked and nothing played yet: games that are there already, and all of them."""
+
+
+@dataclass
+class Played:
+    """The games of a match, in the order of `Match.jobs`. complete: False after Ctrl-C."""
+
+    match: Match
+    records: list[Record]
+    complete: bool = True
+
+
+def play(
+    match: Match,
+    *,
+    jobs: int = 1,
+    backend: str = "loky",
+    address: str | None = None,
+    folder: Path | None = None,
+    progress: Tell | None = None,
+    workers: Workers | None = None,
+    begun: Begun | None = None,
+) -> Played:
+    """Play a match, or go on with the one in `folder`.
+
+    Args:
+        jobs, backend, address: see `jobs.workers.Workers`.
+        workers: to be used instead of new ones; they are left running.
+        folder: where each game is written down; one with the beginning of the very same match is continued.
+
+    Raises:
+        SettingsError: too few agents, no levels, or a game that is not for two.
+        RunError: the folder belongs to something else, is damaged, or in use.
+    """
+    game = registry.get(match.game)
+    _check(match, game)
+    match = match.with_programs()
+    todo, played = match.jobs(), Played(match, [])
+    with ExitStack() as stack:
+        kept = None
+        if folder is not None:
+            stack.enter_context(JobFolder(KIND, folder, match.config(game.version)))
+            kept = games(folder)
+            played.records = kept.read([match.key(job) for job in todo])
+            _replay(match, game, todo, played.records, kept)
+        if begun is not None:
+            begun(len(played.records), len(todo))
+        workers = workers or stack.enter_context(Workers(jobs, backend, address))
+        try:
+            played.complete = _play(match, todo[len(played.records) :], played.records, workers, kept, progress)
+        except KeyboardInterrupt:
+            played.complete = False
+    return played
+
+
+def _play(
+    match: Match,
+    todo: Sequence[Job],
+    there: list[Record],
+    workers: Workers,
+    kept: Journal[Record] | None,
+    progress: Tell | None,
+) -> bool:
+    """Play games that are not there yet, and add them to `there`; whether all were played."""
+    if not todo:
+        return True
+    before, total = len(there), len(there) + len(todo)
+    game = registry.get(match.game)
+    warm_up(match.agents, game, match.levels[todo[0].level].load(game))
+    costs = match.costs(todo)
+    parts = Dispatch(workers, play_games, match, todo, [job[:3] for job in todo], costs)
+    parts.begin()
+    forecast, cores = Forecast(costs, workers.jobs), 1 if not workers.begun else workers.jobs
+    clock = time.perf_counter()
+
+    def report(made: Sequence[Record]) -> None:
+        nonlocal clock
+        now, end = time.perf_counter(), len(there) - before
+        forecast.made(costs[end - len(made) : end], now - clock, cores)
+        clock = now
+        if progress is not None:
+            progress(Progress(len(there), total, forecast.left))
+
+    if progress is not None:
+        progress(Progress(before, total, forecast.left))
+    return runner.collect(_logged(match, parts, before, kept), there, kept, report)
+
+
+def _logged(
+    match: Match, parts: Iterable[list[tuple[Record, dict[str, str]]]], before: int, kept: Journal[Record] | None
+) -> Iterator[list[Record]]:
+    """Games as they come, with what programs printed in them added to their logs.
+
+    Args:
+        before: games that were there already.
+        kept: where the games are written.
+    """
+    number = before
+    for made in parts:
+        _unchanged(match, kept)
+        for record, said in made:
+            number += 1
+            if kept is not None:
+                log(kept.path.parent, number, record, said)
+        yield [record for record, _ in made]
+
+
+def _replay(match: Match, game: Game, todo: Sequence[Job], records: Sequence[Record], kept: Journal[Record]) -> None:
+    """See that games that are there already began where they had to, and that their moves lead to their results (some
+    milliseconds a game).
+
+    Raises:
+        RunError: one did not, or those of one do not.
+    """
+    levels = {level.name: level.load(game) for level in match.levels} if records else {}
+    for number, (record, job) in enumerate(zip(records, todo, strict=False), 1):
+        if record.start != job.start:
+            raise RunError(
+                "a game began somewhere else than the match's seed says",
+                place=kept.place(number),
+                found=f"start {record.start}",
+                expected=f"start {job.start}",
+                hint=AGAIN,
+            )
+        positions(game, levels[record.level], record, kept.place(number))
+
+
+def _unchanged(match: Match, kept: Journal[Record] | None) -> None:
+    """See that no program's file was changed while it played.
+
+    Raises:
+        RunError: one was; what was played since it was last looked at is not kept.
+    """
+    for agent in match.agents:
+        if agent.kind != "program":
+            continue
+        known, now = dict(match.programs)[agent.name], digest(agent.program)
+        if now != known:
+            raise RunError(
+                f"the program of {agent.name} was changed during the match",
+                place=Place(agent.program),
+                found=f"a file with digest {now}",
+                expected=f"the file that the match began with, digest {known}",
+                hint=CHANGED + (f"; the games before that are kept in {kept.path.parent}" if kept is not None else ""),
+            )
+
+
+def digest(program: str) -> str:
+    """What tells a program's file from others; modules that it imports are not looked at.
+
+    Raises:
+        SettingsError: it cannot be read.
+    """
+    try:
+        with opened(Path(program), SettingsError, "a Python file") as file:
+            return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=8)).hexdigest()
+    except OSError as e:
+        raise SettingsError(
+            "the program cannot be read",
+            place=Place(program),
+            found=e.strerror or str(e),
+            expected="a Python file",
+            hint="see that it stays where it is",
+        ) from e
+
+
+def _check(match: Match, game: Game) -> None:
+    if game.players != 2:
+        raise SettingsError("a match needs a two-player game", found=f"{game.name}, for {game.players}")
+    if len(match.agents) < 2:
+        raise SettingsError("a match needs at least two agents", found=str(len(match.agents)))
+    if not match.levels:
+        raise SettingsError("a match needs a level", found="none")
+    even(match.games, match.swap)
+
+
+def play_games(match: Match, jobs: Sequence[Job]) -> Iterator[tuple[Record, dict[str, str]]]:
+    """Some games, and what programs printed in them, by their names (this is what workers run)."""
+    return (play_one(match, job) for job in jobs)
+
+
+def play_one(match: Match, job: Job) -> tuple[Record, dict[str, str]]:
+    """One game, and what programs printed in it, by their names."""
+    game = registry.get(match.game)
+    text = match.levels[job.level]
+    level = text.load(game)
+    pair = (match.agents[job.first], match.agents[job.second])
+    seed = derive(match.seed, "game", *match.key(job))
+    warm_up(pair, game, level)
+    seats = [seat(match, game, level, agent, derive(seed, "agent", who)) for who, agent in enumerate(pair)]
+    limits = [None if agent.kind == "program" else match.limit for agent in pair]
+    found = _record(match, job, game, level, contest(game, level, seats, job.start, seed, limits))
+    return found, {agent.name: s.said for agent, s in zip(pair, seats, strict=True) if isinstance(s, Program)}
+
+
+def seat(match: Match, game: Game, level: Level, agent: Agent, seed: int) -> Seat:
+    """An agent at the board."""
+    if agent.kind == "program":
+        return Program(game, level, agent.program, match.program_seconds, match.megabytes)
+    return Mind(agent, game, level, seed)
+
+
+def _record(match: Match, job: Job, game: Game, level: Level, found: Contest) -> Record:
+    names, state = [], game.start(level, job.start)
+    for action in found.actions:
+        names.append(game.action_name(level, state, action))
+    return Record(
+        *match.key(job),
+        start=job.start,
+        result=RESULTS.get(found.outcome, 0.5),
+        margin=float(found.metrics[0].get(MARGIN, 0.0)),
+        plies=len(names),
+        actions=" ".join(names),
+        faults=[list(fault) for fault in found.faults],
+        seconds=[round(s, 4) for s in found.seconds],
+        slowest=[round(s, 4) for s in found.slowest],
+        searches=[_searches(t) for t in found.thoughts],
+    )
+
+
+def _searches(thoughts: Sequence[tuple[int, int, int, int]]) -> list[float]:
+    if not thoughts:
+        return []
+    columns = list(zip(*thoughts, strict=True))
+    means = [round(fsum(c) / len(c), 3) for c in columns]
+    return [len(thoughts), *means, max(columns[2]), max(columns[3])]

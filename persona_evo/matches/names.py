@@ -1,0 +1,218 @@
+"""From what a user types to agents.
+
+| typed | agent |
+|---|---|
+| `uct_walls` | of the game's own file of agents |
+| `my.toml#name` | of another file of agents |
+| `my_policy.json` | the agent that a tree policy was evolved in, with it; so do a policy's name and a run's folder |
+| `bot.py` | a program of others (`persona_evo.agents.program`) |
+| `bot=my/agent.py` | the same, under the name `bot` |
+| `uct_walls:C=0.5,rollout=20` | the same with other constants, search settings, budget, variant |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+from persona_evo.agents.core import EVOLVER, Agent, agent_from, check, load_agents, load_league
+from persona_evo.agents.duel import League
+from persona_evo.agents.program import is_file
+from persona_evo.errors import InputError, Place, PolicyError, SettingsError, unknown
+from persona_evo.games.core import Game
+from persona_evo.search.settings import SearchSettings
+from persona_evo.store import policy_library, runs
+
+SEARCH = {f.name for f in fields(SearchSettings)}
+FORMS = "FILE.toml#NAME, a policy's name or file, or FILE.py"
+"""What agents may be besides names."""
+
+OWN = ("seconds", "iterations", "variant", "answer", "policy", "utility")
+
+
+def agents(game: Game, typed: Sequence[str]) -> list[Agent]:
+    """The agents that words stand for; their names differ.
+
+    Raises:
+        SettingsError, FormulaError: there is no such agent, or two have the same name.
+    """
+    found = [agent(game, word) for word in typed]
+    names = [a.name for a in found]
+    twice = next((n for n in names if names.count(n) > 1), None)
+    if twice is not None:
+        raise SettingsError(
+            "two agents have the same name", found=twice, hint=f"name one of them otherwise: other={twice}"
+        )
+    return found
+
+
+def agent(game: Game, word: str) -> Agent:
+    """The agent that a word stands for (see the module's table)."""
+    label, mark, rest = word.partition("=")
+    if mark and label.replace("_", "").replace("-", "").isalnum() and ":" not in label:
+        return replace(_of(game, rest), name=label)
+    return _of(game, word)
+
+
+def _of(game: Game, word: str) -> Agent:
+    if not word.partition(":")[0].strip():
+        raise SettingsError("an agent without a name", found=word or "nothing", expected=_expected(game))
+    if word.endswith(".py"):
+        path = Path(word)
+        is_file(path, word)
+        found = Agent(path.stem, "program", f"the program {path.name}", program=str(path.resolve()))
+        check(found, game)
+        return found
+    base, _, changes = word.partition(":")
+    file, mark, name = base.rpartition("#")
+    chosen = _known(game, file, name, bool(mark))
+    shown = word if name in (chosen.name, "") or mark else f"{chosen.name}:{changes}"
+    return _changed(chosen, changes, shown, game) if changes else chosen
+
+
+def _expected(game: Game) -> str:
+    """The agents that can be named."""
+    own = [
+        *(load_agents(Path(game.agents), game) if game.agents else {}),
+        *(p.name for p in policy_library.available(game.name)),
+    ]
+    return f"one of {', '.join(sorted(own))}; {FORMS}" if own else FORMS
+
+
+def _known(game: Game, file: str, name: str, in_file: bool) -> Agent:
+    if not in_file and (name.endswith(".json") or Path(name).is_dir()):
+        return _policy(game, _final(Path(name)), Path(name).stem)
+    own = [p.name for p in policy_library.available(game.name)] if not in_file else []
+    if not in_file and not game.agents and name not in own:
+        raise SettingsError(f"{game.name} has no agents of its own", found=name, expected=FORMS)
+    known = load_agents(Path(file if in_file else game.agents), game) if in_file or game.agents else {}
+    if name in known:
+        return known[name]
+    if name in own:
+        return _policy(game, name, name)
+    expected, hint = unknown(name, {*known, *own})
+    if name.endswith(".toml") and Path(name).is_file():
+        raise SettingsError(
+            "a file of agents is named with one of them",
+            found=name,
+            expected=f"{name}#NAME",
+            hint="NAME is one of its tables",
+        )
+    raise SettingsError("no such agent", found=name, expected=f"{expected}; {FORMS}", hint=hint)
+
+
+def _final(path: Path) -> Path:
+    """A policy's file, or that of the last policy of a run's folder."""
+    found = runs.policy_of(path) if path.is_dir() else path
+    if found is None:
+        raise SettingsError("the run has no policy yet", found=str(path), hint=f"persona-evo evolve --resume {path}")
+    return found
+
+
+def _policy(game: Game, name: str | Path, label: str) -> Agent:
+    """The agent that a policy was evolved in with this policy, or the game's template with it."""
+    policy = policy_library.find(name, game.name)
+    if policy.kind == "lists":
+        raise PolicyError(
+            "open lists plan whole levels, and an agent plays move by move",
+            place=Place(policy.file or str(name)),
+            found=policy.name,
+            expected="a policy of the kind formula or ucb1",
+        )
+    try:
+        template = agent_from(dict(policy.agent), game) if policy.agent else evolver(game)
+        found = replace(
+            template,
+            name=label,
+            about=f"policy {policy.name} ({policy.persona or 'anyone'})",
+            policy=policy.best if policy.kind == "formula" else f"ucb1:{policy.c!r}",
+        )
+        check(found, game)
+    except InputError as e:
+        raise PolicyError(
+            f"its agent: {e.what}",
+            place=Place(policy.file or str(name)),
+            found=e.found,
+            expected=e.expected,
+            hint=e.hint,
+        ) from e
+    return found
+
+
+def evolver(game: Game, utility: str = "") -> Agent:
+    """The template of evolved agents: the game's own, or one that searches by random games and judges by `utility`.
+
+    Raises:
+        SettingsError: the game has none, and there is no utility.
+    """
+    known = load_agents(Path(game.agents), game) if game.agents else {}
+    if EVOLVER in known:
+        return known[EVOLVER]
+    if not utility:
+        raise SettingsError(f"{game.name} has no template of evolved agents", expected=f"an agent called {EVOLVER}")
+    return Agent(
+        EVOLVER, "search", "random games, UCB1", utility, search={"rollout": 2_000, "value": "mean"}, iterations=200
+    )
+
+
+def league(game: Game, utility: str, template: str = "", opponents: Sequence[str] = ()) -> League:
+    """Who plays in an evolution, or a playtest, move by move.
+
+    Args:
+        utility: the persona's, for games without a template.
+        template: a word for another one than the game's.
+        opponents: in a two-player game, words; without any, those that the game names, else its random player and
+            the template itself.
+
+    Raises:
+        SettingsError, FormulaError: there is no such agent, two have the same name, or one cannot be in a league.
+    """
+    own = agent(game, template) if template else evolver(game, utility)
+    if game.players == 1:
+        found = League(own, tuple(agents(game, opponents)))
+        found.check(game)
+        return found
+    words = opponents or (load_league(Path(game.agents)) if game.agents else [])
+    others = agents(game, words) if words else [Agent("random", "random"), own]
+    found = League(own, tuple(others))
+    found.check(game)
+    return found
+
+
+def _changed(agent: Agent, changes: str, word: str, game: Game) -> Agent:
+    """The agent with single values changed, called `word`."""
+    constants, search, own = dict(agent.constants), dict(agent.search), {}
+    for part in changes.split(","):
+        key, mark, text = (p.strip() for p in part.partition("="))
+        value = _value(text)
+        if not mark or not (text or key == "variant"):
+            raise SettingsError("a change of an agent cannot be read", found=part, expected="NAME=VALUE", hint=word)
+        if key in constants:
+            if isinstance(value, str):
+                raise SettingsError(f"constant {key} of {agent.name} is a number", found=text, expected="a number")
+            constants[key] = value
+        elif key in OWN:
+            own[key] = value
+        elif key in SEARCH:
+            search[key] = value
+        else:
+            expected, hint = unknown(key, {*constants, *SEARCH, *OWN})
+            raise SettingsError(f"agent {agent.name} has nothing of this name", found=key, expected=expected, hint=hint)
+    for key in ("seconds", "iterations"):
+        value = own.get(key, 1)
+        if isinstance(value, str) or (key == "iterations" and value != int(value)):
+            raise SettingsError(f"{key} of {agent.name} is a number", found=str(value))
+    found = replace(agent, name=word, constants=constants, search=search, **own)
+    check(found, game)
+    return found
+
+
+def _value(text: str) -> Any:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

@@ -1,0 +1,216 @@
+"""One game of a match as a line of a file, and the folder of a match.
+
+| file | what | written |
+|---|---|---|
+| match.json | everything that the games depend on, with the digests of programs' files | once, before anything else |
+| games.jsonl | a line for each game, in the order of `play.jobs`; its line is a game's number for people | appended |
+| programs/NAME.log | what a program printed in each game, and its tracebacks, cut at MOST_LOG | appended |
+| lock | the process that is at work here | while it is |
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from persona_evo.errors import Place, RunError, SettingsError, printable
+from persona_evo.jobs import schema
+from persona_evo.jobs.folder import JobKind
+from persona_evo.jobs.journal import Journal, LineFormat
+from persona_evo.search.configuration import comparable
+
+SCHEMA = 1
+CONFIG, GAMES, LOGS = "match.json", "games.jsonl", "programs"
+
+MOST_LOG = 1_000_000
+"""Bytes of a program's log from which on nothing is added to it."""
+
+AGAIN = "delete this line and all after it: the same command plays these games again; or restore the file from a copy"
+
+PROGRAMS = "programs"
+"""What match.json calls the digests of the programs' files, by the agents' names."""
+
+CHANGED = "the program's file is another one than these games were played with: put it back, or name another folder"
+
+Key = tuple[str, str, str, int]
+"""Names of first and second mover, level, number of the game."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """A game.
+
+    first, second: names of the agents, the first one is player 0. number: of the game of this pair on this level;
+    start: seed of the start. result: 1 where the first one won, 0 where the second did, 0.5 for a tie. margin: of the
+    first one, by the game's metric where it has one. faults: [player, move, kind, what] each. seconds: of both, all
+    moves together; slowest: of one move. searches: for both the number of searches, then means of iterations, nodes,
+    breadth and depth, then largest breadth and depth.
+    """
+
+    first: str
+    second: str
+    level: str
+    number: int
+    start: int
+    result: float
+    margin: float
+    plies: int
+    actions: str
+    faults: list[list[Any]]
+    seconds: list[float]
+    slowest: list[float]
+    searches: list[list[float]]
+
+    @property
+    def key(self) -> Key:
+        """What tells it from the others."""
+        return self.first, self.second, self.level, self.number
+
+    def result_of(self, name: str) -> float:
+        """The result as one of the two agents sees it."""
+        return self.result if name == self.first else 1 - self.result
+
+    def to_json(self) -> str:
+        """One line."""
+        return json.dumps(asdict(self), ensure_ascii=False)
+
+
+def from_row(data: dict[str, Any], place: Place) -> Record:
+    """The game that a line holds.
+
+    Raises:
+        RunError: it holds none.
+    """
+    names = [f.name for f in fields(Record)]
+    missing = ", ".join(n for n in names if n not in data)
+    unknown = ", ".join(k for k in data if k not in names)
+    if missing or unknown:
+        found = "; ".join(filter(None, (missing and f"no {missing}", unknown and f"unknown {unknown}")))
+        raise RunError(
+            "a game of the match lacks something, or has too much",
+            place=place,
+            found=found[:200],
+            expected="the fields " + ", ".join(names),
+            hint=AGAIN,
+        )
+    for name, (fits, expected) in _FIELDS.items():
+        if not fits(data[name]):
+            raise RunError(
+                f"{name} of a game of the match is wrong",
+                place=place,
+                found=json.dumps(data[name])[:80],
+                expected=expected,
+                hint=AGAIN,
+            )
+    return Record(**data)
+
+
+def _text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _two(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(map(_number, value))
+
+
+def _faults(value: Any) -> bool:
+    kinds: tuple[Callable[[Any], bool], ...] = (lambda v: v in (0, 1), _whole, _text, _text)
+    return isinstance(value, list) and all(
+        isinstance(f, list) and len(f) == 4 and all(fits(v) for fits, v in zip(kinds, f, strict=True)) for f in value
+    )
+
+
+def _searches(value: Any) -> bool:
+    return (
+        isinstance(value, list)
+        and len(value) == 2
+        and all(isinstance(s, list) and len(s) in (0, 7) and all(map(_number, s)) for s in value)
+    )
+
+
+_FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    **dict.fromkeys(("first", "second", "level", "actions"), (_text, "a text")),
+    **dict.fromkeys(("number", "start", "plies"), (_whole, "a whole number")),
+    "result": (lambda v: v in (0, 0.5, 1), "0, 0.5 or 1"),
+    "margin": (_number, "a number"),
+    "faults": (_faults, "a list of [player, move, kind, what]"),
+    **dict.fromkeys(("seconds", "slowest"), (_two, "two numbers")),
+    "searches": (_searches, "two lists of no or 7 numbers"),
+}
+"""What each field of a record has to be."""
+
+
+def _label(key: Key) -> str:
+    return f"{key[0]} against {key[1]} in {key[2]}, number {key[3]}"
+
+
+KIND = JobKind("match", CONFIG, GAMES, SCHEMA, hints={PROGRAMS: CHANGED}, comparable=comparable)
+LINES = LineFormat("game of the match", Record.to_json, from_row, lambda record: record.key, _label, AGAIN)
+
+
+def games(folder: Path) -> Journal[Record]:
+    """The games in a match's folder; the number of a line is the game's number for people."""
+    return Journal(folder / GAMES, LINES)
+
+
+def log(folder: Path, number: int, record: Record, said: Mapping[str, str]) -> None:
+    """Add what programs printed in a game to their logs.
+
+    Args:
+        folder: of the match.
+        number: of the game's line.
+        record: the game.
+        said: text by name of the agent.
+    """
+    for name, text in said.items():
+        path = log_of(folder, name)
+        if not text or (path.exists() and path.stat().st_size > MOST_LOG):
+            continue
+        path.parent.mkdir(exist_ok=True)
+        other = record.second if name == record.first else record.first
+        schema.append_lines(path, [f"--- game {number}, {record.level}, against {other}", printable(text).rstrip()])
+        if path.stat().st_size > MOST_LOG:
+            schema.append_lines(path, ["--- the log is full: nothing is added from here on"])
+
+
+def log_of(folder: Path, name: str) -> Path:
+    """Where what a program prints is kept."""
+    return folder / LOGS / (re.sub(r"[^\w.+-]+", "_", name).strip(".") + ".log")
+
+
+def seed_in(folder: Path) -> int | None:
+    """The seed of the match that a folder holds, None where there is none."""
+    path = folder / CONFIG
+    if not path.is_file():
+        return None
+    data, _ = schema.read(path, RunError)
+    seed = data.get("seed")
+    return seed if type(seed) is int else None
+
+
+def even(games: int, swap: bool) -> None:
+    """See that with both sides of each board the number of games of a pair is even.
+
+    Raises:
+        SettingsError: it is not.
+    """
+    if swap and games % 2:
+        raise SettingsError(
+            "with both sides of each board the number of games is even",
+            found=str(games),
+            expected=str(games + 1),
+            hint="--games with an even number, or no --swap",
+        )

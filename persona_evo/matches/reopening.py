@@ -1,0 +1,118 @@
+"""A match that was played, from its folder: everything in it is looked at before any of it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeVar
+
+from persona_evo.agents.core import Agent, agent_from
+from persona_evo.errors import InputError, PersonaEvoError, Place, RunError
+from persona_evo.games import registry, trust
+from persona_evo.games.core import Game, Level
+from persona_evo.games.level_text import LevelText
+from persona_evo.jobs import schema
+from persona_evo.matches.records import GAMES, KIND, Record, games
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A match as its folder has it: the game as the registry finds it, its levels, the agents' names, all games."""
+
+    folder: Path
+    game: str
+    levels: tuple[LevelText, ...]
+    agents: tuple[str, ...]
+    records: tuple[Record, ...]
+
+    def place(self, number: int) -> Place:
+        """Where a game stands, by its number for people."""
+        return Place(str(self.folder / GAMES), number)
+
+    def level(self, game: Game, number: int) -> Level:
+        """The level of a game.
+
+        Raises:
+            RunError: the match has no such level.
+        """
+        name = self.records[number - 1].level
+        text = next((t for t in self.levels if t.name == name), None)
+        if text is None:
+            raise RunError(
+                f"game {number} is on a level that the match does not have",
+                place=self.place(number),
+                found=name,
+                expected="one of " + ", ".join(t.name for t in self.levels),
+                hint=schema.RESTORE,
+            )
+        return text.load(game)
+
+
+def reopen(folder: Path) -> Kept:
+    """What a folder holds, without a lock.
+
+    Raises:
+        RunError: it is no match's folder, a file is damaged, or the game's rules are others now.
+    """
+    r = KIND.reader(folder)
+    name = r.text_of("game")
+    trust.check(r.data, r.source)
+    game = _made(r, ("game",), lambda: registry.get(name))
+    if r.whole("game_version") != game.version:
+        raise r.fail(
+            "the game's rules are others now",
+            "game_version",
+            found=r.whole("game_version"),
+            expected=f"{game.version}, the version of {game.name} here",
+            hint="its games replay with the version of the game that they were played with",
+        )
+    _settings(r)
+    agents = [_agent(r, i, game) for i in range(len(r.items("agents")))]
+    levels = [_level(r, i, game) for i in range(len(r.items("levels")))]
+    return Kept(folder, name, tuple(levels), tuple(a.name for a in agents), tuple(games(folder).read()))
+
+
+def _settings(r: schema.Reader) -> None:
+    """See that the other values are of their kinds."""
+    for key, least in (("games", 1), ("seed", 0), ("megabytes", 0)):
+        if r.whole(key) < least:
+            raise r.fail("is out of range", key, found=r.data[key], expected=f"at least {least}", hint=schema.RESTORE)
+    r.get("swap", bool, "true or false")
+    r.get("limit", (int, float, type(None)), "seconds, or null")
+    r.number("program_seconds")
+    r.words("programs", {})
+
+
+def _agent(r: schema.Reader, i: int, game: Game) -> Agent:
+    values = dict(r.data["agents"][i])
+    program = values.pop("program", "")
+    if not isinstance(program, str):
+        raise r.fail(
+            "has the wrong type", "agents", i, "program", found=program, expected="a text", hint=schema.RESTORE
+        )
+    return replace(_made(r, ("agents", i), lambda: agent_from(values, game)), program=program)
+
+
+def _level(r: schema.Reader, i: int, game: Game) -> LevelText:
+    one = r.items("levels")[i]
+    level = LevelText(
+        one.text_of("name"),
+        one.text_of("text"),
+        one.text_of("source"),
+        tuple(one.get("options", dict, "an object").items()),
+    )
+    _made(r, ("levels", i), lambda: level.load(game))
+    return level
+
+
+def _made(r: schema.Reader, path: tuple[str | int, ...], make: Callable[[], T]) -> T:
+    """What `make` makes of the value at a path; what it refuses is an error there."""
+    try:
+        return make()
+    except InputError as e:
+        raise r.fail(e.what, *path, said=e.found, expected=e.expected or "", hint=e.hint or schema.RESTORE) from e
+    except (PersonaEvoError, TypeError, ValueError, KeyError, AttributeError) as e:
+        raise r.fail("is damaged", *path, said=f"{type(e).__name__}: {e}"[:200], hint=schema.RESTORE) from e

@@ -1,0 +1,164 @@
+"""What the games of a match say: rates with intervals, tests, and ratings of all agents together.
+
+Ratings are those of Bradley and Terry (1952, Biometrika 39:324), found by minorisation and maximisation (Hunter 2004,
+Ann. Stat. 32:384) and shown on the scale of Elo: 400 points are odds of 10 to 1, the mean is 0. A tie is half a game
+won. Each agent has drawn one game with each other one beforehand, so that who won all has a rating, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from persona_evo.intervals import FEWEST, Interval, mean_interval, wilson
+from persona_evo.matches.records import Record
+from persona_evo.seeds import derive
+
+ROUNDS = 500
+RESAMPLES = 200
+
+
+@dataclass(frozen=True)
+class Pair:
+    """How `a` did against `b`.
+
+    rate: games won by a, with Wilson's interval. p: that of the exact sign test of the games that were no ties. margin:
+    mean of a's, with its interval from FEWEST games on. faults: moves that a and b lost.
+    """
+
+    a: str
+    b: str
+    level: str
+    games: int
+    wins: int
+    ties: int
+    rate: Interval
+    p: float
+    margin: Interval
+    faults: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Rating:
+    """An agent's rating in points of Elo with its interval (95 %, by resampling games), and its share of points."""
+
+    name: str
+    points: float
+    low: float
+    high: float
+    score: float
+    games: int
+
+    @property
+    def interval(self) -> str:
+        """The interval for people; few games drawn again tell nothing of the spread."""
+        return f"{self.low:+.0f} to {self.high:+.0f}" if self.games >= FEWEST else "–"
+
+
+@dataclass(frozen=True)
+class Thinking:
+    """How an agent thought on one level: means over its games. nodes, breadth, depth: of trees; 0 without searches."""
+
+    name: str
+    level: str
+    games: int
+    searches: int
+    seconds: float
+    slowest: float
+    iterations: float
+    nodes: float
+    breadth: float
+    depth: float
+    breadth_most: float
+    depth_most: float
+
+
+def sign_test(wins: int, losses: int) -> float:
+    """Exact two-sided p of so many wins and losses where both are as likely."""
+    n, k = wins + losses, min(wins, losses)
+    if n == 0:
+        return 1.0
+    ways = chosen = 1
+    for i in range(k):
+        chosen = chosen * (n - i) // (i + 1)
+        ways += chosen
+    return min(1.0, 2 * ways / (1 << n))  # whole numbers, since the second may be too large for a float
+
+
+def pair(records: Sequence[Record], a: str, b: str, level: str = "") -> Pair:
+    """The games between two agents, on one level or (level "") on all."""
+    chosen = [r for r in records if {r.first, r.second} == {a, b} and level in ("", r.level)]
+    results = [r.result_of(a) for r in chosen]
+    wins, ties = results.count(1.0), results.count(0.5)
+    margins = [r.margin if r.first == a else -r.margin for r in chosen]
+    faults = [0, 0]
+    for r in chosen:
+        for who, *_ in r.faults:
+            faults[0 if (r.first, r.second)[who] == a else 1] += 1
+    return Pair(
+        a,
+        b,
+        level,
+        len(chosen),
+        wins,
+        ties,
+        wilson(wins, len(chosen)),
+        sign_test(wins, len(chosen) - wins - ties),
+        mean_interval(margins) if margins else Interval(0.0, 0.0, 0.0, 0),
+        (faults[0], faults[1]),
+    )
+
+
+def ratings(records: Sequence[Record], names: Sequence[str], seed: int = 0) -> list[Rating]:
+    """All agents, the best first."""
+    number = {name: i for i, name in enumerate(names)}
+    games = np.array([(number[r.first], number[r.second], r.result) for r in records]).reshape(-1, 3)
+    points = elo(games, len(names))
+    rng = np.random.default_rng(derive(seed, "ratings"))
+    again = np.array([elo(games[rng.integers(0, len(games), len(games))], len(names)) for _ in range(RESAMPLES)])
+    low, high = np.quantile(again, [0.025, 0.975], axis=0)
+    found = []
+    for name, i in number.items():
+        mine = [r.result_of(name) for r in records if name in (r.first, r.second)]
+        found.append(
+            Rating(name, float(points[i]), float(low[i]), float(high[i]), sum(mine) / max(1, len(mine)), len(mine))
+        )
+    return sorted(found, key=lambda r: -r.points)
+
+
+def elo(games: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+    """Points of `count` agents; games[:, 0] and games[:, 1] played, the first had games[:, 2] of the point."""
+    won = np.full((count, count), 0.5)
+    np.fill_diagonal(won, 0.0)
+    first, second = games[:, 0].astype(int), games[:, 1].astype(int)
+    np.add.at(won, (first, second), games[:, 2])
+    np.add.at(won, (second, first), 1 - games[:, 2])
+    met, wins, strength = won + won.T, won.sum(axis=1), np.ones(count)
+    for _ in range(ROUNDS):
+        before = strength
+        strength = wins / (met / (strength[:, None] + strength[None, :])).sum(axis=1)
+        strength = strength / np.exp(np.log(strength).mean())
+        if np.abs(strength / before - 1).max() < 1e-9:
+            break
+    points: NDArray[np.float64] = 400 * np.log10(strength)
+    points -= points.mean()
+    return points
+
+
+def thinking(records: Sequence[Record], name: str, level: str) -> Thinking:
+    """Time and trees of an agent on a level."""
+    rows, seconds, slowest, moves = [], 0.0, 0.0, 0
+    chosen = [r for r in records if name in (r.first, r.second) and r.level == level]
+    for r in chosen:
+        who = 0 if r.first == name else 1
+        seconds += r.seconds[who]
+        slowest = max(slowest, r.slowest[who])
+        moves += (r.plies + 1 - who) // 2
+        if r.searches[who]:
+            rows.append(r.searches[who])
+    means = [float(v) for v in np.mean(rows, axis=0)] if rows else [0.0] * 7
+    searches = int(sum(row[0] for row in rows))
+    return Thinking(name, level, len(chosen), searches, seconds / max(1, moves), slowest, *means[1:])
