@@ -101,7 +101,7 @@ def test_mean_interval_is_scipys() -> None:
 
 def test_tests_are_loaded_when_one_is_computed() -> None:
     code = (
-        "import sys; from persona_evo import statistics as s; s.mean_interval([1, 2]); "
+        "import sys; from persona_evo import intervals as s; s.mean_interval([1, 2]); "
         "s.difference([1], [2]); s.vargha_delaney([1], [2]); print('scipy.stats' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], env=environment(), capture_output=True, text=True, check=True)

@@ -11,7 +11,7 @@ from persona_evo.playtest.compare import ALPHA
 from persona_evo.playtest.metrics import UTILITY, estimate, levels_of, searches
 from persona_evo.playtest.records import Playthrough
 from persona_evo.statistics import student
-from persona_evo.studies.minidungeons.course import Crossed, Material
+from persona_evo.studies.minidungeons.material import Crossed, Material
 from persona_evo.studies.minidungeons.results import higher, title
 
 

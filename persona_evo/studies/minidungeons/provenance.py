@@ -12,7 +12,7 @@ from persona_evo.formula import parse
 from persona_evo.games.mapsets import shipped
 from persona_evo.search.tree_policy import UCB1_FORMULA
 from persona_evo.store.versions import versions
-from persona_evo.studies.minidungeons.course import Material
+from persona_evo.studies.minidungeons.material import Material
 from persona_evo.words import counted, listed
 
 FEW = 10

@@ -19,7 +19,7 @@ from persona_evo.playtest.correlations import CorrelationRow, correlations
 from persona_evo.playtest.metrics import UTILITY, WIN_RATE, Measure, estimate, grouped
 from persona_evo.playtest.records import Playthrough
 from persona_evo.statistics import Correlation, pearson
-from persona_evo.studies.minidungeons.course import Material
+from persona_evo.studies.minidungeons.material import Material
 from persona_evo.studies.minidungeons.published import BASELINE, EVOLVED, Named, Row
 
 NEAR = 0.01
