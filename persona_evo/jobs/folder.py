@@ -131,6 +131,7 @@ def claim(kind: JobKind, folder: Path, values: Values) -> None:
                 expected=f"{config.name} beside it, or no {lines.name}",
                 hint=f"restore {config.name} from a copy, or name another folder",
             )
+        _refuse_other_work(kind, folder)
         schema.write(config, values)
         return
     known = kind.comparable(schema.read(config, RunError)[0])
@@ -145,6 +146,19 @@ def claim(kind: JobKind, folder: Path, values: Values) -> None:
             expected=different[1],
             hint=next((hints[k] for k in hints if known.get(k) != ours.get(k)), kind.hint.format(folder=folder)),
         )
+
+
+def _refuse_other_work(kind: JobKind, folder: Path) -> None:
+    """RunError where a folder without a configuration of this kind has a file that another kind of work has written."""
+    for path in sorted(folder.glob("*.json")):
+        if path.is_file() and '"schema"' in path.read_text(encoding="utf-8", errors="replace")[:200]:
+            raise RunError(
+                "the folder holds other work",
+                place=Place(str(folder)),
+                found=f"{path.name}, and no {kind.config}",
+                expected=f"a new folder, or one of {'an' if kind.name[0] in 'aeiou' else 'a'} {kind.name}",
+                hint="name another folder",
+            )
 
 
 _HINTS = {

@@ -163,3 +163,13 @@ def test_lines_without_a_configuration_are_refused(copy: tuple[Kind, Path]) -> N
     (folder / kind.config).unlink()
     with pytest.raises(RunError, match=f"the folder has {kind.lines} but no {kind.config}"):
         kind.run(folder, SEED, 1)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_a_folder_of_other_work_is_refused(kind: Kind, tmp_path: Path) -> None:
+    if kind.name == "evolution":
+        pytest.skip("it is made in a new folder")
+    (tmp_path / "other.json").write_text('{\n  "schema": 1,\n  "study": "something else"\n}\n')
+    with pytest.raises(RunError, match=r"the folder holds other work\n(.*\n)*.*other\.json") as caught:
+        kind.run(tmp_path, SEED, 1)
+    assert caught.value.hint and not (tmp_path / kind.config).exists()
