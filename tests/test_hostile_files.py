@@ -14,7 +14,7 @@ from persona_evo.formula.core import Formula, Token
 from persona_evo.formula.export import KINDS, export
 from persona_evo.formula.primitives import TABLE, Primitive
 from persona_evo.games import mapsets, registry, textfile
-from persona_evo.report.tables import write_csv
+from persona_evo.report.csv_rows import write_csv
 
 
 def connected(folder: Path, maps: str) -> description.Description:

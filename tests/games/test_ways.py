@@ -127,7 +127,7 @@ def test_what_is_wrong_with_ways_is_told() -> None:
 
 
 def test_the_documented_lines_give_a_new_game_its_ways(tmp_path: Path) -> None:
-    doc = (ROOT / "docs" / "own_games.md").read_text()
+    doc = (ROOT / "docs" / "pages" / "own_games.md").read_text()
     (lines,) = re.findall(r"```python\n(    ways = .*?)```", doc, re.DOTALL)
     file = tmp_path / "orchard.py"
     file.write_text(class_file("orchard").replace("    health =", f"{lines}\n    health ="))
