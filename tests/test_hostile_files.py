@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from persona_evo.cli.say import say
-from persona_evo.connect import description
+from persona_evo.connect import description, description_file
 from persona_evo.errors import ConnectError, InputError, SettingsError
 from persona_evo.formula.core import Formula, Token
 from persona_evo.formula.export import KINDS, export
@@ -20,7 +20,7 @@ from persona_evo.report.csv_rows import write_csv
 def connected(folder: Path, maps: str) -> description.Description:
     file = folder / "game.toml"
     file.write_text(f'game = "game.x86_64"\n[maps]\n{maps}', encoding="utf-8")
-    return description.read(file)
+    return description_file.read(file)
 
 
 def test_sets_that_double_are_refused(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import multiprocessing
 import os
 import random
 import shutil
-import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -49,8 +48,7 @@ def killed(kind: Kind, folder: Path, lines: int) -> None:
         if path.exists() and path.read_bytes().count(b"\n") >= before + lines:
             break
         time.sleep(0.001)
-    assert process.pid is not None
-    os.kill(process.pid, signal.SIGKILL)
+    process.kill()
     process.join()
 
 
