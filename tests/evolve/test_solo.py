@@ -269,7 +269,7 @@ def test_commands_evolve_and_playtest_with_an_agent(tmp_path: Path, capsys: pyte
         (["evolve", "--persona", "chain_builder", "--agent", "nobody"], "no such agent"),
         (
             ["evolve", "--persona", "chain_builder", "--agent", "mover", "--league", "flat"],
-            "--league is for two-player",
+            "--league is for two-player games",
         ),
         (["evolve", "--persona", "chain_builder", "--agent", "mover", "--search", "paper"], "says how it searches"),
         (["playtest", "short03", "--policy", "agent:flat"], "move by move"),

@@ -71,7 +71,7 @@ def _playtest(folder: Path, seed: int, jobs: int) -> None:
         players,
         10,
         seed=seed,
-        budget=Budget(400),
+        budget=Budget(4_000),
         settings=SearchSettings.single(),
         folder=folder,
         jobs=jobs,

@@ -57,8 +57,8 @@ def test_killed_at_random_moments_and_resumed_it_comes_to_the_same(whole: tuple[
     kind, folder = whole
     stream, again = random.Random(str(kind)), tmp_path / "job"
     for _ in range(3):
-        killed(kind, again, stream.randrange(0, kind.results // 3))
-    assert not (again / kind.lines).exists() or len(kind.content(again)) <= kind.results
+        killed(kind, again, stream.randrange(0, kind.results // 6))
+    assert not (again / kind.lines).exists() or len(kind.content(again)) < kind.results
     kind.run(again, SEED, 1)
     assert sorted(kind.content(again)) == sorted(kind.content(folder))
     assert kind.name == "study" or kind.content(again) == kind.content(folder)
