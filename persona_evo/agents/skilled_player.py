@@ -132,8 +132,7 @@ class SkilledPlayer:
         self._handle: Handle[Judgement] | None = None
         if game.deterministic:
             most = skill.iterations * max(1, level.max_actions) if budget is None else capacity_for(budget)
-            self._capacity = most + 2
-            self._planner = Planner(game, level, self._settings, self._capacity)
+            self._planner = Planner(game, level, self._settings, most + 2)
             self._play = Play.of(self._planner.game, self._planner.level, utility)
         self._spent = self._nodes = 0
 
@@ -198,7 +197,8 @@ class SkilledPlayer:
         that are reached sooner (lost ones: later). A draw decides among equals.
         """
         if self._handle is None:
-            self._handle = Handle(Judgement.of(self._play, tree, self._capacity))
+            assert self._planner is not None
+            self._handle = Handle(Judgement.of(self._play, tree, self._planner.capacity))
         judgement = self._handle.work = self._handle.work._replace(tree=tree)
         judge(self._handle, count)
         nodes, values, lost, best = tree.nodes[:count], judgement.values, judgement.lost[:count], judgement.best

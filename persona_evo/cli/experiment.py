@@ -68,6 +68,7 @@ def add(commands: Commands) -> None:
         help="replay: seconds before each decision of a connected game (default: as fast as it likes)",
     )
     parser.add_argument("--no-screen", action="store_true", help="replay: without the window of a connected game")
+    options.add_trust(parser)
     parser.set_defaults(run=run)
 
 

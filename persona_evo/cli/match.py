@@ -179,7 +179,6 @@ def _run(args: argparse.Namespace, workers: Workers) -> int:
 
 def _cheap(args: argparse.Namespace) -> None:
     """Refuse what can be refused before anything is read, and compiled."""
-    from persona_evo.agents.program import is_file
     from persona_evo.matches.records import even
 
     if len(args.agents) == 1:
@@ -193,6 +192,8 @@ def _cheap(args: argparse.Namespace) -> None:
         label, mark, rest = word.partition("=")
         file = rest if mark and ":" not in label else word
         if file.endswith(".py"):
+            from persona_evo.agents.program import is_file
+
             is_file(Path(file), file)
 
 

@@ -42,9 +42,9 @@ _TRIES = 20
 """Offspring without any that differs after which a formula is left as it is."""
 
 
-def race_size(validation: int, finalists: int = FINALISTS) -> int:
+def race_size(validation: int) -> int:
     """Playthroughs of the race of the finalists."""
-    return validation * sum(draws * max(1, finalists >> turn) for turn, draws in enumerate(_DRAWS))
+    return validation * sum(draws * max(1, FINALISTS >> turn) for turn, draws in enumerate(_DRAWS))
 
 
 def finalist(hall: Sequence[Individual], settings: EvolutionSettings, seed: int, levels: int, ask: Ask) -> Individual:

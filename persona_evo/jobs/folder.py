@@ -151,7 +151,7 @@ def claim(kind: JobKind, folder: Path, values: Values) -> None:
 def _refuse_other_work(kind: JobKind, folder: Path) -> None:
     """RunError where a folder without a configuration of this kind has a file that another kind of work has written."""
     for path in sorted(folder.glob("*.json")):
-        if path.is_file() and '"schema"' in path.read_text(encoding="utf-8", errors="replace")[:200]:
+        if path.is_file() and _has_schema(path):
             raise RunError(
                 "the folder holds other work",
                 place=Place(str(folder)),
@@ -159,6 +159,12 @@ def _refuse_other_work(kind: JobKind, folder: Path) -> None:
                 expected=f"a new folder, or one of {'an' if kind.name[0] in 'aeiou' else 'a'} {kind.name}",
                 hint="name another folder",
             )
+
+
+def _has_schema(path: Path) -> bool:
+    """Whether a file begins as those that this program writes."""
+    with path.open(encoding="utf-8", errors="replace") as file:
+        return '"schema"' in file.read(200)
 
 
 _HINTS = {

@@ -115,7 +115,7 @@ BAD: list[tuple[str, str]] = [
     ("persona check unknown_symbol.toml", "did you mean 'MS'"),
     ("level check nowhere", "no such level"),
     ("level check ragged.txt", "ragged.txt:2"),
-    ("level", "new|generate|check|list"),
+    ("level", "new|generate|import|check|list"),
     ("level new ../x", "not a name"),
     ("level new taken", "--force"),
     ("policy show nobody", "no such policy"),

@@ -81,7 +81,7 @@ def test_another_file_is_not_lost(tmp_path: Path, capsys: pytest.CaptureFixture[
         (["--constraint", "ogre=1-2"], "did you mean 'ogres'?"),
         (["--monsters", "1", "--constraint", "monsters=2"], "given twice"),
         (["--min-path", "300", *SMALL], "was found in 3,000 attempts"),
-        (["--game", "puyo", "--min-path", "3"], "no way to the end"),
+        (["--game", "puyo", "--min-path", "3"], "a path to the end that can be measured"),
         (["--game", "puyo", "--monsters", "3"], "have no such number"),
         (["--game", "colosseum"], "no level generator"),
     ],
@@ -94,7 +94,7 @@ def test_what_cannot_be_is_told(
 
 
 def test_a_path_is_measured_only_where_there_is_one() -> None:
-    with pytest.raises(SettingsError, match="no way to the end"):
+    with pytest.raises(SettingsError, match="a path to the end that can be measured"):
         pe.generate_levels(1, 1, game="its_alive", min_path=3)
 
 

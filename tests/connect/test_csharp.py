@@ -98,6 +98,8 @@ def python_values(number: int) -> Iterator[dict[str, object]]:
             "formula": formula.text,
             "values": {s: None if math.isnan(v) else written.get(v, v) for s, v in values.items()},
             "expected": expected,
+            # the last bit of the shipped completionist's exp is not the same in Mono
+            **({"rel": 1e-15} if formula in shipped and "exp" in formula.tokens else {}),
         }
 
 

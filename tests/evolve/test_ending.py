@@ -256,7 +256,7 @@ def test_a_winner_is_compared_with_ucb1_and_with_the_shipped_policy() -> None:
         fitness = Fitness(spec(iterations=300), workers)
         found = Comparing(fitness, texts, "monster_killer", 3, 2).compare("MS - 0.1 * NM - 0.001 * ST")
         shipped = policy_library.find("monster_killer", GAME.name)
-        same = Comparing(fitness, texts, "monster_killer", 3, 1).compare(shipped.formula)
+        same = Comparing(fitness, texts, "monster_killer", 3, 1).compare(shipped.best)
         nobody = Comparing(fitness, (), "of my own", 3, 2).compare("-ST")
         late = Comparing(fitness, texts, "monster_killer", 3, 2).compare("MS", time.monotonic() - 1)
         scores = Fitness(replace(fitness.spec, levels=tuple(texts)), workers)

@@ -267,7 +267,10 @@ def test_commands_evolve_and_playtest_with_an_agent(tmp_path: Path, capsys: pyte
     for words, message in (
         (["evolve", "--persona", "chain_builder", "--agent", "flat"], "no tree policy that could be replaced"),
         (["evolve", "--persona", "chain_builder", "--agent", "nobody"], "no such agent"),
-        (["evolve", "--persona", "chain_builder", "--agent", "mover", "--league", "flat"], "--league is for games for"),
+        (
+            ["evolve", "--persona", "chain_builder", "--agent", "mover", "--league", "flat"],
+            "--league is for two-player games",
+        ),
         (["evolve", "--persona", "chain_builder", "--agent", "mover", "--search", "paper"], "says how it searches"),
         (["playtest", "short03", "--policy", "agent:flat"], "move by move"),
         (["playtest", "short03", "--policy", "agent:nobody", "--agent", "mover"], "no such agent"),

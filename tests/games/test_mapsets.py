@@ -152,7 +152,6 @@ def test_options_reach_the_game(game: Game) -> None:
 @pytest.mark.parametrize(
     ("what", "words"),
     [
-        ("train01,train02", ["put spaces between levels: train01 train02"]),
         ("trian01", ["did you mean 'train01'?", "train02", "a set (train, test)"]),
         ("my levels/mpa2.txt", ["did you mean 'my levels", "map2.txt'?"]),
         ("nowhere/map2.txt", ["there is no folder 'nowhere'"]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
+import textwrap
 from pathlib import Path
 from typing import ClassVar
 
@@ -127,10 +128,10 @@ def test_what_is_wrong_with_ways_is_told() -> None:
 
 
 def test_the_documented_lines_give_a_new_game_its_ways(tmp_path: Path) -> None:
-    doc = (ROOT / "docs" / "own_games.md").read_text()
-    (lines,) = re.findall(r"```python\n(    ways = .*?)```", doc, re.DOTALL)
+    doc = (ROOT / "docs" / "pages" / "own_games.md").read_text()
+    (lines,) = re.findall(r"```python\n(ways = .*?)```", doc, re.DOTALL)
     file = tmp_path / "orchard.py"
-    file.write_text(class_file("orchard").replace("    health =", f"{lines}\n    health ="))
+    file.write_text(class_file("orchard").replace("    health =", f"{textwrap.indent(lines, ' ' * 4)}\n    health ="))
     game = registry.get(f"{file}:GAME")
     level = game.load(LEVEL, "orchard")
     assert game.targets == ("NG",) and game.homing and {"NG", "NX"} <= set(game.symbols)

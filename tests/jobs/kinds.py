@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import importlib
 import json
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +26,6 @@ from persona_evo.playtest.players import Player
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.store import runs
-from persona_evo.studies.keeping import opened, row_journal
 from tests.evolve import drive_synthetic
 
 MD2, COLOSSEUM = registry.get("minidungeons2"), registry.get("colosseum")
@@ -70,7 +71,7 @@ def _playtest(folder: Path, seed: int, jobs: int) -> None:
         players,
         10,
         seed=seed,
-        budget=Budget(400),
+        budget=Budget(4_000),
         settings=SearchSettings.single(),
         folder=folder,
         jobs=jobs,
@@ -101,7 +102,13 @@ def _evolution(folder: Path, seed: int, jobs: int) -> None:
     drive_synthetic.work(run, drive_synthetic.lazy)
 
 
+STUDIES = importlib.import_module("persona_evo.studies.keeping") if find_spec("persona_evo.studies") else None
+"""What studies share, where they are installed."""
+
+
 def _study(folder: Path, seed: int, jobs: int) -> None:
+    assert STUDIES is not None
+    opened, row_journal = STUDIES.opened, STUDIES.row_journal
     with opened(folder, "evolution", {"seed": seed}), Workers(jobs, "threading") as workers:
         known = {row["number"] for row in row_journal(folder / "measures.jsonl").read()}
         wanted = [Job(f"job {n}", (seed, n)) for n in range(24) if n not in known]
@@ -110,7 +117,8 @@ def _study(folder: Path, seed: int, jobs: int) -> None:
 
 
 def _keep(path: Path, row: dict[str, Any]) -> None:
-    row_journal(path).append([row])
+    assert STUDIES is not None
+    STUDIES.row_journal(path).append([row])
 
 
 def squared(task: tuple[int, int]) -> dict[str, Any]:
@@ -123,6 +131,6 @@ KINDS = (
     Kind("playtest", "playtest.json", "traces.jsonl", _playtest, 20, "other seed 1"),
     Kind("match", "match.json", "games.jsonl", _match, 16, "other seed 1", ("seconds", "slowest")),
     Kind("experiment", "experiment.json", "results.jsonl", _experiment, 12, "other seed 1"),
-    Kind("study", "reproduction.json", "measures.jsonl", _study, 24, "other seed 1"),
     Kind("evolution", "config.json", "journal.jsonl", _evolution, 24, "", ("timing",)),
+    *([Kind("study", "reproduction.json", "measures.jsonl", _study, 24, "other seed 1")] if STUDIES else []),
 )

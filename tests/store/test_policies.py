@@ -176,7 +176,7 @@ def test_policies_of_the_folder_come_before_those_that_ship(tmp_path: Path, monk
 def test_the_installed_folder_comes_before_the_source_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = tmp_path / "site" / "persona_evo"
     package.mkdir(parents=True)
-    monkeypatch.setattr(policy_library, "__file__", str(package / "store" / "policies.py"))
+    monkeypatch.setattr(policy_library, "__file__", str(package / "store" / "policy_library.py"))
     assert policy_library.shipped_folder() is None
     (tmp_path / "site" / "policies").mkdir()
     assert policy_library.shipped_folder() == tmp_path / "site" / "policies"

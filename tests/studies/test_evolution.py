@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 
+from persona_evo.evolve.setting import SLOW
 from persona_evo.jobs.progress import Progress
+from persona_evo.store import policy_library
 from persona_evo.studies.evolution import course
-from persona_evo.studies.evolution.settings import EVOLUTION, SEEDED, Cell, Settings, lines
+from persona_evo.studies.evolution.settings import EVOLUTION, SEEDED, Cell, Settings, evolution_of, lines
 from tests.cli.tool import command, environment, run
 from tests.shared import ROOT, hear_ctrl_c
 
@@ -91,7 +93,8 @@ def test_whole_then_torn_and_resumed(tmp_path: Path, capsys: pytest.CaptureFixtu
             "1",
         )
         assert more.code == 0, more.err
-        assert [row["policy"] for row in rows(out / "runs.jsonl") if row["method"] == "long"] == ["MS - NE * ST"]
+        (long,) = [row["policy"] for row in rows(out / "runs.jsonl") if row["method"] == "long"]
+        assert long == policy_library.find("runner", "minidungeons2").best
     assert "| Runner | one long run |" in (out / "README.md").read_text(encoding="utf-8")
 
     other = run(capsys, "reproduce", "evolution", "--out", out, *TINY, "--runs", "2")
@@ -168,3 +171,7 @@ def test_the_lines_written_by_hand() -> None:
     game, known = lines()
     assert game == "minidungeons2" and len(known) == 4 and min(map(len, known.values())) >= 5
     assert "TO - 0.1*NT - 0.001*ST" in known["treasure_collector"]
+
+
+def test_casual_play_has_the_settings_of_a_run_whose_playthroughs_are_slow() -> None:
+    assert evolution_of("casual", SEEDED).to_dict().items() >= SLOW.items()

@@ -34,7 +34,7 @@ def test_the_thesis_experiments_in_small(tmp_path: Path, capsys: Capture) -> Non
     assert run(capsys, "reproduce", "montecarlo", "--resume", out, "--jobs", 1).out == done.out
     assert lines == {p.parent.name: p.read_bytes() for p in (out / "runs").glob("*/results.jsonl")}
     other = run(capsys, *small, "--seed", 2)
-    assert other.code == 2 and "found: seed 1" in other.err and "--resume" in other.err
+    assert other.code == 2 and "found: other seed 1\n" in other.err and "--resume" in other.err
     assert (
         "--seed does not go with --resume" in run(capsys, "reproduce", "montecarlo", "--resume", out, "--seed", 2).err
     )
