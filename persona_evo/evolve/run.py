@@ -242,7 +242,7 @@ def resume(
     with contextlib.ExitStack() as stack:
         run = stack.enter_context(runs.Run.resume(folder))
         if game_name is None:
-            trust.check(run.config, str(run.folder / runs.CONFIG))
+            trust.check(runs.config_reader(run.folder))
         run.config = {**run.config, "game": registry.again(run.config["game"], game_name, str(folder))}
         game = registry.get(str(run.config["game"]))
         stack.enter_context(closing_outside(game))

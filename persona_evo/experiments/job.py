@@ -225,7 +225,7 @@ def reopen(folder: Path) -> Experiment:
             found=str(e).partition("\n")[0],
             hint=schema.RESTORE,
         ) from e
-    trust.check(r.data, r.source)
+    trust.check(r)
     return made
 
 

@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import hashlib
 import importlib.machinery
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from persona_evo.errors import Place, RunError, SettingsError
+from persona_evo.errors import SettingsError
 from persona_evo.games import registry
+from persona_evo.jobs import schema
 from persona_evo.jobs.regular import opened
 
 CODE = "code"
@@ -44,21 +44,20 @@ def code_of(address: str) -> dict[str, str]:
     return {CODE: digest} if digest else {}
 
 
-def check(config: Mapping[str, Any], source: str) -> None:
+def check(config: schema.Reader) -> None:
     """See that the code that a folder names is the code it was written with; nothing is imported.
 
     Args:
         config: of the folder, with "game" and, where the game is in a file, `CODE`.
-        source: the configuration's file.
 
     Raises:
         RunError: it is not, or that cannot be told.
     """
-    address, folder = str(config["game"]), Path(source).parent.resolve()
+    address, folder = config.text_of("game"), Path(config.source).parent.resolve()
     file = _file(address)
     if file is None or folder in _accepted:
         return
-    known, now = config.get(CODE), _digest(file)
+    known, now = config.text_of(CODE, "") or None, _digest(file)
     if not now:
         return  # the registry says what is missing
     problem = found = ""
@@ -70,7 +69,7 @@ def check(config: Mapping[str, Any], source: str) -> None:
         problem, found = "the folder brings the code that it names", str(file)
     if problem:
         expected = f"digest {known}" if known is not None and known != now else "a file that you know"
-        raise RunError(problem, place=Place(source), found=found, expected=expected, hint=_HINT)
+        raise config.fail(problem, "game", said=found, expected=expected, hint=_HINT)
 
 
 def _file(address: str) -> Path | None:

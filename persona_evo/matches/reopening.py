@@ -59,7 +59,7 @@ def reopen(folder: Path) -> Kept:
     """
     r = KIND.reader(folder)
     name = r.text_of("game")
-    trust.check(r.data, r.source)
+    trust.check(r)
     game = _made(r, ("game",), lambda: registry.get(name))
     if r.whole("game_version") != game.version:
         raise r.fail(

@@ -286,7 +286,7 @@ def _reopened(folder: Path, game_name: str | None) -> tuple[Reopened, str, Resul
     known = journal.reopen(folder)
     reader = journal.KIND.reader(folder)
     if game_name is None:
-        trust.check(reader.data, reader.source)
+        trust.check(reader)
     name = registry.again(known.game, game_name, str(folder))
     game = registry.get(name)
     if game.version != known.game_version:
