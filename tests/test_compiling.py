@@ -63,7 +63,7 @@ def module_of(text: str, folder: Path, name: str = "") -> ModuleType:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     made = tmp_path / "code"
     made.mkdir()
-    monkeypatch.setattr(cache, "chosen", lambda: cache.Choice(made))
+    monkeypatch.setattr(cache, "chosen", lambda: cache.CacheLocation(made))
     monkeypatch.setattr(cache, "_memory", {})
     monkeypatch.setattr(cache, "_told", set())
     yield made
@@ -325,7 +325,7 @@ def test_machine_code_of_another_processor_is_left_alone_and_that_is_said(
 
     text = DOUBLED.replace("grown", "grown_anywhere")  # nothing of it has been loaded by this process
     assert module_of(text, folder).total(np.array([5, 1, 7])) == 18
-    assert compiling.is_warm() and cache.state(machine.mark()) == cache.State(1, 0, 0)
+    assert compiling.is_warm() and cache.state(machine.mark()) == cache.CacheState(1, 0, 0)
     before, texts = found(), {file.name for file in folder.glob("*.bc")}
     monkeypatch.setenv("NUMBA_CPU_NAME", "generic")
     for cached in (machine.host, machine.mark):
@@ -338,7 +338,7 @@ def test_machine_code_of_another_processor_is_left_alone_and_that_is_said(
         assert {file.name for file in folder.glob("*.bc")} == texts, "bitcode is for any processor"
         assert len(caplog.messages) == 1 and "for another processor or other versions" in caplog.messages[0]
         (folder / next(iter(before))).write_bytes(b"x")
-        assert cache.state(machine.mark()) == cache.State(1, 0, 1)
+        assert cache.state(machine.mark()) == cache.CacheState(1, 0, 1)
         monkeypatch.setenv("NUMBA_CPU_FEATURES", "+sse4.2")
         machine.host.cache_clear()
         assert machine.host() == ("generic", "+sse4.2")

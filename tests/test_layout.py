@@ -1,4 +1,4 @@
-"""No module is over 400 lines and no function over 80, but for the exceptions named here."""
+"""No module is over 400 lines, no function over 80, and no two public classes have the same name."""
 
 from __future__ import annotations
 
@@ -75,3 +75,13 @@ def test_modules_and_functions_are_short_but_for_the_exceptions() -> None:
     too_long = {name: lines for name, lines in found.items() if lines > allowed.get(name, 0)}
     assert not too_long, "over 400 lines (modules) or 80 (functions)"
     assert not set(allowed) - set(found), "exceptions that are no longer needed"
+
+
+def test_public_classes_have_unique_names() -> None:
+    found: dict[str, list[str]] = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found.setdefault(node.name, []).append(f"{path.relative_to(PACKAGE)}:{node.lineno}")
+    assert len(found) > 300
+    assert not {name: places for name, places in found.items() if len(places) > 1}

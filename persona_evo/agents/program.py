@@ -7,8 +7,8 @@ it says, or raises ValueError.
 
 The runner writes {"ready": true} or {"failed": text} once, then for each line it reads {"move": anything} or
 {"error": text, "kind": one of the faults}, each with the "number" that the line has (0 for the first words). Answers of
-another number are late ones, and dropped. All that the program itself prints is kept (`Program.said`), cut where it is
-much, and so are tracebacks. Loading it, the first time or after it was ended, is no part of a move's time.
+another number are late ones, and dropped. All that the program itself prints is kept (`ProgramSeat.said`) and cut where
+it is long, and so are tracebacks. The time to load it does not count as a move's.
 
 With a program ends what it has started, in the guard's way (`persona_evo.agents.guard`).
 
@@ -79,7 +79,7 @@ def is_file(path: Path, word: str = "") -> None:
     raise SettingsError(what, place=Place(word or str(path)), found=found, expected="a Python file", hint=hint)
 
 
-class Program:
+class ProgramSeat:
     """A program's seat in one game.
 
     Args:
@@ -289,7 +289,7 @@ def try_out(game: Game, level: Level, path: Path) -> None:
         SettingsError: it does not, with its file and what it said.
     """
     is_file(path)
-    program = Program(game, level, str(path.resolve()))
+    program = ProgramSeat(game, level, str(path.resolve()))
     try:
         program.start()
     except Fault as e:

@@ -196,7 +196,7 @@ def _settings(
 
 def _pools(
     game: Game, persona: Persona, levels: LevelsLike, seed: int, jobs: int, held_out: int
-) -> dict[str, pools.Pool]:
+) -> dict[str, pools.LevelPool]:
     """The pools of generated levels, none where levels are named."""
     count = _generated(levels)
     if not count:

@@ -10,7 +10,7 @@ from persona_evo.experiments import job as course
 from persona_evo.jobs.progress import Tell
 
 if TYPE_CHECKING:
-    from persona_evo.report.written import Report
+    from persona_evo.report.written import WrittenReport
 
 
 def experiment(
@@ -21,7 +21,7 @@ def experiment(
     rollouts: int | None = None,
     jobs: int = 1,
     progress: Tell | None = None,
-) -> Report:
+) -> WrittenReport:
     """Make the searches of an experiment's TOML file and write the page; the same call resumes after any stop.
 
     Args:

@@ -10,7 +10,7 @@ from persona_evo.api.naming import LevelOption, game_of
 from persona_evo.errors import SettingsError
 from persona_evo.evolve import pools
 from persona_evo.games import registry
-from persona_evo.games.constraints import Constraints, Span
+from persona_evo.games.constraints import AllowedRange, Constraints
 from persona_evo.games.core import Game, Level
 from persona_evo.games.generating import generate, generator
 from persona_evo.games.options import level_options
@@ -51,7 +51,7 @@ def generate_levels(
     count = limits.whole(count, "the number of levels", 1, limits.MOST_LEVELS)
     seed, jobs = limits.seed(seed), limits.jobs(jobs)
     min_path, max_path = _moves(min_path, "min_path"), _moves(max_path, "max_path")
-    spans = {name: Span(*span) for name, span in (constraints or {}).items()}
+    spans = {name: AllowedRange(*span) for name, span in (constraints or {}).items()}
     if min_path is not None or max_path is not None:
         spans.update(path_between(of, min_path, max_path))
     wanted, given = Constraints(tuple(kinds), spans), level_options(of, options)
@@ -67,7 +67,7 @@ def _moves(value: int | None, name: str) -> int | None:
     return None if value is None else limits.whole(value, name, 0, 1_000_000)
 
 
-def path_between(game: Game, low: int | None, high: int | None) -> dict[str, Span]:
+def path_between(game: Game, low: int | None, high: int | None) -> dict[str, AllowedRange]:
     """The constraint on the moves to the end of a level.
 
     Raises:
@@ -77,11 +77,11 @@ def path_between(game: Game, low: int | None, high: int | None) -> dict[str, Spa
     if not path:
         raise SettingsError(
             f"levels of {game.title} do not have a path to the end that can be measured",
-            found=f"a path of {Span(low or 0, math.inf if high is None else high)}",
+            found=f"a path of {AllowedRange(low or 0, math.inf if high is None else high)}",
             hint="leave out the constraint on the path",
         )
     if high is not None and high < (low or 0):
         raise SettingsError(
             "no path is that long", found=f"at least {low} and at most {high}", expected="the higher number last"
         )
-    return {path: Span(low or 0, math.inf if high is None else high)}
+    return {path: AllowedRange(low or 0, math.inf if high is None else high)}

@@ -23,8 +23,8 @@ from persona_evo.playtest import appraisals, batch, duels, require, routes, vers
 from persona_evo.playtest import bounds as limits
 from persona_evo.playtest.analysis import Analysis, analyse, told_rows
 from persona_evo.playtest.answer import Answer, answer
-from persona_evo.playtest.appraisals import Appraisals, Question
-from persona_evo.playtest.compare import Row, compare_levels, headlines
+from persona_evo.playtest.appraisals import Appraisals, LevelQuestion
+from persona_evo.playtest.compare import ComparisonRow, compare_levels, headlines
 from persona_evo.playtest.metrics import DAMAGE, EVERY
 from persona_evo.playtest.versions import Changes
 from persona_evo.search.outlook import Outlook
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(repr=False)
-class Results(batch.Results):
+class Results(batch.BatchResults):
     """A playtest's playthroughs with everything that is computed from them; printed, its summary and findings.
 
     In a notebook it is shown as a table; `rows`, `to_pandas` and `to_parquet` give the playthroughs.
@@ -83,8 +83,8 @@ class Results(batch.Results):
             progress: told how many of how many are done.
             workers: who works them out, None for this process.
         """
-        asked = [Question(LevelText.of(level), False) for level in self.levels]
-        asked += [Question(LevelText.of(level), True) for level in self._unwon]
+        asked = [LevelQuestion(LevelText.of(level), False) for level in self.levels]
+        asked += [LevelQuestion(LevelText.of(level), True) for level in self._unwon]
         begun, self.begun = self.begun, None
         for done, _ in enumerate(appraisals.appraised(self.game, asked, workers, begun), 1):
             if progress is not None:
@@ -307,7 +307,7 @@ class Comparison:
     a: Level
     b: Level
     results: Results
-    rows: Sequence[Row]
+    rows: Sequence[ComparisonRow]
 
     @cached_property
     def changes(self) -> Changes:
@@ -381,9 +381,9 @@ class Comparison:
         return compared, (self.results,)
 
 
-def as_results(played: batch.Results) -> Results:
+def as_results(played: batch.BatchResults) -> Results:
     """A batch's results with the analysis beside them."""
-    return Results(**{name: getattr(played, name) for name in batch.Results.__dataclass_fields__})
+    return Results(**{name: getattr(played, name) for name in batch.BatchResults.__dataclass_fields__})
 
 
 def add_bounds(

@@ -142,7 +142,7 @@ def _drawings(entry: RunEntry, game_name: str | None) -> Iterable[Drawing]:
         from persona_evo.report import experiment
 
         made = searches.reopen(entry.folder)
-        return experiment.drawings(searches.Results(made, searches.kept(entry.folder, made), entry.folder))
+        return experiment.drawings(searches.ExperimentResults(made, searches.kept(entry.folder, made), entry.folder))
     if entry.kind == "reproduction":
         drawings = study_of(entry.folder)[1].drawings
         if drawings is not None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from persona_evo.errors import SettingsError, unknown
-from persona_evo.report.written import Report
+from persona_evo.report.written import WrittenReport
 
 if TYPE_CHECKING:
     from persona_evo.report.figures import Drawing
@@ -31,7 +31,7 @@ CONFIG = "reproduction.json"
 
 
 @dataclass(frozen=True)
-class Reproduction(Report):
+class Reproduction(WrittenReport):
     """The report of a study that has been run; as a string, its text."""
 
     def __str__(self) -> str:

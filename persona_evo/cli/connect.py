@@ -24,7 +24,7 @@ from persona_evo.errors import ConnectError, Place, SettingsError
 from persona_evo.words import counted
 
 if TYPE_CHECKING:
-    from persona_evo.connect.search import Sample, Search
+    from persona_evo.connect.search import ConnectedSearch, FinishedRollout
     from persona_evo.games.core import Game, Level
 
 TREE, BEST, SAMPLES = "tree.npz", "best.json", "samples.csv"
@@ -191,7 +191,7 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
             kept.append(SAMPLES)
             rows.writerow(["sample", "utility", *game.symbols, "decisions", "rollout_seed", "hash"])
 
-            def tell(s: Sample) -> None:
+            def tell(s: FinishedRollout) -> None:
                 rows.writerow([s.number, s.utility, *s.metrics.values(), len(s.trace), s.rollout_seed, s.hash])
 
         began = time.perf_counter()
@@ -217,7 +217,7 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
     return 1 if wrong or search.lost else 0
 
 
-def _told(args: argparse.Namespace, game: Game, level: Level, search: Search, seconds: float) -> list[str]:
+def _told(args: argparse.Namespace, game: Game, level: Level, search: ConnectedSearch, seconds: float) -> list[str]:
     """Say what a search found, and write it down where that is wanted; the names of the files."""
     from persona_evo.connect.traces import Trace
 

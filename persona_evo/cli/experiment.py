@@ -25,7 +25,7 @@ from persona_evo.words import counted
 
 if TYPE_CHECKING:
     from persona_evo.experiments.design import Experiment
-    from persona_evo.experiments.job import Record
+    from persona_evo.experiments.job import SearchRecord
     from persona_evo.jobs.progress import Progress
 
 ROOT = Path("runs") / "experiments"
@@ -168,7 +168,7 @@ def _replay(args: argparse.Namespace) -> int:
     return 0
 
 
-def _best(records: Sequence[Record], experiment: Experiment) -> Record:
+def _best(records: Sequence[SearchRecord], experiment: Experiment) -> SearchRecord:
     """The search with the best score, of those with the first goal where there are several."""
     searched = {cell.label: cell.goal for cell in experiment.cells}
     goals = list(dict.fromkeys(searched[record.cell] for record in records))

@@ -150,14 +150,14 @@ def constraints_of(args: argparse.Namespace, game: Game) -> Constraints:
     Raises:
         SettingsError: a path in a game that has none, or one that is impossible, or a number is named twice.
     """
-    from persona_evo.games.constraints import Constraints, Span
+    from persona_evo.games.constraints import AllowedRange, Constraints
 
-    spans: dict[str, Span] = {}
+    spans: dict[str, AllowedRange] = {}
     given = [(name, getattr(args, name)) for name in SHORT if getattr(args, name) is not None]
     for name, (low, high) in [*given, *args.constraint]:
         if name in spans:
             raise SettingsError("a constraint is given twice", found=name, expected="one range for each number")
-        spans[name] = Span(low, high)
+        spans[name] = AllowedRange(low, high)
     if args.min_path is not None or args.max_path is not None:
         from persona_evo.api.generating import path_between
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from persona_evo.games.core import Game, Level
     from persona_evo.jobs.progress import Progress
     from persona_evo.jobs.workers import Workers
-    from persona_evo.matches.job import Match, Played
+    from persona_evo.matches.job import Match, PlayedMatch
 
 ROOT = Path("runs") / "matches"
 """Where matches are kept for which no folder is named."""
@@ -248,7 +248,7 @@ class _Teller:
         )
 
 
-def _finish(args: argparse.Namespace, played: Played, folder: Path) -> int:
+def _finish(args: argparse.Namespace, played: PlayedMatch, folder: Path) -> int:
     """Print the tables, write the page; the exit code."""
     from persona_evo.jobs.schema import writing_in
     from persona_evo.report import match as report
@@ -382,7 +382,7 @@ def levels_of(args: argparse.Namespace, game: Game) -> list[Level]:
     return [loaded(base.text, f"size{n}", base.source, size=n) for n in args.size]
 
 
-def _say_faults(played: Played, folder: Path) -> None:
+def _say_faults(played: PlayedMatch, folder: Path) -> None:
     """Each kind of fault once, with how often it happened and an example."""
     from persona_evo.matches.records import log_of
     from persona_evo.report.match_tables import faults

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from persona_evo.formula import Formula
     from persona_evo.games.core import Game, Level
     from persona_evo.personas import Persona
-    from persona_evo.personas.template import Row, Sample
+    from persona_evo.personas.template import SampleRow, SampleState
     from persona_evo.search.samples import Sampled
 
 SHOWN_LEVELS = 3
@@ -140,10 +140,10 @@ def _goals(persona: Persona) -> list[tuple[str, Formula]]:
     return [(f" in stage {s.title!r}", Formula((*s.utility.tokens, count, "/", *always))) for s in persona.stages]
 
 
-def _telling(states: Sequence[Sampled], persona: Persona, players: int) -> list[Sample]:
+def _telling(states: Sequence[Sampled], persona: Persona, players: int) -> list[SampleState]:
     """The states that tell most of a utility: a start, the worst, the median and the best, a lost and a won end."""
     from persona_evo.games.core import LOST, WON
-    from persona_evo.personas.template import Sample
+    from persona_evo.personas.template import SampleState
 
     ranked = sorted(states, key=lambda s: persona.utility.evaluate(s.metrics))
     chosen = [
@@ -154,7 +154,7 @@ def _telling(states: Sequence[Sampled], persona: Persona, players: int) -> list[
     ]
     for name, outcome in (("lost", LOST), ("won", WON)) if players == 1 else ():
         chosen += [(name, s) for s in states if s.outcome == outcome][:1]
-    return [Sample(f"{name}: {s.level}, move {s.move}", s.metrics) for name, s in chosen]
+    return [SampleState(f"{name}: {s.level}, move {s.move}", s.metrics) for name, s in chosen]
 
 
 def run_list(args: argparse.Namespace) -> int:
@@ -177,7 +177,7 @@ def _metric(game: Game, symbol: str) -> str:
     return next((f"{m.name}: {m.meaning}" for m in game.metrics if m.symbol == symbol), symbol)
 
 
-def _table(title: str, rows: Sequence[Row]) -> str:
+def _table(title: str, rows: Sequence[SampleRow]) -> str:
     from persona_evo.report.tables import Table
 
     staged = any(row.stage for row in rows)
@@ -190,20 +190,20 @@ def _table(title: str, rows: Sequence[Row]) -> str:
     return Table(title, headers, body, left=frozenset({2, 3, 4})).render()
 
 
-def _played(game: Game, level: Level, persona: Persona) -> list[Sample]:
+def _played(game: Game, level: Level, persona: Persona) -> list[SampleState]:
     """The start of a level, the end of a short search by this persona, and ends of games played at random."""
     import numpy as np
 
-    from persona_evo.personas.template import Sample
+    from persona_evo.personas.template import SampleState
     from persona_evo.search.plan import plan
     from persona_evo.search.settings import Budget
     from persona_evo.search.tree_policy import TreePolicy, with_lists
     from persona_evo.seeds import below, stream
 
-    found = [Sample("at the start", game.measure(level, game.start(level)))]
+    found = [SampleState("at the start", game.measure(level, game.start(level)))]
     policy = TreePolicy.utility(persona.utility) if game.planned else TreePolicy.ucb1()
     best = plan(game, level, persona.utility, with_lists(policy, persona.lists), Budget(3000))
-    found.append(Sample(f"best of a short search, {counted(len(best.actions), 'move')}", best.metrics))
+    found.append(SampleState(f"best of a short search, {counted(len(best.actions), 'move')}", best.metrics))
     for trial in range(3):
         state, rng = game.start(level), stream(trial)
         moves = 0
@@ -214,5 +214,5 @@ def _played(game: Game, level: Level, persona: Persona) -> list[Sample]:
             game.rules().step(level.tables, state, legal[int(below(rng, len(legal)))], rng)
             moves += 1
         ending = ("still running", "won", "lost", "ended")[game.over(level, np.ascontiguousarray(state))]
-        found.append(Sample(f"random game, {ending} after {moves}", game.measure(level, state)))
+        found.append(SampleState(f"random game, {ending} after {moves}", game.measure(level, state)))
     return found

@@ -299,7 +299,7 @@ def play(
         _note_league(league, players, args.trials)
     elif game.planned:
         option_values.note_left_out(game, levels[0], [p for p in players if not errs(p.skill)], rules)
-    begun = appraisals.appraisals(game, [appraisals.Question(LevelText.of(v), False) for v in levels], workers)
+    begun = appraisals.appraisals(game, [appraisals.LevelQuestion(LevelText.of(v), False) for v in levels], workers)
     results = as_results(
         batch.playtest(
             game,

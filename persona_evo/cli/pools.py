@@ -11,7 +11,7 @@ from persona_evo.cli.say import StatusLine
 from persona_evo.errors import SettingsError
 
 if TYPE_CHECKING:
-    from persona_evo.evolve.pools import Pool
+    from persona_evo.evolve.pools import LevelPool
     from persona_evo.games.core import Game
     from persona_evo.jobs.workers import Workers
     from persona_evo.personas import Persona
@@ -48,7 +48,9 @@ def is_asked(args: argparse.Namespace) -> bool:
     return False
 
 
-def pools_of(args: argparse.Namespace, game: Game, persona: Persona, seed: int, workers: Workers) -> dict[str, Pool]:
+def pools_of(
+    args: argparse.Namespace, game: Game, persona: Persona, seed: int, workers: Workers
+) -> dict[str, LevelPool]:
     """The pools by their streams; none where levels are named."""
     if not is_asked(args):
         return {}

@@ -110,7 +110,7 @@ def run(args: argparse.Namespace) -> int:
         publisher = latest.Publisher(folder)
         stack.callback(publisher.close)
         publisher.start()
-        watch = Watch(args, game, live, publisher, command, players, accepted)
+        watch = LevelWatch(args, game, live, publisher, command, players, accepted)
         note(
             f"watching {counted(len(levels), 'level')} with {counted(len(players), 'player')}, seed {seed}; the page "
             f"is {folder / 'index.html'}; Ctrl-C ends"
@@ -130,7 +130,7 @@ def _address(game: Game) -> str:
     return registry.address(game)
 
 
-class Watch:
+class LevelWatch:
     """What goes on until Ctrl-C: look at the files, play, tell, publish.
 
     Args:

@@ -28,11 +28,11 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_type_hints
 
 from persona_evo.compiling import cache
 from persona_evo.compiling.arrays import (
+    ArrayType,
     Field,
     Function,
     Group,
-    Number,
-    Shape,
+    ScalarType,
     describe,
     fields,
     leaves,
@@ -44,7 +44,7 @@ from persona_evo.compiling.marks import apart, compiled, primitive, row, with_na
 from persona_evo.compiling.news import Work, listen
 
 if TYPE_CHECKING:
-    from persona_evo.compiling.machine import Code, Program
+    from persona_evo.compiling.machine import NativeCode, NativeProgram
 
 __all__ = [
     "INTERPRET",
@@ -104,19 +104,19 @@ class Callback:
         return Function(tuple(map(describe, hints.values())), gives, True)  # type: ignore[arg-type]
 
     @functools.cached_property
-    def code(self) -> Code:
+    def code(self) -> NativeCode:
         """What machine code is made of."""
-        from persona_evo.compiling.machine import Code
+        from persona_evo.compiling.machine import NativeCode
 
         assert self.signature.gives is not None
-        return Code(self.plain, self.signature.takes, self.signature.gives)
+        return NativeCode(self.plain, self.signature.takes, self.signature.gives)
 
     @functools.cached_property
-    def program(self) -> Program:
+    def program(self) -> NativeProgram:
         """Its machine code, as Python calls it."""
-        from persona_evo.compiling.machine import Program
+        from persona_evo.compiling.machine import NativeProgram
 
-        return Program(self.code, {})
+        return NativeProgram(self.code, {})
 
     @property
     def address(self) -> int:
@@ -131,7 +131,7 @@ class Callback:
             from persona_evo.compiling.machine import c_function
 
             takes = self.signature.takes
-            parts = sum(1 + one.dimensions if isinstance(one, Shape) else 1 for one in takes)
+            parts = sum(1 + one.dimensions if isinstance(one, ArrayType) else 1 for one in takes)
             self._function = caller(c_function(self.address, parts, self.signature.gives), takes)
         return self._function(*given)
 
@@ -211,11 +211,11 @@ class Handle(Generic[W]):
             found = self._functions[entry] = self._bind(entry)
         return found
 
-    def program(self, entry: Entry) -> Program:
+    def program(self, entry: Entry) -> NativeProgram:
         """The machine code of an entry that works on this."""
-        from persona_evo.compiling.machine import Program
+        from persona_evo.compiling.machine import NativeProgram
 
-        return Program(entry.code, {name: one.code for name, one in self._parts.items()})
+        return NativeProgram(entry.code, {name: one.code for name, one in self._parts.items()})
 
     def _bind(self, entry: Entry) -> Callable[..., int]:
         if self.plain:
@@ -242,15 +242,15 @@ class Entry:
         return self.plain.__code__.co_argcount - 1
 
     @functools.cached_property
-    def code(self) -> Code:
+    def code(self) -> NativeCode:
         """What machine code is made of."""
-        from persona_evo.compiling.machine import Code
+        from persona_evo.compiling.machine import NativeCode
 
         hints = get_type_hints(self.plain, include_extras=True)
         group = describe(next(iter(hints.values())))
         assert isinstance(group, Group)
         assert isinstance(self.plain, FunctionType)
-        return Code(self.plain, (group, *[Number(False)] * self.numbers), Number(False))
+        return NativeCode(self.plain, (group, *[ScalarType(False)] * self.numbers), ScalarType(False))
 
     def __call__(self, handle: Handle[Any], *numbers: int) -> int:
         return handle.function(self)(*numbers)

@@ -17,28 +17,28 @@ from types import FunctionType
 from typing import Any, TypeVar
 
 from persona_evo.compiling import cache
-from persona_evo.compiling.machine import OPTIMISED, START, TRANSLATED, Code, Program
+from persona_evo.compiling.machine import OPTIMISED, START, TRANSLATED, NativeCode, NativeProgram
 from persona_evo.compiling.marks import reached
 from persona_evo.compiling.news import told
 
 WORTH = 3.0
 """Seconds of work in a step from which on it is shared between two processes."""
 
-T = TypeVar("T", Code, Program)
+T = TypeVar("T", NativeCode, NativeProgram)
 
 
-def prepare(programs: Iterable[Program]) -> None:
+def prepare(programs: Iterable[NativeProgram]) -> None:
     """Make programs that are not there yet, on two cores where that saves time."""
     missing = list({one.name: one for one in programs}.values())
     codes = list({one.file: one for program in missing for one in program.codes if not cache.has(one.file)}.values())
     seconds = _translating(codes) + sum(map(_optimising, missing))
     what = missing[0].entry.title if len(missing) == 1 else f"{missing[0].entry.title} and {len(missing) - 1} more"
     with told(what, seconds), _Other() as other:
-        _both(other, codes, _translating, Code.bitcode)
-        _both(other, missing, lambda some: sum(map(_optimising, some)), Program.make)
+        _both(other, codes, _translating, NativeCode.bitcode)
+        _both(other, missing, lambda some: sum(map(_optimising, some)), NativeProgram.make)
 
 
-def _translating(codes: list[Code]) -> float:
+def _translating(codes: list[NativeCode]) -> float:
     """Seconds: what several codes call is translated once in a process."""
     functions: dict[FunctionType, None] = {}
     for one in codes:
@@ -46,7 +46,7 @@ def _translating(codes: list[Code]) -> float:
     return START + sum(len(one.__code__.co_code) for one in functions) / TRANSLATED if functions else 0.0
 
 
-def _optimising(program: Program) -> float:
+def _optimising(program: NativeProgram) -> float:
     return sum(one.size for one in program.codes) / OPTIMISED
 
 
@@ -133,10 +133,10 @@ def _make(place: Any) -> None:
         _code(place).bitcode()
     else:
         entry, parts = place
-        Program(_code(entry), {name: _code(one) for name, one in parts.items()}).make()
+        NativeProgram(_code(entry), {name: _code(one) for name, one in parts.items()}).make()
 
 
-def _code(place: str) -> Code:
+def _code(place: str) -> NativeCode:
     module, _, name = place.partition(":")
-    code: Code = getattr(importlib.import_module(module), name).code
+    code: NativeCode = getattr(importlib.import_module(module), name).code
     return code

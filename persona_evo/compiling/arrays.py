@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
-class Shape:
+class ArrayType:
     """What compiled code must know of an array: its NumPy type by name, and its dimensions (1 or 2)."""
 
     dtype: str
@@ -37,19 +37,19 @@ class Pointed:
     """Marks a field that holds a function by its address (`.address` of the value)."""
 
 
-IntRow = Annotated[NDArray[np.int64], Shape("int64", 1)]
-IntTable = Annotated[NDArray[np.int64], Shape("int64", 2)]
-ShortRow = Annotated[NDArray[np.int32], Shape("int32", 1)]
-ShortTable = Annotated[NDArray[np.int32], Shape("int32", 2)]
-WordRow = Annotated[NDArray[np.uint16], Shape("uint16", 1)]
-WordTable = Annotated[NDArray[np.uint16], Shape("uint16", 2)]
-FloatRow = Annotated[NDArray[np.float64], Shape("float64", 1)]
-FloatTable = Annotated[NDArray[np.float64], Shape("float64", 2)]
-SingleTable = Annotated[NDArray[np.float32], Shape("float32", 2)]
+IntRow = Annotated[NDArray[np.int64], ArrayType("int64", 1)]
+IntTable = Annotated[NDArray[np.int64], ArrayType("int64", 2)]
+ShortRow = Annotated[NDArray[np.int32], ArrayType("int32", 1)]
+ShortTable = Annotated[NDArray[np.int32], ArrayType("int32", 2)]
+WordRow = Annotated[NDArray[np.uint16], ArrayType("uint16", 1)]
+WordTable = Annotated[NDArray[np.uint16], ArrayType("uint16", 2)]
+FloatRow = Annotated[NDArray[np.float64], ArrayType("float64", 1)]
+FloatTable = Annotated[NDArray[np.float64], ArrayType("float64", 2)]
+SingleTable = Annotated[NDArray[np.float32], ArrayType("float32", 2)]
 
 
 @dataclass(frozen=True)
-class Number:
+class ScalarType:
     """A number that does not change while compiled code runs: a whole one (int64), or a real one (float64)."""
 
     real: bool
@@ -59,8 +59,8 @@ class Number:
 class Function:
     """A function with a C signature; linked: by name, otherwise called by its address."""
 
-    takes: tuple[Shape | Number, ...]
-    gives: Number | None
+    takes: tuple[ArrayType | ScalarType, ...]
+    gives: ScalarType | None
     linked: bool
 
 
@@ -72,7 +72,7 @@ class Group:
     members: dict[str, Field]
 
 
-Field = Shape | Number | Function | Group
+Field = ArrayType | ScalarType | Function | Group
 
 
 @functools.cache
@@ -87,10 +87,10 @@ def describe(annotation: Any) -> Field:
         TypeError: it is something else.
     """
     if annotation in (int, float, bool):
-        return Number(real=annotation is float)
+        return ScalarType(real=annotation is float)
     notes = getattr(annotation, "__metadata__", ())
     for note in notes:
-        if isinstance(note, Shape):
+        if isinstance(note, ArrayType):
             return note
         if isinstance(note, (Linked, Pointed)):
             takes, gives = get_args(get_args(annotation)[0])
@@ -139,7 +139,7 @@ def leaves(value: Any) -> list[Any]:
 
 def width(field: Field) -> int:
     """How many words `words` gives."""
-    if isinstance(field, Shape):
+    if isinstance(field, ArrayType):
         return 1 + field.dimensions
     return 0 if isinstance(field, Function) and field.linked else 1
 
@@ -149,10 +149,10 @@ def words(field: Field, value: Any) -> Iterator[int]:
 
     A missing function by address is 0, which nobody calls.
     """
-    if isinstance(field, Shape):
+    if isinstance(field, ArrayType):
         yield address(value, np.dtype(field.dtype))
         yield from value.shape
-    elif isinstance(field, Number):
+    elif isinstance(field, ScalarType):
         yield struct.unpack("q", struct.pack("d", value))[0] if field.real else int(value)
     elif isinstance(field, Function) and not field.linked:
         yield 0 if value is None else value.address

@@ -61,7 +61,7 @@ def _absolute(variable: str) -> Path | None:
 
 
 @dataclass(frozen=True)
-class Choice:
+class CacheLocation:
     """Where compiled code is kept.
 
     Attributes:
@@ -74,7 +74,7 @@ class Choice:
 
 
 @functools.cache
-def chosen() -> Choice:
+def chosen() -> CacheLocation:
     """The folder below `cache_root`, or else a private one below the temporary folder, or else none."""
     try:
         first = cache_root() / NAME
@@ -83,12 +83,12 @@ def chosen() -> Choice:
     else:
         trouble = _own(first)
         if not trouble:
-            return Choice(first)
+            return CacheLocation(first)
     user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "")
     second = Path(tempfile.gettempdir()) / f"persona_evo_cache_{user}" / NAME
     if not _own(second.parent) and not _own(second):
-        return Choice(second, trouble)
-    return Choice(None, trouble)
+        return CacheLocation(second, trouble)
+    return CacheLocation(None, trouble)
 
 
 def cache_folder() -> Path | None:
@@ -222,7 +222,7 @@ def explain(mark: str) -> None:
 
 
 @dataclass(frozen=True)
-class State:
+class CacheState:
     """What is kept on disk, in numbers of files of machine code.
 
     Attributes:
@@ -234,7 +234,7 @@ class State:
     damaged: int
 
 
-def state(mark: str) -> State:
+def state(mark: str) -> CacheState:
     """Read all there is, and count it by whether it has a mark."""
     here = others = damaged = 0
     for file in _code():
@@ -244,7 +244,7 @@ def state(mark: str) -> State:
             whole = False
         mine = file.name.endswith(f".{mark}.o")
         here, others, damaged = here + (whole and mine), others + (whole and not mine), damaged + (not whole)
-    return State(here, others, damaged)
+    return CacheState(here, others, damaged)
 
 
 def write(name: str, content: bytes) -> None:

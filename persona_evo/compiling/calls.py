@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from persona_evo.compiling.arrays import Number, Shape, address
+from persona_evo.compiling.arrays import ArrayType, ScalarType, address
 
 WHOLE = 2**63
 """Numbers that compiled code takes are below it, and not below its negative."""
@@ -16,7 +16,7 @@ _SKIPPED = (TypeError, ValueError)
 """What ctypes raises for an array that is read-only, empty, or not side by side in memory."""
 
 
-def caller(run: Callable[..., Any], takes: Sequence[Shape | Number]) -> Callable[..., Any]:
+def caller(run: Callable[..., Any], takes: Sequence[ArrayType | ScalarType]) -> Callable[..., Any]:
     """A function of rows, tables and numbers that calls machine code.
 
     The signatures of rules have functions without loops. Those leave whatever is out of the ordinary to the function
@@ -29,9 +29,11 @@ def caller(run: Callable[..., Any], takes: Sequence[Shape | Number]) -> Callable
     Returns:
         The function. It raises TypeError for an array of another type than the signature says.
     """
-    kinds = [np.dtype(one.dtype) if isinstance(one, Shape) else None for one in takes]
+    kinds = [np.dtype(one.dtype) if isinstance(one, ArrayType) else None for one in takes]
     general = _for_all(run, kinds)
-    form = " ".join("number" if isinstance(one, Number) else "row" if one.dimensions == 1 else "table" for one in takes)
+    form = " ".join(
+        "number" if isinstance(one, ScalarType) else "row" if one.dimensions == 1 else "table" for one in takes
+    )
     make = _FORMS.get(form)
     return general if make is None else make(run, general, *(kind for kind in kinds if kind is not None))
 

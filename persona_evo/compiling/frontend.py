@@ -19,7 +19,7 @@ from numba.core.extending import intrinsic, lower_builtin, models, register_mode
 from numba.core.imputils import lower_getattr
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global
 
-from persona_evo.compiling.arrays import Field, Function, Number, Shape
+from persona_evo.compiling.arrays import ArrayType, Field, Function, ScalarType
 from persona_evo.compiling.checks import explained
 from persona_evo.compiling.marks import reached
 from persona_evo.compiling.typing import helper, texts, typed
@@ -27,23 +27,23 @@ from persona_evo.compiling.typing import helper, texts, typed
 _WORD = ir.IntType(64)
 
 
-class Row(types.Type):
+class RowArray(types.Type):
     """An array of one or two dimensions as an address and its sizes."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: ArrayType) -> None:
         self.element = numba.from_dtype(numba.np.numpy_support.as_dtype(getattr(types, shape.dtype)))
         self.value = types.int64 if isinstance(self.element, types.Integer) else types.float64
         self.dimensions = shape.dimensions
         super().__init__(f"Row({shape.dtype}, {shape.dimensions})")
 
-    def within(self) -> Row:
+    def within(self) -> RowArray:
         """The type of one row of a table."""
-        return Row(Shape(str(self.element), 1))
+        return RowArray(ArrayType(str(self.element), 1))
 
 
-@register_model(Row)
+@register_model(RowArray)
 class _RowModel(models.StructModel):
-    def __init__(self, manager: Any, kind: Row) -> None:
+    def __init__(self, manager: Any, kind: RowArray) -> None:
         sizes = [(f"n{k}", types.int64) for k in range(kind.dimensions)]
         super().__init__(manager, kind, [("data", types.CPointer(kind.element)), *sizes])
 
@@ -76,9 +76,9 @@ class _CalledModel(models.PrimitiveModel):
 
 def numba_type(field: Field, symbol: str = "") -> Any:
     """The type of what `arrays.describe` describes; symbol: what functions in it are linked with."""
-    if isinstance(field, Shape):
-        return Row(field)
-    if isinstance(field, Number):
+    if isinstance(field, ArrayType):
+        return RowArray(field)
+    if isinstance(field, ScalarType):
         return types.float64 if field.real else types.int64
     if isinstance(field, Function):
         gives = types.void if field.gives is None else numba_type(field.gives)
@@ -90,7 +90,7 @@ def numba_type(field: Field, symbol: str = "") -> Any:
 
 def flat(kind: types.Type) -> list[Any]:
     """The C parameters that a value of a type takes: rows take their address and their sizes."""
-    if isinstance(kind, Row):
+    if isinstance(kind, RowArray):
         return [_WORD] * (1 + kind.dimensions)
     return [ir.DoubleType() if kind == types.float64 else _WORD]
 
@@ -106,7 +106,7 @@ def _call(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     target = signature.args[0]
     parts = []
     for kind, value in zip(target.takes, args[1:], strict=True):
-        if isinstance(kind, Row):
+        if isinstance(kind, RowArray):
             row = cgutils.create_struct_proxy(kind)(context, builder, value=value)
             parts.append(builder.ptrtoint(row.data, _WORD))
             if target.symbol:
@@ -125,11 +125,11 @@ def _call(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 # ---------------------------------------------------------------- rows
 
 
-def _proxy(context: Any, builder: Any, kind: Row, value: Any) -> Any:
+def _proxy(context: Any, builder: Any, kind: RowArray, value: Any) -> Any:
     return cgutils.create_struct_proxy(kind)(context, builder, value=value)
 
 
-def _make(context: Any, builder: Any, kind: Row, data: Any, *sizes: Any) -> Any:
+def _make(context: Any, builder: Any, kind: RowArray, data: Any, *sizes: Any) -> Any:
     row = cgutils.create_struct_proxy(kind)(context, builder)
     row.data = data
     for k, size in enumerate(sizes):
@@ -141,7 +141,7 @@ def _make(context: Any, builder: Any, kind: Row, data: Any, *sizes: Any) -> Any:
 class _Getitem(AbstractTemplate):
     def generic(self, args: Any, kws: Any) -> Any:
         row, at = args
-        if not isinstance(row, Row):
+        if not isinstance(row, RowArray):
             return None
         if isinstance(at, types.SliceType):
             return typing.signature(row, row, types.slice2_type)
@@ -156,13 +156,13 @@ class _Getitem(AbstractTemplate):
 class _Setitem(AbstractTemplate):
     def generic(self, args: Any, kws: Any) -> Any:
         row, at, _ = args
-        if not isinstance(row, Row) or not isinstance(at, (types.Integer, types.Boolean, types.BaseTuple)):
+        if not isinstance(row, RowArray) or not isinstance(at, (types.Integer, types.Boolean, types.BaseTuple)):
             return None
         index = types.UniTuple(types.int64, 2) if isinstance(at, types.BaseTuple) else types.int64
         return typing.signature(types.void, row, index, row.value)
 
 
-def _place(context: Any, builder: Any, kind: Row, value: Any, at: Any) -> Any:
+def _place(context: Any, builder: Any, kind: RowArray, value: Any, at: Any) -> Any:
     row = _proxy(context, builder, kind, value)
     if kind.dimensions == 2:
         line, column = cgutils.unpack_tuple(builder, at)
@@ -170,8 +170,8 @@ def _place(context: Any, builder: Any, kind: Row, value: Any, at: Any) -> Any:
     return builder.gep(row.data, [at], inbounds=True, source_etype=context.get_data_type(kind.element))
 
 
-@lower_builtin(operator.getitem, Row, types.Integer)
-@lower_builtin(operator.getitem, Row, types.UniTuple)
+@lower_builtin(operator.getitem, RowArray, types.Integer)
+@lower_builtin(operator.getitem, RowArray, types.UniTuple)
 def _get(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     kind, index = signature.args
     if kind.dimensions == 2 and not isinstance(index, types.BaseTuple):
@@ -188,8 +188,8 @@ def _get(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     return context.cast(builder, found, kind.element, kind.value)
 
 
-@lower_builtin(operator.setitem, Row, types.Integer, types.Any)
-@lower_builtin(operator.setitem, Row, types.UniTuple, types.Any)
+@lower_builtin(operator.setitem, RowArray, types.Integer, types.Any)
+@lower_builtin(operator.setitem, RowArray, types.UniTuple, types.Any)
 def _set(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     kind = signature.args[0]
     place = _place(context, builder, kind, args[0], args[1])
@@ -197,7 +197,7 @@ def _set(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     return context.get_dummy_value()
 
 
-@lower_builtin(operator.getitem, Row, types.SliceType)
+@lower_builtin(operator.getitem, RowArray, types.SliceType)
 def _slice(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     kind, index = signature.args
     row = _proxy(context, builder, kind, args[0])
@@ -212,23 +212,23 @@ def _slice(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 @infer_global(len)
 class _Len(AbstractTemplate):
     def generic(self, args: Any, kws: Any) -> Any:
-        return typing.signature(types.int64, args[0]) if isinstance(args[0], Row) else None
+        return typing.signature(types.int64, args[0]) if isinstance(args[0], RowArray) else None
 
 
-@lower_builtin(len, Row)
+@lower_builtin(len, RowArray)
 def _length(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     return _proxy(context, builder, signature.args[0], args[0]).n0
 
 
 @infer_getattr
 class _Attributes(AttributeTemplate):
-    key = Row
+    key = RowArray
 
-    def resolve_shape(self, row: Row) -> Any:
+    def resolve_shape(self, row: RowArray) -> Any:
         return types.UniTuple(types.int64, row.dimensions)
 
 
-@lower_getattr(Row, "shape")
+@lower_getattr(RowArray, "shape")
 def _shape(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     row = _proxy(context, builder, kind, value)
     return cgutils.pack_array(builder, [getattr(row, f"n{k}") for k in range(kind.dimensions)])
@@ -239,7 +239,7 @@ def stack_row(context: Any, n: Any) -> Any:
     """int64[n] on the stack of the function that calls it; n is a constant."""
     if not isinstance(n, types.IntegerLiteral):
         return None
-    kind, count = Row(Shape("int64", 1)), n.literal_value
+    kind, count = RowArray(ArrayType("int64", 1)), n.literal_value
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         data = cgutils.alloca_once(builder, _WORD, size=ir.Constant(_WORD, count))
@@ -263,7 +263,7 @@ def assembler(takes: tuple[types.Type, ...]) -> Any:
             for kind in takes:
                 if isinstance(kind, types.BaseTuple):
                     values.append(_unpack(context, builder, kind, _pointer(builder, next(given)), 0)[0])
-                elif isinstance(kind, Row):
+                elif isinstance(kind, RowArray):
                     data = _pointer(builder, next(given))
                     values.append(_make(context, builder, kind, data, *(next(given) for _ in range(kind.dimensions))))
                 else:
@@ -292,7 +292,7 @@ def _unpack(context: Any, builder: Any, kind: Any, words: Any, at: int) -> tuple
             value, at = _unpack(context, builder, member, words, at)
             values.append(value)
         return context.make_tuple(builder, kind, values), at
-    if isinstance(kind, Row):
+    if isinstance(kind, RowArray):
         sizes = [load(_WORD, at + 1 + k) for k in range(kind.dimensions)]
         return _make(context, builder, kind, load(ir.PointerType(), at), *sizes), at + 1 + kind.dimensions
     if isinstance(kind, Called) and kind.symbol:
@@ -303,7 +303,7 @@ def _unpack(context: Any, builder: Any, kind: Any, words: Any, at: int) -> tuple
 # ---------------------------------------------------------------- translation
 
 
-def translate(function: FunctionType, takes: tuple[Field, ...], gives: Number, symbol: str) -> bytes:
+def translate(function: FunctionType, takes: tuple[Field, ...], gives: ScalarType, symbol: str) -> bytes:
     """A function as LLVM bitcode, with a C signature, together with all that it calls.
 
     Args:
@@ -346,7 +346,7 @@ def _check_linked(function: FunctionType, module: Any) -> None:
 def _parts(kind: types.Type) -> list[types.Type]:
     if isinstance(kind, types.BaseTuple):
         return [types.int64]
-    if isinstance(kind, Row):
+    if isinstance(kind, RowArray):
         return [types.int64] * (1 + kind.dimensions)
     return [kind]
 

@@ -22,7 +22,7 @@ import llvmlite
 import llvmlite.binding as llvm
 
 from persona_evo.compiling import cache
-from persona_evo.compiling.arrays import Field, Number
+from persona_evo.compiling.arrays import Field, ScalarType
 from persona_evo.compiling.marks import fingerprint, reached
 from persona_evo.compiling.news import told
 
@@ -62,10 +62,10 @@ def _digest(*parts: str) -> str:
     return hashlib.sha256("\0".join((_base(), *parts)).encode()).hexdigest()[:40]
 
 
-class Code:
+class NativeCode:
     """A function that is to become machine code, with its C signature."""
 
-    def __init__(self, function: FunctionType, takes: tuple[Field, ...], gives: Number) -> None:
+    def __init__(self, function: FunctionType, takes: tuple[Field, ...], gives: ScalarType) -> None:
         self.function, self.takes, self.gives = function, takes, gives
 
     @functools.cached_property
@@ -120,7 +120,7 @@ class Code:
         return found
 
 
-class Program:
+class NativeProgram:
     """An entry with the functions that it is linked with.
 
     Args:
@@ -128,7 +128,7 @@ class Program:
         parts: by the names that it knows them by, the functions it is linked with; calls of others give 0.
     """
 
-    def __init__(self, entry: Code, parts: Mapping[str, Code]) -> None:
+    def __init__(self, entry: NativeCode, parts: Mapping[str, NativeCode]) -> None:
         self.entry, self.parts = entry, dict(sorted(parts.items()))
 
     @functools.cached_property
@@ -143,13 +143,13 @@ class Program:
         return f"{self.name}.{mark()}.o"
 
     @property
-    def codes(self) -> list[Code]:
+    def codes(self) -> list[NativeCode]:
         """What it is made of."""
         return [self.entry, *self.parts.values()]
 
     @property
     def place(self) -> tuple[str | None, dict[str, str | None]] | None:
-        """What another process finds it by (see `Code.place`)."""
+        """What another process finds it by (see `NativeCode.place`)."""
         if any(one.place is None for one in self.codes):
             return None
         return self.entry.place, {name: one.place for name, one in self.parts.items()}
@@ -206,7 +206,7 @@ def target_machine() -> Any:
     )
 
 
-def _build(program: Program) -> bytes:
+def _build(program: NativeProgram) -> bytes:
     """The object file of a program."""
     entry = program.entry
     target = target_machine()
@@ -262,7 +262,7 @@ def _load(content: bytes, symbol: str) -> int:
     return int(engine.get_function_address(symbol))
 
 
-def c_function(address: int, numbers: int, gives: Number | None = None) -> Callable[..., Any]:
+def c_function(address: int, numbers: int, gives: ScalarType | None = None) -> Callable[..., Any]:
     """A C function of so many whole numbers (addresses among them), as Python calls it without the lock."""
     result = ctypes.c_double if gives is not None and gives.real else ctypes.c_int64
     return ctypes.CFUNCTYPE(result, *[ctypes.c_int64] * numbers)(address)

@@ -10,7 +10,7 @@ from persona_evo.connect import protocol as p
 from persona_evo.connect.description import LevelName
 from persona_evo.connect.findings import Lost
 from persona_evo.connect.game import of
-from persona_evo.connect.pool import Pool
+from persona_evo.connect.pool import ProcessPool
 from persona_evo.connect.session import Session
 from persona_evo.errors import GameError
 from persona_evo.personas import load
@@ -22,7 +22,7 @@ _COMPARED = 8
 
 
 @dataclass
-class Report:
+class DoctorReport:
     """What was seen. rate: rollouts a second, all workers together. restarted: processes that were started anew, since
     they ended or hung. played, failed: rollouts in all, and those in which the game failed each time. faults:
     sentences, none for a game that is fit."""
@@ -41,7 +41,7 @@ class Report:
     notes: list[str] = field(default_factory=list)
 
 
-def examine(session: Session, level: LevelName, *, rollouts: int = ROLLOUTS, seconds: float = SECONDS) -> Report:
+def examine(session: Session, level: LevelName, *, rollouts: int = ROLLOUTS, seconds: float = SECONDS) -> DoctorReport:
     """Play a level and compare; before that, see that personas and playtests can make use of the description.
 
     Args:
@@ -55,7 +55,7 @@ def examine(session: Session, level: LevelName, *, rollouts: int = ROLLOUTS, sec
     game = of(session)
     for persona in session.about.personas:
         load(str(persona), game)
-    report = Report(session.hello(), str(level), pool.size)
+    report = DoctorReport(session.hello(), str(level), pool.size)
     try:
         first = _compare(session, pool, level, report)
         if first:
@@ -68,7 +68,7 @@ def examine(session: Session, level: LevelName, *, rollouts: int = ROLLOUTS, sec
     return report
 
 
-def _compare(session: Session, pool: Pool, level: LevelName, report: Report) -> bool:
+def _compare(session: Session, pool: ProcessPool, level: LevelName, report: DoctorReport) -> bool:
     """Play some games, then each of them again as a prefix, and half of it with the same rest."""
     seeds = range(1, _COMPARED + 1)
     firsts = list(_played(pool, [_order(session, level, seed) for seed in seeds], report))
@@ -91,7 +91,7 @@ def _order(session: Session, level: LevelName, seed: int, prefix: bytes = b"") -
     return p.Rollout(0, level.seed, seed, p.ALL_METRICS, session.mode, 0, prefix)
 
 
-def _played(pool: Pool, orders: Iterable[p.Rollout], report: Report) -> Iterator[p.Result | None]:
+def _played(pool: ProcessPool, orders: Iterable[p.Rollout], report: DoctorReport) -> Iterator[p.Result | None]:
     for result in pool.play(orders):
         report.played += 1
         if isinstance(result, Lost):
@@ -101,7 +101,9 @@ def _played(pool: Pool, orders: Iterable[p.Rollout], report: Report) -> Iterator
             yield result
 
 
-def _rate(session: Session, pool: Pool, level: LevelName, report: Report, rollouts: int, seconds: float) -> None:
+def _rate(
+    session: Session, pool: ProcessPool, level: LevelName, report: DoctorReport, rollouts: int, seconds: float
+) -> None:
     began = time.perf_counter()
 
     def orders() -> Iterator[p.Rollout]:

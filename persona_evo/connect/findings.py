@@ -16,7 +16,7 @@ MOST_FINDINGS = 1000
 
 
 @dataclass(frozen=True)
-class Finding:
+class FailingRollout:
     """A way to make the game fail: play `prefix` of this level with these seeds.
 
     kind: crash, timeout, exception, or chance where it came to another end. message: what was seen, as the game has
@@ -50,9 +50,9 @@ def shown(text: str) -> str:
     return printable(lines[0]) if lines else ""
 
 
-def alike(findings: Iterable[Finding]) -> list[tuple[Finding, int]]:
+def alike(findings: Iterable[FailingRollout]) -> list[tuple[FailingRollout, int]]:
     """The first of each kind of failure, and how many there are of it: same kind, and same text but for numbers."""
-    groups: dict[tuple[str, bool, str], list[Finding]] = {}
+    groups: dict[tuple[str, bool, str], list[FailingRollout]] = {}
     for finding in findings:
         groups.setdefault((finding.kind, finding.again, _NUMBER.sub("0", shown(finding.message))), []).append(finding)
     return [(group[0], len(group)) for group in groups.values()]
@@ -63,7 +63,7 @@ class Lost:
     """What comes in place of a result where the game fails."""
 
     id: int
-    finding: Finding
+    finding: FailingRollout
 
 
 def changed(

@@ -24,7 +24,7 @@ from persona_evo.connect.description_file import read
 from persona_evo.connect.planner import ConnectedPlanner, Outcome
 from persona_evo.connect.search import SCORE
 from persona_evo.connect.session import Session
-from persona_evo.connect.together import Job, plan_together
+from persona_evo.connect.together import PlanningJob, plan_together
 from persona_evo.errors import ConnectError, LevelError, SettingsError
 from persona_evo.formula import parse
 from persona_evo.formula.primitives import PRIMITIVES
@@ -87,10 +87,10 @@ def of(session: Session) -> Game:
 def _plans(jobs: Iterable[PlanJob]) -> Iterator[Plan]:
     """The plans of levels of connected games, searched side by side."""
 
-    def own() -> Iterator[Job]:
+    def own() -> Iterator[PlanningJob]:
         for planner, utility, policy, budget, seed in jobs:
             assert isinstance(planner, ConnectedPlanner)
-            yield Job(planner, utility, policy, budget, seed)
+            yield PlanningJob(planner, utility, policy, budget, seed)
 
     return plan_together(own())
 

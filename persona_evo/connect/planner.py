@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 
 from persona_evo.connect.description import LevelName
-from persona_evo.connect.pool import Pool
-from persona_evo.connect.search import INSIDE, Ordering, Sample, Search
+from persona_evo.connect.pool import ProcessPool
+from persona_evo.connect.search import INSIDE, ConnectedSearch, FinishedRollout, Ordering
 from persona_evo.connect.session import Session
 from persona_evo.formula import Formula
 from persona_evo.games.core import WON, Game, Level
@@ -43,12 +43,12 @@ class ConnectedPlanner:
         self._name = name_of(level)
 
     def search(
-        self, utility: Formula, policy: TreePolicy, seed: int, tell: Callable[[Sample], None] | None = None
-    ) -> Search:
+        self, utility: Formula, policy: TreePolicy, seed: int, tell: Callable[[FinishedRollout], None] | None = None
+    ) -> ConnectedSearch:
         """A search that has not begun."""
         about = self._session.about
         ordering = Ordering(about.slots, self._session.mode, about.constant == INSIDE)
-        return Search(
+        return ConnectedSearch(
             self.game,
             self._session.pool(self._name),
             self._name.seed,
@@ -69,7 +69,7 @@ class ConnectedPlanner:
         budget: Budget,
         seed: int,
         progress: Callable[[int], None] | None = None,
-        tell: Callable[[Sample], None] | None = None,
+        tell: Callable[[FinishedRollout], None] | None = None,
     ) -> Plan:
         """Search from the game's start; the best way to play that a rollout showed, whole."""
         began = time.perf_counter()
@@ -77,7 +77,7 @@ class ConnectedPlanner:
         try:
             search.spend(budget, began, progress)
         finally:
-            assert isinstance(search.pool, Pool)
+            assert isinstance(search.pool, ProcessPool)
             self.settle(search.pool)
         return self.plan_of(search, seed, time.perf_counter() - began)
 
@@ -86,11 +86,11 @@ class ConnectedPlanner:
         """Map and variant of the level: levels where both are the same are played by the same processes."""
         return self._name.map, self._name.variant
 
-    def settle(self, pool: Pool) -> None:
+    def settle(self, pool: ProcessPool) -> None:
         """After a search: write down what it found wrong."""
         self._session.settle(pool)
 
-    def confirm(self, search: Search) -> list[str]:
+    def confirm(self, search: ConnectedSearch) -> list[str]:
         """Play the best rollout of a search again; in what it came to another end.
 
         Raises:
@@ -99,7 +99,7 @@ class ConnectedPlanner:
         assert search.best is not None
         return self._session.confirm(self._name, search.best)[1]
 
-    def plan_of(self, search: Search, seed: int, seconds: float) -> Plan:
+    def plan_of(self, search: ConnectedSearch, seed: int, seconds: float) -> Plan:
         """The plan that a search came to, and the states on its way for whoever replays it."""
         best = search.best
         assert best is not None

@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from persona_evo.connect import protocol as p
-from persona_evo.connect.findings import MOST_FINDINGS, Finding, Lost, alike, shown
+from persona_evo.connect.findings import MOST_FINDINGS, FailingRollout, Lost, alike, shown
 from persona_evo.connect.process_start import Start
 from persona_evo.connect.worker import Worker, close_all
 from persona_evo.errors import ConnectError, GameError, Place, ProtocolError, printable
@@ -60,7 +60,7 @@ class _Seat:
         self.writing = False
 
 
-class Pool:
+class ProcessPool:
     """Game processes of one map and variant.
 
     Args:
@@ -82,7 +82,7 @@ class Pool:
         self.start, self.size, self.queue, self.first = start, workers, max(1, queue), first
         self.restarts = restarts or Restarts()
         self.hello: p.Hello | None = None
-        self.findings: list[Finding] = []
+        self.findings: list[FailingRollout] = []
         self.dropped = self.restarted = self.failures = 0
         self._seats: list[_Seat] = []
         self._selector: selectors.BaseSelector | None = None
@@ -99,7 +99,7 @@ class Pool:
         self._looked = 0.0
         self.broken = self._warned = False
 
-    def __enter__(self) -> Pool:
+    def __enter__(self) -> ProcessPool:
         self.open()
         return self
 
@@ -439,8 +439,8 @@ class Pool:
             hint=error.hint,
         )
 
-    def _find(self, kind: str, order: p.Rollout, message: str, again: bool = True) -> Finding:
-        found = Finding(
+    def _find(self, kind: str, order: p.Rollout, message: str, again: bool = True) -> FailingRollout:
+        found = FailingRollout(
             kind,
             self.start.map,
             self.start.variant,

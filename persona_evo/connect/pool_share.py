@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import deque
 
 from persona_evo.connect import protocol as p
-from persona_evo.connect.findings import Finding, Lost
-from persona_evo.connect.pool import Pool
+from persona_evo.connect.findings import FailingRollout, Lost
+from persona_evo.connect.pool import ProcessPool
 
 
 class Share:
@@ -17,17 +17,17 @@ class Share:
         owners: who gave the orders that the pool has not answered, in their order; all searches have the same row.
     """
 
-    def __init__(self, pool: Pool, owners: deque[Share]) -> None:
+    def __init__(self, pool: ProcessPool, owners: deque[Share]) -> None:
         self._pool, self._owners = pool, owners
         self._results: deque[p.Result | Lost] = deque()
 
     @property
-    def findings(self) -> list[Finding]:
+    def findings(self) -> list[FailingRollout]:
         """Those of all searches."""
         return self._pool.findings
 
     def submit(self, order: p.Rollout) -> int:
-        """As `Pool.submit`."""
+        """As `ProcessPool.submit`."""
         self._owners.append(self)
         return self._pool.submit(order)
 

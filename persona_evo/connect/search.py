@@ -41,9 +41,9 @@ from persona_evo.search.tree_policy import EVERY_TIME, STATIC, TreePolicy
 from persona_evo.seeds import SplitMix64, derive, stream
 
 if TYPE_CHECKING:
-    from persona_evo.connect.pool import Pool
+    from persona_evo.connect.pool import ProcessPool
     from persona_evo.connect.pool_share import Share
-    from persona_evo.connect.within import Played, Within
+    from persona_evo.connect.within import PlayedRollout, Within
 
 OUTSIDE, INSIDE = "outside", "inside"
 """Where UCB1's constant stands."""
@@ -67,7 +67,7 @@ class Ordering:
 
 
 @dataclass(frozen=True)
-class Sample:
+class FinishedRollout:
     """A rollout that was played to its end. number: from 0, in the order of results."""
 
     number: int
@@ -89,7 +89,7 @@ class _Order:
     again: float | None = None
 
 
-class Search:
+class ConnectedSearch:
     """A search on one level.
 
     Args:
@@ -109,7 +109,7 @@ class Search:
     def __init__(
         self,
         game: Game,
-        pool: Pool | Within | Share,
+        pool: ProcessPool | Within | Share,
         game_seed: int,
         utility: Formula,
         policy: TreePolicy,
@@ -119,12 +119,12 @@ class Search:
         most: int,
         *,
         won: Callable[[dict[str, float]], bool] | None = None,
-        tell: Callable[[Sample], None] | None = None,
+        tell: Callable[[FinishedRollout], None] | None = None,
     ) -> None:
         self.game, self.pool, self.ordering, self.utility, self.policy = game, pool, ordering, utility, policy
         self._game_seed, self._tell = game_seed, tell
         self._won = won if settings.stop == "first_win" else None
-        self.best: Sample | None = None
+        self.best: FinishedRollout | None = None
         self.growth: list[tuple[int, float]] = []
         self.iterations = self.lost = 0
         self.stopped = ""
@@ -265,7 +265,7 @@ class Search:
         self._keep(order, result, utility, over)
         self.iterations += 1
 
-    def _graft(self, order: _Order, result: p.Result | Played, utility: float) -> None:
+    def _graft(self, order: _Order, result: p.Result | PlayedRollout, utility: float) -> None:
         """Put the rest of a rollout into the tree."""
         pairs, work = p.unpack(result.trace)[order.depth :], self._engine.work
         steps = min(len(pairs), self._horizon - order.depth + 1)
@@ -278,7 +278,7 @@ class Search:
             work.rows[steps] = self._end
         self._engine.graft(order.node, steps, utility)
 
-    def _keep(self, order: _Order, result: p.Result | Played, utility: float, over: bool) -> None:
+    def _keep(self, order: _Order, result: p.Result | PlayedRollout, utility: float, over: bool) -> None:
         """Remember the best one, and tell of it."""
         better = self.best is None or utility > self.best.utility
         if better:
@@ -287,7 +287,7 @@ class Search:
         if not (better or wins or self._tell is not None):
             return
         metrics = dict(zip(self.game.symbols, (*result.last(), result.score), strict=False))
-        sample = Sample(
+        sample = FinishedRollout(
             self.iterations, utility, result.score, metrics, tuple(p.unpack(result.trace)), order.seed, result.hash
         )
         if wins and self._won is not None and self._won(metrics):

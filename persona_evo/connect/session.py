@@ -20,14 +20,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from persona_evo.connect import protocol as p
 from persona_evo.connect.description import Description, LevelName
-from persona_evo.connect.findings import MOST_FINDINGS, Finding, Lost, alike, changed
-from persona_evo.connect.pool import Pool
+from persona_evo.connect.findings import MOST_FINDINGS, FailingRollout, Lost, alike, changed
+from persona_evo.connect.pool import ProcessPool
 from persona_evo.connect.process_start import Start
 from persona_evo.errors import ConnectError, GameError, SettingsError
 from persona_evo.formula import parse
 
 if TYPE_CHECKING:
-    from persona_evo.connect.search import Sample
+    from persona_evo.connect.search import FinishedRollout
 
 KEPT = 3
 """Maps and variants whose processes are kept, of a game that cannot change them."""
@@ -58,12 +58,12 @@ class Session:
     def __init__(self, about: Description, screen: bool = False) -> None:
         self.about, self.screen = about, screen
         self.mode = {"weights": p.WEIGHTS, "policy": p.POLICY}.get(about.rollout, p.UNIFORM)
-        self._pools: OrderedDict[tuple[str, str], Pool] = OrderedDict()
+        self._pools: OrderedDict[tuple[str, str], ProcessPool] = OrderedDict()
         self._folder: Path | None = None
         self._home: Path | None = None
         self._seen: dict[tuple[LevelName, tuple[int, ...]], Seen] = {}
         self._untold: list[str] = []
-        self._failed: dict[Path, list[Finding]] = {}
+        self._failed: dict[Path, list[FailingRollout]] = {}
         self._noted: set[str] = set()
         self._hello: p.Hello | None = None
         self._keep_logs = False
@@ -75,7 +75,7 @@ class Session:
         assert self._hello is not None
         return self._hello
 
-    def pool(self, level: LevelName) -> Pool:
+    def pool(self, level: LevelName) -> ProcessPool:
         """Processes that play a level's map and variant.
 
         Raises:
@@ -146,7 +146,7 @@ class Session:
         self._untold += [f"note: {text}" for text in new]
         return found
 
-    def confirm(self, level: LevelName, sample: Sample) -> tuple[p.Result, list[str]]:
+    def confirm(self, level: LevelName, sample: FinishedRollout) -> tuple[p.Result, list[str]]:
         """Play a rollout again by its choices; its result, and in what it differs from what it was: a finding, too.
 
         Raises:
@@ -158,7 +158,7 @@ class Session:
         if wrong:
             self._keep(
                 [
-                    Finding(
+                    FailingRollout(
                         "chance",
                         level.map,
                         level.variant,
@@ -172,7 +172,7 @@ class Session:
             )
         return again, wrong
 
-    def settle(self, pool: Pool) -> None:
+    def settle(self, pool: ProcessPool) -> None:
         """After a search: write down what it found wrong."""
         self._collect(pool)
 
@@ -246,7 +246,7 @@ class Session:
             self._seen[level, choices[:i]] = Seen(count, result.row(i))
         self._seen[level, choices] = Seen(0, result.last(), result.score)
 
-    def _new(self, level: LevelName) -> Pool:
+    def _new(self, level: LevelName) -> ProcessPool:
         about = self.about
         used = {pool.first for pool in self._pools.values()}
         first = next(n for n in range(0, (KEPT + 1) * about.workers, about.workers) if n not in used)
@@ -264,7 +264,7 @@ class Session:
             port_place=about.place("port") if about.port else None,
         )
         queue = -(-about.slots // about.workers)
-        pool = Pool(start, about.workers, queue=queue, restarts=about.restarts, first=first)
+        pool = ProcessPool(start, about.workers, queue=queue, restarts=about.restarts, first=first)
         try:
             hello = pool.greet()
         except BaseException:
@@ -290,7 +290,7 @@ class Session:
         self._hello = hello
         return pool
 
-    def _tell_policy(self, pool: Pool, hello: p.Hello) -> None:
+    def _tell_policy(self, pool: ProcessPool, hello: p.Hello) -> None:
         """Send the policy that rollouts go by."""
         place = self.about.place("policy")
         try:
@@ -315,14 +315,14 @@ class Session:
             self._folder = Path(tempfile.mkdtemp(prefix=f"persona-evo-{self.about.name}-"))
         return self._folder
 
-    def _collect(self, pool: Pool) -> Pool:
+    def _collect(self, pool: ProcessPool) -> ProcessPool:
         """Take over a pool's findings and write them down."""
         new, pool.findings = pool.findings, []
         self._keep_logs |= pool.broken or pool.restarted > 0
         self._keep(new)
         return pool
 
-    def _keep(self, new: Sequence[Finding]) -> None:
+    def _keep(self, new: Sequence[FailingRollout]) -> None:
         """Write findings down, to be told later."""
         if not new:
             return

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from persona_evo.connect.planner import ConnectedPlanner
-from persona_evo.connect.pool import Pool
+from persona_evo.connect.pool import ProcessPool
 from persona_evo.connect.pool_share import Share
 from persona_evo.formula import Formula
 from persona_evo.search.plan import Plan
@@ -27,7 +27,7 @@ NODES = 2_000_000
 """Nodes at most that these have room for together, if there is more than one."""
 
 
-class Job(NamedTuple):
+class PlanningJob(NamedTuple):
     """What is to be planned: the arguments of `ConnectedPlanner.plan`. The budget has no seconds."""
 
     planner: ConnectedPlanner
@@ -37,13 +37,13 @@ class Job(NamedTuple):
     seed: int
 
 
-def plan_together(jobs: Iterable[Job]) -> Iterator[Plan]:
+def plan_together(jobs: Iterable[PlanningJob]) -> Iterator[Plan]:
     """Plans in the order of the jobs, which are asked for as there is room.
 
     Raises:
         ConnectError, GameError: as `ConnectedPlanner.plan`.
     """
-    group: list[Job] = []
+    group: list[PlanningJob] = []
     for job in jobs:
         room = min(AT_ONCE, NODES // job.planner.capacity)
         if group and (len(group) >= room or job.planner.place != group[0].planner.place):
@@ -54,12 +54,12 @@ def plan_together(jobs: Iterable[Job]) -> Iterator[Plan]:
         yield from _plan(group)
 
 
-def _plan(group: list[Job]) -> Iterator[Plan]:
+def _plan(group: list[PlanningJob]) -> Iterator[Plan]:
     """Plan some levels of one map and variant."""
     began = time.perf_counter()
     searches = [job.planner.search(job.utility, job.policy, job.seed) for job in group]
     pool = searches[0].pool
-    assert isinstance(pool, Pool)
+    assert isinstance(pool, ProcessPool)
     owners: deque[Share] = deque()
     for search in searches:
         search.pool = Share(pool, owners)

@@ -35,7 +35,7 @@ _BEFORE = (0, 3, 4, 6, 9)
 
 
 @dataclass(frozen=True)
-class Node:
+class PrefixNode:
     """A prefix in the tree.
 
     choices: from the root. count: choices here, 0 where the game is over, None where no result came back yet. mean,
@@ -89,7 +89,7 @@ class PrefixTree:
         """How many there are."""
         return len(self.links)
 
-    def node(self, number: int) -> Node:
+    def node(self, number: int) -> PrefixNode:
         """A node by its number; the root is 0.
 
         Raises:
@@ -102,7 +102,7 @@ class PrefixTree:
         mean = total / visits if visits else math.nan
         spread = math.sqrt(max(0.0, squares / visits - mean * mean)) if visits else math.nan
         metrics = dict(zip(self.symbols, map(float, self.metrics[number]), strict=True)) if visits else {}
-        return Node(
+        return PrefixNode(
             number,
             parent,
             self.choices(number),
@@ -131,7 +131,7 @@ class PrefixTree:
             number = int(self.links[number, PARENT])
         return tuple(reversed(found))
 
-    def find(self, choices: Sequence[int]) -> Node | None:
+    def find(self, choices: Sequence[int]) -> PrefixNode | None:
         """The node of a prefix, None if it is not in the tree."""
         number = 0
         for choice in choices:
@@ -141,7 +141,7 @@ class PrefixTree:
                 return None
         return self.node(number)
 
-    def walk(self) -> Iterator[Node]:
+    def walk(self) -> Iterator[PrefixNode]:
         """All nodes, parents before their children, in the order in which they were made."""
         return (self.node(number) for number in range(self.nodes))
 

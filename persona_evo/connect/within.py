@@ -16,7 +16,7 @@ import numpy as np
 from persona_evo.compiling import Handle, entry
 from persona_evo.compiling.arrays import FloatRow, FloatTable, IntRow, WordRow
 from persona_evo.connect import protocol as p
-from persona_evo.connect.findings import Finding
+from persona_evo.connect.findings import FailingRollout
 from persona_evo.errors import GameError, SettingsError
 from persona_evo.formula import parse
 from persona_evo.games.core import RUNNING, Game, Level, Rules
@@ -31,7 +31,7 @@ _OTHER = -1
 """What `play` returns where a prefix does not fit."""
 
 
-class Stage(NamedTuple):
+class RolloutStage(NamedTuple):
     """What rollouts are played in.
 
     Attributes:
@@ -59,7 +59,7 @@ class Stage(NamedTuple):
 
 
 @entry
-def play(stage: Stage, length: int) -> int:
+def play(stage: RolloutStage, length: int) -> int:
     """A rollout from a prefix of `length` choices.
 
     Returns:
@@ -88,7 +88,7 @@ def play(stage: Stage, length: int) -> int:
     return length + made
 
 
-class Played:
+class PlayedRollout:
     """A rollout's result, with what a `protocol.Result` has; the trace is worked out when it is asked for."""
 
     def __init__(self, within: Within, actions: IntRow, depth: int, count: int, node: FloatRow, end: FloatRow) -> None:
@@ -161,9 +161,9 @@ class Within:
                 expected="a deterministic single-player game",
             )
         self.game, self.level, self.most = game, level, most
-        self.findings: list[Finding] = []
+        self.findings: list[FailingRollout] = []
         metrics = len(game.metrics)
-        self._stage = Stage(
+        self._stage = RolloutStage(
             game.rules(costly=True),
             level.tables,
             level.start,
@@ -185,7 +185,7 @@ class Within:
         self._orders.append(order)
         return order.id
 
-    def next(self) -> Played:
+    def next(self) -> PlayedRollout:
         """The result of the oldest order.
 
         Raises:
@@ -202,7 +202,7 @@ class Within:
             raise GameError(
                 f"{self.game.title} does not offer the same choices again after {choices} in {self.level.name}"
             )
-        return Played(
+        return PlayedRollout(
             self, stage.played[:made].copy(), depth, int(stage.actions[0]), stage.node.copy(), stage.end.copy()
         )
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from persona_evo import seeds
 from persona_evo.errors import InputError
 from persona_evo.evolve import genome
-from persona_evo.evolve.fitness import Fitness, Score
+from persona_evo.evolve.fitness import Fitness, PlaythroughScore
 from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.evolve.rivals import Rival, RivalComparison
 from persona_evo.evolve.rounds import play_rounds
@@ -152,12 +152,14 @@ def _same(policy: TreePolicy, text: str) -> bool:
     return own is not None and genome.canonical_form(own) == genome.canonical_form(text)
 
 
-def mean_utility(cases: Sequence[Sequence[Score]]) -> float:
+def mean_utility(cases: Sequence[Sequence[PlaythroughScore]]) -> float:
     """Mean over cases of the mean over trials."""
     return fsum(fsum(s.utility for s in trials) / len(trials) for trials in cases) / len(cases)
 
 
-def paired(ours: Sequence[Sequence[Score]], theirs: Sequence[Sequence[Score]]) -> tuple[float, float | None]:
+def paired(
+    ours: Sequence[Sequence[PlaythroughScore]], theirs: Sequence[Sequence[PlaythroughScore]]
+) -> tuple[float, float | None]:
     """(mean difference of utility, half width of its interval), trials with the same seed being pairs.
 
     The cases are fixed and only the seeds are drawn, so the variances of the cases' means are added up (a stratified
@@ -183,7 +185,9 @@ def paired(ours: Sequence[Sequence[Score]], theirs: Sequence[Sequence[Score]]) -
     return difference, float(stdtrit(freedom, 0.5 + LEVEL / 2)) * math.sqrt(variance)
 
 
-def over_levels(ours: Sequence[Sequence[Score]], theirs: Sequence[Sequence[Score]]) -> tuple[float, float | None]:
+def over_levels(
+    ours: Sequence[Sequence[PlaythroughScore]], theirs: Sequence[Sequence[PlaythroughScore]]
+) -> tuple[float, float | None]:
     """(mean difference of utility, half width of its interval), levels being pairs and a sample of all that could be
     drawn (Student's t); the half width is None with one level."""
     differences = [mean_utility([x]) - mean_utility([y]) for x, y in zip(ours, theirs, strict=True)]

@@ -11,7 +11,7 @@ from typing import Any
 from persona_evo.evolve import reopening
 from persona_evo.evolve.fitness import OutOfTime
 from persona_evo.evolve.islands import Evaluate, generations
-from persona_evo.evolve.records import Generation, Individual, Row, State
+from persona_evo.evolve.records import EvolutionState, Generation, Individual, IslandRow
 from persona_evo.jobs.workers import Usage
 from persona_evo.store import runs
 
@@ -34,7 +34,7 @@ class GenerationProgress:
 
     generation: int
     target: int
-    rows: tuple[Row, ...]
+    rows: tuple[IslandRow, ...]
     best: Individual
     evaluations: int
     remembered: int
@@ -48,7 +48,7 @@ Tell = Callable[[GenerationProgress], None]
 
 
 def drive(
-    run: runs.Run,
+    run: runs.RunFolder,
     evaluate: Evaluate,
     metrics: Sequence[str],
     levels: int,
@@ -99,7 +99,7 @@ def drive(
     return FINISHED
 
 
-def _record(run: runs.Run, generation: Generation, target: int, usage: Usage | None, spared: int) -> None:
+def _record(run: runs.RunFolder, generation: Generation, target: int, usage: Usage | None, spared: int) -> None:
     timing: dict[str, Any] = {
         "seconds": round(generation.seconds, 4),
         "evaluating": round(generation.evaluating, 4),
@@ -143,6 +143,6 @@ def _progress(
     )
 
 
-def state_of(run: runs.Run) -> State | None:
+def state_of(run: runs.RunFolder) -> EvolutionState | None:
     """The state that a run goes on from; None before its first generation is finished."""
     return None if run.checkpoint is None else reopening.state_of(run.folder, run.config, run.checkpoint)

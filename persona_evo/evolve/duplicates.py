@@ -125,7 +125,7 @@ def _digest(data: bytes) -> str:
     return hashlib.blake2b(data, digest_size=8).hexdigest()
 
 
-class Memory:
+class EvaluationCache:
     """key -> (utilities, trials) of what was evaluated; the longest unused is forgotten first.
 
     Args:

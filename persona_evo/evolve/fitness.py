@@ -53,7 +53,7 @@ class FitnessTrial(NamedTuple):
     share: float = 1.0
 
 
-class Score(NamedTuple):
+class PlaythroughScore(NamedTuple):
     """What a playthrough ended with: the persona's utility, the metric it is about, and whether it was won (1 or 0)."""
 
     utility: float
@@ -119,13 +119,13 @@ class _Workshop:
             return planner.plan(self.utility, policy, budget, seed, side)
         return planner.plan(self.utility, policy, budget, seed)
 
-    def play(self, policy: TreePolicy, case: int, seed: int, side: int, budget: Budget) -> Score:
+    def play(self, policy: TreePolicy, case: int, seed: int, side: int, budget: Budget) -> PlaythroughScore:
         return self._score(self.plan(policy, case, seed, side, budget))
 
-    def _score(self, found: Plan) -> Score:
-        return Score(found.utility, found.metrics.get(self.spec.priority, 0.0), float(found.outcome == WON))
+    def _score(self, found: Plan) -> PlaythroughScore:
+        return PlaythroughScore(found.utility, found.metrics.get(self.spec.priority, 0.0), float(found.outcome == WON))
 
-    def play_side_by_side(self, trials: Sequence[FitnessTrial], stop: Stop | None) -> list[Score | None]:
+    def play_side_by_side(self, trials: Sequence[FitnessTrial], stop: Stop | None) -> list[PlaythroughScore | None]:
         """As `play` of the module, for a connected game: it is waited for in several playthroughs at once."""
         assert isinstance(self.game.outside, PlannedOutside)
         scores = [self._score(found) for found in self.game.outside.plans(self._jobs(trials, stop))]
@@ -155,7 +155,7 @@ def _workshop(spec: FitnessSpec) -> _Workshop:
     return _workshops.get(spec.digest, lambda: _Workshop(spec))
 
 
-def play(shared: tuple[FitnessSpec, Stop | None], trials: Sequence[FitnessTrial]) -> Iterator[Score | None]:
+def play(shared: tuple[FitnessSpec, Stop | None], trials: Sequence[FitnessTrial]) -> Iterator[PlaythroughScore | None]:
     """Play some trials, in their order (this is what workers run); None for those that come too late."""
     spec, stop = shared
     shop = _workshop(spec)
@@ -220,7 +220,7 @@ class Fitness:
             for request, scores in zip(requests, self.scores(requests), strict=True)
         ]
 
-    def scores(self, requests: Sequence[Request]) -> list[list[Score]]:
+    def scores(self, requests: Sequence[Request]) -> list[list[PlaythroughScore]]:
         """For each request the mean of utility and priority in each case.
 
         In a game for two the first trial's side follows from its seed, so all who play with the same seeds have the
@@ -255,7 +255,7 @@ class Fitness:
         end: int,
         numbers: Sequence[Sequence[int]] | None = None,
         shares: Sequence[Sequence[float]] | None = None,
-    ) -> list[list[list[Score]] | None]:
+    ) -> list[list[list[PlaythroughScore]] | None]:
         """What each policy scored in the trials from number `first` on and before number `end`.
 
         Args:
@@ -287,7 +287,7 @@ class Fitness:
                 for who, case, trial in places
             ]
         )
-        found: list[list[list[Score]]] = [[[] for _ in cases] for cases in seeds]
+        found: list[list[list[PlaythroughScore]]] = [[[] for _ in cases] for cases in seeds]
         cut: set[int] = set()
         for (who, case, _), score in zip(places, results, strict=True):
             if score is None:
@@ -336,7 +336,7 @@ class Fitness:
         means = [(mean * n + u) / (n + 1) for mean, u in zip(known or utilities, utilities, strict=True)]
         self.finished[request.formula] = means, n + 1
 
-    def _play(self, trials: Sequence[FitnessTrial]) -> list[Score | None]:
+    def _play(self, trials: Sequence[FitnessTrial]) -> list[PlaythroughScore | None]:
         """The scores of trials, of which equal ones are played once."""
         if not trials:
             return []
@@ -348,7 +348,7 @@ class Fitness:
         scores = dict(zip(played, self._play_each([trials[i] for i in played]), strict=True))
         return [scores[i] for i in first]
 
-    def _play_each(self, trials: Sequence[FitnessTrial]) -> list[Score | None]:
+    def _play_each(self, trials: Sequence[FitnessTrial]) -> list[PlaythroughScore | None]:
         parts = Dispatch(
             self.workers,
             play,
@@ -384,9 +384,9 @@ class Fitness:
             self._warm = True
 
 
-def mean_score(scores: Sequence[Score]) -> Score:
+def mean_score(scores: Sequence[PlaythroughScore]) -> PlaythroughScore:
     """The mean of each value over some playthroughs, at least one."""
-    return Score(*(fsum(column) / len(scores) for column in zip(*scores, strict=True)))
+    return PlaythroughScore(*(fsum(column) / len(scores) for column in zip(*scores, strict=True)))
 
 
 def _cases(request: Request) -> Sequence[int]:

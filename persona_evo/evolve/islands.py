@@ -21,9 +21,9 @@ from math import fsum
 from persona_evo import seeds
 from persona_evo.errors import GameError
 from persona_evo.evolve import genetics, genome, hall, racing, selection
-from persona_evo.evolve.duplicates import Memory, keys_for
+from persona_evo.evolve.duplicates import EvaluationCache, keys_for
 from persona_evo.evolve.genes import Genome
-from persona_evo.evolve.records import Generation, Individual, Island, Request, Row, State
+from persona_evo.evolve.records import EvolutionState, Generation, Individual, Island, IslandRow, Request
 from persona_evo.evolve.settings import EvolutionSettings
 
 _TREES = 4
@@ -43,7 +43,7 @@ def generations(
     levels: int,
     validation: int = 0,
     first: Sequence[str] = (),
-    state: State | None = None,
+    state: EvolutionState | None = None,
     check: Callable[[], None] = lambda: None,
 ) -> Iterator[Generation]:
     """Evolve until `settings.generations` populations are evaluated.
@@ -90,7 +90,7 @@ class _Model:
         self._evaluating = 0.0
         self._remembered = [0] * settings.islands
         self._trees: dict[str, tuple[Genome, str]] = {}
-        self.state = State(-1, [], [], {})
+        self.state = EvolutionState(-1, [], [], {})
 
     # the course of a generation
 
@@ -99,7 +99,7 @@ class _Model:
         started = time.perf_counter()
         s = self.settings
         islands = [self._settle(i, first[i :: s.islands]) for i in range(s.islands)]
-        self.state = State(0, islands, [], {})
+        self.state = EvolutionState(0, islands, [], {})
         return self._finish(started)
 
     def _settle(self, number: int, first: Sequence[str]) -> Island:
@@ -126,7 +126,7 @@ class _Model:
             pool = selection.mating_pool(candidates, self.settings, island.stream)
             self._breed(population, pool, island.stream)
             bred.append(Island(population, island.stream))
-        self.state = State(old.generation + 1, bred, old.hall, old.memory, old.evaluations, old.playthroughs)
+        self.state = EvolutionState(old.generation + 1, bred, old.hall, old.memory, old.evaluations, old.playthroughs)
         return self._finish(started)
 
     def _finish(self, started: float) -> Generation:
@@ -222,7 +222,7 @@ class _Model:
     def _appraise(self) -> list[int]:
         """Evaluate who has no fitness yet; how many evaluations that took on each island."""
         state, s = self.state, self.settings
-        memory = Memory(state.memory, s.memory)
+        memory = EvaluationCache(state.memory, s.memory)
         counts = [0] * s.islands
         self._remembered = [0] * s.islands
         asked: dict[str, list[Individual]] = {}
@@ -267,7 +267,7 @@ class _Model:
         again = [(individual, i) for individual, i in chosen.values() if individual.trials < s.reevaluations]
         plan = self._fresh_seeds(turn)
         results = self._ask([Request(individual.formula, plan) for individual, _ in again])
-        memory = Memory(state.memory, s.memory)
+        memory = EvaluationCache(state.memory, s.memory)
         for (individual, i), utilities in zip(again, results, strict=True):
             counts[i] += 1
             individual.learn(utilities)
@@ -311,12 +311,12 @@ class _Model:
                 )
         return answers
 
-    def _row(self, number: int, evaluations: int) -> Row:
+    def _row(self, number: int, evaluations: int) -> IslandRow:
         individuals = self._finishers(self.state.islands[number])
         best = min(individuals, key=selection.better(self.settings))
         n = len(individuals)
         validated = [i.validated().fitness for i in self.state.islands[number].individuals if i.validation]
-        return Row(
+        return IslandRow(
             generation=self.state.generation,
             island=number,
             best=best.fitness,

@@ -19,7 +19,7 @@ from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
 from persona_evo.games.constraints import Constraints
 from persona_evo.games.core import WON, Game, Level, main_metrics
-from persona_evo.games.generating import STREAMS, Source, check_count
+from persona_evo.games.generating import STREAMS, LevelSource, check_count
 from persona_evo.games.level_text import LevelText
 from persona_evo.jobs.dispatch import Dispatch
 from persona_evo.jobs.workers import Workers
@@ -55,7 +55,7 @@ Tell = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
-class Pool:
+class LevelPool:
     """Levels to train on, or to compare on.
 
     Attributes:
@@ -75,7 +75,7 @@ class Pool:
         return {"levels": [level.to_dict() for level in self.levels], "best": list(self.best)}
 
     @classmethod
-    def of_dict(cls, values: Mapping[str, Any]) -> Pool:
+    def of_dict(cls, values: Mapping[str, Any]) -> LevelPool:
         """The inverse of `to_dict`; KeyError, TypeError or ValueError where the values are no pool."""
         levels = tuple(LevelText.of_dict(level) for level in values["levels"])
         best = tuple(float(utility) for utility in values["best"])
@@ -91,7 +91,7 @@ class Won(NamedTuple):
     moves: int
 
 
-class Wanted(NamedTuple):
+class LevelRequest(NamedTuple):
     """What levels are drawn and solved.
 
     game: name in the registry, or "module:object". options: for its loader.
@@ -105,7 +105,7 @@ class Wanted(NamedTuple):
 
 
 class Best(NamedTuple):
-    """For whom the best known is looked for. game: as in `Wanted`. utility: text over the game's metrics."""
+    """For whom the best known is looked for. game: as in `LevelRequest`. utility: text over the game's metrics."""
 
     game: str
     utility: str
@@ -126,10 +126,10 @@ def make(
     iterations: int = ITERATIONS,
     constraints: Constraints | None = None,
     options: Mapping[str, Any] | None = None,
-) -> Pool:
+) -> LevelPool:
     """A pool for one persona: `winnable` levels, and what is `best_known` in them."""
     levels = winnable(game, count, seed, stream, workers, constraints=constraints, options=options)
-    return Pool(levels, best_known(game, levels, utility, seed, workers, lists=lists, iterations=iterations))
+    return LevelPool(levels, best_known(game, levels, utility, seed, workers, lists=lists, iterations=iterations))
 
 
 def counts(train: int, held_out: int = HELD_OUT, validation: int = VALIDATION) -> dict[str, int]:
@@ -149,7 +149,7 @@ def prepared(
     constraints: Constraints | None = None,
     options: Mapping[str, Any] | None = None,
     tell: Tell | None = None,
-) -> dict[str, Pool]:
+) -> dict[str, LevelPool]:
     """The pools of an evolution by their streams, none of whose levels is in another one.
 
     Args:
@@ -160,7 +160,7 @@ def prepared(
     def to(what: str) -> Counted | None:
         return None if tell is None else partial(tell, what)
 
-    found: dict[str, Pool] = {}
+    found: dict[str, LevelPool] = {}
     for stream, count in counts.items():
         levels = winnable(
             game,
@@ -182,7 +182,7 @@ def prepared(
             iterations=iterations,
             progress=to(f"finding the best known utilities ({stream})"),
         )
-        found[stream] = Pool(levels, best)
+        found[stream] = LevelPool(levels, best)
     return found
 
 
@@ -229,7 +229,7 @@ def winners(
     """
     check_count(count)
     constraints = constraints or Constraints()
-    Source(game, seed, stream, constraints, options or {})
+    LevelSource(game, seed, stream, constraints, options or {})
     if not game.planned:
         raise SettingsError(
             f"nobody can prove that levels of {game.title} can be won",
@@ -237,7 +237,7 @@ def winners(
             expected="a deterministic single-player game",
             hint="name levels instead",
         )
-    wanted = Wanted(registry.address(game), seed, stream, constraints, tuple(sorted((options or {}).items())))
+    wanted = LevelRequest(registry.address(game), seed, stream, constraints, tuple(sorted((options or {}).items())))
     found = set[str]()
     jobs = [(number, 0) for number in range(1, count + 1)]
     for part in Dispatch(workers, _won, wanted, jobs, [0] * count, [SECONDS] * count):
@@ -279,14 +279,14 @@ def best_known(
     return tuple(found)
 
 
-def _won(wanted: Wanted, jobs: Sequence[tuple[int, int]]) -> Iterator[Won]:
+def _won(wanted: LevelRequest, jobs: Sequence[tuple[int, int]]) -> Iterator[Won]:
     """The levels of some places in the pool: (number, winnable candidates to leave out); this is what workers run.
 
     Raises:
         SettingsError: nothing that was drawn for a place can be won.
     """
     game = registry.get(wanted.game)
-    source = Source(game, wanted.seed, wanted.stream, wanted.constraints, dict(wanted.options))
+    source = LevelSource(game, wanted.seed, wanted.stream, wanted.constraints, dict(wanted.options))
     for number, skip in jobs:
         candidates = source.candidates(number)
         for level, _ in (next(candidates) for _ in range(CANDIDATES + skip)):

@@ -14,8 +14,8 @@ from math import fsum
 
 from persona_evo import seeds
 from persona_evo.evolve import selection
-from persona_evo.evolve.duplicates import Memory
-from persona_evo.evolve.records import Individual, Request, State
+from persona_evo.evolve.duplicates import EvaluationCache
+from persona_evo.evolve.records import EvolutionState, Individual, Request
 from persona_evo.evolve.settings import EvolutionSettings
 
 FEWEST = 4
@@ -24,7 +24,9 @@ FEWEST = 4
 Ask = Callable[[Sequence[Request]], list[list[float]]]
 
 
-def race(settings: EvolutionSettings, seed: int, state: State, levels: int, validation: int, ask: Ask) -> list[int]:
+def race(
+    settings: EvolutionSettings, seed: int, state: EvolutionState, levels: int, validation: int, ask: Ask
+) -> list[int]:
     """Give everybody of a generation its utilities, and the best their validation.
 
     Args:
@@ -38,7 +40,7 @@ def race(settings: EvolutionSettings, seed: int, state: State, levels: int, vali
     drawn = draw(settings, seed, state.generation, levels)
     better = selection.better(settings)
     running: list[list[Individual]] = []
-    memory = Memory(state.memory, settings.memory)
+    memory = EvaluationCache(state.memory, settings.memory)
     for island in state.islands:
         for individual in island.individuals:
             if not individual.validation:
@@ -115,7 +117,7 @@ def _validate(
     levels: int,
     validation: int,
     ask: Ask,
-    memory: Memory,
+    memory: EvaluationCache,
 ) -> None:
     """Play the best on the validation set; who is behind the worst elite after a third of it plays no further."""
     better = selection.better(settings)

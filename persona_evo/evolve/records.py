@@ -115,7 +115,7 @@ class Island:
 
 
 @dataclass
-class State:
+class EvolutionState:
     """All that the next generation depends on, beside the settings and the seed.
 
     Attributes:
@@ -149,7 +149,7 @@ class State:
         }
 
     @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> State:
+    def from_json(cls, values: Mapping[str, Any]) -> EvolutionState:
         """The inverse of `to_json`; KeyError, TypeError or ValueError where the values are not a state."""
         return cls(
             generation=int(values["generation"]),
@@ -165,7 +165,7 @@ class State:
 
 
 @dataclass(frozen=True)
-class Row:
+class IslandRow:
     """One island in one generation, as the journal has it.
 
     Attributes:
@@ -204,9 +204,9 @@ class Generation:
     """
 
     index: int
-    rows: tuple[Row, ...]
+    rows: tuple[IslandRow, ...]
     best: Individual
-    state: State
+    state: EvolutionState
     seconds: float
     evaluating: float
 

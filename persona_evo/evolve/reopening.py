@@ -13,8 +13,8 @@ from persona_evo.errors import InputError
 from persona_evo.evolve import genome
 from persona_evo.evolve.fitness_spec import FitnessSpec, spec_from_dict
 from persona_evo.evolve.genetics import metrics_of
-from persona_evo.evolve.pools import Pool
-from persona_evo.evolve.records import Individual, State
+from persona_evo.evolve.pools import LevelPool
+from persona_evo.evolve.records import EvolutionState, Individual
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.training import Training
 from persona_evo.formula import parse
@@ -87,12 +87,12 @@ def training_of(folder: Path, game_name: str) -> Training:
     spec = spec_of(folder, game_name)
     settings = settings_of(folder)
     if not settings.levels_a_generation:
-        return Training(spec, spec.best, Pool((), ()), spec.lists)
+        return Training(spec, spec.best, LevelPool((), ()), spec.lists)
     validation = r.object(VALIDATION)
     check_levels(validation)
     load_levels(validation, registry.get(game_name))
     _check_best(validation, "best")
-    pool = r.made(VALIDATION, Pool.of_dict)
+    pool = r.made(VALIDATION, LevelPool.of_dict)
     if bool(pool.best) != bool(spec.best):
         raise r.fail(
             "the best known utilities are known for a part of the levels",
@@ -144,14 +144,14 @@ def budget_at(reader: schema.Reader) -> Budget:
     return reader.made("budget", Budget.from_dict)
 
 
-def state_of(folder: Path, config: Mapping[str, Any], checkpoint: checkpoints.Checkpoint) -> State:
+def state_of(folder: Path, config: Mapping[str, Any], checkpoint: checkpoints.Checkpoint) -> EvolutionState:
     """The state that a checkpoint holds, which has to fit the run's configuration.
 
     Raises:
         RunError: it is damaged, or another run's.
     """
     try:
-        state = State.from_json(checkpoint.state)
+        state = EvolutionState.from_json(checkpoint.state)
         wrong = _wrong(state, checkpoint, EvolutionSettings.from_dict(config["evolution"]), config)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as e:
         wrong = "state", f"{type(e).__name__}: {e}", "what this program wrote"
@@ -165,7 +165,7 @@ def state_of(folder: Path, config: Mapping[str, Any], checkpoint: checkpoints.Ch
 
 
 def _wrong(
-    state: State, checkpoint: checkpoints.Checkpoint, settings: EvolutionSettings, config: Mapping[str, Any]
+    state: EvolutionState, checkpoint: checkpoints.Checkpoint, settings: EvolutionSettings, config: Mapping[str, Any]
 ) -> tuple[str, str, str] | None:
     """(where, found, expected) of what does not fit."""
     if state.generation != checkpoint.generation:
@@ -195,7 +195,7 @@ def _wrong(
     return None
 
 
-def _wrong_sample(state: State, settings: EvolutionSettings, validation: int) -> tuple[str, str, str] | None:
+def _wrong_sample(state: EvolutionState, settings: EvolutionSettings, validation: int) -> tuple[str, str, str] | None:
     """As `_wrong`, of a run that draws levels: who was given up has fewer utilities, and not everybody is validated."""
     most = settings.levels_a_generation
     expected = f"a formula with finite utilities of 1 to {most} levels, and of {validation} to compare on or none"

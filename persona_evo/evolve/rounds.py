@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from persona_evo.evolve.fitness import Fitness, Score
+from persona_evo.evolve.fitness import Fitness, PlaythroughScore
 from persona_evo.evolve.schedule import WAVE_SECONDS, Phase, TellPhase
 from persona_evo.search.tree_policy import TreePolicy
 
@@ -20,7 +20,7 @@ def play_rounds(
     name: str,
     until: float | None = None,
     tell: TellPhase | None = None,
-) -> list[list[list[Score]]]:
+) -> list[list[list[PlaythroughScore]]]:
     """What each policy scored, trial by trial, so that all have played the same at any time.
 
     Args:
@@ -34,7 +34,7 @@ def play_rounds(
     Returns:
         [policy][case][trial]; without a trial where there was no time for any.
     """
-    found: list[list[list[Score]]] = [[[] for _ in plan] for _ in policies]
+    found: list[list[list[PlaythroughScore]]] = [[[] for _ in plan] for _ in policies]
     trials = max((len(seeds) for seeds in plan), default=0)
     each, done = len(policies) * len(plan), 0
     if until is not None and time.monotonic() >= until:

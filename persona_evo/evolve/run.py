@@ -20,7 +20,7 @@ from persona_evo.evolve.driving import DEADLINE, FINISHED, INTERRUPTED, Tell, dr
 from persona_evo.evolve.fitness import Fitness
 from persona_evo.evolve.fitness_spec import FitnessSpec, spec_to_dict
 from persona_evo.evolve.individuals import first_individuals, settled, symbols_of
-from persona_evo.evolve.pools import Pool
+from persona_evo.evolve.pools import LevelPool
 from persona_evo.evolve.records import Individual
 from persona_evo.evolve.reopening import VALIDATION
 from persona_evo.evolve.schedule import Phase, Schedule, TellPhase
@@ -94,7 +94,7 @@ def evolve(
     league: League | None = None,
     held_out: Sequence[Level] | None = None,
     workers: Workers | None = None,
-    pools: Mapping[str, Pool] | None = None,
+    pools: Mapping[str, LevelPool] | None = None,
     skilled: SkilledPlay | None = None,
 ) -> Outcome:
     """Evolve a tree policy for a persona in a new run folder.
@@ -153,7 +153,7 @@ def evolve(
         config = _configuration(game, persona, training, settings, seed, held_out)
         if pools:
             config[HELD_OUT_BEST] = list(pools["held out"].best)
-        with runs.Run.create(root, config, name=name) as run:
+        with runs.RunFolder.create(root, config, name=name) as run:
             return _work(run, training, chosen, deadline, progress, tell)
 
 
@@ -240,7 +240,7 @@ def resume(
         SettingsError: fewer generations than the run has.
     """
     with contextlib.ExitStack() as stack:
-        run = stack.enter_context(runs.Run.resume(folder))
+        run = stack.enter_context(runs.RunFolder.resume(folder))
         if game_name is None:
             trust.check(runs.config_reader(run.folder))
         run.config = {**run.config, "game": registry.again(run.config["game"], game_name, str(folder))}
@@ -307,7 +307,7 @@ def ended(folder: Path) -> Outcome | None:
 
 
 def _work(
-    run: runs.Run,
+    run: runs.RunFolder,
     training: Training,
     workers: Workers,
     deadline: float | None,
@@ -318,7 +318,7 @@ def _work(
     if game.outside is not None:
         game.outside.keep_in(run.folder)
     settings = EvolutionSettings.from_dict(run.config["evolution"])
-    fitness, cases = Fitness(training.with_validation(settings.wins), workers), sampled.Cases.of(training)
+    fitness, cases = Fitness(training.with_validation(settings.wins), workers), sampled.CaseCounts.of(training)
     try:
         schedule, comparing = _schedule(run, fitness, cases, settings, deadline)
         fitness.stop = schedule.generations_until()
@@ -367,7 +367,11 @@ def _work(
 
 
 def _schedule(
-    run: runs.Run, fitness: Fitness, cases: sampled.Cases, settings: EvolutionSettings, deadline: float | None
+    run: runs.RunFolder,
+    fitness: Fitness,
+    cases: sampled.CaseCounts,
+    settings: EvolutionSettings,
+    deadline: float | None,
 ) -> tuple[Schedule, Comparing | None]:
     """How the time is shared, and what the winner is to be compared with."""
     config, comparing = run.config, None
@@ -391,7 +395,7 @@ def _schedule(
     return Schedule(deadline, choosing, others, slowness), comparing
 
 
-def _warn(fitness: Fitness, cases: sampled.Cases, settings: EvolutionSettings, tell: TellPhase) -> None:
+def _warn(fitness: Fitness, cases: sampled.CaseCounts, settings: EvolutionSettings, tell: TellPhase) -> None:
     """Tell where the first generation will take longer than there is time for it."""
     if fitness.stop is None:
         return
@@ -415,7 +419,7 @@ def _evaluated(fitness: Fitness, first: Sequence[str]) -> list[Individual]:
     return sorted(found, key=lambda i: (-i.fitness, i.size, i.formula))
 
 
-def _in_start(run: runs.Run, path: Path) -> bool:
+def _in_start(run: runs.RunFolder, path: Path) -> bool:
     """Whether a policy is one of those that joined the first population."""
     from persona_evo.store import policies
 

@@ -12,11 +12,11 @@ from math import fsum
 from persona_evo import seeds
 from persona_evo.errors import SettingsError
 from persona_evo.evolve import selection, tuning
-from persona_evo.evolve.fitness import Fitness, OutOfTime, Score, mean_score
+from persona_evo.evolve.fitness import Fitness, OutOfTime, PlaythroughScore, mean_score
 from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.evolve.genetics import Primitives
 from persona_evo.evolve.individuals import symbols_of
-from persona_evo.evolve.pools import VALIDATION, Pool, best_known
+from persona_evo.evolve.pools import VALIDATION, LevelPool, best_known
 from persona_evo.evolve.racing import draw, part
 from persona_evo.evolve.records import Individual
 from persona_evo.evolve.rounds import play_rounds
@@ -45,7 +45,7 @@ def training_of(
     settings: EvolutionSettings,
     seed: int,
     workers: Workers,
-    pools: Mapping[str, Pool] | None = None,
+    pools: Mapping[str, LevelPool] | None = None,
     lists: Sequence[OpenList] = (),
 ) -> Training:
     """What a run trains on and compares on.
@@ -64,7 +64,7 @@ def training_of(
     """
     spec = replace(spec, wins=settings.wins)
     if not settings.levels_a_generation:
-        return Training(spec, (), Pool((), ()), tuple(lists))
+        return Training(spec, (), LevelPool((), ()), tuple(lists))
     if pools:
         best = pools["train"].best
         return Training(replace(spec, best=best), best, pools["validation"], tuple(lists))
@@ -82,21 +82,21 @@ def training_of(
         known = best_known(game, spec.levels, parse(spec.utility, game.symbols), seed, workers, lists=lists)
     apart = set(random.Random(seeds.derive(seed, "set apart")).sample(range(len(spec.levels)), count))
     train, validation = (
-        Pool(tuple(spec.levels[i] for i in numbers), tuple(known[i] for i in numbers if known))
+        LevelPool(tuple(spec.levels[i] for i in numbers), tuple(known[i] for i in numbers if known))
         for numbers in ([i for i in range(len(spec.levels)) if i not in apart], sorted(apart))
     )
     return Training(replace(spec, levels=train.levels, best=train.best), train.best, validation, tuple(lists))
 
 
 @dataclass(frozen=True)
-class Cases:
+class CaseCounts:
     """How many cases there are to train on, and to compare on, which follow these."""
 
     train: int
     validation: int
 
     @classmethod
-    def of(cls, training: Training) -> Cases:
+    def of(cls, training: Training) -> CaseCounts:
         """Those of a run: its levels, or the pairs of a level and an opponent."""
         each = len(training.spec.cases) // len(training.spec.levels)
         return cls(len(training.spec.cases), each * len(training.validation.levels))
@@ -146,7 +146,7 @@ def choose(
         played: playthroughs of the run so far, of which the tuning gets its share.
         until: moment on `time.monotonic` by which to know; the tuning ends early where there has to be an end.
     """
-    cases = Cases.of(training)
+    cases = CaseCounts.of(training)
     better = selection.better(settings)
     best, cut = min(hall, key=lambda i: (-len(i.utilities), *better(i))), False
     if best.validation:
@@ -161,7 +161,7 @@ def _tuned(
     hall: Sequence[Individual],
     best: Individual,
     training: Training,
-    cases: Cases,
+    cases: CaseCounts,
     settings: EvolutionSettings,
     seed: int,
     fitness: Fitness,
@@ -200,7 +200,7 @@ def _measured(
     cut: bool,
     finalists: int,
     training: Training,
-    cases: Cases,
+    cases: CaseCounts,
     settings: EvolutionSettings,
     seed: int,
     fitness: Fitness,
@@ -209,9 +209,11 @@ def _measured(
     """The winner, played again on the validation set and on drawn levels, or as measured if no time is left."""
     winner = Winner(best, (), finalists=finalists, names=(), cut=cut)
     if best.validation:
-        winner = replace(winner, scores=(Score(best.fitness, 0.0),), names=("validation set",), validation=best.fitness)
+        winner = replace(
+            winner, scores=(PlaythroughScore(best.fitness, 0.0),), names=("validation set",), validation=best.fitness
+        )
     elif best.utilities:
-        winner = replace(winner, scores=(Score(best.fitness, 0.0),), names=("drawn levels",))
+        winner = replace(winner, scores=(PlaythroughScore(best.fitness, 0.0),), names=("drawn levels",))
     own = Fitness(replace(training.spec, levels=training.validation.levels, best=()), fitness.workers)
     own.pace = fitness.pace
     plan = tuple(

@@ -12,7 +12,7 @@ from persona_evo.evolve.fitness import Fitness
 from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.evolve.individuals import first_individuals, settled, symbols_of
 from persona_evo.evolve.islands import generations
-from persona_evo.evolve.pools import Pool
+from persona_evo.evolve.pools import LevelPool
 from persona_evo.evolve.records import Individual, Request
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.tuning import finalist, tune
@@ -36,7 +36,7 @@ class Training:
 
     spec: FitnessSpec
     best: tuple[float, ...]
-    validation: Pool
+    validation: LevelPool
     lists: tuple[OpenList, ...] = ()
 
     def with_validation(self, wins: float = 0.0) -> FitnessSpec:

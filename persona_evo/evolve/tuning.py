@@ -70,7 +70,7 @@ def _draw(settings: EvolutionSettings, count: int, seed: int, turn: int, levels:
     return draw(replace(settings, levels_a_generation=count), seed, turn, levels)
 
 
-class Step(NamedTuple):
+class TuningStep(NamedTuple):
     """The best individual after an offspring, and the playthroughs that were spent."""
 
     best: Individual
@@ -108,7 +108,7 @@ def steps(
     validation: int,
     ask: Ask,
     playthroughs: int,
-) -> Iterator[Step]:
+) -> Iterator[TuningStep]:
     """How the tuning goes on, offspring by offspring; the arguments are those of `tune`."""
     stream = random.Random(seeds.derive(seed, "tuning", best.formula))
     untuned, step, spent, turn, idle = best, _STEP, 0, 0, 0
@@ -129,11 +129,11 @@ def steps(
             (values,) = ask([validating(text, seed, levels, 0, validation)])
             spent += validation
             best = Individual(text, genome.size(text), values, 1, "tuning", best.born, best.key, values)
-        yield Step(best, spent)
+        yield TuningStep(best, spent)
         step = min(_LARGEST, max(_SMALLEST, step * (_UP if won else _DOWN)))
     if best is not untuned:
         theirs, own = ask([replace(duel, formula=one.formula) for one in (untuned, best)])
-        yield Step(best if fsum(own) > fsum(theirs) else untuned, spent + reserve)
+        yield TuningStep(best if fsum(own) > fsum(theirs) else untuned, spent + reserve)
 
 
 def _beats(text: str, other: str, drawn: Request, ask: Ask) -> tuple[bool, int]:

@@ -17,7 +17,7 @@ from persona_evo.agents.skill import skill_to_dict
 from persona_evo.evolve import genome, shortening
 from persona_evo.evolve.comparison import Comparing, mean_utility
 from persona_evo.evolve.explanation import estimates, in_words, lists_in_words, meanings, plan_estimates
-from persona_evo.evolve.fitness import Fitness, Score, mean_score, sample_plan
+from persona_evo.evolve.fitness import Fitness, PlaythroughScore, mean_score, sample_plan
 from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.evolve.records import Individual
 from persona_evo.evolve.rivals import RivalComparison
@@ -58,7 +58,7 @@ class Winner:
     """
 
     individual: Individual
-    scores: tuple[Score, ...]
+    scores: tuple[PlaythroughScore, ...]
     trials: int = 0
     finalists: int = 1
     names: tuple[str, ...] | None = None
@@ -106,7 +106,7 @@ def choose(
     trials = min(len(scores) for scores in played[0])
     if not trials:
         best = candidates[0]
-        return Winner(best, tuple(Score(u, 0.0) for u in best.utilities))
+        return Winner(best, tuple(PlaythroughScore(u, 0.0) for u in best.utilities))
     at = min(
         range(len(candidates)), key=lambda i: (-mean_utility(played[i]), candidates[i].size, candidates[i].formula)
     )

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from persona_evo.errors import SettingsError
-from persona_evo.experiments.run import Search
-from persona_evo.experiments.subject import Stage, open_stage
+from persona_evo.experiments.run import SearchSpec
+from persona_evo.experiments.subject import ExperimentLevel, open_stage
 from persona_evo.seeds import derive
 
 MOST_REPLICATES = 10_000
 MOST_CELLS = 200
 
-SEARCH_KEYS = tuple(f.name for f in dataclasses.fields(Search))
+SEARCH_KEYS = tuple(f.name for f in dataclasses.fields(SearchSpec))
 KEYS = ("level", "score", "persona", *SEARCH_KEYS)
 """What the file's top, a variant or a player may say beside settings of the game."""
 
@@ -37,7 +37,7 @@ class Cell:
     score: str
     persona: str
     settings: Mapping[str, Any]
-    search: Search
+    search: SearchSpec
 
     @property
     def label(self) -> str:
@@ -49,7 +49,7 @@ class Cell:
         """What is searched for, in words: the same for cells whose scores can be compared."""
         return " ".join(self.score.split()) or (f"what {self.persona} wants" if self.persona else OWN)
 
-    def open(self, game: str) -> Stage:
+    def open(self, game: str) -> ExperimentLevel:
         """Its level, ready to be searched.
 
         Raises:
@@ -70,7 +70,7 @@ class Cell:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Cell:
         """The inverse of `to_dict`."""
-        return cls(**{**data, "search": Search(**data["search"])})
+        return cls(**{**data, "search": SearchSpec(**data["search"])})
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ from typing import Any
 
 from persona_evo.errors import InputError, Place, SettingsError, has_control, unknown
 from persona_evo.experiments.design import KEYS, MOST_REPLICATES, SEARCH_KEYS, Cell, Experiment, check
-from persona_evo.experiments.run import Search
+from persona_evo.experiments.run import SearchSpec
 from persona_evo.games import registry, textfile
 
 MAX_BYTES = 2**20
@@ -84,10 +84,10 @@ def read(path: Path) -> Experiment:
     """
     text = textfile.read_text(path, MAX_BYTES, SettingsError)
     values = textfile.toml(text, str(path), SettingsError, 'lines such as game = "its_alive"')
-    return Reader(text, str(path), values, path.resolve().parent).experiment(path.stem)
+    return ExperimentReader(text, str(path), values, path.resolve().parent).experiment(path.stem)
 
 
-class Reader:
+class ExperimentReader:
     """Takes an experiment out of a TOML file's values and refuses what is wrong with its place.
 
     Args:
@@ -236,7 +236,7 @@ class Reader:
             words[key] = value
         if words["score"] and words["persona"]:
             raise self.wrong("a score and a persona", "persona", *found["persona"][1], expected="one of them")
-        search = Search()
+        search = SearchSpec()
         for key in SEARCH_KEYS:
             if key in found:
                 value, where = found[key]

@@ -23,7 +23,7 @@ from persona_evo.connect.traces import Trace
 from persona_evo.errors import InputError, Place, RunError
 from persona_evo.experiments.design import Cell, Experiment
 from persona_evo.experiments.run import Growth, search
-from persona_evo.experiments.subject import Stage
+from persona_evo.experiments.subject import ExperimentLevel
 from persona_evo.games import trust
 from persona_evo.jobs import runner, schema
 from persona_evo.jobs.cache import WorkerCache
@@ -42,7 +42,7 @@ _EVERY = 0.2
 """Seconds between two words of how far a search is."""
 
 
-class Task(NamedTuple):
+class SearchTask(NamedTuple):
     """A search, as it can be sent anywhere. number: of its cell. folder: where logs of a connected game that fails are
     kept, "" for a temporary one."""
 
@@ -60,7 +60,7 @@ class Task(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Record:
+class SearchRecord:
     """What a search came to; `growth` and `best` as in `one.Run`. seconds: the only value that may differ in a second
     run."""
 
@@ -108,7 +108,7 @@ class Record:
         )
 
     @classmethod
-    def from_row(cls, data: dict[str, Any], place: Place) -> Record:
+    def from_row(cls, data: dict[str, Any], place: Place) -> SearchRecord:
         """The search that a line holds.
 
         Raises:
@@ -148,30 +148,30 @@ class Record:
 KIND = JobKind("experiment", CONFIG, RESULTS, SCHEMA, comparable=comparable)
 LINES = LineFormat(
     "result",
-    Record.to_json,
-    Record.from_row,
+    SearchRecord.to_json,
+    SearchRecord.from_row,
     lambda record: (record.cell, record.replicate, record.seed),
     lambda key: f"{key[0]}, replicate {key[1] + 1}",
 )
 
 
 @dataclass
-class Results:
+class ExperimentResults:
     """Searches of an experiment in their order. complete: False after Ctrl-C."""
 
     experiment: Experiment
-    records: list[Record]
+    records: list[SearchRecord]
     folder: Path | None = None
     complete: bool = True
 
-    def of(self, cell: Cell) -> list[Record]:
+    def of(self, cell: Cell) -> list[SearchRecord]:
         """The searches of a cell."""
         return [record for record in self.records if record.cell == cell.label]
 
 
 def conduct(
     experiment: Experiment, folder: Path | None = None, *, jobs: int = 1, progress: Tell | None = None
-) -> Results:
+) -> ExperimentResults:
     """Make all searches that are not there yet.
 
     Args:
@@ -182,8 +182,8 @@ def conduct(
     Raises:
         PersonaEvoError: no such game, level or setting; the folder is another's, or damaged; the game fails.
     """
-    results, logs = Results(experiment, [], folder), "" if folder is None else str(folder)
-    tasks = [Task(experiment.game, experiment.cells[c], c, r, seed, logs) for c, r, seed in experiment.tasks()]
+    results, logs = ExperimentResults(experiment, [], folder), "" if folder is None else str(folder)
+    tasks = [SearchTask(experiment.game, experiment.cells[c], c, r, seed, logs) for c, r, seed in experiment.tasks()]
     with ExitStack() as stack:
         stack.callback(_stages.clear)
         config, journal = configuration(experiment), None
@@ -199,13 +199,13 @@ def conduct(
     return results
 
 
-def kept(folder: Path, experiment: Experiment) -> list[Record]:
+def kept(folder: Path, experiment: Experiment) -> list[SearchRecord]:
     """The searches that a folder holds.
 
     Raises:
         RunError: they are damaged.
     """
-    tasks = [Task(experiment.game, experiment.cells[c], c, r, seed) for c, r, seed in experiment.tasks()]
+    tasks = [SearchTask(experiment.game, experiment.cells[c], c, r, seed) for c, r, seed in experiment.tasks()]
     return Journal(folder / RESULTS, LINES).read([task.key for task in tasks])
 
 
@@ -258,7 +258,7 @@ class _Reporter:
         tell: called now and then, None for nobody.
     """
 
-    def __init__(self, tasks: Sequence[Task], done: int, tell: Tell | None) -> None:
+    def __init__(self, tasks: Sequence[SearchTask], done: int, tell: Tell | None) -> None:
         sizes = [task.cell.search.rollouts for task in tasks]
         self._tasks, self._tell = tasks, tell
         self._number, self._total, self._done = done, sum(sizes), sum(sizes[:done])
@@ -270,14 +270,14 @@ class _Reporter:
         if time.monotonic() - self._clock > _EVERY:
             self._report(self._tasks[self._number], self._done + rollouts)
 
-    def finished(self, records: Sequence[Record]) -> None:
+    def finished(self, records: Sequence[SearchRecord]) -> None:
         """Report searches that are finished."""
         tasks = self._tasks[self._number : self._number + len(records)]
         self._number += len(tasks)
         self._done += sum(task.cell.search.rollouts for task in tasks)
         self._report(tasks[-1], self._done)
 
-    def _report(self, task: Task, rollouts: int) -> None:
+    def _report(self, task: SearchTask, rollouts: int) -> None:
         if self._tell is None:
             return
         now = time.monotonic()
@@ -287,7 +287,7 @@ class _Reporter:
         self._tell(Progress(rollouts, self._total, self._forecast.left, what))
 
 
-def _made(tasks: Sequence[Task], workers: Workers, reporter: _Reporter) -> Iterable[list[Record]]:
+def _made(tasks: Sequence[SearchTask], workers: Workers, reporter: _Reporter) -> Iterable[list[SearchRecord]]:
     """Searches in their order: one by one in this process, or by workers."""
     if workers.alone:
         return ([make(task, reporter.making)] for task in tasks)
@@ -295,23 +295,23 @@ def _made(tasks: Sequence[Task], workers: Workers, reporter: _Reporter) -> Itera
     return Dispatch(workers, make_all, None, tasks, [task.number for task in tasks], thought)
 
 
-_stages: WorkerCache[Stage] = WorkerCache(3, lambda stage: stage.close())
+_stages: WorkerCache[ExperimentLevel] = WorkerCache(3, lambda stage: stage.close())
 """By game and combination."""
 
 
-def make_all(_: None, tasks: Sequence[Task]) -> Iterator[Record]:
+def make_all(_: None, tasks: Sequence[SearchTask]) -> Iterator[SearchRecord]:
     """The searches of some tasks (this is what workers run)."""
     return map(make, tasks)
 
 
-def make(task: Task, progress: Callable[[int], object] | None = None) -> Record:
+def make(task: SearchTask, progress: Callable[[int], object] | None = None) -> SearchRecord:
     """The search of a task."""
     cell = task.cell
     stage = _stages.get((task.game, repr(cell.to_dict())), lambda: cell.open(task.game))
     if task.folder:
         stage.keep_in(Path(task.folder))
     made = search(stage, cell.search, task.seed, score=cell.score, persona=cell.persona, progress=progress)
-    return Record(
+    return SearchRecord(
         cell.label,
         task.replicate,
         task.seed,

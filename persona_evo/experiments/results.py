@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from persona_evo.connect.search import INSIDE
 from persona_evo.experiments.design import Cell
-from persona_evo.experiments.job import Record, Results
+from persona_evo.experiments.job import ExperimentResults, SearchRecord
 from persona_evo.experiments.run import Growth
 from persona_evo.intervals import Interval, mean_interval
 from persona_evo.statistics import NO_VARIATION, Test, holm, mann_whitney
@@ -29,7 +29,7 @@ CORRECTION = "Mann-Whitney U, two-sided; p corrected for the number of compariso
 
 
 @dataclass(frozen=True)
-class Summary:
+class CellSummary:
     """The best scores of a cell: mean with its 95 % interval, standard deviation, quartiles. goal: what was searched
     for. proven: how many searches proved that no way to play scores more."""
 
@@ -46,7 +46,7 @@ class Summary:
     proven: int
 
 
-class Comparison(NamedTuple):
+class CellComparison(NamedTuple):
     """Two cells. share: of the pairs of searches in which the first one scores more, ties counting half. corrected: p
     of the test, by Holm over the comparisons of the experiment."""
 
@@ -78,7 +78,7 @@ class Curve(NamedTuple):
     deviation: NDArray[np.float64]
 
 
-def summaries(results: Results) -> list[Summary]:
+def summaries(results: ExperimentResults) -> list[CellSummary]:
     """One for each cell that has results."""
     found = []
     for cell in results.experiment.cells:
@@ -88,10 +88,10 @@ def summaries(results: Results) -> list[Summary]:
     return found
 
 
-def _summary(cell: Cell, records: Sequence[Record]) -> Summary:
+def _summary(cell: Cell, records: Sequence[SearchRecord]) -> CellSummary:
     scores = np.array([r.score for r in records])
     low, median, high = (float(np.percentile(scores, q)) for q in (25, 50, 75))
-    return Summary(
+    return CellSummary(
         cell.label,
         cell.goal,
         len(scores),
@@ -106,7 +106,7 @@ def _summary(cell: Cell, records: Sequence[Record]) -> Summary:
     )
 
 
-def comparisons(results: Results) -> list[Comparison]:
+def comparisons(results: ExperimentResults) -> list[CellComparison]:
     """The cells that differ in one thing alone and were searched for the same, each pair that has results."""
     cells = results.experiment.cells
     scores = [[r.score for r in results.of(cell)] for cell in cells]
@@ -114,12 +114,12 @@ def comparisons(results: Results) -> list[Comparison]:
     tests = [mann_whitney(scores[a], scores[b]) for a, b in pairs]
     corrected = holm([test.p for test in tests])
     return [
-        Comparison(cells[a].label, cells[b].label, test.statistic / (len(scores[a]) * len(scores[b])), test, p)
+        CellComparison(cells[a].label, cells[b].label, test.statistic / (len(scores[a]) * len(scores[b])), test, p)
         for (a, b), test, p in zip(pairs, tests, corrected, strict=True)
     ]
 
 
-def apart(results: Results) -> list[str]:
+def apart(results: ExperimentResults) -> list[str]:
     """That cells with different goals are not compared, in words; [] where all have the same."""
     goals = {
         goal: [cell.label for cell in cells if results.of(cell)] for goal, cells in results.experiment.goals().items()
@@ -134,7 +134,7 @@ def apart(results: Results) -> list[str]:
     ]
 
 
-def unfit_constants(results: Results) -> list[str]:
+def unfit_constants(results: ExperimentResults) -> list[str]:
     """Where UCB1's constant is far from the scores that were found, in sentences, one for each goal and constant.
 
     Scores are not scaled, so a constant that is 10 times their spread makes a search look everywhere alike, and one
@@ -142,7 +142,7 @@ def unfit_constants(results: Results) -> list[str]:
     search to the highest best one. Inside the root a constant weighs as much as its root does outside. Searches that
     know every way to play need no constant.
     """
-    groups: dict[tuple[str, float, str], list[Record]] = {}
+    groups: dict[tuple[str, float, str], list[SearchRecord]] = {}
     for cell in results.experiment.cells:
         key = cell.goal, float(cell.search.uct_constant), cell.search.constant
         groups.setdefault(key, []).extend(r for r in results.of(cell) if not r.proven)
@@ -168,7 +168,7 @@ def _round(value: float) -> float:
     return float(f"{value:.0e}")
 
 
-def curve(records: Sequence[Record], rollouts: int) -> Curve:
+def curve(records: Sequence[SearchRecord], rollouts: int) -> Curve:
     """How the best score grows, up to so many rollouts. A search that ended before keeps what it had."""
     points = np.unique(np.linspace(1, rollouts, min(POINTS, rollouts)).round())
     grown = np.array([_along(r.growth, points) for r in records])

@@ -13,7 +13,7 @@ from persona_evo.connect.search import INSIDE, OUTSIDE, Ordering
 from persona_evo.connect.traces import Trace
 from persona_evo.connect.tree import PrefixTree
 from persona_evo.errors import SettingsError, unknown
-from persona_evo.experiments.subject import Source, Stage, open_stage
+from persona_evo.experiments.subject import ExperimentLevel, Source, open_stage
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
 
@@ -30,7 +30,7 @@ Growth = list[tuple[int, float]]
 
 
 @dataclass(frozen=True)
-class Search:
+class SearchSpec:
     """How a search is made.
 
     rollouts: at most; fewer where everything is known before. workers: rollouts under way at once. uct_constant: near
@@ -138,7 +138,7 @@ def run(
     Raises:
         PersonaEvoError: no such game, level or setting; or the game fails.
     """
-    how = Search(num_samples, num_workers, uct_constant, constant, str(terminal_treatment).lower(), save_best_path)
+    how = SearchSpec(num_samples, num_workers, uct_constant, constant, str(terminal_treatment).lower(), save_best_path)
     stage = open_stage(factory, level, settings, num_workers)
     try:
         return search(stage, how, seed, score=score, persona=persona, tell=callback)
@@ -147,8 +147,8 @@ def run(
 
 
 def search(
-    stage: Stage,
-    how: Search,
+    stage: ExperimentLevel,
+    how: SearchSpec,
     seed: int,
     *,
     score: str = "",

@@ -11,7 +11,7 @@ from persona_evo.connect import description, description_file, traces
 from persona_evo.connect.description import Description, LevelName
 from persona_evo.connect.game import of
 from persona_evo.connect.process_start import Factory
-from persona_evo.connect.search import Ordering, Search
+from persona_evo.connect.search import ConnectedSearch, Ordering
 from persona_evo.connect.session import Session
 from persona_evo.connect.traces import Trace
 from persona_evo.connect.within import Within
@@ -28,7 +28,7 @@ Source: TypeAlias = "str | Path | Game | Description | Factory"
 file of one, a program), or what starts a program: factory(address, port, nonce) -> Popen."""
 
 
-class Stage:
+class ExperimentLevel:
     """A level of the catalog, or of a game of one's own, in this process.
 
     Args:
@@ -67,10 +67,10 @@ class Stage:
 
     def search(
         self, utility: Formula, policy: TreePolicy, settings: SearchSettings, ordering: Ordering, seed: int, most: int
-    ) -> Search:
+    ) -> ConnectedSearch:
         """A search that has not begun."""
         within = Within(self.game, self.level)
-        return Search(self.game, within, 0, utility, policy, settings, ordering, seed, most)
+        return ConnectedSearch(self.game, within, 0, utility, policy, settings, ordering, seed, most)
 
     def replay(self, trace: Trace, screen: bool = True, delay: float | None = None) -> None:
         """Play a trace again, where that can be watched.
@@ -91,7 +91,7 @@ class Stage:
         """Nothing runs here."""
 
 
-class Connected(Stage):
+class Connected(ExperimentLevel):
     """A level of a connected game, whose processes run until `close`.
 
     Args:
@@ -123,11 +123,11 @@ class Connected(Stage):
 
     def search(
         self, utility: Formula, policy: TreePolicy, settings: SearchSettings, ordering: Ordering, seed: int, most: int
-    ) -> Search:
+    ) -> ConnectedSearch:
         """A search that has not begun."""
         ordering = dataclasses.replace(ordering, mode=self._session.mode)
         pool = self._session.pool(self._name)
-        return Search(self.game, pool, self._name.seed, utility, policy, settings, ordering, seed, most)
+        return ConnectedSearch(self.game, pool, self._name.seed, utility, policy, settings, ordering, seed, most)
 
     def replay(self, trace: Trace, screen: bool = True, delay: float | None = None) -> None:
         """Let the game play a trace in its window.
@@ -148,7 +148,7 @@ class Connected(Stage):
 
 def open_stage(
     source: Source, level: str = "", settings: Mapping[str, Any] | str | None = None, workers: int = 1
-) -> Stage:
+) -> ExperimentLevel:
     """Make a level ready to be searched.
 
     Args:
@@ -170,7 +170,7 @@ def open_stage(
                 found=settings,
                 expected="options of its levels by name",
             )
-        return Stage(game, _level(game, level, settings or {}))
+        return ExperimentLevel(game, _level(game, level, settings or {}))
     if isinstance(settings, str):
         level, settings = _with_variant(level, settings), {}
     merged = {**about.settings, **(settings or {})}

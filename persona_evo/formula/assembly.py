@@ -25,7 +25,7 @@ LOG_LIMIT = 1000.0
 """More than the magnitude of the logarithm of any double."""
 
 
-class Number:
+class AssemblyNumber:
     """A number while code is written: a register, or a constant.
 
     Operators write the plain operation of IEEE 754, as Python's do.
@@ -51,42 +51,42 @@ class Number:
     ) -> None:
         self.writer, self.name, self.wide, self.most, self.least, self.value = writer, name, wide, most, least, value
 
-    def __add__(self, other: Number | float) -> Number:
+    def __add__(self, other: AssemblyNumber | float) -> AssemblyNumber:
         other = self.writer.number(other)
         return self.writer.operation("fadd", self, other, most=self.most + other.most)
 
-    def __sub__(self, other: Number | float) -> Number:
+    def __sub__(self, other: AssemblyNumber | float) -> AssemblyNumber:
         other = self.writer.number(other)
         return self.writer.operation("fsub", self, other, most=self.most + other.most)
 
-    def __mul__(self, other: Number | float) -> Number:
+    def __mul__(self, other: AssemblyNumber | float) -> AssemblyNumber:
         other = self.writer.number(other)
         most = self.most * other.most if self.most and other.most else 0.0
         return self.writer.operation("fmul", self, other, most=most, least=self.least * other.least)
 
-    def __truediv__(self, other: Number | float) -> Number:
+    def __truediv__(self, other: AssemblyNumber | float) -> AssemblyNumber:
         """The quotient; `most` is that of divisors other than zero."""
         other = self.writer.number(other)
         most = self.most / other.least if other.least else math.inf
         least = self.least / other.most if other.most else 0.0
         return self.writer.operation("fdiv", self, other, most=most, least=least)
 
-    def __rmul__(self, other: float) -> Number:
+    def __rmul__(self, other: float) -> AssemblyNumber:
         return self.writer.number(other) * self
 
-    def __neg__(self) -> Number:
+    def __neg__(self) -> AssemblyNumber:
         return self.writer.operation("fneg", self, most=self.most, least=self.least)
 
-    def __gt__(self, other: Number | float) -> Truth:
+    def __gt__(self, other: AssemblyNumber | float) -> Truth:
         return self.writer.comparison("ogt", self, self.writer.number(other))
 
-    def __ge__(self, other: Number | float) -> Truth:
+    def __ge__(self, other: AssemblyNumber | float) -> Truth:
         return self.writer.comparison("oge", self, self.writer.number(other))
 
-    def __lt__(self, other: Number | float) -> Truth:
+    def __lt__(self, other: AssemblyNumber | float) -> Truth:
         return self.writer.comparison("olt", self, self.writer.number(other))
 
-    def __le__(self, other: Number | float) -> Truth:
+    def __le__(self, other: AssemblyNumber | float) -> Truth:
         return self.writer.comparison("ole", self, self.writer.number(other))
 
 
@@ -99,15 +99,15 @@ class Truth:
     wide: bool
 
 
-Real = TypeVar("Real", float, Number)
+Real = TypeVar("Real", float, AssemblyNumber)
 """What definitions that serve Python and machine code are written over."""
 
 
 @overload
 def where(condition: bool, a: float, b: float) -> float: ...
 @overload
-def where(condition: Truth, a: Number | float, b: Number | float) -> Number: ...
-def where(condition: bool | Truth, a: Number | float, b: Number | float) -> Number | float:
+def where(condition: Truth, a: AssemblyNumber | float, b: AssemblyNumber | float) -> AssemblyNumber: ...
+def where(condition: bool | Truth, a: AssemblyNumber | float, b: AssemblyNumber | float) -> AssemblyNumber | float:
     """a where the condition holds, else b; both are computed."""
     if isinstance(condition, Truth):
         return condition.writer.select(condition, condition.writer.number(a), condition.writer.number(b))
@@ -117,10 +117,10 @@ def where(condition: bool | Truth, a: Number | float, b: Number | float) -> Numb
 @overload
 def root(x: float) -> float: ...
 @overload
-def root(x: Number) -> Number: ...
-def root(x: Number | float) -> Number | float:
+def root(x: AssemblyNumber) -> AssemblyNumber: ...
+def root(x: AssemblyNumber | float) -> AssemblyNumber | float:
     """The square root of a number that is not negative."""
-    if isinstance(x, Number):
+    if isinstance(x, AssemblyNumber):
         return x.writer.call("sqrt", x, math.sqrt(x.most), math.sqrt(x.least))
     return math.sqrt(x)
 
@@ -138,11 +138,11 @@ class Writer:
         self.lines: list[str] = []
         self._names: dict[str, str] = {}
 
-    def number(self, x: Number | float) -> Number:
+    def number(self, x: AssemblyNumber | float) -> AssemblyNumber:
         """A number as it is, or a constant."""
-        if isinstance(x, Number):
+        if isinstance(x, AssemblyNumber):
             return x
-        return Number(self, f"0x{struct.unpack('<Q', struct.pack('<d', x))[0]:016X}", False, abs(x), abs(x), x)
+        return AssemblyNumber(self, f"0x{struct.unpack('<Q', struct.pack('<d', x))[0]:016X}", False, abs(x), abs(x), x)
 
     def write(self, instruction: str, wide: bool = False) -> str:
         """The register that holds the result of an instruction; equal instructions are written once."""
@@ -152,34 +152,36 @@ class Writer:
             (self.lines if wide else self.before).append(f"{name} = {instruction}")
         return name
 
-    def operation(self, name: str, *operands: Number, most: float = math.inf, least: float = 0.0) -> Number:
+    def operation(
+        self, name: str, *operands: AssemblyNumber, most: float = math.inf, least: float = 0.0
+    ) -> AssemblyNumber:
         """An instruction on numbers, whose result is a number."""
         wide = any(x.wide for x in operands)
         result = self.write(f"{name} {_kind(wide)} {', '.join(self.spelled(x, wide) for x in operands)}", wide)
-        return Number(self, result, wide, most, least)
+        return AssemblyNumber(self, result, wide, most, least)
 
-    def comparison(self, predicate: str, a: Number, b: Number) -> Truth:
+    def comparison(self, predicate: str, a: AssemblyNumber, b: AssemblyNumber) -> Truth:
         """Whether a stands in this relation to b."""
         wide = a.wide or b.wide
         text = f"fcmp {predicate} {_kind(wide)} {self.spelled(a, wide)}, {self.spelled(b, wide)}"
         return Truth(self, self.write(text, wide), wide)
 
-    def select(self, condition: Truth, a: Number, b: Number) -> Number:
+    def select(self, condition: Truth, a: AssemblyNumber, b: AssemblyNumber) -> AssemblyNumber:
         """a where the condition holds, else b."""
         wide = condition.wide or a.wide or b.wide
         kind, truth = _kind(wide), condition.name
         if wide and not condition.wide:
             truth = self._splat("i1", truth)
         text = f"select {_kind(wide, 'i1')} {truth}, {kind} {self.spelled(a, wide)}, {kind} {self.spelled(b, wide)}"
-        return Number(self, self.write(text, wide), wide, max(a.most, b.most), min(a.least, b.least))
+        return AssemblyNumber(self, self.write(text, wide), wide, max(a.most, b.most), min(a.least, b.least))
 
-    def call(self, function: str, x: Number, most: float, least: float = 0.0) -> Number:
+    def call(self, function: str, x: AssemblyNumber, most: float, least: float = 0.0) -> AssemblyNumber:
         """One of LLVM's functions of one number."""
         kind = _kind(x.wide)
         text = f"call {kind} @llvm.{function}.{_suffix(x.wide)}({kind} {x.name})"
-        return Number(self, self.write(text, x.wide), x.wide, most, least)
+        return AssemblyNumber(self, self.write(text, x.wide), x.wide, most, least)
 
-    def spelled(self, x: Number, wide: bool) -> str:
+    def spelled(self, x: AssemblyNumber, wide: bool) -> str:
         """A number as an operand; a single one stands for all lanes."""
         if not wide or x.wide:
             return x.name
@@ -207,7 +209,7 @@ def _repeated(kind: str, name: str) -> str:
     return f"<{', '.join([f'{kind} {name}'] * LANES)}>"
 
 
-def limit(x: Number) -> Number:
+def limit(x: AssemblyNumber) -> AssemblyNumber:
     """A number, which is never NaN, brought into ±LIMIT."""
     if x.most <= LIMIT:
         return x
@@ -217,7 +219,7 @@ def limit(x: Number) -> Number:
     return x
 
 
-def clean(x: Number) -> Number:
+def clean(x: AssemblyNumber) -> AssemblyNumber:
     """A number that comes from outside as formulas see it: NaN counts as 0, beyond ±LIMIT it is ±LIMIT."""
     if x.most <= LIMIT:
         return x
@@ -225,40 +227,40 @@ def clean(x: Number) -> Number:
     return limit(x)
 
 
-def add(a: Number, b: Number) -> Number:
+def add(a: AssemblyNumber, b: AssemblyNumber) -> AssemblyNumber:
     """The sum."""
     return limit(a + b)
 
 
-def sub(a: Number, b: Number) -> Number:
+def sub(a: AssemblyNumber, b: AssemblyNumber) -> AssemblyNumber:
     """The difference."""
     return limit(a - b)
 
 
-def mul(a: Number, b: Number) -> Number:
+def mul(a: AssemblyNumber, b: AssemblyNumber) -> AssemblyNumber:
     """The product."""
     return limit(a * b)
 
 
-def div(a: Number, b: Number) -> Number:
+def div(a: AssemblyNumber, b: AssemblyNumber) -> AssemblyNumber:
     """The quotient, 1 where the divisor is 0."""
     if b.value is not None:
         return limit(a / b) if b.value else b.writer.number(1.0)
     return where(b.writer.comparison("oeq", b, b.writer.number(0.0)), 1.0, limit(a / b))
 
 
-def magnitude(x: Number) -> Number:
+def magnitude(x: AssemblyNumber) -> AssemblyNumber:
     """The magnitude."""
     return x.writer.call("fabs", x, x.most, x.least)
 
 
-def log(x: Number) -> Number:
+def log(x: AssemblyNumber) -> AssemblyNumber:
     """The logarithm of the magnitude, 0 of 0."""
     x = where(x.writer.comparison("oeq", x, x.writer.number(0.0)), 1.0, magnitude(x))
     return x.writer.call("log", x, LOG_LIMIT)
 
 
-def exp(x: Number) -> Number:
+def exp(x: AssemblyNumber) -> AssemblyNumber:
     """e to the power, which is brought into ±EXPONENT_LIMIT."""
     if x.most > EXPONENT_LIMIT:
         x = where(x < EXPONENT_LIMIT, x, EXPONENT_LIMIT)

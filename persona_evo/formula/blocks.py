@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from persona_evo.formula.arithmetic import LIMIT
-from persona_evo.formula.assembly import LANES, Number, Writer
+from persona_evo.formula.assembly import LANES, AssemblyNumber, Writer
 from persona_evo.formula.core import Formula
 from persona_evo.formula.native import OPTIMISED, emit
 
 
-class Layout(Protocol):
+class RowLayout(Protocol):
     """Where what is read here lies in a row."""
 
     @property
@@ -39,7 +39,7 @@ class Scored(Protocol):
     """A formula over rows."""
 
     @property
-    def columns(self) -> Layout:
+    def columns(self) -> RowLayout:
         """The layout of a row."""
 
     @property
@@ -68,7 +68,7 @@ class _Lanes:
     def __init__(
         self,
         writer: Writer,
-        columns: Layout,
+        columns: RowLayout,
         rows: Sequence[tuple[str, int]],
         parent_visits: str,
         depth: Sequence[str],
@@ -77,22 +77,22 @@ class _Lanes:
         self._writer, self._rows, self._parent_visits, self._depth = writer, rows, parent_visits, depth
 
     @property
-    def parent_visits(self) -> Number:
+    def parent_visits(self) -> AssemblyNumber:
         return _count(self._writer, self._writer.write(f"sitofp i64 {self._parent_visits} to double"), False)
 
     @property
-    def depth(self) -> Number:
+    def depth(self) -> AssemblyNumber:
         if len(self._depth) == 1:
             return _count(self._writer, self._writer.write(f"sitofp i64 {self._depth[0]} to double"), False)
         singles = [self._line(f"sitofp i64 {depth} to double") for depth in self._depth]
         return _count(self._writer, self._joined("double", singles), True)
 
-    def number(self, column: int) -> Number:
+    def number(self, column: int) -> AssemblyNumber:
         places = [self.place(lane, column) for lane in range(LANES)]
         joined = self._joined("double", [self._line(f"load double, double* {place}") for place in places])
-        return Number(self._writer, joined, True)
+        return AssemblyNumber(self._writer, joined, True)
 
-    def whole(self, column: int) -> Number:
+    def whole(self, column: int) -> AssemblyNumber:
         singles = []
         for row, offset in self._rows:
             whole = self._line(f"bitcast double* {row} to i32*")
@@ -116,8 +116,8 @@ class _Lanes:
         return joined
 
 
-def _count(writer: Writer, name: str, wide: bool) -> Number:
-    return Number(writer, name, wide, most=2.0**63, least=1.0)
+def _count(writer: Writer, name: str, wide: bool) -> AssemblyNumber:
+    return AssemblyNumber(writer, name, wide, most=2.0**63, least=1.0)
 
 
 def _loop(writer: Writer, count: str) -> list[str]:
@@ -138,15 +138,15 @@ def _loop(writer: Writer, count: str) -> list[str]:
     ]
 
 
-def _scored(scoring: Scored, writer: Writer, lanes: _Lanes) -> Number:
+def _scored(scoring: Scored, writer: Writer, lanes: _Lanes) -> AssemblyNumber:
     kept = {name: scoring.columns.kept + i for i, name in enumerate(scoring.kept)}
 
-    def load(symbol: str) -> Number:
+    def load(symbol: str) -> AssemblyNumber:
         if symbol in kept:
             part = lanes.number(kept[symbol])
             part.most = LIMIT
             return part
-        number: Number = scoring.definitions[symbol](lanes)
+        number: AssemblyNumber = scoring.definitions[symbol](lanes)
         return number
 
     assert scoring.rest is not None
@@ -154,7 +154,7 @@ def _scored(scoring: Scored, writer: Writer, lanes: _Lanes) -> Number:
 
 
 @dataclass(frozen=True)
-class Score:
+class BlockScore:
     """`void score(const double *row, i64 count, i64 parent_visits, i64 depth, double *out)`: scores of siblings.
 
     They are those of `count` consecutive slots from `row` on, and written to out[0] to out[count - 1]. LANES at a time
@@ -237,7 +237,7 @@ class Rescore:
 class _Plain:
     """A slot in Python; row: float64[width]."""
 
-    columns: Layout
+    columns: RowLayout
     row: NDArray[np.float64]
     parent_visits: float
     depth: float

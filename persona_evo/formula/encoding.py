@@ -15,7 +15,7 @@ from persona_evo.formula.primitive import Primitive
 from persona_evo.formula.primitives import PRIMITIVES
 
 
-class Code(NamedTuple):
+class StackCode(NamedTuple):
     """What the interpreter runs.
 
     Attributes:
@@ -28,14 +28,14 @@ class Code(NamedTuple):
     constants: NDArray[np.float64]
 
 
-def encode(formula: Formula, order: Sequence[str]) -> Code:
+def encode(formula: Formula, order: Sequence[str]) -> StackCode:
     """The code of a formula over variables in this order.
 
     Arithmetic on symbols and numbers becomes one word with its operands (see the opcodes in `primitives`). Where an
     operation is commutative and only its left operand is a leaf, the two change places first, which is exact.
     """
     (words,), constants = encode_all([formula], order)
-    return Code(np.array(words, dtype=np.int64), np.array(constants, dtype=np.float64))
+    return StackCode(np.array(words, dtype=np.int64), np.array(constants, dtype=np.float64))
 
 
 def encode_all(formulas: Sequence[Formula], order: Sequence[str]) -> tuple[list[list[int]], list[float]]:

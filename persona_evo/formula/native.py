@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from persona_evo.compiling import INTERPRET
 from persona_evo.errors import FormulaError, unknown
-from persona_evo.formula.assembly import Number, Writer, clean, declarations
+from persona_evo.formula.assembly import AssemblyNumber, Writer, clean, declarations
 from persona_evo.formula.core import Formula
 from persona_evo.formula.primitives import PRIMITIVES
 
@@ -44,7 +44,7 @@ _ARGUMENTS: dict[str, Any] = {
 }
 
 
-class Source(Protocol):
+class NativeSource(Protocol):
     """A function that can be compiled, or run in Python; equal ones are compiled once."""
 
     @property
@@ -76,7 +76,7 @@ class Native:
         engine: what holds the machine code.
     """
 
-    def __init__(self, source: Source, address: int = 0, engine: ExecutionEngine | None = None) -> None:
+    def __init__(self, source: NativeSource, address: int = 0, engine: ExecutionEngine | None = None) -> None:
         self.source, self.address = source, address
         self._engine = engine
         if address:
@@ -91,7 +91,7 @@ class Native:
         return self._call(*arguments)
 
 
-def emit(writer: Writer, formula: Formula, load: Callable[[str], Number]) -> Number:
+def emit(writer: Writer, formula: Formula, load: Callable[[str], AssemblyNumber]) -> AssemblyNumber:
     """Write the instructions of a formula.
 
     Args:
@@ -102,7 +102,7 @@ def emit(writer: Writer, formula: Formula, load: Callable[[str], Number]) -> Num
     Returns:
         The value, within ±LIMIT, never -0.
     """
-    stack: list[Number] = []
+    stack: list[AssemblyNumber] = []
     for token in formula.tokens:
         if isinstance(token, float):
             stack.append(writer.number(token))
@@ -121,14 +121,14 @@ def emit(writer: Writer, formula: Formula, load: Callable[[str], Number]) -> Num
     return stack[0] + 0.0
 
 
-def loaded(writer: Writer, pointer: str, index: int) -> Number:
+def loaded(writer: Writer, pointer: str, index: int) -> AssemblyNumber:
     """The double at a place behind a pointer, which does not change while the function runs."""
     at = writer.write(f"getelementptr double, double* {pointer}, i64 {index}")
-    return Number(writer, writer.write(f"load double, double* {at}"), False)
+    return AssemblyNumber(writer, writer.write(f"load double, double* {at}"), False)
 
 
 @dataclass(frozen=True)
-class Row:
+class RowFunction:
     """The function `double f(const double *row)` of a formula.
 
     Attributes:
@@ -211,10 +211,10 @@ def _check(formula: Formula, order: tuple[str, ...]) -> None:
 
 _numbers = itertools.count()
 _lock = threading.RLock()
-_memory: OrderedDict[Source, Native] = OrderedDict()
+_memory: OrderedDict[NativeSource, Native] = OrderedDict()
 
 
-def compile_all(sources: Sequence[Source]) -> list[Native]:
+def compile_all(sources: Sequence[NativeSource]) -> list[Native]:
     """Functions as machine code: those in memory as they are, the others compiled at once."""
     with _lock:
         missing = [s for s in dict.fromkeys(sources) if s not in _memory]
@@ -228,7 +228,7 @@ def compile_all(sources: Sequence[Source]) -> list[Native]:
         return [found[s] for s in sources]
 
 
-def _compile(sources: Sequence[Source]) -> list[Native]:
+def _compile(sources: Sequence[NativeSource]) -> list[Native]:
     if INTERPRET or not sources:
         return [Native(source) for source in sources]
     import llvmlite.binding as llvm
@@ -245,7 +245,7 @@ def _compile(sources: Sequence[Source]) -> list[Native]:
     return [Native(source, engine.get_function_address(name), engine) for source, name in names.items()]
 
 
-def assembly(functions: dict[str, Source]) -> str:
+def assembly(functions: dict[str, NativeSource]) -> str:
     """Functions, by name, as a module in LLVM's assembly language."""
     lines = declarations()
     for name, source in functions.items():
@@ -284,4 +284,4 @@ def formula_on_row(formula: Formula, order: Sequence[str]) -> Native:
     Raises:
         FormulaError: a symbol is not in `order`.
     """
-    return compile_all([Row(formula, tuple(order))])[0]
+    return compile_all([RowFunction(formula, tuple(order))])[0]

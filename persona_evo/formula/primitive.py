@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from persona_evo.formula.assembly import Number
+from persona_evo.formula.assembly import AssemblyNumber
 from persona_evo.formula.interval_rules import Span
 from persona_evo.formula.rewrite_rules import Rule
 
@@ -56,7 +56,7 @@ class Primitive:
     function: Callable[..., float]
     interval: Callable[..., Span]
     intervals: Callable[..., Spans]
-    native: Callable[..., Number]
+    native: Callable[..., AssemblyNumber]
     rewrite: Rule
     sympy: Callable[..., Any]
     sympy_class: str = ""

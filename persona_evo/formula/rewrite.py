@@ -12,21 +12,21 @@ from __future__ import annotations
 from persona_evo.formula.core import Formula, arity
 from persona_evo.formula.primitive import Primitive
 from persona_evo.formula.primitives import PRIMITIVES
-from persona_evo.formula.rewrite_rules import Node, number
+from persona_evo.formula.rewrite_rules import Expression, number
 
 
 def canonical(formula: Formula) -> Formula:
     """The canonical form of a formula: never larger, and bit for bit equal on every input."""
-    stack: list[Node] = []
+    stack: list[Expression] = []
     for token in formula.tokens:
         needed = arity(token)
         args = stack[len(stack) - needed :]
         del stack[len(stack) - needed :]
-        stack.append(build(str(token), *args) if needed else Node(token, (), (token,)))
+        stack.append(build(str(token), *args) if needed else Expression(token, (), (token,)))
     return Formula(stack[0].tokens)
 
 
-def build(name: str, *args: Node) -> Node:
+def build(name: str, *args: Expression) -> Expression:
     """An operation on expressions in canonical form, in canonical form."""
     primitive = PRIMITIVES[name]
     values = [a.value for a in args]
@@ -38,10 +38,10 @@ def build(name: str, *args: Node) -> Node:
     if primitive.commutative:
         args = tuple(sorted(args, key=lambda a: _rank(primitive, a)))
     tokens = tuple(t for a in args for t in a.tokens)
-    return Node(name, args, (*tokens, name))
+    return Expression(name, args, (*tokens, name))
 
 
-def _rank(primitive: Primitive, a: Node) -> tuple[bool, int, tuple[tuple[bool, float, str], ...]]:
+def _rank(primitive: Primitive, a: Expression) -> tuple[bool, int, tuple[tuple[bool, float, str], ...]]:
     """Order of the operands of a commutative operation: large ones first; constants lead a product and end the rest."""
     last = (a.value is None) if primitive.constant_first else (a.value is not None)
     key = tuple((True, t, "") if isinstance(t, float) else (False, 0.0, t) for t in a.tokens)

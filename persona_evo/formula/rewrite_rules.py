@@ -15,7 +15,7 @@ from persona_evo.formula import arithmetic
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Node:
+class Expression:
     """An expression that no rule applies to.
 
     Attributes:
@@ -25,7 +25,7 @@ class Node:
     """
 
     token: str | float
-    args: tuple[Node, ...]
+    args: tuple[Expression, ...]
     tokens: tuple[str | float, ...]
 
     @property
@@ -34,34 +34,34 @@ class Node:
         return self.token if isinstance(self.token, float) else None
 
 
-Build: TypeAlias = Callable[..., Node]
+Build: TypeAlias = Callable[..., Expression]
 """From the name of an operation and its operands to the operation in canonical form."""
 
-Rule: TypeAlias = Callable[..., Node | None]
+Rule: TypeAlias = Callable[..., Expression | None]
 """From `Build` and the operands to what the operation becomes, None if no rule applies."""
 
 
-def number(value: float) -> Node:
+def number(value: float) -> Expression:
     """A constant."""
     value += 0.0
-    return Node(value, (), (value,))
+    return Expression(value, (), (value,))
 
 
-def same(a: Node, b: Node) -> bool:
+def same(a: Expression, b: Expression) -> bool:
     """Whether two expressions are written the same."""
     return a.tokens == b.tokens
 
 
-def _is(a: Node, name: str) -> bool:
+def _is(a: Expression, name: str) -> bool:
     return a.token == name and bool(a.args)
 
 
-def _truth(a: Node) -> bool:
+def _truth(a: Expression) -> bool:
     """Whether the value is 0 or 1."""
     return a.token in (">", ">=") and bool(a.args)
 
 
-def _not_negative(a: Node) -> bool:
+def _not_negative(a: Expression) -> bool:
     if a.value is not None:
         return a.value >= 0.0
     if _is(a, "*"):
@@ -69,7 +69,7 @@ def _not_negative(a: Node) -> bool:
     return _truth(a) or (a.token in ("abs", "sqrt", "exp") and bool(a.args))
 
 
-def add(build: Build, a: Node, b: Node) -> Node | None:
+def add(build: Build, a: Expression, b: Expression) -> Expression | None:
     """Rewrite a + b."""
     if a.value is not None:
         a, b = b, a
@@ -84,7 +84,7 @@ def add(build: Build, a: Node, b: Node) -> Node | None:
     return build("*", number(2.0), a) if same(a, b) else None
 
 
-def sub(build: Build, a: Node, b: Node) -> Node | None:
+def sub(build: Build, a: Expression, b: Expression) -> Expression | None:
     """Rewrite a - b."""
     if same(a, b):
         return number(0.0)
@@ -104,7 +104,7 @@ def sub(build: Build, a: Node, b: Node) -> Node | None:
     return None
 
 
-def mul(build: Build, a: Node, b: Node) -> Node | None:
+def mul(build: Build, a: Expression, b: Expression) -> Expression | None:
     """Rewrite a * b."""
     if b.value is not None:
         a, b = b, a
@@ -125,7 +125,7 @@ def mul(build: Build, a: Node, b: Node) -> Node | None:
     return None
 
 
-def div(build: Build, a: Node, b: Node) -> Node | None:
+def div(build: Build, a: Expression, b: Expression) -> Expression | None:
     """Rewrite a / b."""
     if b.value == 0.0 or same(a, b):
         return number(1.0)
@@ -140,7 +140,7 @@ def div(build: Build, a: Node, b: Node) -> Node | None:
     return None
 
 
-def neg(build: Build, a: Node) -> Node | None:
+def neg(build: Build, a: Expression) -> Expression | None:
     """Rewrite -a."""
     if _is(a, "neg"):
         return a.args[0]
@@ -156,20 +156,20 @@ def neg(build: Build, a: Node) -> Node | None:
 def _of_magnitude(name: str) -> Rule:
     """sqrt and log look at the magnitude only."""
 
-    def rule(build: Build, a: Node) -> Node | None:
+    def rule(build: Build, a: Expression) -> Expression | None:
         return build(name, a.args[0]) if _is(a, "neg") or _is(a, "abs") else None
 
     return rule
 
 
-def magnitude(build: Build, a: Node) -> Node | None:
+def magnitude(build: Build, a: Expression) -> Expression | None:
     """Rewrite abs(a)."""
     if _not_negative(a):
         return a
     return build("abs", a.args[0]) if _is(a, "neg") else None
 
 
-def keep(build: Build, *args: Node) -> Node | None:
+def keep(build: Build, *args: Expression) -> Expression | None:
     """Leave the operation as it is."""
     return None
 
@@ -177,7 +177,7 @@ def keep(build: Build, *args: Node) -> Node | None:
 def _extreme(name: str, other: str, apply: Callable[[float, float], float]) -> Rule:
     """min and max, which mirror each other."""
 
-    def rule(build: Build, a: Node, b: Node) -> Node | None:
+    def rule(build: Build, a: Expression, b: Expression) -> Expression | None:
         if same(a, b):
             return a
         if _is(a, "neg") and _is(b, "neg"):
@@ -195,7 +195,7 @@ def _extreme(name: str, other: str, apply: Callable[[float, float], float]) -> R
     return rule
 
 
-def gt(build: Build, a: Node, b: Node) -> Node | None:
+def gt(build: Build, a: Expression, b: Expression) -> Expression | None:
     """Rewrite a > b."""
     if same(a, b):
         return number(0.0)
@@ -204,14 +204,14 @@ def gt(build: Build, a: Node, b: Node) -> Node | None:
     return a if b.value == 0.0 and _truth(a) else None
 
 
-def ge(build: Build, a: Node, b: Node) -> Node | None:
+def ge(build: Build, a: Expression, b: Expression) -> Expression | None:
     """Rewrite a >= b."""
     if same(a, b) or (b.value == 0.0 and _not_negative(a)):
         return number(1.0)
     return None
 
 
-def choose(build: Build, condition: Node, a: Node, b: Node) -> Node | None:
+def choose(build: Build, condition: Expression, a: Expression, b: Expression) -> Expression | None:
     """Rewrite if(condition, a, b)."""
     if same(a, b):
         return a
@@ -224,12 +224,12 @@ def choose(build: Build, condition: Node, a: Node, b: Node) -> Node | None:
     return None
 
 
-def lt(build: Build, a: Node, b: Node) -> Node | None:
+def lt(build: Build, a: Expression, b: Expression) -> Expression | None:
     """Rewrite a < b."""
     return build(">", b, a)
 
 
-def le(build: Build, a: Node, b: Node) -> Node | None:
+def le(build: Build, a: Expression, b: Expression) -> Expression | None:
     """Rewrite a <= b."""
     return build(">=", b, a)
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from persona_evo.errors import FormulaError
 from persona_evo.formula.core import Formula, parse
 from persona_evo.formula.rewrite import canonical
-from persona_evo.formula.verify import EXACT, Cases, cases, choice_differs, value_differs
+from persona_evo.formula.verify import EXACT, ComparedCases, cases, choice_differs, value_differs
 from persona_evo.words import counted
 
 NO_TIME = "not simplified, since there was no time left for it"
@@ -163,7 +163,7 @@ def simplify(
 
 
 def _choose(
-    raw: Formula, forms: list[_Candidate], given: Cases, choice_only: bool, until: float | None = None
+    raw: Formula, forms: list[_Candidate], given: ComparedCases, choice_only: bool, until: float | None = None
 ) -> tuple[_Candidate | None, str, bool]:
     """The shortest form that passes, why it or none replaces the raw one, and whether the time was up before that."""
     as_is = _Candidate(raw, "").rank[:3]
@@ -187,7 +187,7 @@ def _choose(
     return None, "kept as it is: nothing shorter was found", False
 
 
-def _praise(raw: Formula, form: _Candidate, given: Cases) -> str:
+def _praise(raw: Formula, form: _Candidate, given: ComparedCases) -> str:
     what = "value and choice of child agree" if form.same_value else "the choice of child agrees"
     rounding = "" if form.tolerance == EXACT else ", constants rounded"
     return f"{counted(form.formula.size, 'node')} for {raw.size} by {form.origin}{rounding}; {what} on {given}"

@@ -29,7 +29,7 @@ TIE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Cases:
+class ComparedCases:
     """What to compare on.
 
     order: symbols of the columns. rows: float64[n, len(order)]. groups: int64[n], rows with the same number are
@@ -57,7 +57,7 @@ def cases(
     groups: NDArray[Any] | None = None,
     shared: Collection[str] = (),
     seed: int = 1,
-) -> Cases:
+) -> ComparedCases:
     """Sampled rows and edge cases together.
 
     Args:
@@ -71,14 +71,14 @@ def cases(
     same = [i for i, symbol in enumerate(order) if symbol in shared]
     edge, edge_groups = _edges(len(order), same, rng)
     if samples is None or not len(samples):
-        return Cases(order, edge, edge_groups)
+        return ComparedCases(order, edge, edge_groups)
     rows = np.array(samples, dtype=np.float64).reshape(-1, len(order))
     if groups is None:
         rows = rows[rng.permutation(len(rows))]
         groups = np.arange(len(rows)) // 4
         rows[:, same] = rows[groups * 4][:, same]
     groups = np.asarray(groups, dtype=np.int64)
-    return Cases(
+    return ComparedCases(
         order, np.concatenate([rows, edge]), np.concatenate([groups, edge_groups + groups.max() + 1]), len(rows)
     )
 
@@ -103,13 +103,13 @@ def _edges(columns: int, same: list[int], rng: np.random.Generator) -> tuple[NDA
 
 
 @functools.lru_cache(maxsize=8)
-def scores(formula: Formula, given: Cases) -> NDArray[Any]:
+def scores(formula: Formula, given: ComparedCases) -> NDArray[Any]:
     """float64[n]: the formula on every row."""
     columns = [(s, given.order.index(s)) for s in sorted(formula.symbols)]
     return np.array([formula.evaluate({s: row[i] for s, i in columns}) for row in given.rows.tolist()])
 
 
-def value_differs(raw: Formula, other: Formula, given: Cases, tolerance: float = EXACT) -> str:
+def value_differs(raw: Formula, other: Formula, given: ComparedCases, tolerance: float = EXACT) -> str:
     """Where the values differ by more than `tolerance`, relative to the larger one or to 1; "" if nowhere."""
     a, b = scores(raw, given), scores(other, given)
     wrong = np.flatnonzero(np.abs(a - b) > tolerance * np.maximum(1.0, np.maximum(np.abs(a), np.abs(b))))
@@ -119,7 +119,7 @@ def value_differs(raw: Formula, other: Formula, given: Cases, tolerance: float =
     return f"the values differ in {len(wrong)} of {len(a)} cases, as at {_where(raw, given, i)}: {a[i]:g}, not {b[i]:g}"
 
 
-def choice_differs(raw: Formula, other: Formula, given: Cases) -> str:
+def choice_differs(raw: Formula, other: Formula, given: ComparedCases) -> str:
     """Where the two would pick different children, equally good ones aside; "" if nowhere."""
     a, b = scores(raw, given), scores(other, given)
     families = given.families()
@@ -140,6 +140,6 @@ def _same_choice(a: NDArray[Any], b: NDArray[Any]) -> bool:
     return bool(top_a[np.argmax(b)] and top_b[np.argmax(a)]) and bool((top_a == top_b).all())
 
 
-def _where(raw: Formula, given: Cases, i: int) -> str:
+def _where(raw: Formula, given: ComparedCases, i: int) -> str:
     row = dict(zip(given.order, given.rows[i].tolist(), strict=True))
     return ", ".join(f"{s} = {row[s]:g}" for s in sorted(raw.symbols)) or "any state"

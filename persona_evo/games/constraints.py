@@ -12,7 +12,7 @@ ATTEMPTS = 3_000
 """Texts drawn for one level at most."""
 
 
-class Span(NamedTuple):
+class AllowedRange(NamedTuple):
     """Lowest and highest value that is allowed, both included; infinite where there is no limit."""
 
     low: float = -math.inf
@@ -37,11 +37,11 @@ class Constraints:
     """
 
     kinds: tuple[str, ...] = ()
-    spans: Mapping[str, Span] = field(default_factory=dict)
+    spans: Mapping[str, AllowedRange] = field(default_factory=dict)
 
     def span(self, name: str, low: int, high: int) -> tuple[int, int]:
         """The whole numbers that a game may choose from: from `low` to `high` unless the constraints say otherwise."""
-        wanted = self.spans.get(name, Span())
+        wanted = self.spans.get(name, AllowedRange())
         first = min(low, wanted.high) if math.isinf(wanted.low) else wanted.low
         last = max(high, first) if math.isinf(wanted.high) else wanted.high
         return math.ceil(first), max(math.ceil(first), math.floor(last))

@@ -80,7 +80,7 @@ class Novelty:
         return write(self._facts(self.named(state)), out, self.count)
 
     def _facts(self, values: Mapping[Any, Any]) -> list[int]:
-        facts = Facts(self.number_of)
+        facts = NumberFacts(self.number_of)
         single = [name for name, value in self.start.items() if not _is_container(value)]
         for name in (*single, *(name for name in values if name not in single)):
             if name not in self.left_out and name in values:
@@ -99,7 +99,7 @@ def _is_container(value: Any) -> bool:
     return isinstance(value, (list, tuple, set, frozenset, Mapping, np.ndarray)) or _is_object(value)
 
 
-class Facts:
+class NumberFacts:
     """Values one after the other, as whole numbers of 64 bits. number_of: makes a number of any plain value.
 
     What has no contents to compare is one value that is always the same; what holds itself is followed once.

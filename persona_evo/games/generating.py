@@ -17,7 +17,7 @@ from random import Random
 from typing import Any
 
 from persona_evo.errors import LevelError, SettingsError, unknown
-from persona_evo.games.constraints import Constraints, Generator, Span
+from persona_evo.games.constraints import AllowedRange, Constraints, Generator
 from persona_evo.games.core import Game, Level
 from persona_evo.words import counted, enumerated
 
@@ -69,7 +69,7 @@ def generate(
     Raises:
         SettingsError: the game draws no levels, no level keeps the constraints, or an argument is out of range.
     """
-    source = Source(game, seed, stream, constraints or Constraints(), options or {})
+    source = LevelSource(game, seed, stream, constraints or Constraints(), options or {})
     return distinct(count, source.levels)
 
 
@@ -121,7 +121,7 @@ def check_count(count: int) -> None:
         raise SettingsError("the number of levels is out of range", found=str(count), expected=f"1 to {MOST_LEVELS:,}")
 
 
-class Source:
+class LevelSource:
     """All levels of a seed and a stream.
 
     Args:
@@ -215,7 +215,7 @@ class _Seen:
 
     def __init__(self, constraints: Constraints) -> None:
         self._constraints = constraints
-        self._values: dict[str, Span] = {}
+        self._values: dict[str, AllowedRange] = {}
         self.drawn = self.failed = self.unsound = self.unfit = self.sound = 0
 
     def fits(self, game: Game, numbers: Mapping[str, float]) -> bool:
@@ -228,7 +228,7 @@ class _Seen:
                 )
             if not math.isnan(value := numbers[name]):
                 low, high = self._values.get(name, (value, value))
-                self._values[name] = Span(min(low, value), max(high, value))
+                self._values[name] = AllowedRange(min(low, value), max(high, value))
         unmet = self._constraints.unmet(numbers)
         self.unfit += bool(unmet)
         return not unmet

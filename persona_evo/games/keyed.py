@@ -30,7 +30,7 @@ class Word:
     words: Sequence[str]
 
 
-class Settings(NamedTuple):
+class LevelSettings(NamedTuple):
     """What a level file says: whole numbers and words by name."""
 
     whole: Mapping[str, int]
@@ -40,7 +40,7 @@ class Settings(NamedTuple):
 _LINE = re.compile(r"(?P<name>[^=]*)=(?P<value>.*)")
 
 
-def read(text: str, source: str, known: Mapping[str, Whole | Word], **given: str) -> Settings:
+def read(text: str, source: str, known: Mapping[str, Whole | Word], **given: str) -> LevelSettings:
     """The settings of a level file.
 
     Args:
@@ -79,7 +79,7 @@ def read(text: str, source: str, known: Mapping[str, Whole | Word], **given: str
                 expected, hint = unknown(value, setting.words)
                 raise SettingsError(f"no such {name}", found=value, expected=expected, hint=hint)
             word[name] = value
-    return Settings(whole, word)
+    return LevelSettings(whole, word)
 
 
 def _split(content: str, number: int, source: str, known: Mapping[str, Whole | Word]) -> tuple[str, str, Place, Place]:

@@ -74,7 +74,7 @@ from persona_evo.formula import parse
 from persona_evo.games import explored, facts
 from persona_evo.games.constraints import Constraints, Generator
 from persona_evo.games.core import ENDED, LOST, RUNNING, WON, Game, Level, Metric, Rules
-from persona_evo.games.ways import Ways
+from persona_evo.games.ways import MoveGraph
 from persona_evo.seeds import below, draw, stream
 from persona_evo.words import counted
 
@@ -183,7 +183,7 @@ def from_class(
             plain.refuse("from_text", start[0], f"a {cls.__name__}")
         tables = np.empty(1 if ways else 0, dtype=object)
         if ways:
-            tables[0] = Ways(plain.rules, start, limit, plain.place_of)
+            tables[0] = MoveGraph(plain.rules, start, limit, plain.place_of)
         return PythonLevel(
             game=game_name,
             name=level_name,

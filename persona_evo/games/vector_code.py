@@ -32,7 +32,7 @@ class _Model(models.PrimitiveModel):
         super().__init__(manager, kind, BYTES)  # type: ignore[no-untyped-call]
 
 
-class Place:
+class RowAddress:
     """A row in compiled code: an address. at: a number of bytes from there on."""
 
     def __init__(self, builder: Any, start: Any) -> None:
@@ -54,7 +54,7 @@ class Place:
 
 
 def _operation(*kinds: Any) -> Callable[[Callable[..., Any]], Any]:
-    """An intrinsic that takes and, last, gives values of these types; `Place` stands for a row of any type.
+    """An intrinsic that takes and, last, gives values of these types; `RowAddress` stands for a row of any type.
 
     What it emits is its attribute `emit`: (IR builder with the target's features as `features`, values) -> a value.
     """
@@ -63,10 +63,10 @@ def _operation(*kinds: Any) -> Callable[[Callable[..., Any]], Any]:
     def mark(emit: Callable[..., Any]) -> Any:
         def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             def given(kind: Any, of: Any, value: Any) -> Any:
-                if kind is not Place:
+                if kind is not RowAddress:
                     return value
                 row = cgutils.create_struct_proxy(of)(context, builder, value=value)  # type: ignore[no-untyped-call]
-                return Place(builder, row.data)
+                return RowAddress(builder, row.data)
 
             values = map(given, takes, signature.args, args)
             builder.features = getattr(context.codegen(), "_tm_features", "")
@@ -74,7 +74,7 @@ def _operation(*kinds: Any) -> Callable[[Callable[..., Any]], Any]:
             return context.get_dummy_value() if found is None else found
 
         def typed(context: Any, *given: Any) -> Any:
-            return gives(*[one if kind is Place else kind for kind, one in zip(takes, given, strict=True)]), build
+            return gives(*[one if kind is RowAddress else kind for kind, one in zip(takes, given, strict=True)]), build
 
         typed.__name__, typed.__signature__ = emit.__name__, inspect.signature(emit)  # type: ignore[attr-defined]
         made = intrinsic(typed)
@@ -126,28 +126,28 @@ def lookup(b: Any, table: Any, index: Any) -> Any:
 VECTOR = Vector()
 
 
-@_operation(Place, types.int64, types.int64)
-def byte(b: Any, row: Place, at: Any) -> Any:
+@_operation(RowAddress, types.int64, types.int64)
+def byte(b: Any, row: RowAddress, at: Any) -> Any:
     return b.zext(row.load(at, BYTE), WIDE)
 
 
-@_operation(Place, types.int64, types.int64, types.void)
-def put_byte(b: Any, row: Place, at: Any, value: Any) -> None:
+@_operation(RowAddress, types.int64, types.int64, types.void)
+def put_byte(b: Any, row: RowAddress, at: Any, value: Any) -> None:
     row.store(at, b.trunc(value, BYTE))
 
 
-@_operation(Place, types.int64, types.float64)
-def real(b: Any, row: Place, at: Any) -> Any:
+@_operation(RowAddress, types.int64, types.float64)
+def real(b: Any, row: RowAddress, at: Any) -> Any:
     return row.load(at, ir.DoubleType())
 
 
-@_operation(Place, types.int64, VECTOR)
-def load(b: Any, row: Place, at: Any) -> Any:
+@_operation(RowAddress, types.int64, VECTOR)
+def load(b: Any, row: RowAddress, at: Any) -> Any:
     return row.load(at, BYTES)
 
 
-@_operation(Place, types.int64, VECTOR, types.void)
-def store(b: Any, row: Place, at: Any, values: Any) -> None:
+@_operation(RowAddress, types.int64, VECTOR, types.void)
+def store(b: Any, row: RowAddress, at: Any, values: Any) -> None:
     row.store(at, values)
 
 
@@ -166,8 +166,8 @@ def equal(b: Any, values: Any, value: Any) -> Any:
     return mask(b, b.icmp_unsigned("==", values, splat(b, value)))
 
 
-@_operation(VECTOR, Place, types.int64, types.int64)
-def among(b: Any, values: Any, row: Place, at: Any) -> Any:
+@_operation(VECTOR, RowAddress, types.int64, types.int64)
+def among(b: Any, values: Any, row: RowAddress, at: Any) -> Any:
     index = b.and_(b.lshr(values, lanes([3] * LANES)), lanes([15] * LANES))
     eight = lookup(b, row.load(at, BYTES), index)
     bit = lookup(b, lanes([1, 2, 4, 8, 16, 32, 64, 128] * 2), b.and_(values, lanes([7] * LANES)))

@@ -27,7 +27,7 @@ Place = tuple[int, int]
 """(x, y)."""
 
 
-class Ways:
+class MoveGraph:
     """The places of a level and the moves between them.
 
     Args:

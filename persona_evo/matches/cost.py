@@ -36,18 +36,18 @@ AT_RANDOM = 3.0
 """How many times shorter games against a random player are."""
 
 
-class Pace(NamedTuple):
+class MatchPace(NamedTuple):
     """Of a level: moves of a game, of both together, and seconds of an iteration."""
 
     moves: int
     iteration: float
 
 
-_known: dict[tuple[str, LevelText], Pace] = {}
+_known: dict[tuple[str, LevelText], MatchPace] = {}
 """What was tried out in this process."""
 
 
-def pace(game: Game, text: LevelText, agents: Iterable[Agent]) -> Pace:
+def pace(game: Game, text: LevelText, agents: Iterable[Agent]) -> MatchPace:
     """How long games on a level are, and how long iterations take there; tried out once in a process.
 
     agents: of the match; the first one that searches is tried, else the random one.
@@ -61,7 +61,7 @@ def pace(game: Game, text: LevelText, agents: Iterable[Agent]) -> Pace:
             for k in range(TRIED)
         ]
         iteration = _timed(game, level, tried) / SOME if tried else 0.0
-        _known[game.name, text] = Pace(max(1, round(sum(moves) / TRIED)), iteration)
+        _known[game.name, text] = MatchPace(max(1, round(sum(moves) / TRIED)), iteration)
     return _known[game.name, text]
 
 
@@ -73,7 +73,7 @@ def _timed(game: Game, level: Level, agent: Agent) -> float:
     return time.perf_counter() - began
 
 
-def of_move(agent: Agent, one: Pace) -> float:
+def of_move(agent: Agent, one: MatchPace) -> float:
     """Seconds of an agent's move on one core."""
     if agent.kind == "program":
         return PROGRAM
@@ -88,7 +88,7 @@ def of_move(agent: Agent, one: Pace) -> float:
     return budget.seconds if budget.iterations is None else min(took, budget.seconds)
 
 
-def of_game(first: Agent, second: Agent, one: Pace) -> float:
+def of_game(first: Agent, second: Agent, one: MatchPace) -> float:
     """Seconds of a game on one core."""
     moves = one.moves / (AT_RANDOM if "random" in (first.kind, second.kind) else 1.0)
     return APIECE + moves / 2 * (of_move(first, one) + of_move(second, one))

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from persona_evo.agents.contest import Contest, Seat, contest
 from persona_evo.agents.core import Agent, Mind, warm_up
-from persona_evo.agents.program import MEGABYTES, MOVE_SECONDS, Program
+from persona_evo.agents.program import MEGABYTES, MOVE_SECONDS, ProgramSeat
 from persona_evo.errors import Place, RunError, SettingsError
 from persona_evo.games import registry, trust
 from persona_evo.games.core import Game, Level
@@ -32,7 +32,7 @@ from persona_evo.jobs.progress import Forecast, Progress, Tell
 from persona_evo.jobs.regular import opened
 from persona_evo.jobs.workers import Workers
 from persona_evo.matches import cost
-from persona_evo.matches.records import AGAIN, CHANGED, KIND, PROGRAMS, Record, even, games, log
+from persona_evo.matches.records import AGAIN, CHANGED, KIND, PROGRAMS, GameRecord, even, games, log
 from persona_evo.matches.replays import MARGIN, RESULTS, positions
 from persona_evo.seeds import derive
 
@@ -57,7 +57,7 @@ class Match:
     megabytes: int = MEGABYTES
     programs: tuple[tuple[str, str], ...] = ()
 
-    def jobs(self) -> list[Job]:
+    def jobs(self) -> list[GameJob]:
         """All games, pair by pair, level by level."""
         digests = [level.digest for level in self.levels]
         found = []
@@ -67,10 +67,10 @@ class Match:
                     board = number // 2 if self.swap else number
                     turned = self.swap and number % 2 == 1
                     start = derive(self.seed, "start", level.name, digests[i], board) % 2**32
-                    found.append(Job(b if turned else a, a if turned else b, i, number, start))
+                    found.append(GameJob(b if turned else a, a if turned else b, i, number, start))
         return found
 
-    def key(self, job: Job) -> tuple[str, str, str, int]:
+    def key(self, job: GameJob) -> tuple[str, str, str, int]:
         """What a game's record is known by."""
         return self.agents[job.first].name, self.agents[job.second].name, self.levels[job.level].name, job.number
 
@@ -99,7 +99,7 @@ class Match:
         """
         return replace(self, programs=tuple((a.name, digest(a.program)) for a in self.agents if a.kind == "program"))
 
-    def costs(self, jobs: Sequence[Job]) -> list[float]:
+    def costs(self, jobs: Sequence[GameJob]) -> list[float]:
         """Seconds that games are thought to take on one core."""
         return cost.of_match(self.game, self.levels, self.agents, [(j.first, j.second, j.level) for j in jobs])
 
@@ -109,7 +109,7 @@ class Match:
         return self.limit is None and all(agent.reproducible for agent in self.agents)
 
 
-class Job(NamedTuple):
+class GameJob(NamedTuple):
     """One game: numbers of first and second mover, level and game, and the seed of its start."""
 
     first: int
@@ -124,11 +124,11 @@ Begun = Callable[[int, int], None]
 
 
 @dataclass
-class Played:
+class PlayedMatch:
     """The games of a match, in the order of `Match.jobs`. complete: False after Ctrl-C."""
 
     match: Match
-    records: list[Record]
+    records: list[GameRecord]
     complete: bool = True
 
 
@@ -142,7 +142,7 @@ def play(
     progress: Tell | None = None,
     workers: Workers | None = None,
     begun: Begun | None = None,
-) -> Played:
+) -> PlayedMatch:
     """Play a match, or go on with the one in `folder`.
 
     Args:
@@ -157,7 +157,7 @@ def play(
     game = registry.get(match.game)
     _check(match, game)
     match = match.with_programs()
-    todo, played = match.jobs(), Played(match, [])
+    todo, played = match.jobs(), PlayedMatch(match, [])
     with ExitStack() as stack:
         kept = None
         if folder is not None:
@@ -177,10 +177,10 @@ def play(
 
 def _play(
     match: Match,
-    todo: Sequence[Job],
-    there: list[Record],
+    todo: Sequence[GameJob],
+    there: list[GameRecord],
     workers: Workers,
-    kept: Journal[Record] | None,
+    kept: Journal[GameRecord] | None,
     progress: Tell | None,
 ) -> bool:
     """Play games that are not there yet, and add them to `there`; whether all were played."""
@@ -195,7 +195,7 @@ def _play(
     forecast, cores = Forecast(costs, workers.jobs), 1 if not workers.begun else workers.jobs
     clock = time.perf_counter()
 
-    def report(made: Sequence[Record]) -> None:
+    def report(made: Sequence[GameRecord]) -> None:
         nonlocal clock
         now, end = time.perf_counter(), len(there) - before
         forecast.made(costs[end - len(made) : end], now - clock, cores)
@@ -209,8 +209,11 @@ def _play(
 
 
 def _logged(
-    match: Match, parts: Iterable[list[tuple[Record, dict[str, str]]]], before: int, kept: Journal[Record] | None
-) -> Iterator[list[Record]]:
+    match: Match,
+    parts: Iterable[list[tuple[GameRecord, dict[str, str]]]],
+    before: int,
+    kept: Journal[GameRecord] | None,
+) -> Iterator[list[GameRecord]]:
     """Games as they come, with what programs printed in them added to their logs.
 
     Args:
@@ -227,7 +230,9 @@ def _logged(
         yield [record for record, _ in made]
 
 
-def _replay(match: Match, game: Game, todo: Sequence[Job], records: Sequence[Record], kept: Journal[Record]) -> None:
+def _replay(
+    match: Match, game: Game, todo: Sequence[GameJob], records: Sequence[GameRecord], kept: Journal[GameRecord]
+) -> None:
     """See that games that are there already began where they had to, and that their moves lead to their results (some
     milliseconds a game).
 
@@ -247,7 +252,7 @@ def _replay(match: Match, game: Game, todo: Sequence[Job], records: Sequence[Rec
         positions(game, levels[record.level], record, kept.place(number))
 
 
-def _unchanged(match: Match, kept: Journal[Record] | None) -> None:
+def _unchanged(match: Match, kept: Journal[GameRecord] | None) -> None:
     """See that no program's file was changed while it played.
 
     Raises:
@@ -296,12 +301,12 @@ def _check(match: Match, game: Game) -> None:
     even(match.games, match.swap)
 
 
-def play_games(match: Match, jobs: Sequence[Job]) -> Iterator[tuple[Record, dict[str, str]]]:
+def play_games(match: Match, jobs: Sequence[GameJob]) -> Iterator[tuple[GameRecord, dict[str, str]]]:
     """Some games, and what programs printed in them, by their names (this is what workers run)."""
     return (play_one(match, job) for job in jobs)
 
 
-def play_one(match: Match, job: Job) -> tuple[Record, dict[str, str]]:
+def play_one(match: Match, job: GameJob) -> tuple[GameRecord, dict[str, str]]:
     """One game, and what programs printed in it, by their names."""
     game = registry.get(match.game)
     text = match.levels[job.level]
@@ -312,21 +317,21 @@ def play_one(match: Match, job: Job) -> tuple[Record, dict[str, str]]:
     seats = [seat(match, game, level, agent, derive(seed, "agent", who)) for who, agent in enumerate(pair)]
     limits = [None if agent.kind == "program" else match.limit for agent in pair]
     found = _record(match, job, game, level, contest(game, level, seats, job.start, seed, limits))
-    return found, {agent.name: s.said for agent, s in zip(pair, seats, strict=True) if isinstance(s, Program)}
+    return found, {agent.name: s.said for agent, s in zip(pair, seats, strict=True) if isinstance(s, ProgramSeat)}
 
 
 def seat(match: Match, game: Game, level: Level, agent: Agent, seed: int) -> Seat:
     """An agent at the board."""
     if agent.kind == "program":
-        return Program(game, level, agent.program, match.program_seconds, match.megabytes)
+        return ProgramSeat(game, level, agent.program, match.program_seconds, match.megabytes)
     return Mind(agent, game, level, seed)
 
 
-def _record(match: Match, job: Job, game: Game, level: Level, found: Contest) -> Record:
+def _record(match: Match, job: GameJob, game: Game, level: Level, found: Contest) -> GameRecord:
     names, state = [], game.start(level, job.start)
     for action in found.actions:
         names.append(game.action_name(level, state, action))
-    return Record(
+    return GameRecord(
         *match.key(job),
         start=job.start,
         result=RESULTS.get(found.outcome, 0.5),

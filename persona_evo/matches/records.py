@@ -42,7 +42,7 @@ Key = tuple[str, str, str, int]
 
 
 @dataclass(frozen=True)
-class Record:
+class GameRecord:
     """A game.
 
     first, second: names of the agents, the first one is player 0. number: of the game of this pair on this level;
@@ -80,13 +80,13 @@ class Record:
         return json.dumps(asdict(self), ensure_ascii=False)
 
 
-def from_row(data: dict[str, Any], place: Place) -> Record:
+def from_row(data: dict[str, Any], place: Place) -> GameRecord:
     """The game that a line holds.
 
     Raises:
         RunError: it holds none.
     """
-    names = [f.name for f in fields(Record)]
+    names = [f.name for f in fields(GameRecord)]
     missing = ", ".join(n for n in names if n not in data)
     unknown = ", ".join(k for k in data if k not in names)
     if missing or unknown:
@@ -107,7 +107,7 @@ def from_row(data: dict[str, Any], place: Place) -> Record:
                 expected=expected,
                 hint=AGAIN,
             )
-    return Record(**data)
+    return GameRecord(**data)
 
 
 def _text(value: Any) -> bool:
@@ -158,15 +158,15 @@ def _label(key: Key) -> str:
 
 
 KIND = JobKind("match", CONFIG, GAMES, SCHEMA, hints={PROGRAMS: CHANGED}, comparable=comparable)
-LINES = LineFormat("game of the match", Record.to_json, from_row, lambda record: record.key, _label, AGAIN)
+LINES = LineFormat("game of the match", GameRecord.to_json, from_row, lambda record: record.key, _label, AGAIN)
 
 
-def games(folder: Path) -> Journal[Record]:
+def games(folder: Path) -> Journal[GameRecord]:
     """The games in a match's folder; the number of a line is the game's number for people."""
     return Journal(folder / GAMES, LINES)
 
 
-def log(folder: Path, number: int, record: Record, said: Mapping[str, str]) -> None:
+def log(folder: Path, number: int, record: GameRecord, said: Mapping[str, str]) -> None:
     """Add what programs printed in a game to their logs.
 
     Args:

@@ -13,7 +13,7 @@ from persona_evo.games import registry, trust
 from persona_evo.games.core import Game, Level
 from persona_evo.games.level_text import LevelText
 from persona_evo.jobs import schema
-from persona_evo.matches.records import GAMES, KIND, Record, games
+from persona_evo.matches.records import GAMES, KIND, GameRecord, games
 
 T = TypeVar("T")
 
@@ -26,7 +26,7 @@ class Kept:
     game: str
     levels: tuple[LevelText, ...]
     agents: tuple[str, ...]
-    records: tuple[Record, ...]
+    records: tuple[GameRecord, ...]
 
     def place(self, number: int) -> Place:
         """Where a game stands, by its number for people."""

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from persona_evo.errors import InputError, Place, RunError
 from persona_evo.games.core import LOST, RUNNING, WON, Game, Level
-from persona_evo.matches.records import AGAIN, Record
+from persona_evo.matches.records import AGAIN, GameRecord
 from persona_evo.seeds import stream
 
 MARGIN = "MG"
@@ -24,7 +24,7 @@ class Telling(NamedTuple):
     why: str
 
 
-def positions(game: Game, level: Level, record: Record, place: Place | None = None) -> list[Any]:
+def positions(game: Game, level: Level, record: GameRecord, place: Place | None = None) -> list[Any]:
     """The states of a game, the start first. place: of its line in the file of games, which is its number.
 
     Raises:
@@ -62,7 +62,7 @@ def positions(game: Game, level: Level, record: Record, place: Place | None = No
     return found
 
 
-def telling(records: Sequence[Record], a: str, b: str, most: int = 4) -> list[Telling]:
+def telling(records: Sequence[GameRecord], a: str, b: str, most: int = 4) -> list[Telling]:
     """Games of a pair worth looking at, `most` of them: the closest (of equal ones the longest), one lost by each,
     that with the largest margin, the first, and that in which most moves were lost. In the order in which they were
     played."""

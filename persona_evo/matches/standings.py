@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from persona_evo.intervals import FEWEST, Interval, mean_interval, wilson
-from persona_evo.matches.records import Record
+from persona_evo.matches.records import GameRecord
 from persona_evo.seeds import derive
 
 ROUNDS = 500
@@ -88,7 +88,7 @@ def sign_test(wins: int, losses: int) -> float:
     return min(1.0, 2 * ways / (1 << n))  # whole numbers, since the second may be too large for a float
 
 
-def pair(records: Sequence[Record], a: str, b: str, level: str = "") -> Pair:
+def pair(records: Sequence[GameRecord], a: str, b: str, level: str = "") -> Pair:
     """The games between two agents, on one level or (level "") on all."""
     chosen = [r for r in records if {r.first, r.second} == {a, b} and level in ("", r.level)]
     results = [r.result_of(a) for r in chosen]
@@ -112,7 +112,7 @@ def pair(records: Sequence[Record], a: str, b: str, level: str = "") -> Pair:
     )
 
 
-def ratings(records: Sequence[Record], names: Sequence[str], seed: int = 0) -> list[Rating]:
+def ratings(records: Sequence[GameRecord], names: Sequence[str], seed: int = 0) -> list[Rating]:
     """All agents, the best first."""
     number = {name: i for i, name in enumerate(names)}
     games = np.array([(number[r.first], number[r.second], r.result) for r in records]).reshape(-1, 3)
@@ -148,7 +148,7 @@ def elo(games: NDArray[np.float64], count: int) -> NDArray[np.float64]:
     return points
 
 
-def thinking(records: Sequence[Record], name: str, level: str) -> Thinking:
+def thinking(records: Sequence[GameRecord], name: str, level: str) -> Thinking:
     """Time and trees of an agent on a level."""
     rows, seconds, slowest, moves = [], 0.0, 0.0, 0
     chosen = [r for r in records if name in (r.first, r.second) and r.level == level]

@@ -12,7 +12,7 @@ from persona_evo.errors import PersonaError, Place, SettingsError, unknown
 from persona_evo.formula import Formula, parse
 from persona_evo.names import NAME_BYTES, is_name
 from persona_evo.personas.lists import FIELDS, OpenList, how_many, readable
-from persona_evo.personas.toml import Table, read
+from persona_evo.personas.toml import TomlTable, read
 from persona_evo.words import counted
 
 if TYPE_CHECKING:
@@ -235,7 +235,7 @@ def _kin_of(game: Game | str | None) -> str | None:
     return (game.kin or None) if game is not None else None
 
 
-def _build(table: Table, game: Game | str | None) -> Persona:
+def _build(table: TomlTable, game: Game | str | None) -> Persona:
     table.allow(KEYS)
     symbols = _symbols(table, game)
     stages, always = _stages(table, symbols), None
@@ -283,7 +283,7 @@ def _build(table: Table, game: Game | str | None) -> Persona:
     )
 
 
-def _symbols(table: Table, game: Game | str | None) -> tuple[str, ...]:
+def _symbols(table: TomlTable, game: Game | str | None) -> tuple[str, ...]:
     """The metrics a persona may use; checks that it is for this game."""
     from persona_evo.games import registry
 
@@ -305,7 +305,7 @@ def _symbols(table: Table, game: Game | str | None) -> tuple[str, ...]:
         raise PersonaError(e.what, place=table.place("game"), found=e.found, expected=e.expected, hint=e.hint) from e
 
 
-def _stages(table: Table, symbols: tuple[str, ...]) -> tuple[Stage, ...]:
+def _stages(table: TomlTable, symbols: tuple[str, ...]) -> tuple[Stage, ...]:
     stages = []
     parts = table.tables("stages")
     for i, part in enumerate(parts):
@@ -320,7 +320,7 @@ def _stages(table: Table, symbols: tuple[str, ...]) -> tuple[Stage, ...]:
     return tuple(stages)
 
 
-def _lists(table: Table, symbols: tuple[str, ...]) -> tuple[OpenList, ...]:
+def _lists(table: TomlTable, symbols: tuple[str, ...]) -> tuple[OpenList, ...]:
     """The open lists that a persona brings."""
     parts = table.tables("lists")
     expected = how_many(len(parts)) if "lists" in table.values else None
@@ -334,7 +334,7 @@ def _lists(table: Table, symbols: tuple[str, ...]) -> tuple[OpenList, ...]:
     return tuple(_list(part, readable(symbols)) for part in parts)
 
 
-def _list(part: Table, symbols: tuple[str, ...]) -> OpenList:
+def _list(part: TomlTable, symbols: tuple[str, ...]) -> OpenList:
     part.allow(FIELDS)
     found = OpenList(part.formula("score", symbols))
     for key in ("weight", "novel"):

@@ -19,7 +19,7 @@ COUNT = 10.0
 
 
 @dataclass(frozen=True)
-class Sample:
+class SampleState:
     """A made-up final state: what it stands for, and every metric by symbol."""
 
     label: str
@@ -27,7 +27,7 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Row:
+class SampleRow:
     """What a persona thinks of a sample state.
 
     values: the metrics its utility reads. parts: (term, value) whose sum is the utility; for a staged persona the
@@ -126,7 +126,7 @@ def low_end(metric: Metric) -> float:
     return metric.low if metric.low != float("-inf") else min(0.0, metric.high - 1.0)
 
 
-def samples(game: Game, persona: Persona | None = None) -> list[Sample]:
+def samples(game: Game, persona: Persona | None = None) -> list[SampleState]:
     """Made-up states from the ranges of the metrics: no level may be able to reach them.
 
     All metrics low; the best case (of the persona's utility, metrics it does not read at the end that the game calls
@@ -137,18 +137,18 @@ def samples(game: Game, persona: Persona | None = None) -> list[Sample]:
     best = {m.symbol: high[m.symbol] if m.better == "higher" else low[m.symbol] for m in game.metrics}
     if persona is not None:
         best = extremes.highest(persona.utility, {s: (low[s], high[s]) for s in game.symbols}, best)
-    found = [Sample("all metrics low", low), Sample("best case", best)]
+    found = [SampleState("all metrics low", low), SampleState("best case", best)]
     reads = game.symbols if persona is None else [s for s in game.symbols if s in persona.utility.symbols]
     for symbol in reads:
-        found.append(Sample(f"only {symbol} high", {**low, symbol: high[symbol]}))
+        found.append(SampleState(f"only {symbol} high", {**low, symbol: high[symbol]}))
         other = low[symbol] if best[symbol] == high[symbol] else high[symbol]
         found.append(
-            Sample(f"best case, but {symbol} {'low' if other == low[symbol] else 'high'}", {**best, symbol: other})
+            SampleState(f"best case, but {symbol} {'low' if other == low[symbol] else 'high'}", {**best, symbol: other})
         )
     return found
 
 
-def explain(persona: Persona, given: Sequence[Sample]) -> list[Row]:
+def explain(persona: Persona, given: Sequence[SampleState]) -> list[SampleRow]:
     """What the persona's utility is on each sample, and what it is made of."""
     rows = []
     for sample in given:
@@ -162,7 +162,7 @@ def explain(persona: Persona, given: Sequence[Sample]) -> list[Row]:
         if persona.always is not None:
             parts += [(part.text, part.evaluate(values)) for part in terms(persona.always)]
         rows.append(
-            Row(
+            SampleRow(
                 label=sample.label,
                 values={s: values[s] for s in sorted(persona.utility.symbols)},
                 utility=persona.utility.evaluate(values),

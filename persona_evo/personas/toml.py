@@ -17,7 +17,7 @@ MAX_BYTES = 2**20
 
 
 @dataclass(frozen=True)
-class Table:
+class TomlTable:
     """One table of a file. values: what it holds. places: of the whole file. path: what leads to this table."""
 
     values: Mapping[str, Any]
@@ -65,17 +65,17 @@ class Table:
             )
         return value
 
-    def tables(self, key: str) -> list[Table]:
+    def tables(self, key: str) -> list[TomlTable]:
         """The tables of an array of tables, each with its own lines."""
         value = self.values.get(key, [])
         if not isinstance(value, list) or not all(isinstance(v, dict) for v in value):
             raise PersonaError(
                 f"{key} is no list of tables", place=self.place(key), found=textfile.shown(value), expected=f"[[{key}]]"
             )
-        return [Table(v, self.places, (*self.path, key, i)) for i, v in enumerate(value)]
+        return [TomlTable(v, self.places, (*self.path, key, i)) for i, v in enumerate(value)]
 
 
-def read(path: Path) -> Table:
+def read(path: Path) -> TomlTable:
     """The top table of a TOML file.
 
     Raises:
@@ -84,4 +84,4 @@ def read(path: Path) -> Table:
     source = str(path)
     text = textfile.read_text(path, MAX_BYTES, PersonaError)
     values = textfile.toml(text, source, PersonaError, 'texts stand in quotes: title = "..."')
-    return Table(values, Places(text, source))
+    return TomlTable(values, Places(text, source))

@@ -12,14 +12,14 @@ from persona_evo.games.core import Game, Level, Metric
 from persona_evo.games.findings import Finding, ranked
 from persona_evo.playtest import calibration, compare, duels, findings, require
 from persona_evo.playtest.calibration import Agreement
-from persona_evo.playtest.compare import Row
+from persona_evo.playtest.compare import ComparisonRow
 from persona_evo.playtest.correlations import CorrelationRow, correlations
 from persona_evo.playtest.duels import Standing
 from persona_evo.playtest.evidence import Thing, goals_of
 from persona_evo.playtest.metrics import FLAGS, Bounds, Summary, players_of, summarise
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.requirement import Check, Requirement
-from persona_evo.playtest.skill import Step, ladder, narrow_escapes
+from persona_evo.playtest.skill import SkillStep, ladder, narrow_escapes
 from persona_evo.search.outlook import Outlook
 
 
@@ -40,15 +40,15 @@ class Analysis:
     summaries: tuple[Summary, ...]
     findings: tuple[Finding, ...]
     standings: tuple[Standing, ...]
-    baseline: tuple[Row, ...]
-    players: tuple[Row, ...]
+    baseline: tuple[ComparisonRow, ...]
+    players: tuple[ComparisonRow, ...]
     structure: Mapping[str, Mapping[str, float]]
     correlations: tuple[CorrelationRow, ...]
     checks: tuple[Check, ...]
     tolerances: Mapping[str, float] = field(default_factory=dict)
     accepted: tuple[tuple[Finding, str], ...] = ()
     gone: tuple[Accepted, ...] = ()
-    steps: tuple[Step, ...] = ()
+    steps: tuple[SkillStep, ...] = ()
     agreements: tuple[Agreement, ...] = ()
 
     @property
@@ -168,7 +168,7 @@ def told_wins(game: Game) -> bool:
     return game.outside is None or game.outside.wins
 
 
-def told_rows(rows: Iterable[Row], game: Game) -> tuple[Row, ...]:
+def told_rows(rows: Iterable[ComparisonRow], game: Game) -> tuple[ComparisonRow, ...]:
     """Rows of a comparison without those of win rates where no end can count as won. (Win rates are corrected by
     themselves, so the p values of the others stay.)"""
     return tuple(r for r in rows if told_wins(game) or r.measure.key != "win_rate")

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from persona_evo.games.findings import Finding
-from persona_evo.playtest.compare import Row, blind, shown, spoken
+from persona_evo.playtest.compare import ComparisonRow, blind, shown, spoken
 from persona_evo.playtest.metrics import DAMAGE, UTILITY, Measure
 from persona_evo.playtest.versions import AnalysisDifference, Changes
 from persona_evo.words import counted, enumerated, plural
@@ -48,7 +48,7 @@ class Answer:
     harder: int
 
 
-def answer(rows: Sequence[Row], changes: Changes, difference: AnalysisDifference) -> Answer:
+def answer(rows: Sequence[ComparisonRow], changes: Changes, difference: AnalysisDifference) -> Answer:
     """What two versions of a level differ in.
 
     Args:
@@ -74,7 +74,7 @@ def answer(rows: Sequence[Row], changes: Changes, difference: AnalysisDifference
     return Answer((first, *new, *lines, *rest), harder)
 
 
-def telling(row: Row) -> bool:
+def telling(row: ComparisonRow) -> bool:
     """Whether a row says that the versions differ: significantly, or in all routes of the best plans where these are
     proven."""
     return row.differs() or (row.exact and bool(row.higher) and row.effect.value in (0.0, 1.0))
@@ -88,13 +88,13 @@ def _new(found: Sequence[Finding]) -> list[str]:
     return [f"B has a {found[0].severity} that A does not have: {found[0].text}{more}"]
 
 
-def _counts(row: Row, difference: AnalysisDifference) -> tuple[int, int] | None:
+def _counts(row: ComparisonRow, difference: AnalysisDifference) -> tuple[int, int] | None:
     """How many objects A and B have of those that a measure is a share of, where that differs."""
     words = row.measure.name.split() if row.measure.ratio and not row.measure.rate else []
     return next((difference.objects[word] for word in words if word in difference.objects), None)
 
 
-def _comparable(row: Row, difference: AnalysisDifference) -> bool:
+def _comparable(row: ComparisonRow, difference: AnalysisDifference) -> bool:
     """Whether a row is no share, or one of as many objects in both versions, or differs also as their number."""
     counts = _counts(row, difference)
     if counts is not None:
@@ -103,7 +103,7 @@ def _comparable(row: Row, difference: AnalysisDifference) -> bool:
     return not shares or difference.sums.isdisjoint(row.measure.name.split())
 
 
-def _leaning(rows: Iterable[Row], difference: AnalysisDifference) -> int:
+def _leaning(rows: Iterable[ComparisonRow], difference: AnalysisDifference) -> int:
     """1 where B is harder for a player, -1 where it is easier, 0 where nothing says so.
 
     Hit points that buy a player more of what it wants (a higher utility) are no sign of a harder level, unless they are
@@ -161,14 +161,14 @@ def _whom(own: Sequence[str], players: Sequence[str]) -> str:
     return enumerated([f"the {spoken(p)}" for p in own])
 
 
-def _measures(rows: Sequence[Row]) -> list[list[Row]]:
+def _measures(rows: Sequence[ComparisonRow]) -> list[list[ComparisonRow]]:
     """The rows by measure: those of difficulty, then losses of main metrics, then other main metrics, then the rest."""
-    groups: dict[str, list[Row]] = {}
+    groups: dict[str, list[ComparisonRow]] = {}
     for row in rows:
         groups.setdefault(row.measure.key, []).append(row)
     order = list(DIFFICULTY)
 
-    def rank(own: list[Row]) -> tuple[int, bool, bool, int]:
+    def rank(own: list[ComparisonRow]) -> tuple[int, bool, bool, int]:
         key = own[0].measure.key
         return (
             order.index(key) if key in order else len(order),
@@ -180,7 +180,7 @@ def _measures(rows: Sequence[Row]) -> list[list[Row]]:
     return sorted(groups.values(), key=rank)
 
 
-def _measure(rows: Sequence[Row], difference: AnalysisDifference) -> str:
+def _measure(rows: Sequence[ComparisonRow], difference: AnalysisDifference) -> str:
     """One measure of all players in whom it differs, the largest effect first; the first one's effect in words."""
     ordered = sorted(rows, key=lambda r: -abs(r.effect.value - 0.5))
     said = [f"{spoken(r.player_a)} {_values(r, _counts(r, difference), full=k == 0)}" for k, r in enumerate(ordered)]
@@ -191,7 +191,7 @@ def _measure(rows: Sequence[Row], difference: AnalysisDifference) -> str:
     return f"{ordered[0].measure.name}: {', '.join(said)}"
 
 
-def _values(row: Row, counts: tuple[int, int] | None, full: bool) -> str:
+def _values(row: ComparisonRow, counts: tuple[int, int] | None, full: bool) -> str:
     """Both values, the difference with its interval, and A; full: with the unit, and what A means.
 
     counts: how many objects there are in A and in B, where shares of them are no comparison.
@@ -218,14 +218,14 @@ def _plain(measure: Measure, value: float) -> str:
     return shown(replace(measure, unit=""), value)
 
 
-def _doing(row: Row) -> str:
+def _doing(row: ComparisonRow) -> str:
     """What the pairs of playthroughs that A counts have in common."""
     more, fewer = _SAID.get(row.measure.key, ("", ""))
     said = more if row.effect.value >= 0.5 else fewer
     return f"B {said}" if said else f"it is {'higher' if row.effect.value >= 0.5 else 'lower'} in B"
 
 
-def _unseen(rows: Sequence[Row], told: Sequence[Row]) -> list[str]:
+def _unseen(rows: Sequence[ComparisonRow], told: Sequence[ComparisonRow]) -> list[str]:
     """What this comparison cannot see, where no win rate differs."""
     rates = [r for r in rows if r.measure.key == "win_rate"]
     if not rates or any(r.measure.key == "win_rate" for r in told):
@@ -236,7 +236,7 @@ def _unseen(rows: Sequence[Row], told: Sequence[Row]) -> list[str]:
     return [f"win rates do not differ ({_each(rates)}): {blind(tested[0], len(rates))}"]
 
 
-def _each(rates: Sequence[Row]) -> str:
+def _each(rates: Sequence[ComparisonRow]) -> str:
     """The win rates of all players."""
     values = dict.fromkeys(shown(r.measure, side.value) for r in rates for side in (r.a, r.b))
     if len(values) == 1:

@@ -25,7 +25,7 @@ _LETTER = 0.003
 """Seconds for each character of a level's text, until some were timed."""
 
 
-class Question(NamedTuple):
+class LevelQuestion(NamedTuple):
     """A level, and whether it is asked if it can be won, or what its findings are."""
 
     level: LevelText
@@ -38,27 +38,27 @@ class Question(NamedTuple):
         return [] if game.outside is not None else list(diagnose(game, [self.level.load(game)]))
 
 
-Appraisals = Dispatch[str, Question, list[Finding] | Outlook]
+Appraisals = Dispatch[str, LevelQuestion, list[Finding] | Outlook]
 
-_known: dict[tuple[Game, Question], list[Finding] | Outlook] = {}
+_known: dict[tuple[Game, LevelQuestion], list[Finding] | Outlook] = {}
 
 
 def findings(game: Game, level: Level) -> list[Finding]:
     """What the analysis without play says of a level."""
-    (found,) = appraised(game, [Question(LevelText.of(level), False)])
+    (found,) = appraised(game, [LevelQuestion(LevelText.of(level), False)])
     assert isinstance(found, list)
     return found
 
 
 def prospect(game: Game, level: Level) -> Outlook:
     """Whether a level can be won."""
-    (found,) = appraised(game, [Question(LevelText.of(level), True)])
+    (found,) = appraised(game, [LevelQuestion(LevelText.of(level), True)])
     assert isinstance(found, Outlook)
     return found
 
 
 def appraised(
-    game: Game, questions: Sequence[Question], workers: Workers | None = None, begun: Appraisals | None = None
+    game: Game, questions: Sequence[LevelQuestion], workers: Workers | None = None, begun: Appraisals | None = None
 ) -> Iterator[list[Finding] | Outlook]:
     """The answers to some questions, in their order.
 
@@ -77,8 +77,8 @@ def appraised(
 
 
 def _answered(
-    game: Game, questions: Sequence[Question], workers: Workers | None, begun: Appraisals | None
-) -> Iterator[tuple[Question, list[Finding] | Outlook]]:
+    game: Game, questions: Sequence[LevelQuestion], workers: Workers | None, begun: Appraisals | None
+) -> Iterator[tuple[LevelQuestion, list[Finding] | Outlook]]:
     """Questions with their answers: those that are begun, then those of the others that are still open."""
     if begun is not None:
         yield from zip(begun.jobs, chain.from_iterable(begun), strict=True)
@@ -88,7 +88,7 @@ def _answered(
     yield from zip(asked, found, strict=True)
 
 
-def appraisals(game: Game, questions: Sequence[Question], workers: Workers | None) -> Appraisals | None:
+def appraisals(game: Game, questions: Sequence[LevelQuestion], workers: Workers | None) -> Appraisals | None:
     """Answers to be worked out by workers; None where there are none or nothing is asked."""
     if workers is None or workers.alone or game.outside is not None or not questions:
         return None
@@ -96,7 +96,7 @@ def appraisals(game: Game, questions: Sequence[Question], workers: Workers | Non
     return Dispatch(workers, answers, registry.address(game), questions, [q.won for q in questions], thought)
 
 
-def answers(address: str, questions: Sequence[Question]) -> Iterator[list[Finding] | Outlook]:
+def answers(address: str, questions: Sequence[LevelQuestion]) -> Iterator[list[Finding] | Outlook]:
     """The answers to some questions (this is what workers run)."""
     game = registry.get(address)
     return (question.answer(game) for question in questions)

@@ -36,7 +36,7 @@ from persona_evo.playtest import journal
 from persona_evo.playtest.journal import Key, Reopened
 from persona_evo.playtest.metrics import Bound
 from persona_evo.playtest.players import Player, Role, check_skills, movers, player_from
-from persona_evo.playtest.playing import CONTINUATION, Job, Source, Spec, draws, play
+from persona_evo.playtest.playing import CONTINUATION, PlaythroughJob, ProvenSource, Spec, draws, play
 from persona_evo.playtest.records import Playthrough
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.words import counted
@@ -49,7 +49,7 @@ _WORTH_SEARCHING = 4.0
 
 
 @dataclass
-class Results:
+class BatchResults:
     """A batch of playthroughs, in the order of levels, players and trials, and what it was made with.
 
     bounds: the best utilities known, by (level, persona's name). complete: False after Ctrl-C. folder: where the
@@ -114,7 +114,7 @@ def playtest(
     continuation: float = CONTINUATION,
     workers: Workers | None = None,
     then: Dispatch[Any, Any, Any] | None = None,
-) -> Results:
+) -> BatchResults:
     """Let every player play every level.
 
     Args:
@@ -154,7 +154,7 @@ def playtest(
         continuation=continuation,
         game_name=game_name,
     )
-    results = Results(
+    results = BatchResults(
         game, levels, players, trials, seed, spec.budget, spec.settings, [], folder=folder, league=spec.league
     )
     todo = spec.jobs(trials, seed)
@@ -238,7 +238,7 @@ def resume(
     progress: Tell | None = None,
     game_name: str | None = None,
     workers: Workers | None = None,
-) -> Results:
+) -> BatchResults:
     """Continue a batch where it stopped, with nothing but its folder (arguments as for `playtest`).
 
     game_name: how the registry finds the game now, where the folder does not know (its file has moved).
@@ -268,7 +268,7 @@ def resume(
     )
 
 
-def kept(folder: Path, *, game_name: str | None = None) -> Results:
+def kept(folder: Path, *, game_name: str | None = None) -> BatchResults:
     """What a batch's folder holds by now, also while another process is at work in it (arguments as for `resume`).
 
     Raises:
@@ -281,7 +281,7 @@ def kept(folder: Path, *, game_name: str | None = None) -> Results:
     return results
 
 
-def _reopened(folder: Path, game_name: str | None) -> tuple[Reopened, str, Results]:
+def _reopened(folder: Path, game_name: str | None) -> tuple[Reopened, str, BatchResults]:
     """A batch as its folder has it: as written, how the registry finds its game now, and without its playthroughs."""
     known = journal.reopen(folder)
     reader = journal.KIND.reader(folder)
@@ -305,7 +305,7 @@ def _reopened(folder: Path, game_name: str | None) -> tuple[Reopened, str, Resul
     return (
         known,
         name,
-        Results(
+        BatchResults(
             game,
             levels,
             [player_from(row, game) for row in known.players],
@@ -375,11 +375,11 @@ def _check_agents(players: Sequence[Player], game: Game, league: League | None) 
         check(player.agent, game)
 
 
-def _key(spec: Spec, job: Job) -> Key:
+def _key(spec: Spec, job: PlaythroughJob) -> Key:
     return spec.levels[job.level].name, spec.roles[job.player].label, job.trial, job.seed
 
 
-class _Plays(Dispatch[Spec, Job, Playthrough]):
+class _Plays(Dispatch[Spec, PlaythroughJob, Playthrough]):
     """The playthroughs of a batch that are not there yet.
 
     A trial of a group (a level and a player) that comes after a proof draws a route. What was searched beside the trial
@@ -391,14 +391,14 @@ class _Plays(Dispatch[Spec, Job, Playthrough]):
     """
 
     def __init__(
-        self, spec: Spec, todo: Sequence[Job], there: Sequence[Playthrough], workers: Workers, apart: float
+        self, spec: Spec, todo: Sequence[PlaythroughJob], there: Sequence[Playthrough], workers: Workers, apart: float
     ) -> None:
         jobs = todo[len(there) :]
         super().__init__(workers, play, spec, jobs, [job.group for job in jobs], [apart] * len(jobs))
         self._spec, self._apart = spec, apart
         self._proofs = spec.proofs(todo, there)
         self._searched = {job.group for job, _ in zip(todo, there, strict=False)}
-        self._given: dict[int, Source] = {}
+        self._given: dict[int, ProvenSource] = {}
         self._groups: dict[tuple[int, int], range] = {}
         for group, numbers in itertools.groupby(range(len(jobs)), key=lambda n: jobs[n].group):
             own = list(numbers)
@@ -416,7 +416,7 @@ class _Plays(Dispatch[Spec, Job, Playthrough]):
         """Whether nothing is known of a group yet and its first trial may come to a proof."""
         return self._spec.drawing[group[1]] and group not in self._proofs and group not in self._searched
 
-    def job(self, number: int) -> Job:
+    def job(self, number: int) -> PlaythroughJob:
         """With the search to draw from."""
         job = self.jobs[number]
         source = self._proofs.get(job.group)

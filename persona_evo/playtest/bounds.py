@@ -43,7 +43,7 @@ _warm: set[int] = set()
 """Processes in which the solver has been loaded."""
 
 
-class Question(NamedTuple):
+class BoundQuestion(NamedTuple):
     """One level and utility, as they can be sent to a worker."""
 
     game: str
@@ -53,7 +53,7 @@ class Question(NamedTuple):
     lists: tuple[dict[str, Any], ...] = ()
 
     @classmethod
-    def of(cls, game: str, level: Level, persona: Persona, seconds: float) -> Question:
+    def of(cls, game: str, level: Level, persona: Persona, seconds: float) -> BoundQuestion:
         """What is asked for a persona, with its open lists."""
         lists = tuple(one.to_dict() for one in persona.lists)
         return cls(game, LevelText.of(level), persona.utility.text, seconds, lists)
@@ -91,7 +91,7 @@ def bounds(
     wanted = {p.name: p for p in personas}
     known = _read(folder) if folder is not None else {}
     asked = [
-        (level.name, name, Question.of(game_name or game.name, level, persona, seconds))
+        (level.name, name, BoundQuestion.of(game_name or game.name, level, persona, seconds))
         for level in levels
         for name, persona in wanted.items()
         if seconds > 0 and game.outside is None and (level.name, name) not in known
@@ -156,12 +156,12 @@ def warm_up(game: Game, level: Level) -> None:
     solve(game, level, parse(game.symbols[0], game.symbols), iterations=_SHORT)
 
 
-def answers(_: None, questions: Sequence[Question]) -> Iterator[Bound]:
+def answers(_: None, questions: Sequence[BoundQuestion]) -> Iterator[Bound]:
     """Ask the solver (this is what workers run)."""
     return map(answer, questions)
 
 
-def answer(question: Question) -> Bound:
+def answer(question: BoundQuestion) -> Bound:
     """Ask the solver."""
     from persona_evo.search.bounds import solve
 

@@ -55,7 +55,7 @@ NO_EFFECT, NO_DIFFERENCE = Interval(0.5, 0.0, 1.0, 0), Interval(0.0, -math.inf, 
 
 
 @dataclass(frozen=True)
-class Row:
+class ComparisonRow:
     """One measure of two groups, a and b.
 
     effect: Vargha and Delaney's A, how likely b's value is larger than a's; difference: b - a, with its interval. Where
@@ -117,7 +117,7 @@ def compare_groups(
     *,
     clock: bool = True,
     what: Sequence[Measure] | None = None,
-) -> list[Row]:
+) -> list[ComparisonRow]:
     """Two groups of at least one playthrough each, one row per measure, corrected over these rows."""
     if not a or not b:
         raise ValueError("a group has no playthroughs")
@@ -126,7 +126,7 @@ def compare_groups(
     return corrected([_row(level, a, b, measure) for measure in chosen])
 
 
-def corrected(rows: Iterable[Row]) -> list[Row]:
+def corrected(rows: Iterable[ComparisonRow]) -> list[ComparisonRow]:
     """The rows with their p values corrected by Holm's method over all that vary and have one, order kept."""
     rows = list(rows)
     varying = [i for i, r in enumerate(rows) if not r.exact and not (r.note.startswith(NO_VARIATION) and r.p == 1.0)]
@@ -155,7 +155,7 @@ def holm_apart(keys: Sequence[str], p_values: Sequence[float]) -> list[float]:
 
 def versus_baseline(
     records: Sequence[Playthrough], pairs: Sequence[tuple[str, str]], infos: Sequence[Metric] = ()
-) -> list[Row]:
+) -> list[ComparisonRow]:
     """(player, its baseline) pairs compared per level, a = player; corrected over all levels, pairs and measures."""
     groups = grouped(records)
     chosen = measures(records, infos)
@@ -170,13 +170,13 @@ def versus_baseline(
 
 def between_players(
     records: Sequence[Playthrough], infos: Sequence[Metric] = (), players: Sequence[str] | None = None
-) -> list[Row]:
+) -> list[ComparisonRow]:
     """Every two players compared per level; corrected over all levels, pairs and measures."""
     names = list(players) if players is not None else players_of(records)
     return versus_baseline(records, [(p, q) for i, p in enumerate(names) for q in names[i + 1 :]], infos)
 
 
-def counts(rows: Iterable[Row], *, corrected: bool = False) -> dict[tuple[str, str], tuple[int, int, int]]:
+def counts(rows: Iterable[ComparisonRow], *, corrected: bool = False) -> dict[tuple[str, str], tuple[int, int, int]]:
     """(measure, player a) -> levels in which a is significantly higher, b is, levels compared (the paper's table III).
 
     corrected: after Holm's correction; the paper counts without it.
@@ -190,7 +190,7 @@ def counts(rows: Iterable[Row], *, corrected: bool = False) -> dict[tuple[str, s
     return table
 
 
-def matrix(rows: Iterable[Row], measure: str, *, corrected: bool = False) -> dict[tuple[str, str], int]:
+def matrix(rows: Iterable[ComparisonRow], measure: str, *, corrected: bool = False) -> dict[tuple[str, str], int]:
     """(row player, column player) -> levels in which the row player's measure is higher (the paper's table IV)."""
     table: dict[tuple[str, str], int] = {}
     for row in rows:
@@ -206,7 +206,7 @@ def compare_levels(
     records_b: Sequence[Playthrough],
     infos: Sequence[Metric] = (),
     names: tuple[str, str] = ("A", "B"),
-) -> list[Row]:
+) -> list[ComparisonRow]:
     """Two versions of a level compared for each player that played both, with verdicts in words.
 
     Wall-clock time is left out, since it says more of the machine than of the level. The win rates of all players are
@@ -225,7 +225,7 @@ def compare_levels(
     return [replace(row, verdict=_verdict(row, names, len(main if row in main else rest))) for row in by_player]
 
 
-def headlines(rows: Sequence[Row]) -> list[str]:
+def headlines(rows: Sequence[ComparisonRow]) -> list[str]:
     """The sentences of `compare_levels` worth reading first: what differs, then the win rates that do not.
 
     Losses of main metrics come before the rest of what differs.
@@ -266,10 +266,10 @@ def detectable(successes: int, trials: int, trials_b: int, alpha: float = ALPHA)
     return None
 
 
-def _row(level: str, a: Sequence[Playthrough], b: Sequence[Playthrough], measure: Measure) -> Row:
+def _row(level: str, a: Sequence[Playthrough], b: Sequence[Playthrough], measure: Measure) -> ComparisonRow:
     name, test, rank = tested(a, b, measure)
     effect, change = effects(a, b, measure)
-    return Row(
+    return ComparisonRow(
         level,
         a[0].player,
         b[0].player,
@@ -287,7 +287,7 @@ def _row(level: str, a: Sequence[Playthrough], b: Sequence[Playthrough], measure
 
 
 def effects(a: Sequence[Playthrough], b: Sequence[Playthrough], measure: Measure) -> tuple[Interval, Interval]:
-    """How large a difference is: A, and b - a (see `Row`)."""
+    """How large a difference is: A, and b - a (see `ComparisonRow`)."""
     x, y, known_a, known_b = _samples(a, b, measure)
     effect = vargha_delaney(y, x)
     change = rate_difference(int(sum(y)), len(y), int(sum(x)), len(x)) if measure.rate else difference(y, x)
@@ -307,8 +307,11 @@ def _samples(
 
 
 def tested(a: Sequence[Playthrough], b: Sequence[Playthrough], measure: Measure) -> tuple[str, Test, float]:
-    """A measure of two groups of at least one playthrough each, of one level each: the test's name (see `Row`), what it
-    says, and the rank test's p. The statistic is positive where a is higher."""
+    """Test a measure of two groups of at least one playthrough each, all of a group in one level.
+
+    Returns:
+        the test's name (see `ComparisonRow`), its result (above 0 where a is higher), and the rank test's p value.
+    """
     x, y, known_a, known_b = _samples(a, b, measure)
     if known_a and known_b:
         apart = ((min(x) > max(y)) - (min(y) > max(x))) if measure.by_search else 0
@@ -353,7 +356,7 @@ def spoken(player: str) -> str:
     return player.replace("_", " ")
 
 
-def _verdict(row: Row, names: tuple[str, str], family: int) -> str:
+def _verdict(row: ComparisonRow, names: tuple[str, str], family: int) -> str:
     """The row in words; p values in it are corrected ones."""
     player, name = spoken(row.player_a), row.measure.name
     alike = ", no variation in either" if row.constant and not row.measure.rate else ""
@@ -371,7 +374,7 @@ def _verdict(row: Row, names: tuple[str, str], family: int) -> str:
     return f"{text}; {blind(row, family)}" if row.test == "Fisher" else text
 
 
-def _change(row: Row) -> str:
+def _change(row: ComparisonRow) -> str:
     return f"{row.measure.name} {_said(row.measure, row.a)} -> {_said(row.measure, row.b)}"
 
 
@@ -384,11 +387,11 @@ def _constant(value: Interval, at: float) -> bool:
     return value.low == value.value == value.high == at
 
 
-def _trials(row: Row) -> str:
+def _trials(row: ComparisonRow) -> str:
     return f"{counted(row.a.n, 'trial')} each" if row.a.n == row.b.n else f"{row.a.n} and {counted(row.b.n, 'trial')}"
 
 
-def blind(row: Row, family: int) -> str:
+def blind(row: ComparisonRow, family: int) -> str:
     """What a comparison of rates with this many trials cannot see."""
     trials = _trials(row)
     gap = detectable(round(row.a.value * row.a.n), row.a.n, row.b.n, ALPHA / max(1, family))

@@ -14,9 +14,9 @@ from persona_evo.agents.duel import League
 from persona_evo.games.core import Game, Level
 from persona_evo.games.level_text import LevelText
 from persona_evo.jobs.workers import Workers
-from persona_evo.playtest.batch import Results, configuration, specified
+from persona_evo.playtest.batch import BatchResults, configuration, specified
 from persona_evo.playtest.players import Player
-from persona_evo.playtest.playing import CONTINUATION, Job, Spec, play
+from persona_evo.playtest.playing import CONTINUATION, PlaythroughJob, Spec, play
 from persona_evo.playtest.records import Playthrough
 from persona_evo.search.settings import Budget, SearchSettings
 
@@ -64,7 +64,7 @@ class LivePlaytest:
         self._spec: Spec | None = None
         self._levels: Sequence[Level] = ()
         self._players: Sequence[Player] = ()
-        self._jobs: list[list[Job]] = []
+        self._jobs: list[list[PlaythroughJob]] = []
         self._made: list[list[Playthrough]] = []
 
     def begin(self, levels: Sequence[Level], players: Sequence[Player]) -> bool:
@@ -82,7 +82,7 @@ class LivePlaytest:
         self._made = [self._group(spec, own[0]) for own in self._jobs]
         return True
 
-    def _group(self, spec: Spec, job: Job) -> list[Playthrough]:
+    def _group(self, spec: Spec, job: PlaythroughJob) -> list[Playthrough]:
         """What is known of the level and the player of a job; new playthroughs are added to it."""
         key = _unplaced(spec.levels[job.level]), repr(spec.roles[job.player])
         made = self._known.pop(key, [])
@@ -111,7 +111,7 @@ class LivePlaytest:
         for k, found in zip(short, self._workers.map(_played, tasks), strict=True):
             self._made[k] += found
 
-    def _next(self, spec: Spec, k: int, goal: int) -> list[Job]:
+    def _next(self, spec: Spec, k: int, goal: int) -> list[PlaythroughJob]:
         """The jobs that a group has in this round."""
         jobs, made = self._jobs[k], self._made[k]
         pace = sum(r.seconds for r in made) / len(made) if made else ROUND_SECONDS
@@ -119,11 +119,11 @@ class LivePlaytest:
         source = next(iter(spec.proofs(jobs, made).values()), None)
         return [job._replace(source=source) for job in jobs[len(made) : len(made) + number]]
 
-    def results(self, trials: int) -> Results:
+    def results(self, trials: int) -> BatchResults:
         """The first trials of each group, as a batch of so many trials has them."""
         assert self._spec is not None
         spec, records = self._spec, list(chain.from_iterable(made[:trials] for made in self._made))
-        return Results(
+        return BatchResults(
             self.game,
             self._levels,
             self._players,
@@ -141,7 +141,7 @@ class LivePlaytest:
         return configuration(self._spec, self.game, self._players, trials, self.seed)
 
 
-def _played(task: tuple[Spec, Sequence[Job]]) -> list[Playthrough]:
+def _played(task: tuple[Spec, Sequence[PlaythroughJob]]) -> list[Playthrough]:
     return list(play(*task))
 
 

@@ -42,14 +42,14 @@ _NODES_A_SECOND = 1_000_000
 """Room for nodes that a budget of time alone is given."""
 
 
-class Source(NamedTuple):
+class ProvenSource(NamedTuple):
     """A search whose plan is proven: the number of its trial, and its seed."""
 
     trial: int
     seed: int
 
 
-class Job(NamedTuple):
+class PlaythroughJob(NamedTuple):
     """One playthrough to be made: numbers of the level, the player and the trial, and its seed.
 
     source: the proven search to draw a route from, None to search.
@@ -59,7 +59,7 @@ class Job(NamedTuple):
     player: int
     trial: int
     seed: int
-    source: Source | None = None
+    source: ProvenSource | None = None
 
     @property
     def group(self) -> tuple[int, int]:
@@ -110,22 +110,24 @@ class Spec:
             for role in self.roles
         )
 
-    def proofs(self, jobs: Sequence[Job], records: Sequence[Playthrough]) -> dict[tuple[int, int], Source]:
+    def proofs(
+        self, jobs: Sequence[PlaythroughJob], records: Sequence[Playthrough]
+    ) -> dict[tuple[int, int], ProvenSource]:
         """The first search of each level and player that proved its plan, where others draw from it.
 
         records: of the jobs, in the same order, each group's trials from the first on.
         """
-        found: dict[tuple[int, int], Source] = {}
+        found: dict[tuple[int, int], ProvenSource] = {}
         for job, record in zip(jobs, records, strict=False):
             if record.proven and record.search is None and self.drawing[job.player]:
-                found.setdefault(job.group, Source(job.trial, job.seed))
+                found.setdefault(job.group, ProvenSource(job.trial, job.seed))
         return found
 
-    def jobs(self, trials: int, seed: int) -> list[Job]:
+    def jobs(self, trials: int, seed: int) -> list[PlaythroughJob]:
         """All playthroughs, level by level, player by player."""
         digests = [level.digest for level in self.levels]
         return [
-            Job(i, k, trial, derive(seed, level.name, digests[i], role.label, trial))
+            PlaythroughJob(i, k, trial, derive(seed, level.name, digests[i], role.label, trial))
             for i, level in enumerate(self.levels)
             for k, role in enumerate(self.roles)
             for trial in range(trials)
@@ -151,7 +153,7 @@ class _Table:
             self._number, self._planner, self._held, self._skilled = number, None, None, {}
         return self._level
 
-    def play(self, job: Job) -> Playthrough:
+    def play(self, job: PlaythroughJob) -> Playthrough:
         level, role = self.level(job.level), self.spec.roles[job.player]
         opponent, side, search = "", None, None
         if errs(role.skill):
@@ -182,7 +184,7 @@ class _Table:
             skill=role.skill,
         )
 
-    def _after(self, level: Level, plan: Plan, job: Job) -> Continuation | None:
+    def _after(self, level: Level, plan: Plan, job: PlaythroughJob) -> Continuation | None:
         """What is played after a plan; None where games are not played to their end, or have two sides."""
         spec = self.spec
         if not spec.continuation or self.game.players > 1 or self.game.outside is not None:
@@ -205,14 +207,14 @@ class _Table:
         self._held = player, plan
         return plan
 
-    def _skilled_game(self, job: Job) -> Plan:
+    def _skilled_game(self, job: PlaythroughJob) -> Plan:
         """A whole game of a player who makes mistakes."""
         if job.player not in self._skilled:
             skill = LADDER[self.spec.roles[job.player].skill]
             self._skilled[job.player] = SkilledPlayer(self.game, self.level(job.level), *self.roles[job.player], skill)
         return self._skilled[job.player].play(job.seed)
 
-    def _route(self, job: Job) -> Plan | None:
+    def _route(self, job: PlaythroughJob) -> Plan | None:
         """A route drawn from the tree of the job's source; None without one, and where its plan is not proven again."""
         if job.source is None:
             return None
@@ -226,7 +228,7 @@ class _Table:
         route: Plan = self._planner.another(found, job.seed)
         return replace(route, iterations=0, nodes=0, seconds=time.perf_counter() - began)
 
-    def _meet(self, league: League, job: Job) -> tuple[Plan, str, int]:
+    def _meet(self, league: League, job: PlaythroughJob) -> tuple[Plan, str, int]:
         """A game against the opponent whose turn it is: the plan, the opponent's name ("" for nobody), and the side."""
         utility, policy = self.roles[job.player]
         games = league.games(self.game, self.level(job.level), self.spec.roles[job.player].agent)
@@ -241,12 +243,12 @@ _tables: WorkerCache[_Table] = WorkerCache(1)
 """By digest of the specification."""
 
 
-def play(spec: Spec, jobs: Sequence[Job]) -> Iterator[Playthrough]:
+def play(spec: Spec, jobs: Sequence[PlaythroughJob]) -> Iterator[Playthrough]:
     """The playthroughs of some jobs, in order (this is what workers run).
 
     A search that proves its plan is the source of the jobs of the same group that follow it and have none.
     """
-    table, proofs = _tables.get(spec.digest, lambda: _Table(spec)), dict[tuple[int, int], Source]()
+    table, proofs = _tables.get(spec.digest, lambda: _Table(spec)), dict[tuple[int, int], ProvenSource]()
     for job in jobs:
         made = table.play(job._replace(source=job.source or proofs.get(job.group)))
         proofs = {**spec.proofs([job], [made]), **proofs}

@@ -43,7 +43,7 @@ class Death(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Step:
+class SkillStep:
     """How players of one level of skill fare.
 
     Attributes:
@@ -66,7 +66,7 @@ class Step:
     deaths: tuple[Death, ...]
 
 
-def ladder(records: Sequence[Playthrough]) -> list[Step]:
+def ladder(records: Sequence[Playthrough]) -> list[SkillStep]:
     """How each level of skill fares: level by level and then in all, persona by persona and then all together.
 
     Levels, personas and all of them together are left out where there is only one. Records without a level of skill
@@ -85,7 +85,7 @@ def ladder(records: Sequence[Playthrough]) -> list[Step]:
     return steps
 
 
-def curve(steps: Sequence[Step]) -> list[Step]:
+def curve(steps: Sequence[SkillStep]) -> list[SkillStep]:
     """The difficulty curve: the steps of single levels over all personas, or of the only one."""
     personas = {s.persona for s in steps}
     return [s for s in steps if s.level != EVERY and (s.persona == EVERY or len(personas) == 1)]
@@ -95,11 +95,11 @@ def _fits(name: str, wanted: str) -> bool:
     return wanted in (EVERY, name)
 
 
-def _step(level: str, persona: str, skill: str, group: Sequence[Playthrough]) -> Step:
+def _step(level: str, persona: str, skill: str, group: Sequence[Playthrough]) -> SkillStep:
     damage = [r.damage for r in group if r.damage is not None]
     found = Counter((r.death_place, r.lost_to or UNKNOWN_CAUSE) for r in group if r.lost)
     deaths = () if level == EVERY else tuple(Death(place, why, n) for (place, why), n in found.most_common())
-    return Step(
+    return SkillStep(
         level,
         persona,
         skill,

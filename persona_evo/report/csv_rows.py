@@ -13,7 +13,7 @@ from pathlib import Path
 from persona_evo.games.findings import Finding, where
 from persona_evo.intervals import Interval
 from persona_evo.jobs import schema
-from persona_evo.playtest.compare import Row
+from persona_evo.playtest.compare import ComparisonRow
 from persona_evo.playtest.correlations import CorrelationRow
 from persona_evo.playtest.metrics import Summary
 from persona_evo.playtest.records import Playthrough
@@ -210,7 +210,7 @@ def _end_row(record: Playthrough) -> dict[str, object]:
     }
 
 
-def comparison_rows(rows: Iterable[Row]) -> list[dict[str, object]]:
+def comparison_rows(rows: Iterable[ComparisonRow]) -> list[dict[str, object]]:
     """Rows of a comparison for a CSV file."""
     return [
         {

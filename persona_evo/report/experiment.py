@@ -19,11 +19,11 @@ import numpy as np
 from persona_evo.connect.within import Within
 from persona_evo.errors import VerificationError
 from persona_evo.experiments.design import Cell
-from persona_evo.experiments.job import Record, Results
+from persona_evo.experiments.job import ExperimentResults, SearchRecord
 from persona_evo.experiments.results import (
     CORRECTION,
-    Comparison,
-    Summary,
+    CellComparison,
+    CellSummary,
     apart,
     comparisons,
     curve,
@@ -39,7 +39,7 @@ from persona_evo.report import charts, csv_rows, pages, replay, tables
 from persona_evo.report.figures import Drawing
 from persona_evo.report.pages import Document, Facts, Figure, Gallery, Lines, Section, Styled, Svg
 from persona_evo.report.tables import Table
-from persona_evo.report.written import Names, Report
+from persona_evo.report.written import Names, WrittenReport
 from persona_evo.search.plan import Plan
 from persona_evo.words import counted
 
@@ -47,7 +47,7 @@ PAGE = "index.html"
 Tell = Callable[[str], None]
 
 
-def write(results: Results, folder: Path, progress: Tell | None = None) -> Report:
+def write(results: ExperimentResults, folder: Path, progress: Tell | None = None) -> WrittenReport:
     """Write the report into a folder; files of the same names are written anew."""
     experiment = results.experiment
     found, tests = summaries(results), comparisons(results)
@@ -80,7 +80,7 @@ def write(results: Results, folder: Path, progress: Tell | None = None) -> Repor
     )
     pages.write(page, folder / PAGE)
     said = [summary.render(), *([tested.render()] if tests else []), "\n".join([*words, *warnings])]
-    return Report(folder / PAGE, "\n\n".join(said).rstrip())
+    return WrittenReport(folder / PAGE, "\n\n".join(said).rstrip())
 
 
 SCORES = "The best score of each search, with the mean"
@@ -88,7 +88,7 @@ GROWTH = "The best score so far over the rollouts, mean and standard deviation"
 NOTHING = "one combination: nothing to compare"
 
 
-def subtitle(results: Results) -> str:
+def subtitle(results: ExperimentResults) -> str:
     """How much was searched."""
     experiment = results.experiment
     most = max(cell.search.rollouts for cell in experiment.cells)
@@ -97,7 +97,7 @@ def subtitle(results: Results) -> str:
     return f"{counted(wanted, 'search', 'searches')} of up to {counted(most, 'rollout')}{part}"
 
 
-def facts(results: Results) -> dict[str, str]:
+def facts(results: ExperimentResults) -> dict[str, str]:
     """How the experiment was made, by name, for people."""
     from persona_evo.store.versions import versions
 
@@ -132,7 +132,7 @@ def _said(cell: Cell) -> str:
     )
 
 
-def summary_table(found: Sequence[Summary]) -> Table:
+def summary_table(found: Sequence[CellSummary]) -> Table:
     """The best scores of each combination, and what they are scores of where that is not the same for all."""
     several = len({s.goal for s in found}) > 1
     rows = [
@@ -167,7 +167,7 @@ def summary_table(found: Sequence[Summary]) -> Table:
     return Table("best scores", heads, rows, notes, left=frozenset((0, 1)) if several else frozenset())
 
 
-def comparison_table(tests: Sequence[Comparison]) -> Table:
+def comparison_table(tests: Sequence[CellComparison]) -> Table:
     """The tests."""
     rows = [
         [
@@ -185,7 +185,11 @@ def comparison_table(tests: Sequence[Comparison]) -> Table:
 
 
 def write_tables(
-    results: Results, folder: Path, found: Sequence[Summary], tests: Sequence[Comparison], prefix: str = ""
+    results: ExperimentResults,
+    folder: Path,
+    found: Sequence[CellSummary],
+    tests: Sequence[CellComparison],
+    prefix: str = "",
 ) -> None:
     """The CSV files."""
     csv_rows.write_csv(
@@ -236,7 +240,7 @@ def write_tables(
     csv_rows.write_csv(folder / f"{prefix}growth.csv", rows)
 
 
-def growth_figure(results: Results, folder: Path, prefix: str = "") -> Styled:
+def growth_figure(results: ExperimentResults, folder: Path, prefix: str = "") -> Styled:
     """The charts of all searches, a row for each thing that was searched for. All are kept as files of a folder, too,
     whose names begin with `prefix`."""
     rows: list[Any] = []
@@ -247,7 +251,7 @@ def growth_figure(results: Results, folder: Path, prefix: str = "") -> Styled:
     return Styled("growth", rows)
 
 
-def drawings(results: Results) -> list[Drawing]:
+def drawings(results: ExperimentResults) -> list[Drawing]:
     """The figures of an experiment: best scores, and how they grow."""
     return [
         Drawing((f"{word}{number or ''}",), chart)
@@ -256,7 +260,7 @@ def drawings(results: Results) -> list[Drawing]:
     ]
 
 
-def _growth(results: Results) -> Iterator[tuple[int, charts.Plot, charts.Plot]]:
+def _growth(results: ExperimentResults) -> Iterator[tuple[int, charts.Plot, charts.Plot]]:
     """The best scores of all searches beside each other, and how they grow, with axes of their own for each thing that
     was searched for, which has a number from 0."""
     cells = [cell for cell in results.experiment.cells if results.of(cell)]
@@ -268,7 +272,7 @@ def _growth(results: Results) -> Iterator[tuple[int, charts.Plot, charts.Plot]]:
 
 
 def _charts(
-    results: Results, shown: Sequence[Cell], every: Sequence[Cell], title: str
+    results: ExperimentResults, shown: Sequence[Cell], every: Sequence[Cell], title: str
 ) -> tuple[charts.Plot, charts.Plot]:
     """The cells of one goal: their scores, and how these grow. every: those of all, by which a cell has its colour."""
     dots, lines = [], []
@@ -295,7 +299,7 @@ def _charts(
     )
 
 
-def _best(results: Results, folder: Path, progress: Tell | None) -> tuple[list[str], dict[str, Path]]:
+def _best(results: ExperimentResults, folder: Path, progress: Tell | None) -> tuple[list[str], dict[str, Path]]:
     """Write the best trace of each combination, and draw those of games that can be drawn."""
     experiment, names = results.experiment, Names(folder)
     notes, pictures = [], {}
@@ -322,7 +326,7 @@ def _best(results: Results, folder: Path, progress: Tell | None) -> tuple[list[s
     return notes, pictures
 
 
-def draw(game: Game, level: Level, record: Record, path: Path) -> Path | None:
+def draw(game: Game, level: Level, record: SearchRecord, path: Path) -> Path | None:
     """The best way to play as an animated picture; None where the game does not draw its states.
 
     Raises:

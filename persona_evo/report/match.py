@@ -20,7 +20,7 @@ from persona_evo.errors import SettingsError
 from persona_evo.games import registry
 from persona_evo.games.core import Game
 from persona_evo.matches.job import Match
-from persona_evo.matches.records import LOGS, Record, log_of
+from persona_evo.matches.records import LOGS, GameRecord, log_of
 from persona_evo.matches.reopening import Kept
 from persona_evo.matches.replays import Telling, telling
 from persona_evo.matches.standings import pair, ratings
@@ -40,7 +40,7 @@ from persona_evo.report.pages import (
     Section,
     Text,
 )
-from persona_evo.report.written import Report
+from persona_evo.report.written import WrittenReport
 from persona_evo.statistics import holm
 from persona_evo.store.versions import versions
 from persona_evo.words import counted
@@ -64,7 +64,7 @@ class _Shown:
     """A game on the page. picture: None where it could not be drawn."""
 
     number: int
-    record: Record
+    record: GameRecord
     why: str
     text: str
     picture: Path | None = None
@@ -80,12 +80,12 @@ class _Games:
 
 def write(
     match: Match,
-    records: Sequence[Record],
+    records: Sequence[GameRecord],
     folder: Path,
     command: str = "",
     pictures: bool = True,
     progress: Tell | None = None,
-) -> Report:
+) -> WrittenReport:
     """Write the page and what belongs to it; files of the same names are written anew (raises RunError where a game
     does not replay).
 
@@ -116,7 +116,7 @@ def write(
     under = f"{counted(len(records), 'game')}, {counted(len(levels), 'level')}, seed {match.seed}"
     title = f"{game.title}: {' – '.join(names) if len(names) < 5 else f'{len(names)} agents'}"
     pages.write(Document(title, under, parts), page, embed)
-    return Report(page, "\n\n".join(t.render() for t in found))
+    return WrittenReport(page, "\n\n".join(t.render() for t in found))
 
 
 def drawings(kept: Kept, seed: int = 0) -> Iterator[Drawing]:
@@ -151,7 +151,7 @@ NOTE = (
 )
 
 
-def _sentences(records: Sequence[Record], names: Sequence[str], results: Sequence[tables.Table]) -> list[Any]:
+def _sentences(records: Sequence[GameRecord], names: Sequence[str], results: Sequence[tables.Table]) -> list[Any]:
     """Who is better in words, and the tables; of many agents the tables' first before them, and folded what chance may
     have made."""
     told = sentences(records, names)
@@ -167,7 +167,7 @@ def _sentences(records: Sequence[Record], names: Sequence[str], results: Sequenc
     ]
 
 
-def sentences(records: Sequence[Record], names: Sequence[str]) -> list[tuple[bool, str]]:
+def sentences(records: Sequence[GameRecord], names: Sequence[str]) -> list[tuple[bool, str]]:
     """Who is better, in words, a sentence for each pair, and whether that is significant; p of all pairs together
     corrected by Holm's method."""
     found = []
@@ -233,7 +233,7 @@ def _said(agent: Agent) -> str:
     return "; ".join(filter(None, (agent.about or agent.kind, constants, think)))
 
 
-def _listed(records: Sequence[Record]) -> tables.Table:
+def _listed(records: Sequence[GameRecord]) -> tables.Table:
     found = match_tables.games(records[:MOST_LISTED])
     if len(records) > MOST_LISTED:
         found.notes.append(f"{len(records) - MOST_LISTED} more are in games.csv")
@@ -250,7 +250,7 @@ def _logs(folder: Path, agents: Sequence[Agent]) -> list[Link]:
     return found
 
 
-def _anew(records: Sequence[Record], agents: Sequence[Agent]) -> Text | None:
+def _anew(records: Sequence[GameRecord], agents: Sequence[Agent]) -> Text | None:
     """What follows from a program's late moves, where there were any."""
     programs = {a.name for a in agents if a.kind == "program"}
     late = sum((r.first, r.second)[who] in programs and kind == "time" for r in records for who, _, kind, _ in r.faults)

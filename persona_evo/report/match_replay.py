@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from persona_evo.errors import Place
 from persona_evo.games import lettering
 from persona_evo.games.core import Game, Level
-from persona_evo.matches.records import Record
+from persona_evo.matches.records import GameRecord
 from persona_evo.matches.replays import positions
 from persona_evo.report.duels import INK, PAPER, Label, cut, with_legend
 from persona_evo.report.match_tables import winner
@@ -32,7 +32,7 @@ FAULT = "#b3261e"
 """Colour of a lost move."""
 
 
-def sides(game: Game, record: Record) -> list[Label]:
+def sides(game: Game, record: GameRecord) -> list[Label]:
     """Both players, player 0 first; [] where the game does not draw a match."""
     module = drawing(game)
     if module is None or not hasattr(module, "state_image") or not hasattr(module, "PLAYERS"):
@@ -41,7 +41,7 @@ def sides(game: Game, record: Record) -> list[Label]:
     return [Label(name, "", *colour) for name, colour in zip(names, module.PLAYERS, strict=True)]
 
 
-def standing(game: Game, level: Level, record: Record, place: Place | None = None) -> str:
+def standing(game: Game, level: Level, record: GameRecord, place: Place | None = None) -> str:
     """The final score in words, "" where the game does not say.
 
     Raises:
@@ -51,7 +51,7 @@ def standing(game: Game, level: Level, record: Record, place: Place | None = Non
     return str(words(level, positions(game, level, record, place)[-1])) if words else ""
 
 
-def save(game: Game, level: Level, record: Record, path: Path, place: Place | None = None) -> Path | None:
+def save(game: Game, level: Level, record: GameRecord, path: Path, place: Place | None = None) -> Path | None:
     """Write a game as a GIF; None where the game does not draw its states.
 
     Raises:
@@ -61,7 +61,9 @@ def save(game: Game, level: Level, record: Record, path: Path, place: Place | No
     return save_gif(frames(game, level, record, both, place), path) if both else None
 
 
-def frames(game: Game, level: Level, record: Record, both: Sequence[Label], place: Place | None = None) -> list[Frame]:
+def frames(
+    game: Game, level: Level, record: GameRecord, both: Sequence[Label], place: Place | None = None
+) -> list[Frame]:
     """All positions, the legend above, the move below."""
     module: Any = drawing(game)
     states, rules = positions(game, level, record, place), game.rules()

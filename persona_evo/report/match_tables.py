@@ -8,13 +8,13 @@ from typing import Any
 
 from persona_evo.intervals import FEWEST, Interval, wilson
 from persona_evo.matches import standings
-from persona_evo.matches.records import Record
+from persona_evo.matches.records import GameRecord
 from persona_evo.report.tables import Table
 
 NONE = "–"
 
 
-def shown(records: Sequence[Record], names: Sequence[str], levels: Sequence[str], seed: int) -> list[Table]:
+def shown(records: Sequence[GameRecord], names: Sequence[str], levels: Sequence[str], seed: int) -> list[Table]:
     """What a terminal shows: pairs by level, ratings where there are more than two agents, how all of them thought."""
     found = [pairs(records, names, levels)]
     if len(names) > 2:
@@ -22,7 +22,7 @@ def shown(records: Sequence[Record], names: Sequence[str], levels: Sequence[str]
     return [*found, thinking(records, names, levels)]
 
 
-def pairs(records: Sequence[Record], names: Sequence[str], levels: Sequence[str]) -> Table:
+def pairs(records: Sequence[GameRecord], names: Sequence[str], levels: Sequence[str]) -> Table:
     """Each pair on each level and, where there are several, on all of them."""
     rows = []
     for a, b in itertools.combinations(names, 2):
@@ -54,7 +54,7 @@ def span(rate: Interval) -> str:
     return f"{rate.low:.1%} to {rate.high:.1%}"
 
 
-def sides(records: Sequence[Record], names: Sequence[str]) -> Table:
+def sides(records: Sequence[GameRecord], names: Sequence[str]) -> Table:
     """Each pair by who moves first, on all levels together."""
     rows = []
     for a, b in itertools.combinations(names, 2):
@@ -73,7 +73,7 @@ def sides(records: Sequence[Record], names: Sequence[str]) -> Table:
     return Table("by side: won · tied · lost by the first named, and the share of games it won", heads, rows)
 
 
-def ratings(records: Sequence[Record], names: Sequence[str], seed: int) -> Table:
+def ratings(records: Sequence[GameRecord], names: Sequence[str], seed: int) -> Table:
     """Ratings of a round robin."""
     rows = [
         [r.name, f"{r.points:+.0f}", r.interval, f"{r.score:.1%}", str(r.games)]
@@ -83,7 +83,7 @@ def ratings(records: Sequence[Record], names: Sequence[str], seed: int) -> Table
     return Table(title, ["", "points", "95 %", "score", "games"], rows)
 
 
-def thinking(records: Sequence[Record], names: Sequence[str], levels: Sequence[str]) -> Table:
+def thinking(records: Sequence[GameRecord], names: Sequence[str], levels: Sequence[str]) -> Table:
     """Time and trees of each agent on each level."""
     rows = []
     for name in names:
@@ -97,7 +97,7 @@ def thinking(records: Sequence[Record], names: Sequence[str], levels: Sequence[s
     return Table("thinking, means over games", heads, rows, left=frozenset({1}), keys=2)
 
 
-def faults(records: Sequence[Record]) -> Table:
+def faults(records: Sequence[GameRecord]) -> Table:
     """Each kind of fault of each agent: how many moves that lost, in how many games, and an example."""
     seen: dict[tuple[str, str], list[tuple[int, int, str]]] = {}
     for number, r in enumerate(records, 1):
@@ -125,12 +125,12 @@ def faults(records: Sequence[Record]) -> Table:
     )
 
 
-def winner(r: Record) -> str:
+def winner(r: GameRecord) -> str:
     """Who won, in words."""
     return "tied" if r.result == 0.5 else f"{r.first if r.result == 1 else r.second} won"
 
 
-def games(records: Sequence[Record]) -> Table:
+def games(records: Sequence[GameRecord]) -> Table:
     """Every game, a line each."""
     rows = [
         [str(number), r.level, r.first, r.second, winner(r), f"{r.margin:+.3f}", str(r.plies), str(len(r.faults))]
@@ -140,7 +140,7 @@ def games(records: Sequence[Record]) -> Table:
     return Table("all games", heads, rows, left=frozenset({1, 2, 3, 4}))
 
 
-def game_rows(records: Sequence[Record]) -> list[dict[str, Any]]:
+def game_rows(records: Sequence[GameRecord]) -> list[dict[str, Any]]:
     """Every game for a CSV file."""
     return [
         {
@@ -162,7 +162,7 @@ def game_rows(records: Sequence[Record]) -> list[dict[str, Any]]:
     ]
 
 
-def pair_rows(records: Sequence[Record], names: Sequence[str], levels: Sequence[str]) -> list[dict[str, Any]]:
+def pair_rows(records: Sequence[GameRecord], names: Sequence[str], levels: Sequence[str]) -> list[dict[str, Any]]:
     """Every pair on every level, and on all (level ""), for a CSV file."""
     found = []
     for a, b in itertools.combinations(names, 2):

@@ -14,12 +14,12 @@ from persona_evo.games.analysis import at
 from persona_evo.games.core import Metric
 from persona_evo.games.findings import Finding
 from persona_evo.playtest.calibration import Agreement
-from persona_evo.playtest.compare import Row
+from persona_evo.playtest.compare import ComparisonRow
 from persona_evo.playtest.correlations import CorrelationRow
 from persona_evo.playtest.duels import Standing
 from persona_evo.playtest.metrics import EVERY, Summary
 from persona_evo.playtest.requirement import Check
-from persona_evo.playtest.skill import Step
+from persona_evo.playtest.skill import SkillStep
 from persona_evo.report import duels, maps, pages, plots, skill, tables, versions
 from persona_evo.report.charts import Chart
 from persona_evo.report.pages import (
@@ -87,15 +87,15 @@ class Page:
     pictures: Sequence[Picture] = ()
     most: Mapping[str, float] = field(default_factory=dict)
     health: Mapping[str, Chart] = field(default_factory=dict)
-    baseline: Sequence[Row] = ()
-    players: Sequence[Row] = ()
+    baseline: Sequence[ComparisonRow] = ()
+    players: Sequence[ComparisonRow] = ()
     versions: versions.Versions | None = None
     correlations: Sequence[CorrelationRow] = ()
     facts: Mapping[str, str] = field(default_factory=dict)
     notes: Sequence[str] = ()
     subtitle: str = ""
     routes: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    steps: Sequence[Step] = ()
+    steps: Sequence[SkillStep] = ()
     agreements: Sequence[Agreement] = ()
     skill_health: Mapping[str, Sequence[Chart]] = field(default_factory=dict)
 

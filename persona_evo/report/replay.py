@@ -44,7 +44,7 @@ class Frame(NamedTuple):
     ms: int = STEP_MS
 
 
-class Choice(NamedTuple):
+class ReplayChoice(NamedTuple):
     """The playthroughs of a group worth looking at."""
 
     median: Playthrough
@@ -52,7 +52,7 @@ class Choice(NamedTuple):
     worst: Playthrough
 
 
-def choose(records: Sequence[Playthrough]) -> Choice:
+def choose(records: Sequence[Playthrough]) -> ReplayChoice:
     """The median playthrough (by utility, then steps; the lower one of an even number), the best and the worst.
 
     The best has the highest utility and then the fewest steps, the worst the lowest utility and then the most steps;
@@ -66,7 +66,7 @@ def choose(records: Sequence[Playthrough]) -> Choice:
     ordered = sorted(records, key=lambda r: (r.utility, r.steps, r.trial))
     best = min(records, key=lambda r: (-r.utility, r.steps, r.trial))
     worst = min(records, key=lambda r: (r.utility, -r.steps, r.trial))
-    return Choice(ordered[(len(ordered) - 1) // 2], best, worst)
+    return ReplayChoice(ordered[(len(ordered) - 1) // 2], best, worst)
 
 
 def states(game: Game, level: Level, record: Playthrough, whole: bool = False) -> Iterator[Any]:

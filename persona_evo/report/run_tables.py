@@ -144,7 +144,7 @@ def experiment(folder: Path) -> str:
     from persona_evo.report.experiment import summary_table
 
     made = course.reopen(folder)
-    results = course.Results(made, course.kept(folder, made), folder)
+    results = course.ExperimentResults(made, course.kept(folder, made), folder)
     if not results.records:
         return "no searches yet"
     sentences = [c.words() for c in comparisons(results)]

@@ -10,7 +10,7 @@ from persona_evo.intervals import Interval
 from persona_evo.playtest.calibration import Agreement
 from persona_evo.playtest.compare import shown
 from persona_evo.playtest.metrics import DAMAGE, DEATH_RATE, EVERY, WIN_RATE
-from persona_evo.playtest.skill import Death, Health, Step, curve
+from persona_evo.playtest.skill import Death, Health, SkillStep, curve
 from persona_evo.report import charts, tables
 from persona_evo.report.charts import Series
 from persona_evo.report.tables import Table
@@ -20,7 +20,7 @@ MOST_DEATHS = 4
 """Places of death that a table shows of one level and level of skill."""
 
 
-def difficulty_tables(steps: Sequence[Step], brief: bool = False) -> list[Table]:
+def difficulty_tables(steps: Sequence[SkillStep], brief: bool = False) -> list[Table]:
     """Win rate, damage and places of death: a row for each level, or each persona in all levels; skills across.
 
     brief: of several levels, without damage and places of death level by level.
@@ -36,13 +36,13 @@ def difficulty_tables(steps: Sequence[Step], brief: bool = False) -> list[Table]
     return [table for table in found if table.rows]
 
 
-def _over_personas(steps: Sequence[Step]) -> list[tuple[str, Step]]:
+def _over_personas(steps: Sequence[SkillStep]) -> list[tuple[str, SkillStep]]:
     """The steps of all personas together by the level's name."""
     several = any(s.persona == EVERY for s in steps)
     return [(_spoken(s.level), s) for s in steps if s.persona == EVERY or not several]
 
 
-def _over_levels(steps: Sequence[Step]) -> list[tuple[str, Step]]:
+def _over_levels(steps: Sequence[SkillStep]) -> list[tuple[str, SkillStep]]:
     """The steps of single personas in all levels by the persona's name; none where there is only one."""
     several, all_levels = any(s.persona == EVERY for s in steps), any(s.level == EVERY for s in steps)
     return [(s.persona, s) for s in steps if several and s.persona != EVERY and (s.level == EVERY or not all_levels)]
@@ -52,7 +52,7 @@ def _spoken(level: str) -> str:
     return "all levels" if level == EVERY else level
 
 
-def _rates(title: str, steps: Sequence[tuple[str, Step]], skills: Sequence[str]) -> Table:
+def _rates(title: str, steps: Sequence[tuple[str, SkillStep]], skills: Sequence[str]) -> Table:
     cells = {(name, s.skill): _rate(s.win_rate) for name, s in steps}
     proven = "; proven: all trials show the same proven result" if any(s.win_rate.note for _, s in steps) else ""
     notes = [f"win rate with Wilson's 95 % interval; {SIMULATED}{proven}"]
@@ -63,7 +63,7 @@ def _rate(rate: Interval) -> str:
     return f"{shown(WIN_RATE, rate.value)} (proven)" if rate.note else tables.interval(WIN_RATE, rate)
 
 
-def _damage(title: str, steps: Sequence[tuple[str, Step]], skills: Sequence[str]) -> Table:
+def _damage(title: str, steps: Sequence[tuple[str, SkillStep]], skills: Sequence[str]) -> Table:
     cells = {
         (name, s.skill): f"{tables.interval(DAMAGE, s.damage)}, {s.death_rate.value * 100:.0f} %"
         for name, s in steps
@@ -73,7 +73,7 @@ def _damage(title: str, steps: Sequence[tuple[str, Step]], skills: Sequence[str]
     return Table(title, ["", *skills], _grid(cells, skills), notes)
 
 
-def deaths_table(steps: Sequence[Step]) -> Table:
+def deaths_table(steps: Sequence[SkillStep]) -> Table:
     """Where each level of skill dies, level by level."""
     cells = {(_spoken(s.level), s.skill): _deaths(s.deaths) for s in curve(steps)}
     skills = [s for s in SKILLS if any(cells.get((name, s)) for name, _ in cells)]
@@ -104,7 +104,7 @@ def calibration_table(agreements: Sequence[Agreement]) -> Table:
     return Table("calibration", ["win rates of", "correlation", "95 % interval", "levels"], rows, notes)
 
 
-def difficulty_rows(steps: Iterable[Step]) -> list[dict[str, object]]:
+def difficulty_rows(steps: Iterable[SkillStep]) -> list[dict[str, object]]:
     """The difficulty curve for a CSV file; * stands for all levels, or for all personas."""
     rows: list[dict[str, object]] = []
     for s in steps:
@@ -146,7 +146,7 @@ def health_rows(values: Iterable[Health]) -> list[dict[str, object]]:
     ]
 
 
-def difficulty_chart(steps: Sequence[Step]) -> charts.Plot | None:
+def difficulty_chart(steps: Sequence[SkillStep]) -> charts.Plot | None:
     """Win rates over levels, a line for each level of skill, with 95 % intervals; None for fewer than 2 levels."""
     found = curve(steps)
     levels = list(dict.fromkeys(s.level for s in found))

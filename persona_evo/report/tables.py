@@ -14,7 +14,7 @@ from typing import TextIO
 from persona_evo.games.core import Metric
 from persona_evo.games.findings import COORDINATES, Finding, lines
 from persona_evo.intervals import Interval
-from persona_evo.playtest.compare import Row, counts, matrix, p_shown, shown
+from persona_evo.playtest.compare import ComparisonRow, counts, matrix, p_shown, shown
 from persona_evo.playtest.correlations import CorrelationRow
 from persona_evo.playtest.metrics import EVERY, FLAGS, Measure, Summary
 from persona_evo.playtest.requirement import Check
@@ -193,11 +193,11 @@ def _silent(summaries: Sequence[Summary]) -> tuple[list[str], list[str]]:
     return [k for k in zero if k not in again], again
 
 
-def comparison_table(rows: Sequence[Row], title: str = "comparison", only_differing: bool = False) -> Table:
+def comparison_table(rows: Sequence[ComparisonRow], title: str = "comparison", only_differing: bool = False) -> Table:
     """Rows of a comparison, one a line; p values corrected by Holm's method. One level alone is not named.
 
     Rows in which nothing varies and nothing differs are left out; with `only_differing` also those in which nothing
-    varies within a group and whose sentence (`Row.verdict`) says all that there is.
+    varies within a group and whose sentence (`ComparisonRow.verdict`) says all that there is.
     """
     same = [r for r in rows if not r.higher and (r.note.startswith(NO_VARIATION) or r.exact)]
     said = [r for r in rows if only_differing and r.constant and r.verdict]
@@ -229,7 +229,7 @@ def comparison_table(rows: Sequence[Row], title: str = "comparison", only_differ
     return Table(title, headers, body, notes, left, keys=2 + several)
 
 
-def counts_table(rows: Sequence[Row], title: str = "", corrected: bool = False) -> Table:
+def counts_table(rows: Sequence[ComparisonRow], title: str = "", corrected: bool = False) -> Table:
     """Levels in which a player is significantly better / worse than its baseline, after the paper's table III.
 
     Where neither is better the numbers are higher / lower, and the row says so.
@@ -254,7 +254,7 @@ def counts_table(rows: Sequence[Row], title: str = "", corrected: bool = False) 
     return Table(title, [head, *players], body, notes)
 
 
-def matrix_table(rows: Sequence[Row], measure: str, corrected: bool = False) -> Table:
+def matrix_table(rows: Sequence[ComparisonRow], measure: str, corrected: bool = False) -> Table:
     """Levels in which the row's player is significantly higher than the column's, as in the paper's table IV."""
     found = matrix(rows, measure, corrected=corrected)
     players = list(dict.fromkeys(p for pair in found for p in pair))
@@ -265,7 +265,7 @@ def matrix_table(rows: Sequence[Row], measure: str, corrected: bool = False) -> 
     return Table(f"{name}: row above column", ["", *players], body, notes)
 
 
-def _exact_note(rows: Iterable[Row]) -> list[str]:
+def _exact_note(rows: Iterable[ComparisonRow]) -> list[str]:
     return [EXACT_NOTE] if any(r.exact for r in rows) else []
 
 

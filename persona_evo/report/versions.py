@@ -12,7 +12,7 @@ from pathlib import Path
 from persona_evo.games.core import Game, Level
 from persona_evo.games.findings import Spot
 from persona_evo.playtest.answer import Answer, telling
-from persona_evo.playtest.compare import Row, headlines, spoken
+from persona_evo.playtest.compare import ComparisonRow, headlines, spoken
 from persona_evo.playtest.metrics import grouped
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.versions import Changes
@@ -41,7 +41,7 @@ class Versions:
     """
 
     answer: Answer
-    rows: Sequence[Row]
+    rows: Sequence[ComparisonRow]
     changes: Changes
     maps: Sequence[Figure] = ()
     health: Sequence[charts.Plot] = ()
@@ -134,13 +134,13 @@ def _health(letter: str, group: Sequence[Playthrough]) -> charts.Series:
     )
 
 
-def _charts(rows: Sequence[Row]) -> list[charts.Plot]:
+def _charts(rows: Sequence[ComparisonRow]) -> list[charts.Plot]:
     """The measures that differ for somebody, those that the answer begins with first: players across, A and B."""
     keys = list(dict.fromkeys(r.measure.key for r in rows if telling(r)))
     return [_chart([r for r in rows if r.measure.key == key]) for key in keys[:MOST_CHARTS]]
 
 
-def _chart(rows: Sequence[Row]) -> charts.Plot:
+def _chart(rows: Sequence[ComparisonRow]) -> charts.Plot:
     measure, factor = rows[0].measure, 100 if rows[0].measure.ratio else 1
     series = []
     for side, letter in enumerate(LETTERS):

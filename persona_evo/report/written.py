@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 @dataclass(frozen=True)
-class Report:
+class WrittenReport:
     """A report that was written.
 
     Attributes:

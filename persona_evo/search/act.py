@@ -28,12 +28,22 @@ from persona_evo.games.core import RUNNING, Game, Level
 from persona_evo.search import mcts, open_loop
 from persona_evo.search.amaf import marks_for
 from persona_evo.search.engine import Engine
-from persona_evo.search.layout import FULL, GOING_ON, IS_UCB1, ITERATIONS, NO_MARKS, NODES, Options, Search, buffers_for
-from persona_evo.search.pace import Pace
+from persona_evo.search.layout import (
+    FULL,
+    GOING_ON,
+    IS_UCB1,
+    ITERATIONS,
+    NO_MARKS,
+    NODES,
+    Options,
+    SearchSpace,
+    buffers_for,
+)
+from persona_evo.search.pace import IterationPace
 from persona_evo.search.plan import capacity_for
 from persona_evo.search.scoring import Scoring, policy_code
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.tree import ACTION, DEPTH, DONE, NOBODY, NODE, ROOT, TOTAL, VISITS, Memory
+from persona_evo.search.tree import ACTION, DEPTH, DONE, NOBODY, NODE, ROOT, TOTAL, VISITS, TreeMemory
 from persona_evo.search.tree_policy import EVERY_TIME, TreePolicy, check_moves, variables
 from persona_evo.seeds import derive, stream
 
@@ -52,7 +62,7 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Move:
+class ChosenMove:
     """What was chosen, out of which options (in the game's order), with how much thought.
 
     kept: nodes of the tree that were there before. full: the memory for the tree was used up.
@@ -154,22 +164,24 @@ class Actor:
         buffers = buffers_for(game, level, settings.rollout, depths, marks)
         if self._open:  # where a node can have more children than there are legal actions at a time
             buffers = buffers._replace(scores=np.empty(capacity + LANES))
-        memory = Memory(capacity, level.start)
+        memory = TreeMemory(capacity, level.start)
         tree = memory.lay_out(columns, 2 * capacity + options.room)
         none = np.empty(0, dtype=np.int32)
-        self._engine = Engine(memory, Search(rules, level.tables, tree, options, codes, buffers, none))
+        self._engine = Engine(memory, SearchSpace(rules, level.tables, tree, options, codes, buffers, none))
 
     def choose(self, state: WordRow) -> int:
         """The move to make in a state."""
         return self.think(state).action
 
-    def think(self, state: WordRow) -> Move:
+    def think(self, state: WordRow) -> ChosenMove:
         """Search from a state.
 
         Raises:
             SettingsError: the game is over there.
         """
-        pace = Pace(self.budget.seconds, 2**62 if self.budget.nodes is None else 200 if self.game.compiled else 20)
+        pace = IterationPace(
+            self.budget.seconds, 2**62 if self.budget.nodes is None else 200 if self.game.compiled else 20
+        )
         if self.game.over(self.level, state) != RUNNING:
             raise SettingsError("the game is over: there is no move to make")
         self._moves += 1
@@ -186,7 +198,7 @@ class Actor:
             if pace.is_late() or (self.budget.nodes is not None and counts[NODES] >= self.budget.nodes):
                 break
         options = self._options(state)
-        return Move(
+        return ChosenMove(
             self._best_of(options, state).action,
             options,
             int(counts[ITERATIONS]),
@@ -256,7 +268,7 @@ class Actor:
         rules, luck, metrics = game.rules(costly=True), stream(self.seed), np.zeros(len(game.metrics))
         slots, player = self._slots(), int(game.rules_for((), self._variant).mover(level.tables, state))
         found = np.zeros(len(options) + LANES)
-        rows = Memory(1, state).lay_out(columns, len(options) + LANES)
+        rows = TreeMemory(1, state).lay_out(columns, len(options) + LANES)
         for k, option in enumerate(options):
             after, slot = state.copy(), slots[option.action]
             rules.step(level.tables, after, option.action, luck)
@@ -273,7 +285,7 @@ class Actor:
 
 
 @dataclass(frozen=True)
-class Played:
+class PlayedGame:
     """A game played move by move: the moves, what each player's metrics are at the end, and the outcome."""
 
     actions: tuple[int, ...]
@@ -283,7 +295,7 @@ class Played:
 
 def play_game(
     game: Game, level: Level, players: Sequence[Actor | Callable[[WordRow], int]], seed: int = 0, moves: int = 0
-) -> Played:
+) -> PlayedGame:
     """Play a game to its end, or for so many moves (0: the level's horizon).
 
     Args:
@@ -307,4 +319,4 @@ def play_game(
             if isinstance(other, Actor):
                 other.follow(action)
     metrics = tuple(game.measure(level, state, p) for p in range(game.players))
-    return Played(tuple(actions), metrics, game.over(level, state))
+    return PlayedGame(tuple(actions), metrics, game.over(level, state))

@@ -24,7 +24,7 @@ import numpy as np
 from persona_evo.compiling import compiled
 from persona_evo.compiling.arrays import IntTable
 from persona_evo.games.core import RUNNING
-from persona_evo.search.layout import Search
+from persona_evo.search.layout import SearchSpace
 from persona_evo.search.tree import ACTION, FIRST, KIDS, NODE, Tree
 
 
@@ -67,7 +67,7 @@ def credit(tree: Tree, marks: IntTable, slot: int, player: int, utility: float) 
 
 
 @compiled
-def roll(work: Search, length: int) -> None:
+def roll(work: SearchSpace, length: int) -> None:
     """So many random moves, one by one, noted down. States passed are not watched."""
     rules, tables, buffers = work.rules, work.tables, work.buffers
     state, played, marks = buffers.scratch, buffers.played, buffers.marks

@@ -27,7 +27,7 @@ from persona_evo.search.layout import (
     NODES,
     SLOTS,
     WATCH_ALL,
-    Search,
+    SearchSpace,
 )
 from persona_evo.search.mcts import (
     DOWN,
@@ -66,7 +66,7 @@ class Asked(NamedTuple):
         at: int64[1], where the descent has got to.
     """
 
-    search: Search
+    search: SearchSpace
     told: FloatTable
     draws: IntRow
     ahead: IntRow
@@ -194,7 +194,7 @@ Move = str | int
 
 
 @runtime_checkable
-class Player(Protocol):
+class ObjectSearcher(Protocol):
     """What a game that is a Python class does for a search; a state is an instance and the number of moves made."""
 
     names: tuple[str, ...]
@@ -240,7 +240,7 @@ class Asking:
         player: the class.
     """
 
-    def __init__(self, work: Search, player: Player) -> None:
+    def __init__(self, work: SearchSpace, player: ObjectSearcher) -> None:
         self._player, self._choices, self._none = player, dict[int, list[Move]](), list[Move]()
         metrics, length = len(work.buffers.metrics), work.options.length
         self._asked = Asked(
@@ -257,13 +257,13 @@ class Asking:
         self._handle = Handle(self._asked._replace(search=self._quiet(work)))
         self.change(work)
 
-    def change(self, work: Search) -> None:
+    def change(self, work: SearchSpace) -> None:
         """Work on the same with other arrays."""
         self.work, self._handle.work = work, self._asked._replace(search=self._quiet(work))
         self._choose, self._settle = self._handle.function(choose), self._handle.function(settle)
 
     @staticmethod
-    def _quiet(work: Search) -> Search:
+    def _quiet(work: SearchSpace) -> SearchSpace:
         """The same without the class's functions and states."""
         none = np.zeros(0, dtype=np.uint16)
         return work._replace(

@@ -6,8 +6,9 @@ would then be a depth-first search, which leaves a subtree only when nothing is 
 made, each is rolled out from, and so on. With the way to the goal and the steps made as the score this is A* (Hart,
 Nilsson, Raphael 1968).
 
-The open leaves are a binary heap of nodes (`Search.heap`), by their scores. Ties are broken by a hash of node and seed.
-Nothing is backed up, since nobody would read it. The slot of a node is its number (see `expansion.next_child`).
+The open leaves are a binary heap of nodes (`SearchSpace.heap`), ordered by their scores. Ties are broken by a hash of
+node and seed. Nothing is backed up, since nobody would read it. The slot of a node is its number (see
+`expansion.next_child`).
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from persona_evo.search.layout import (
     SLOTS,
     WIN,
     WINNER,
-    Search,
+    SearchSpace,
 )
 from persona_evo.search.mcts import assess, roll_out
 from persona_evo.search.tree import DEPTH, DONE, NOBODY, OVER, ROOT, STATUS
@@ -35,7 +36,7 @@ from persona_evo.seeds import below
 
 
 @compiled
-def before(work: Search, a: int, b: int) -> bool:
+def before(work: SearchSpace, a: int, b: int) -> bool:
     """Whether leaf a is taken up before leaf b."""
     column, salt = work.tree.columns.score, work.options.salt
     x, y = work.tree.values[a, column], work.tree.values[b, column]
@@ -45,7 +46,7 @@ def before(work: Search, a: int, b: int) -> bool:
 
 
 @compiled
-def grow(work: Search) -> int:
+def grow(work: SearchSpace) -> int:
     """The next child of the leaf being expanded, or of the best open one; NOBODY without any, or without room."""
     counts = work.buffers.counts
     while True:
@@ -60,7 +61,7 @@ def grow(work: Search) -> int:
 
 
 @entry
-def search(work: Search, iterations: int) -> int:
+def search(work: SearchSpace, iterations: int) -> int:
     """Up to `iterations` states made and rolled out from; why it returned."""
     tree, counts = work.tree, work.buffers.counts
     if counts[ITERATIONS] == 0:

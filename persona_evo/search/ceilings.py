@@ -8,7 +8,7 @@ from typing import Annotated, NamedTuple
 
 from persona_evo.compiling import compiled
 from persona_evo.compiling.arrays import FloatRow, IntRow, Linked, WordRow
-from persona_evo.search.layout import Search
+from persona_evo.search.layout import SearchSpace
 from persona_evo.search.tree import DEPTH
 
 
@@ -39,7 +39,7 @@ class Bounds(NamedTuple):
 
 
 @compiled
-def corner_at(search: Search, bounds: Bounds, node: int, moves: int) -> None:
+def corner_at(search: SearchSpace, bounds: Bounds, node: int, moves: int) -> None:
     """The best that each metric can become within so many moves from a node, to `corner`."""
     n = len(bounds.rises)
     bounds.reach(search.tables, search.tree.states[node], moves, bounds.spans)
@@ -60,7 +60,7 @@ def is_final(bounds: Bounds) -> bool:
 
 
 @compiled
-def ceiling_of(search: Search, bounds: Bounds, node: int) -> float:
+def ceiling_of(search: SearchSpace, bounds: Bounds, node: int) -> float:
     """The most that any state after a node can be worth, within the horizon.
 
     Where the utility falls with the clock, that is the most over all numbers of moves to come: what can be reached in

@@ -9,9 +9,9 @@ import numpy as np
 from persona_evo.compiling import Entry, Handle, prepare
 from persona_evo.compiling.arrays import IntRow, WordRow
 from persona_evo.search import layout, mcts, moving
-from persona_evo.search.asking import Asking, Player
-from persona_evo.search.layout import Search
-from persona_evo.search.tree import NOBODY, Memory
+from persona_evo.search.asking import Asking, ObjectSearcher
+from persona_evo.search.layout import SearchSpace
+from persona_evo.search.tree import NOBODY, TreeMemory
 
 CHUNK = 20_000
 """Iterations between two reports of progress at most."""
@@ -32,15 +32,15 @@ class Engine:
         work: what it works on now.
     """
 
-    def __init__(self, memory: Memory, work: Search, handle: Handle[Search] | None = None) -> None:
+    def __init__(self, memory: TreeMemory, work: SearchSpace, handle: Handle[SearchSpace] | None = None) -> None:
         self._memory, self.handle = memory, handle or Handle(work)
         player = getattr(work.rules.step, "__self__", None)
         self._asking = None
-        if player is not None and isinstance(player, Player) and not work.options.amaf:
+        if player is not None and isinstance(player, ObjectSearcher) and not work.options.amaf:
             self._asking = Asking(work, player)
         self._change(work)
 
-    def _change(self, work: Search) -> None:
+    def _change(self, work: SearchSpace) -> None:
         self.work = self.handle.work = work
         if self._asking is not None:
             self._asking.change(work)
@@ -70,7 +70,9 @@ class Engine:
         work, counts = self.work, self.work.buffers.counts
         old, rows = work.tree, np.empty(int(counts[layout.NODES]), dtype=np.int32)
         new, none = self._memory.turn(old), np.empty((0, 0), dtype=np.uint16)
-        move = moving.Move(old._replace(states=none), new._replace(states=none), rows, counts, work.options.horizon)
+        move = moving.Relocation(
+            old._replace(states=none), new._replace(states=none), rows, counts, work.options.horizon
+        )
         kept = moving.move_root(Handle(move), node)
         old.states[:kept] = old.states[np.flatnonzero(rows != NOBODY)]
         self._change(work._replace(tree=new))

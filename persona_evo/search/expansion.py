@@ -9,7 +9,7 @@ import numpy as np
 from persona_evo.compiling import compiled
 from persona_evo.compiling.arrays import IntRow, ShortTable, WordRow
 from persona_evo.games.core import RUNNING
-from persona_evo.search.layout import FULL, MERGE, NODES, OPENED, SLOTS, Options, Search
+from persona_evo.search.layout import FULL, MERGE, NODES, OPENED, SLOTS, Options, SearchSpace
 from persona_evo.search.tree import (
     ACTION,
     DEPTH,
@@ -35,7 +35,7 @@ from persona_evo.search.tree import (
 
 
 @compiled
-def place_of(work: Search, node: int) -> int:
+def place_of(work: SearchSpace, node: int) -> int:
     """Where in the hash table a node's state belongs.
 
     States are equal when all that decides the future is, and all metrics that utility and tree policy read (but for
@@ -48,7 +48,7 @@ def place_of(work: Search, node: int) -> int:
 
 
 @compiled
-def look_up(work: Search, node: int, key: int) -> int:
+def look_up(work: SearchSpace, node: int, key: int) -> int:
     """The place of a state with this key and the metrics just measured: that of an equal state, or a free one."""
     tree, metrics, used = work.tree, work.buffers.metrics, work.options.used
     h: int | np.int64 = key
@@ -66,7 +66,7 @@ def look_up(work: Search, node: int, key: int) -> int:
 
 
 @compiled
-def is_new(work: Search, node: int, depth: int, at: int) -> bool:
+def is_new(work: SearchSpace, node: int, depth: int, at: int) -> bool:
     """Whether a state, whose place in the hash table is `at`, becomes a node; it is entered there if so."""
     tree, held = work.tree, work.tree.table[at]
     if work.options.hashed == MERGE:
@@ -105,7 +105,7 @@ def clear(tree: Tree, slot: int, node: int) -> None:
 
 
 @compiled
-def status_of(work: Search, node: int, depth: int) -> int:
+def status_of(work: SearchSpace, node: int, depth: int) -> int:
     """The STATUS of a node as its state says it: how the game stands, and who moves."""
     status = work.rules.over(work.tables, work.tree.states[node])
     if status == RUNNING and work.options.players > 1:
@@ -116,7 +116,7 @@ def status_of(work: Search, node: int, depth: int) -> int:
 
 
 @compiled
-def take_slot(work: Search, slot: int, node: int) -> int:
+def take_slot(work: SearchSpace, slot: int, node: int) -> int:
     """The slot for another child, the node's number `node`, of a slot; its LEFT does not count it any more."""
     links, counts = work.tree.links, work.buffers.counts
     if links[slot, FIRST] == UNKNOWN:
@@ -185,7 +185,7 @@ def copy(source: WordRow, target: WordRow) -> None:
 
 
 @compiled
-def expand(work: Search, slot: int, depth: int, count: int) -> int:
+def expand(work: SearchSpace, slot: int, depth: int, count: int) -> int:
     """Try the next of so many legal actions, which `actions` holds, of a node at a depth.
 
     Returns:
@@ -203,7 +203,7 @@ def expand(work: Search, slot: int, depth: int, count: int) -> int:
 
 
 @compiled
-def next_child(work: Search) -> int:
+def next_child(work: SearchSpace) -> int:
     """The next child of the node being expanded (OPENED), where all children of one are made before those of another.
 
     Blocks are cut to the children that there are, so that the slot of a node is its number.
@@ -231,7 +231,7 @@ def next_child(work: Search) -> int:
 
 
 @compiled
-def attach(work: Search, slot: int, child: int, action: int, depth: int, status: int) -> int:
+def attach(work: SearchSpace, slot: int, child: int, action: int, depth: int, status: int) -> int:
     """Hang a new node below a slot; its own slot."""
     at = take_slot(work, slot, child)
     set_node(work.tree, at, child, work.tree.links[slot, NODE], action, depth)

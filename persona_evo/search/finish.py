@@ -8,7 +8,7 @@ from typing import NamedTuple
 from persona_evo.compiling.arrays import WordRow
 from persona_evo.formula import Formula, parse
 from persona_evo.games.core import RUNNING, WON
-from persona_evo.search.run import Run
+from persona_evo.search.run import SearchRun
 from persona_evo.search.settings import Budget
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.search.workspace import Workspace
@@ -59,7 +59,7 @@ def play_on(finisher: Workspace, actions: tuple[int, ...], utility: Formula, bud
         back = 2 * back or 1
         if depth == finisher.horizon:
             continue
-        run = Run(finisher, states[depth], depth, utility, guide, derive(seed, "finish"), None)
+        run = SearchRun(finisher, states[depth], depth, utility, guide, derive(seed, "finish"), None)
         share = SHARE if left.iterations is None else max(SHARE, FLOOR / left.iterations)
         run.spend(left.part(share), time.perf_counter(), until_won=True)
         spent, nodes = spent + run.iterations, nodes + run.nodes

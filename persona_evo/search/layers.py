@@ -21,7 +21,7 @@ from persona_evo.compiling import Handle, compiled, entry
 from persona_evo.compiling.arrays import FloatRow, IntRow, ShortRow, WordRow, WordTable
 from persona_evo.games.core import RUNNING, WON
 from persona_evo.search.expansion import copy
-from persona_evo.search.pace import Pace
+from persona_evo.search.pace import IterationPace
 from persona_evo.search.play import Play, is_better, mixed, place_in, worth
 from persona_evo.search.problem import Problem
 from persona_evo.search.settings import PROVEN
@@ -182,7 +182,7 @@ class Layers:
         Args:
             seconds: wall clock at most, looked at every few milliseconds of work.
         """
-        pace = Pace(seconds, PART if self._problem.game.compiled else 20)
+        pace = IterationPace(seconds, PART if self._problem.game.compiled else 20)
         stopped = ""
         with np.errstate(all="ignore"):
             count = self._plant()
@@ -213,7 +213,7 @@ class Layers:
         ceiling, best = self._ceiling(), float(self._grown.best[0])
         return ceiling > best or (ceiling == best and not self._grown.tallies[BEST_WON])
 
-    def _next_layer(self, count: int, pace: Pace) -> tuple[int, str]:
+    def _next_layer(self, count: int, pace: IterationPace) -> tuple[int, str]:
         """Expand the last whole layer of `count` states; return the size of the next one and why it is not whole."""
         made, grown, first, stopped = self._grown, 0, 0, ""
         while first < count and not stopped:

@@ -1,4 +1,4 @@
-"""What a search works on, as compiled code sees it: one value, `Search`, that every step of the engine is given."""
+"""What a search works on, as compiled code sees it: one `SearchSpace`, which every step of the engine is given."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ class Buffers(NamedTuple):
     marks: IntTable
 
 
-class Search(NamedTuple):
+class SearchSpace(NamedTuple):
     """All that a search works on; `tables` is the level, `heap` int32[capacity] holds open leaves (`best_first`)."""
 
     rules: Rules

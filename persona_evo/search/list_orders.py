@@ -35,7 +35,7 @@ SMALL_BUDGET = 1_000
 """Iterations for each action of a level; with fewer the planner has few default lists, and none beside a policy's."""
 
 
-class Order(NamedTuple):
+class MetricOrder(NamedTuple):
     """An open list whose score reads nothing but metrics, OWN, UTILITY, CEILING and D."""
 
     score: Formula
@@ -101,7 +101,7 @@ def stands_for(game: Game, utility: Formula, bounded: bool) -> tuple[str, ...]:
 
 def orders(
     lists: Sequence[OpenList], game: Game, utility: Formula, own: Formula | None, bounded: bool
-) -> tuple[list[Order], list[str]]:
+) -> tuple[list[MetricOrder], list[str]]:
     """The lists that a search can use, and why each of the others is left out.
 
     A list that reads CARE or NEAR stands for as many as there are formulas that these stand for, which share its
@@ -124,10 +124,10 @@ def orders(
         scores = [one.score]
         for symbol in sorted(read & turns.keys()):
             scores = [put_in(score, symbol, value) for score in scores for value in turns[symbol]]
-        found += [Order(score, one.weight / len(scores), one.novel) for score in scores]
+        found += [MetricOrder(score, one.weight / len(scores), one.novel) for score in scores]
     if not found:
         left_out.append("no list is left, so the search goes by the utility")
-        found = [Order(utility, 1.0, True)]
+        found = [MetricOrder(utility, 1.0, True)]
     return found, left_out
 
 
@@ -153,7 +153,7 @@ class ListScores:
     """
 
     own: Formula
-    orders: tuple[Order, ...]
+    orders: tuple[MetricOrder, ...]
     symbols: tuple[str, ...]
     planned: bool = False
 

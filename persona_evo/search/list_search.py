@@ -16,10 +16,10 @@ from persona_evo.personas.lists import OWN, OpenList
 from persona_evo.search import layout, open_lists
 from persona_evo.search.ceilings import Bounds
 from persona_evo.search.engine import CHUNK, SLOW_CHUNK, Counted, Engine
-from persona_evo.search.layout import Search
-from persona_evo.search.list_orders import ListScores, Order, chosen, orders
+from persona_evo.search.layout import SearchSpace
+from persona_evo.search.list_orders import ListScores, MetricOrder, chosen, orders
 from persona_evo.search.open_lists import BETTER, CEILING, FIRST_SCORE, SHORTER, VARIETY, WORTH, Planning
-from persona_evo.search.pace import Pace
+from persona_evo.search.pace import IterationPace
 from persona_evo.search.problem import Problem
 from persona_evo.search.scoring import Scoring, policy_code
 from persona_evo.search.settings import PROVEN, Budget, least_worth, longest_route
@@ -114,7 +114,7 @@ class ListSearch(Counted):
         search.tree.values[ROOT, WORTH] = self._best[0]
         self._counts[layout.OPENED] = ROOT
 
-    def _work(self, search: Search, found: Sequence[Order], scores: ListScores, thorough: int) -> Planning:
+    def _work(self, search: SearchSpace, found: Sequence[MetricOrder], scores: ListScores, thorough: int) -> Planning:
         """What the engine works on."""
         game, level, problem = self._planner.game, self._planner.level, self._problem
         memory, n = self._planner.lists, len(game.metrics)
@@ -152,14 +152,14 @@ class ListSearch(Counted):
                 np.zeros(n),
                 np.zeros(2 * n),
             ),
-            open_lists.Facts(
+            open_lists.TreeFacts(
                 novelty,
                 int(any(one.novel for one in found)),
                 np.zeros(max(1, count), dtype=np.int64),
                 np.array(main, dtype=np.int64),
                 memory.facts,
             ),
-            open_lists.Goal(BETTER, 0.0, 0.0, thorough),
+            open_lists.SearchGoal(BETTER, 0.0, 0.0, thorough),
         )
 
     def spend(self, budget: Budget, began: float) -> None:
@@ -174,7 +174,7 @@ class ListSearch(Counted):
         tree = work.search.tree._replace(nodes=nodes)
         self._handle.work = work._replace(search=work.search._replace(tree=tree))
         most = ENDLESS if budget.iterations is None else budget.iterations
-        pace = Pace(budget.seconds, CHUNK if planner.game.compiled else SLOW_CHUNK, began)
+        pace = IterationPace(budget.seconds, CHUNK if planner.game.compiled else SLOW_CHUNK, began)
         self._why = "budget"
         counts[layout.FULL] = 0
         with np.errstate(all="ignore"):
@@ -193,7 +193,7 @@ class ListSearch(Counted):
                     break
 
     def _look_around(self, exhausted: bool) -> None:
-        """See whether the best plan is proven, and what is looked for next (see `open_lists.Goal`)."""
+        """See whether the best plan is proven, and what is looked for next (see `open_lists.SearchGoal`)."""
         made, seeking = self.iterations, self._handle.work.goal.seeking
         if self._proof is None and (exhausted or self.proven):
             self._proof = max(FIRST_LOOK, made)
@@ -261,7 +261,7 @@ class ListSearch(Counted):
         rows = np.empty((4 * self.nodes, 3), dtype=np.int32)
         if search.options.hashed:
             with np.errstate(all="ignore"):
-                open_lists.alternatives(Handle(open_lists.Ways(search, heads, rows)))
+                open_lists.alternatives(Handle(open_lists.TreeEdges(search, heads, rows)))
         return heads, rows
 
     @property

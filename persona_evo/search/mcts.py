@@ -33,7 +33,7 @@ from persona_evo.search.layout import (
     WATCH_ALL,
     WIN,
     WINNER,
-    Search,
+    SearchSpace,
 )
 from persona_evo.search.play import is_better
 from persona_evo.search.selection import select, share
@@ -66,7 +66,7 @@ NEEDED = -1
 
 
 @compiled
-def consider(work: Search, node: int, depth: int, made: int, over: int, utility: float) -> None:
+def consider(work: SearchSpace, node: int, depth: int, made: int, over: int, utility: float) -> None:
     """Keep the plan to `node` and `made` moves on if it is the best: utility first, then winning, then brevity."""
     counts, best = work.buffers.counts, work.buffers.best
     won = 1 if over == WON else 0
@@ -82,7 +82,7 @@ def consider(work: Search, node: int, depth: int, made: int, over: int, utility:
 
 
 @compiled
-def descend(work: Search, at: int) -> int:
+def descend(work: SearchSpace, at: int) -> int:
     """Go down from where a descent has got to, as far as all is known and no action is untried."""
     links, path, counts = work.tree.links, work.buffers.path, work.buffers.counts
     while True:
@@ -103,7 +103,7 @@ def descend(work: Search, at: int) -> int:
 
 
 @compiled
-def grow(work: Search) -> int:
+def grow(work: SearchSpace) -> int:
     """Select a node and expand it; where the descent has got to then."""
     tree, path, counts = work.tree, work.buffers.path, work.buffers.counts
     at = 0
@@ -127,7 +127,7 @@ def grow(work: Search) -> int:
 
 
 @compiled
-def assess(work: Search, slot: int, depth: int, player: int) -> None:
+def assess(work: SearchSpace, slot: int, depth: int, player: int) -> None:
     """See what a new node is worth, and keep what the tree policy of the player who moved into it reads of it."""
     tree, metrics = work.tree, work.buffers.metrics
     node = tree.links[slot, NODE]
@@ -140,13 +140,13 @@ def assess(work: Search, slot: int, depth: int, player: int) -> None:
 
 
 @compiled
-def keeps(work: Search) -> bool:
+def keeps(work: SearchSpace) -> bool:
     """Whether the tree policy keeps anything of a node."""
     return work.tree.columns.kept >= 0 or work.options.holds == STATIC
 
 
 @compiled
-def keep_parts(work: Search, slot: int, metrics: FloatRow) -> None:
+def keep_parts(work: SearchSpace, slot: int, metrics: FloatRow) -> None:
     """Keep what the tree policy reads of a node with these metrics, as the player who moved into it sees them."""
     tree = work.tree
     work.codes.keep(metrics, tree.values[slot])
@@ -156,7 +156,7 @@ def keep_parts(work: Search, slot: int, metrics: FloatRow) -> None:
 
 
 @compiled
-def roll_out(work: Search, slot: int, depth: int) -> None:
+def roll_out(work: SearchSpace, slot: int, depth: int) -> None:
     """Play at random from a node; the utility of the state reached goes to `utils`, one entry a player."""
     rules, tables, options, buffers = work.rules, work.tables, work.options, work.buffers
     node, state = work.tree.links[slot, NODE], work.buffers.scratch
@@ -182,7 +182,7 @@ def roll_out(work: Search, slot: int, depth: int) -> None:
 
 
 @compiled
-def back_up(work: Search, depth: int) -> None:
+def back_up(work: SearchSpace, depth: int) -> None:
     """Add a result to every node of the path, each as the player who moved into it sees it."""
     tree, path, utils, options = work.tree, work.buffers.path, work.buffers.utils, work.options
     for up in range(depth):
@@ -198,7 +198,7 @@ def back_up(work: Search, depth: int) -> None:
 
 
 @compiled
-def add(work: Search, slot: int, utility: float) -> None:
+def add(work: SearchSpace, slot: int, utility: float) -> None:
     """Add a result to a node, or to the one that stands for all with an equal state."""
     tree = work.tree
     if work.options.hashed == MERGE:
@@ -221,7 +221,7 @@ def enter(tree: Tree, slot: int, utility: float) -> None:
 
 
 @compiled
-def needless(work: Search, at: int) -> int:
+def needless(work: SearchSpace, at: int) -> int:
     """Why an iteration that got so far needs no rollout, NEEDED if it does; closes what is explored."""
     links, path, counts, options = work.tree.links, work.buffers.path, work.buffers.counts, work.options
     depth, fresh = at // DOWN, at & FRESH
@@ -243,7 +243,7 @@ def needless(work: Search, at: int) -> int:
 
 
 @compiled
-def conclude(work: Search, depth: int) -> int:
+def conclude(work: SearchSpace, depth: int) -> int:
     """Back up the result of an iteration; GOING_ON, or why the search is over."""
     back_up(work, depth)
     if work.buffers.counts[WINNER] >= 0:
@@ -252,7 +252,7 @@ def conclude(work: Search, depth: int) -> int:
 
 
 @compiled
-def iterate(work: Search) -> int:
+def iterate(work: SearchSpace) -> int:
     """One iteration; GOING_ON, or why the search is over."""
     at = grow(work)
     depth = at // DOWN
@@ -267,7 +267,7 @@ def iterate(work: Search) -> int:
 
 
 @entry
-def plant(work: Search) -> int:
+def plant(work: SearchSpace) -> int:
     """Make the root, whose state is in row 0, and clear the hash table."""
     tree, buffers = work.tree, work.buffers
     for k in range(COUNTS):
@@ -290,7 +290,7 @@ def plant(work: Search) -> int:
 
 
 @entry
-def search(work: Search, iterations: int) -> int:
+def search(work: SearchSpace, iterations: int) -> int:
     """Up to `iterations` iterations; why it returned."""
     counts = work.buffers.counts
     for _ in range(iterations):

@@ -27,7 +27,7 @@ from persona_evo.search.tree import (
 )
 
 
-class Move(NamedTuple):
+class Relocation(NamedTuple):
     """What is moved: nodes within their arrays, slots from one array to another. States are left to whoever calls it.
 
     Attributes:
@@ -45,7 +45,7 @@ class Move(NamedTuple):
 
 
 @compiled
-def number(work: Move, root: int) -> int:
+def number(work: Relocation, root: int) -> int:
     """Number the nodes that are kept; how many there are."""
     kept = 0
     for node in range(work.counts[NODES]):
@@ -59,7 +59,7 @@ def number(work: Move, root: int) -> int:
 
 
 @compiled
-def take(work: Move, slot: int, to: int) -> None:
+def take(work: Relocation, slot: int, to: int) -> None:
     """Take a slot over."""
     for column in range(work.old.columns.width):
         work.new.values[to, column] = work.old.values[slot, column]
@@ -67,7 +67,7 @@ def take(work: Move, slot: int, to: int) -> None:
 
 
 @compiled
-def take_children(work: Move, slot: int, to: int) -> int:
+def take_children(work: Relocation, slot: int, to: int) -> int:
     """Take over the block of children of a slot that was taken over; the first slot behind it."""
     links = work.new.links
     first, kids = links[slot, FIRST], links[slot, KIDS]
@@ -80,7 +80,7 @@ def take_children(work: Move, slot: int, to: int) -> int:
 
 
 @entry
-def move_root(work: Move, root: int) -> int:
+def move_root(work: Relocation, root: int) -> int:
     """Move what is below a node to the front; how many nodes are left."""
     nodes, links = work.old.nodes, work.new.links
     kept, last, up = number(work, root), work.counts[NODES], nodes[root, DEPTH]

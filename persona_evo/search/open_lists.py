@@ -35,7 +35,7 @@ from persona_evo.search.layout import (
     NODES,
     OPENED,
     TURN,
-    Search,
+    SearchSpace,
 )
 from persona_evo.search.mcts import consider, roll_out
 from persona_evo.search.play import mixed, place_in
@@ -59,7 +59,7 @@ from persona_evo.search.tree import (
 
 WORTH, CEILING, FIRST_SCORE = TOTAL, FIXED, 2 * FIXED + 2
 BETTER, SHORTER, VARIETY = range(3)
-"""`Goal.seeking`: a better plan than the best; a shorter one of equal worth; others whose end is worth enough."""
+"""`SearchGoal.seeking`: a better plan than the best; a shorter one of equal worth; others whose end is worth enough."""
 
 
 class Lists(NamedTuple):
@@ -102,7 +102,7 @@ class Scores(NamedTuple):
     known: IntRow
 
 
-class Facts(NamedTuple):
+class TreeFacts(NamedTuple):
     """What was seen.
 
     Attributes:
@@ -120,7 +120,7 @@ class Facts(NamedTuple):
     seen: IntRow
 
 
-class Goal(NamedTuple):
+class SearchGoal(NamedTuple):
     """What is looked for.
 
     Attributes:
@@ -138,16 +138,16 @@ class Goal(NamedTuple):
 class Planning(NamedTuple):
     """All that the planner works on; the metrics of `search` are the first part of `scores.leaf`."""
 
-    search: Search
+    search: SearchSpace
     ranks: SingleTable
     lists: Lists
     scores: Scores
     bounds: Bounds
-    facts: Facts
-    goal: Goal
+    facts: TreeFacts
+    goal: SearchGoal
 
 
-class Order(NamedTuple):
+class ListOrder(NamedTuple):
     """What a list orders leaves by; see `Lists` and `Planning`."""
 
     links: ShortTable
@@ -158,14 +158,14 @@ class Order(NamedTuple):
 
 
 @compiled
-def order_of(work: Planning, number: int) -> Order:
+def order_of(work: Planning, number: int) -> ListOrder:
     """What a list orders leaves by."""
     lists, search = work.lists, work.search
-    return Order(search.tree.links, work.ranks, lists.columns[number], lists.novel[number], search.options.salt)
+    return ListOrder(search.tree.links, work.ranks, lists.columns[number], lists.novel[number], search.options.salt)
 
 
 @compiled
-def precedes(order: Order, a: int, b: int) -> bool:
+def precedes(order: ListOrder, a: int, b: int) -> bool:
     """Whether leaf a comes before leaf b."""
     if order.novel:
         x, y = order.links[a, STATUS] & NOVEL, order.links[b, STATUS] & NOVEL
@@ -233,7 +233,7 @@ def next_leaf(work: Planning) -> int:
 
 
 @compiled
-def is_news(facts: Facts, counts: IntRow, fact: int) -> bool:
+def is_news(facts: TreeFacts, counts: IntRow, fact: int) -> bool:
     """Whether a fact was not seen before; it is remembered while the table is at most half full."""
     at = place_in(facts.seen, fact)
     if facts.seen[at] == fact or 2 * counts[FACTS] >= len(facts.seen):
@@ -371,7 +371,7 @@ def reopen(work: Planning) -> int:
     return counts[HEAPED]
 
 
-class Ways(NamedTuple):
+class TreeEdges(NamedTuple):
     """Ways into the states of a tree.
 
     Attributes:
@@ -380,13 +380,13 @@ class Ways(NamedTuple):
         rows: int32[n, 3], the parent, the action and the next row of the same node; as many as there is room for.
     """
 
-    search: Search
+    search: SearchSpace
     heads: ShortRow
     rows: ShortTable
 
 
 @entry
-def alternatives(ways: Ways) -> int:
+def alternatives(ways: TreeEdges) -> int:
     """Every other way, just as short, into each of the tree's states; how many there are."""
     search, tree, heads, rows = ways.search, ways.search.tree, ways.heads, ways.rows
     actions, spare, count = search.buffers.actions, tree.states.shape[0] - 1, 0

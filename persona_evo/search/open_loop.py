@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from persona_evo.compiling import compiled, entry
 from persona_evo.search.expansion import attach, child_by, copy, status_of
-from persona_evo.search.layout import FULL, GOING_ON, ITERATIONS, NO_ROOM, NODES, SLOTS, WIDEST, Search
+from persona_evo.search.layout import FULL, GOING_ON, ITERATIONS, NO_ROOM, NODES, SLOTS, WIDEST, SearchSpace
 from persona_evo.search.mcts import assess, back_up, keep_parts, keeps, roll_out
 from persona_evo.search.selection import select
 from persona_evo.search.tree import ACTION, DONE, FIRST, KIDS, LEFT, MOVER, NOBODY, NODE, OVER, SLOT, STATUS
@@ -18,7 +18,7 @@ from persona_evo.seeds import below
 
 
 @compiled
-def count_untried(work: Search, slot: int, count: int) -> int:
+def count_untried(work: SearchSpace, slot: int, count: int) -> int:
     """Bring those of `count` legal actions that have no child to the front; how many there are.
 
     Children whose action is not legal now are marked DONE, so that `select` passes them over; the others are not.
@@ -38,7 +38,7 @@ def count_untried(work: Search, slot: int, count: int) -> int:
 
 
 @compiled
-def make_room(work: Search, slot: int, count: int) -> None:
+def make_room(work: SearchSpace, slot: int, count: int) -> None:
     """See that the block of a slot's children has room for one more; `count`: slots more where it has to be moved."""
     tree, links, counts = work.tree, work.tree.links, work.buffers.counts
     if links[slot, LEFT] > 0:
@@ -56,14 +56,14 @@ def make_room(work: Search, slot: int, count: int) -> None:
 
 
 @compiled
-def play(work: Search, node: int, child: int, action: int) -> None:
+def play(work: SearchSpace, node: int, child: int, action: int) -> None:
     """Play an action from a node's state of this iteration into the child's row."""
     copy(work.tree.states[node], work.tree.states[child])
     work.rules.step(work.tables, work.tree.states[child], action, work.buffers.rng)
 
 
 @compiled
-def go(work: Search) -> int:
+def go(work: SearchSpace) -> int:
     """Play down the tree to a new node, or as far as it goes: twice the depth, 1 added for a new node."""
     tree, links, buffers, options = work.tree, work.tree.links, work.buffers, work.options
     depth = 0
@@ -102,7 +102,7 @@ def go(work: Search) -> int:
 
 
 @entry
-def search(work: Search, iterations: int) -> int:
+def search(work: SearchSpace, iterations: int) -> int:
     """Up to `iterations` iterations of the open loop; why it returned."""
     counts, path = work.buffers.counts, work.buffers.path
     for _ in range(iterations):

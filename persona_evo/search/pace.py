@@ -11,7 +11,7 @@ FIRST = 10
 """Iterations before the first look, when nothing is known of their speed."""
 
 
-class Pace:
+class IterationPace:
     """How many iterations to make at a time.
 
     Without a limit of seconds `chunk` stays at `most`, so nothing depends on the machine. With one it is small at first

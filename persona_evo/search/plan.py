@@ -15,7 +15,7 @@ from persona_evo.games.core import WON, Game, Level, Outside
 from persona_evo.search.finish import Ending, play_on
 from persona_evo.search.rollouts import RANDOM
 from persona_evo.search.routes import Routes
-from persona_evo.search.run import Run
+from persona_evo.search.run import SearchRun
 from persona_evo.search.settings import POLISH, PROVEN, Budget, SearchSettings
 from persona_evo.search.tree_policy import STATIC, TreePolicy
 from persona_evo.search.workspace import Workspace
@@ -112,7 +112,7 @@ class Planner(Workspace):
             )
         policy.check_planned(f"the search {self.settings.preset_name!r}", best_first=self.by_leaf)
         if policy.holds != STATIC or not (self.settings.lists or policy.planned):
-            run = Run(self, self.level.start, 0, utility, policy, seed, progress)
+            run = SearchRun(self, self.level.start, 0, utility, policy, seed, progress)
             return self._plan(run, utility, budget, began, seed)
         from persona_evo.search.list_search import ListSearch
 
@@ -129,7 +129,7 @@ class Planner(Workspace):
         )
         return self.another(found, seed) if self.settings.tolerance else found
 
-    def _plan(self, run: Run | ListSearch, utility: Formula, budget: Budget, began: float, seed: int) -> Plan:
+    def _plan(self, run: SearchRun | ListSearch, utility: Formula, budget: Budget, began: float, seed: int) -> Plan:
         """Spend a budget on a search, and its last share on playing on to the game's end."""
         share = self.settings.finish
         run.spend(budget.part(1.0 - share), began)
@@ -140,7 +140,7 @@ class Planner(Workspace):
                 run.spend(budget, began)
                 last = Ending(run.actions)
         actions = last.actions
-        end = run.end if self.game.compiled and isinstance(run, Run) and not last.iterations else None
+        end = run.end if self.game.compiled and isinstance(run, SearchRun) and not last.iterations else None
         metrics, worth, outcome = self._end(actions, utility, end)
         return Plan(
             actions=actions,

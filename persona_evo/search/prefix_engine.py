@@ -17,12 +17,12 @@ from persona_evo.search.layout import (
     Buffers,
     Codes,
     Options,
-    Search,
+    SearchSpace,
 )
 from persona_evo.search.prefixes import FULL, Prefixes, back_up, descend, graft, lose, plant, prefix
 from persona_evo.search.tree import (
     Columns,
-    Memory,
+    TreeMemory,
 )
 
 
@@ -51,7 +51,7 @@ class PrefixEngine:
         grafting: bool,
     ) -> None:
         none = np.zeros(0, dtype=np.uint16)
-        self._memory = Memory(most, none)
+        self._memory = TreeMemory(most, none)
         tree = self._memory.lay_out(columns, min(2 * most, 4096) + choices)
         depths = min(options.horizon, most) + 2
 
@@ -74,7 +74,7 @@ class PrefixEngine:
             np.zeros(1),
             NO_MARKS,
         )
-        search = Search(NO_RULES, none, tree, options, codes, buffers, np.zeros(0, dtype=np.int32))
+        search = SearchSpace(NO_RULES, none, tree, options, codes, buffers, np.zeros(0, dtype=np.int32))
         self._handle = Handle(
             Prefixes(
                 search,

@@ -6,7 +6,7 @@ rollouts that are under way count as visits that brought the lowest utility seen
 one is drawn elsewhere.
 
 The tree is that of `tree`, with the choice that leads to a node as its ACTION. The game is never asked, so the rules in
-`Search` are none.
+`SearchSpace` are none.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from persona_evo.search.layout import (
     NODES,
     SLOTS,
     WIDEST,
-    Search,
+    SearchSpace,
 )
 from persona_evo.search.mcts import enter
 from persona_evo.search.selection import pick, ucb1
@@ -68,7 +68,7 @@ class Prefixes(NamedTuple):
         grafting: whether whole traces are put into the tree (`graft`).
     """
 
-    search: Search
+    search: SearchSpace
     choices: IntRow
     metrics: FloatTable
     losses: IntRow

@@ -8,7 +8,7 @@ from persona_evo.compiling.arrays import WordRow
 from persona_evo.formula import Formula
 from persona_evo.search import layout, stuck
 from persona_evo.search.engine import CHUNK, SLOW_CHUNK, Counted
-from persona_evo.search.pace import Pace
+from persona_evo.search.pace import IterationPace
 from persona_evo.search.settings import PROVEN, Budget
 from persona_evo.search.tree import Tree
 from persona_evo.search.tree_policy import TreePolicy
@@ -16,7 +16,7 @@ from persona_evo.search.workspace import Workspace
 from persona_evo.seeds import derive, stream
 
 
-class Run(Counted):
+class SearchRun(Counted):
     """One search in a planner's memory, which can be gone on with and asked until the planner's next.
 
     Args:
@@ -55,7 +55,7 @@ class Run(Counted):
         most = 2**62 if budget.iterations is None else budget.iterations
         fast = planner.game.compiled and not until_won
         watch = self._watch(budget)
-        pace = Pace(budget.seconds, SLOW_CHUNK if not fast else stuck.LOOK if watch else CHUNK, began)
+        pace = IterationPace(budget.seconds, SLOW_CHUNK if not fast else stuck.LOOK if watch else CHUNK, began)
         self._why = "budget"
         counts[layout.FULL] = 0
         while self.iterations < most and self._reason == layout.GOING_ON:
@@ -73,7 +73,7 @@ class Run(Counted):
             if watch and self._reason == layout.GOING_ON and watch.sees_end(self._engine.work, most - self.iterations):
                 self._reason = layout.STUCK
 
-    def _watch(self, budget: Budget) -> stuck.Watch | None:
+    def _watch(self, budget: Budget) -> stuck.StuckWatch | None:
         """What sees that nothing can change any more, where that may be and nothing is done after the search."""
         planner = self._planner
         free = (
@@ -84,7 +84,7 @@ class Run(Counted):
         )
         if not free or self._scoring.formula is None or budget.iterations is None or budget.nodes is not None:
             return None
-        return stuck.Watch(self._scoring)
+        return stuck.StuckWatch(self._scoring)
 
     @property
     def tree(self) -> Tree:

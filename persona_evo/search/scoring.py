@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from persona_evo.formula import Formula
-from persona_evo.formula.blocks import Rescore, Score
-from persona_evo.formula.native import QUICK, Row, Rows, Source, compile_all
+from persona_evo.formula.blocks import BlockScore, Rescore
+from persona_evo.formula.native import QUICK, NativeSource, RowFunction, Rows, compile_all
 from persona_evo.formula.parts import split
 from persona_evo.search.layout import Codes
 from persona_evo.search.selection_rules import Rule
@@ -107,13 +107,13 @@ def policy_code(scoring: Scoring) -> tuple[Columns, Codes]:
 
 def policy_codes(asked: Sequence[Scoring]) -> list[Codes]:
     """The code of formulas, which is much faster to compile for all at once."""
-    sources: list[dict[str, Source]] = []
+    sources: list[dict[str, NativeSource]] = []
     for scoring in asked:
-        functions: dict[str, Source] = {"utility": Row(scoring.utility, scoring.symbols)}
+        functions: dict[str, NativeSource] = {"utility": RowFunction(scoring.utility, scoring.symbols)}
         if scoring.kept:
             functions["keep"] = Rows(tuple(scoring.kept.values()), scoring.symbols, scoring.first_kept, QUICK)
         if scoring.formula is not None and scoring.rule is None and scoring.holds == EVERY_TIME:
-            functions["score"] = Score(scoring)
+            functions["score"] = BlockScore(scoring)
         if scoring.formula is not None and scoring.holds == ALONG_PATH:
             functions["rescore"] = Rescore(scoring)
         sources.append(functions)

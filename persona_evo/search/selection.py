@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 
 from persona_evo.compiling import compiled
-from persona_evo.search.layout import IS_UCB1, MERGE, Options, Search
+from persona_evo.search.layout import IS_UCB1, MERGE, Options, SearchSpace
 from persona_evo.search.tree import FIRST, KIDS, NODE, SLOT, STATUS, TOTAL, VISITS, Tree
 from persona_evo.search.tree_policy import EVERY_TIME
 from persona_evo.seeds import draw
 
 
 @compiled
-def select(work: Search, slot: int, depth: int) -> int:
+def select(work: SearchSpace, slot: int, depth: int) -> int:
     """The child to descend to from a slot at a depth, as (slot << 1) | (1 if there was a tie); -1 if all are closed."""
     tree, options, scores = work.tree, work.options, work.buffers.scores
     first, kids, visits = tree.links[slot, FIRST], tree.links[slot, KIDS], tree.links[slot, VISITS]
@@ -38,7 +38,7 @@ def ucb1(options: Options, total: float, visits: int, log_visits: float) -> floa
 
 
 @compiled
-def score_of(work: Search, child: int, k: int) -> float:
+def score_of(work: SearchSpace, child: int, k: int) -> float:
     """The score of a child, the k-th of its block: kept in its slot, or in `scores`."""
     if work.options.holds == EVERY_TIME or work.options.holds == IS_UCB1:
         return work.buffers.scores[k]
@@ -46,7 +46,7 @@ def score_of(work: Search, child: int, k: int) -> float:
 
 
 @compiled
-def pick(work: Search, first: int, kids: int) -> int:
+def pick(work: SearchSpace, first: int, kids: int) -> int:
     """The child with the best score among those that are not closed, as `select` returns it."""
     links, closed = work.tree.links, work.options.cut_off
     chosen = -1

@@ -8,10 +8,10 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from persona_evo.compiling.arrays import Shape
-from persona_evo.compiling.frontend import Row
+from persona_evo.compiling.arrays import ArrayType
+from persona_evo.compiling.frontend import RowArray
 
-_TABLE, _ROW = Row(Shape("float64", 2)), Row(Shape("float64", 1))
+_TABLE, _ROW = RowArray(ArrayType("float64", 2)), RowArray(ArrayType("float64", 1))
 
 
 @intrinsic
@@ -36,7 +36,7 @@ def float_row(context: Any, address: Any, n: Any) -> Any:
     return _ROW(types.int64, types.int64), _row_builder(_ROW)
 
 
-def _row_builder(kind: Row) -> Any:
+def _row_builder(kind: RowArray) -> Any:
     """What makes a row or a table of its address and its sizes."""
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:

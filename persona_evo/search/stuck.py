@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from persona_evo.compiling.arrays import IntRow
 from persona_evo.formula.intervals import ROUNDING, spans
 from persona_evo.games.core import WON
-from persona_evo.search.layout import NODES, SLOTS, Search
+from persona_evo.search.layout import NODES, SLOTS, SearchSpace
 from persona_evo.search.scoring import Scoring
 from persona_evo.search.tree import DEPTH, DONE, FIRST, KIDS, LEFT, NODE, OVER, ROOT, STATUS, TOTAL, VISITS
 from persona_evo.search.tree_policy import EVERY_TIME, STATIC
@@ -47,7 +47,7 @@ _LARGE = 1e140
 """Where sums are as large as this, nothing is proven."""
 
 
-class Watch:
+class StuckWatch:
     """Looks now and then whether a search can still change.
 
     Args:
@@ -59,7 +59,7 @@ class Watch:
         self._nodes = self._idle = 0
         self._wait = 1
 
-    def sees_end(self, work: Search, left: int) -> bool:
+    def sees_end(self, work: SearchSpace, left: int) -> bool:
         """Whether nothing can be added to the tree in so many more iterations; asked after every LOOK of them.
 
         A proof is tried when nothing was added since the last look, and after each failure twice as long a time.
@@ -76,7 +76,7 @@ class Watch:
             return _Proof(work, self._scoring, left).holds()
 
 
-def _is_finished(work: Search) -> bool:
+def _is_finished(work: SearchSpace) -> bool:
     """Whether all that a policy may select whose scores never change is finished: the best children, and theirs."""
     tree, waiting, steps = work.tree, [ROOT], 0
     while waiting:
@@ -96,7 +96,7 @@ def _is_finished(work: Search) -> bool:
 class _Proof:
     """The attempt to prove that a search stays within a set of nodes for so many more iterations."""
 
-    def __init__(self, work: Search, scoring: Scoring, left: int) -> None:
+    def __init__(self, work: SearchSpace, scoring: Scoring, left: int) -> None:
         self._work, self._scoring, self._tree = work, scoring, work.tree
         self._links, self._values = work.tree.links, work.tree.values
         parts = _PARTS if scoring.formula and scoring.formula.symbols & {"N", "P"} else 1

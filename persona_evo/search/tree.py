@@ -131,7 +131,7 @@ def aligned(size: int) -> NDArray[np.float64]:
     return room[first : first + size]
 
 
-class Memory:
+class TreeMemory:
     """Where trees have their place, one after the other; pages of it are taken as a tree grows.
 
     Args:

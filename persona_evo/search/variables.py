@@ -15,11 +15,11 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from persona_evo.formula.assembly import Number, Real, root, where
+from persona_evo.formula.assembly import AssemblyNumber, Real, root, where
 from persona_evo.search.tree import TOTAL, VISITS, Columns
 
 Value = TypeVar("Value", covariant=True)
-Mixed = TypeVar("Mixed", float, Number, NDArray[np.float64])
+Mixed = TypeVar("Mixed", float, AssemblyNumber, NDArray[np.float64])
 
 
 class Slot(Protocol[Value]):
@@ -57,7 +57,7 @@ def mix(middle: Mixed, most: Mixed) -> Mixed:
 
 
 def _share(total: Real, count: Real) -> Real:
-    if isinstance(count, Number):
+    if isinstance(count, AssemblyNumber):
         return where(count > 0.0, total / count, 0.0)
     return total / count if count > 0.0 else 0.0
 

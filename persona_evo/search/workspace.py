@@ -14,13 +14,13 @@ from persona_evo.formula import Formula
 from persona_evo.games.core import Game, Level, Rules
 from persona_evo.search import best_first, layout, mcts
 from persona_evo.search.engine import Engine
-from persona_evo.search.layout import COUNTS, IS_UCB1, MERGE, Codes, Options, Search, buffers_for
+from persona_evo.search.layout import COUNTS, IS_UCB1, MERGE, Codes, Options, SearchSpace, buffers_for
 from persona_evo.search.problem import Problem
 from persona_evo.search.rollouts import with_rollouts
 from persona_evo.search.scoring import Scoring, policy_code
 from persona_evo.search.selection_rules import rule_and_prior
 from persona_evo.search.settings import MOVE_BY_MOVE, SearchSettings
-from persona_evo.search.tree import DONE, Columns, Memory
+from persona_evo.search.tree import DONE, Columns, TreeMemory
 from persona_evo.search.tree_policy import EVERY_TIME, MOVE_VARIABLES, STATIC, TreePolicy
 from persona_evo.words import counted
 
@@ -59,7 +59,7 @@ class ListMemory:
             self.limits = np.array([problem.ceiling(depth) for depth in range(depths)], dtype=np.float64)
 
 
-class Setup(NamedTuple):
+class PlanningSetup(NamedTuple):
     """What searches for the same in a planner's memory have in common.
 
     Attributes:
@@ -102,7 +102,7 @@ class Workspace:
         self.horizon = settings.horizon or game.horizon_of(level)
         self.by_leaf = settings.best_first
         hashed = ("off", "prune", "merge").index(settings.transpositions)
-        self.memory = Memory(self.capacity, level.start, bool(hashed), hashed == MERGE, spare=1)
+        self.memory = TreeMemory(self.capacity, level.start, bool(hashed), hashed == MERGE, spare=1)
         self.options = Options(
             self.horizon,
             settings.rollout,
@@ -115,25 +115,25 @@ class Workspace:
             watch=("tree", "ends", "all").index(settings.watch),
         )
         self.buffers = buffers_for(game, level, settings.rollout, min(self.horizon, self.capacity))
-        self.setup: Setup | None = None
+        self.setup: PlanningSetup | None = None
 
     @cached_property
     def heap(self) -> ShortRow:
         """Room for all open leaves."""
         return np.empty(self.capacity, dtype=np.int32)
 
-    def work(self, rules: Rules, columns: Columns, options: Options, codes: Codes) -> Search:
+    def work(self, rules: Rules, columns: Columns, options: Options, codes: Codes) -> SearchSpace:
         """What a search in this planner's memory works on; what was there is lost."""
         tree = self.memory.lay_out(columns, 2 * self.capacity + options.room)
         buffers = self.buffers._replace(counts=np.zeros(COUNTS, dtype=np.int64), best=np.zeros(1))
-        return Search(rules, self.level.tables, tree, options, codes, buffers, self.heap[:0])
+        return SearchSpace(rules, self.level.tables, tree, options, codes, buffers, self.heap[:0])
 
     @cached_property
     def lists(self) -> ListMemory:
         """What searches with open lists need beside the tree."""
         return ListMemory(self.capacity)
 
-    def set_up(self, utility: Formula, policy: TreePolicy, horizon: int, salt: int) -> Setup:
+    def set_up(self, utility: Formula, policy: TreePolicy, horizon: int, salt: int) -> PlanningSetup:
         """What a search needs in this memory; that of the last search if it is for the same."""
         asked, last = (utility, policy, horizon, salt), self.setup
         if last is not None and last.asked == asked:
@@ -169,5 +169,5 @@ class Workspace:
         heap = self.heap if search is best_first.search else self.heap[:0]
         work = self.work(rules, columns, options, codes)._replace(heap=heap)
         engine = Engine(self.memory, work, None if last is None else last.engine.handle)
-        self.setup = Setup(asked, problem, engine, search, scoring)
+        self.setup = PlanningSetup(asked, problem, engine, search, scoring)
         return self.setup

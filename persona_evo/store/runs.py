@@ -12,9 +12,9 @@
 | lock | the process that is at work here | while it is |
 
 What holds at every moment, also if the process is killed or the machine stops: the journal has at least all lines of
-the generations that the checkpoint has, and whatever it has beyond them is made again. `Run.resume` therefore cuts the
-journal where it ended when the checkpoint was written (a line that was torn is among what is cut) and continues; the
-journal is then equal to that of a run that was never stopped, but for the times.
+the generations that the checkpoint has, and whatever it has beyond them is made again. `RunFolder.resume` therefore
+cuts the journal where it ended when the checkpoint was written (a line that was torn is among what is cut) and
+continues; the journal is then equal to that of a run that was never stopped, but for the times.
 
 Every line and every file but the policies has a checksum. A checkpoint that is damaged or missing is replaced by the
 one before it, whose next generation is made again. Other damage is reported and nothing is changed.
@@ -54,7 +54,7 @@ TIMING = "timing"
 """Key of a journal line under which is what differs between equal runs."""
 
 
-class Run:
+class RunFolder:
     """An open run folder, locked until `close`. Made by `create` and `resume`.
 
     Attributes:
@@ -70,7 +70,7 @@ class Run:
     @classmethod
     def create(
         cls, root: Path, config: Mapping[str, Any], *, name: str | None = None, now: datetime | None = None
-    ) -> Run:
+    ) -> RunFolder:
         """A new folder below `root`, with its configuration.
 
         Args:
@@ -92,7 +92,7 @@ class Run:
         return cls(folder, full, None, lock)
 
     @classmethod
-    def resume(cls, folder: Path) -> Run:
+    def resume(cls, folder: Path) -> RunFolder:
         """Open a folder, repair what a killed process left, and be ready for the next generation.
 
         Raises:

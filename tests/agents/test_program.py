@@ -13,7 +13,7 @@ import pytest
 from persona_evo.agents.contest import Contest, Fault, contest
 from persona_evo.agents.core import Agent, Mind
 from persona_evo.agents.output import HEAD, TAIL
-from persona_evo.agents.program import Program, try_out
+from persona_evo.agents.program import ProgramSeat, try_out
 from persona_evo.errors import SettingsError
 from persona_evo.games import registry
 from persona_evo.games.catalog import colosseum
@@ -58,7 +58,7 @@ def deeper():
 def play(tmp_path: Path, text: str, seconds: float = 5.0, megabytes: int = 500) -> Contest:
     path = tmp_path / "student.py"
     path.write_text(text, encoding="utf-8")
-    seats = [Program(GAME, LEVEL, str(path), seconds, megabytes), Mind(Agent("random", "random"), GAME, LEVEL, 1)]
+    seats = [ProgramSeat(GAME, LEVEL, str(path), seconds, megabytes), Mind(Agent("random", "random"), GAME, LEVEL, 1)]
     return contest(GAME, LEVEL, seats, 3, 1)
 
 
@@ -133,7 +133,7 @@ def step(b, m, a, k):
 def test_what_it_prints_and_its_tracebacks_are_kept_and_cut(tmp_path: Path) -> None:
     path = tmp_path / "student.py"
     path.write_text(LOUD, encoding="utf-8")
-    program = Program(GAME, LEVEL, str(path), 5.0)
+    program = ProgramSeat(GAME, LEVEL, str(path), 5.0)
     with pytest.raises(Fault) as caught:
         program.choose(GAME.start(LEVEL, 3))
     program.close()
@@ -153,7 +153,7 @@ def test_the_start_of_its_process_is_no_part_of_its_moves(tmp_path: Path) -> Non
 def test_one_that_hangs_is_told_with_the_line_it_hangs_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "student.py"
     path.write_text("import time\ndef step(b, m, a, k):\n    print('z' * 10**5)\n    time.sleep(60)\n")
-    program = Program(GAME, LEVEL, str(path), 0.3)
+    program = ProgramSeat(GAME, LEVEL, str(path), 0.3)
     with pytest.raises(Fault) as late:
         program.choose(GAME.start(LEVEL, 3))
     program.close()
@@ -217,7 +217,7 @@ def test_one_that_is_not_there_is_told(tmp_path: Path) -> None:
 def test_no_process_is_left(tmp_path: Path) -> None:
     path = tmp_path / "student.py"
     path.write_text(STUDENT, encoding="utf-8")
-    program = Program(GAME, LEVEL, str(path))
+    program = ProgramSeat(GAME, LEVEL, str(path))
     program.start()
     number = program._process.pid if program._process else 0
     program.close()

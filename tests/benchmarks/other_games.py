@@ -27,7 +27,7 @@ from persona_evo.errors import PersonaEvoError
 from persona_evo.evolve import pools
 from persona_evo.evolve.fitness import Fitness
 from persona_evo.evolve.fitness_spec import FitnessSpec
-from persona_evo.evolve.pools import Pool
+from persona_evo.evolve.pools import LevelPool
 from persona_evo.evolve.searchers import method, playable, search
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.training import Training, train
@@ -107,13 +107,13 @@ STUDIES = {
 }
 
 
-def pools_of(study: Study, game: Game, utility: Any, lists: Any, workers: Workers) -> list[Pool]:
+def pools_of(study: Study, game: Game, utility: Any, lists: Any, workers: Workers) -> list[LevelPool]:
     """The levels of the three streams; the best known utilities where levels are drawn."""
     if isinstance(study.levels[0], int):
         counts = dict(zip(STREAMS, map(int, study.levels), strict=True))
         return list(pools.prepared(game, utility, counts, SEED, workers, lists=lists).values())
     names = [str(ROOT / name) if "/" in str(name) else str(name) for name in study.levels]
-    return [Pool(tuple(map(LevelText.of, mapsets.resolve(game, [name]))), ()) for name in names]
+    return [LevelPool(tuple(map(LevelText.of, mapsets.resolve(game, [name]))), ()) for name in names]
 
 
 def measure(
@@ -181,7 +181,7 @@ def _made(file: Path) -> dict[str, dict[str, Any]]:
 
 
 def play(
-    found: dict[str, str], held_out: Pool, spec: FitnessSpec, trials: int, workers: Workers
+    found: dict[str, str], held_out: LevelPool, spec: FitnessSpec, trials: int, workers: Workers
 ) -> dict[str, list[list[tuple[float, float]]]]:
     """For each policy (utility, won) of [level][trial]; equal policies play once."""
     plan = [
@@ -202,7 +202,7 @@ def report(
     study: Study,
     found: dict[str, str],
     utilities: dict[str, list[list[tuple[float, float]]]],
-    held_out: Pool,
+    held_out: LevelPool,
     playthroughs: int,
     out: Path,
 ) -> None:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from persona_evo.connect import protocol as p
-from persona_evo.connect.pool import Pool
+from persona_evo.connect.pool import ProcessPool
 from persona_evo.connect.process_start import Start
 from tests.benchmarks.report import Row, judge, skipped
 
@@ -84,7 +84,7 @@ def rate(
     """Rollouts a second with all metrics; the first tenth is not counted."""
     start = Start(game, logs, tuple(arguments), dict(settings or {}))
     lost = 0
-    with Pool(start, workers, queue=queue) as pool:
+    with ProcessPool(start, workers, queue=queue) as pool:
         for count in (rollouts // 10 + 1, rollouts):
             before = [time.process_time(), *map(_own_time, pool.pids)]
             began = time.perf_counter()

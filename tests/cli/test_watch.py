@@ -206,7 +206,7 @@ def test_a_persona_s_file_is_watched_too_and_the_other_trials_follow(
     with Workers(1) as workers:
         live = LivePlaytest(game, 3, seed=5, workers=workers, budget=Budget(200))
         live.begin(option_values.levels_of(args, game, args.levels), players)
-        own = watch.Watch(args, game, live, published, "persona-evo watch", players, ())  # type: ignore[arg-type]
+        own = watch.LevelWatch(args, game, live, published, "persona-evo watch", players, ())  # type: ignore[arg-type]
 
         def played() -> str:
             while not own.finished:

@@ -14,7 +14,7 @@ import pytest
 from persona_evo.connect import hello_frame
 from persona_evo.connect import protocol as p
 from persona_evo.connect.description import LevelName
-from persona_evo.connect.findings import Finding, alike
+from persona_evo.connect.findings import FailingRollout, alike
 from persona_evo.connect.process_start import Start, Timeouts
 from persona_evo.connect.worker import Worker, close_all
 from persona_evo.errors import ConnectError, GameError, PersonaEvoError, ProtocolError
@@ -339,7 +339,7 @@ def test_failures_that_are_alike_are_told_once(tmp_path):
 
 def test_numbers_make_no_other_failure_and_words_do():
     def finding(message, again=True, prefix=((0, 2),)):
-        return Finding("exception", "", "", 0, 1, 0, prefix, message, again)
+        return FailingRollout("exception", "", "", 0, 1, 0, prefix, message, again)
 
     same = finding("gold is 5 at 0x7fA0"), finding("gold is 12 at 0x1", prefix=()), finding("gold is 5 at 0x2\n  at 3")
     others = finding("silver is 5 at 0x2"), finding("gold is 5 at 0x2", again=False)

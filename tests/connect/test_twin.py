@@ -17,7 +17,7 @@ import pytest
 from persona_evo.connect import protocol as p
 from persona_evo.connect.description_file import read
 from persona_evo.connect.game import of
-from persona_evo.connect.pool import Pool
+from persona_evo.connect.pool import ProcessPool
 from persona_evo.connect.process_start import Start
 from persona_evo.connect.search import SCORE
 from persona_evo.connect.session import Session
@@ -191,7 +191,7 @@ def test_the_driver_plays_it_in_several_processes_as_its_twin_does(
         prefixes.append([rng.below(count) for _ in range(rng.below(12))])
         prefix = p.pack([(choice, count) for choice in prefixes[-1]])
         orders.append(p.Rollout(0, rng.next() >> 1, rng.next(), mode=(p.UNIFORM, p.WEIGHTS)[k % 2], prefix=prefix))
-    with Pool(start, 3) as pool:
+    with ProcessPool(start, 3) as pool:
         assert pool.greet().game == ("roguelike2d", str(GAME.version))
         assert tuple(m.symbol for m in pool.greet().metrics) == (*GAME.symbols, *PLACE)
         results = list(pool.play(orders))

@@ -30,7 +30,7 @@ def config(preset: str, generations: int = GENERATIONS) -> dict[str, Any]:
     }
 
 
-def work(run: runs.Run, evaluate: Evaluate = synthetic, **options: Any) -> str:
+def work(run: runs.RunFolder, evaluate: Evaluate = synthetic, **options: Any) -> str:
     """All generations that are missing."""
     with run:
         return drive(run, evaluate, METRICS, LEVELS, **options)
@@ -45,7 +45,7 @@ def lazy(requests: Sequence[Request]) -> list[list[float]]:
 def main(folder: Path) -> None:
     """Resume the one run below `folder`, or begin it."""
     found = runs.find_runs(folder)
-    run = runs.Run.resume(found[0]) if found else runs.Run.create(folder, config("modern"))
+    run = runs.RunFolder.resume(found[0]) if found else runs.RunFolder.create(folder, config("modern"))
     next(generations(small("modern"), 1, synthetic, metrics=METRICS, levels=LEVELS))
     print("begun", flush=True)
     work(run, lazy, progress=lambda p: print(p.generation, flush=True))

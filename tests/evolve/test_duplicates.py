@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from persona_evo.evolve.duplicates import Keys, Memory, first_of_equals, sample
+from persona_evo.evolve.duplicates import EvaluationCache, Keys, first_of_equals, sample
 from persona_evo.evolve.fitness import Fitness, _Workshop
 from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.evolve.records import Request
@@ -62,7 +62,7 @@ def test_the_sample_is_fixed_and_its_visits_are_possible() -> None:
 
 def test_memory_forgets_what_was_unused_longest() -> None:
     known: dict[str, tuple[list[float], int]] = {}
-    memory = Memory(known, 3)
+    memory = EvaluationCache(known, 3)
     for name in "abc":
         memory.keep(name, [1.0], 1)
     assert memory.recall("a") == ([1.0], 1)
@@ -71,7 +71,7 @@ def test_memory_forgets_what_was_unused_longest() -> None:
 
 
 def test_a_memory_without_room_keeps_nothing() -> None:
-    memory = Memory({}, 0)
+    memory = EvaluationCache({}, 0)
     memory.keep("a", [1.0], 1)
     assert memory.recall("a") is None
 

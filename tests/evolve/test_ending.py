@@ -15,7 +15,7 @@ from persona_evo.evolve import shortening, simplification
 from persona_evo.evolve.comparison import Comparing, held_out, mean_utility, paired
 from persona_evo.evolve.driving import DEADLINE, FINISHED
 from persona_evo.evolve.explanation import in_words, lists_in_words, meanings, of_policy
-from persona_evo.evolve.fitness import Fitness, OutOfTime, Score
+from persona_evo.evolve.fitness import Fitness, OutOfTime, PlaythroughScore
 from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.evolve.records import Request
 from persona_evo.evolve.rivals import Rival, RivalComparison
@@ -215,8 +215,8 @@ def test_levels_to_compare_on_are_shipped_ones_that_were_not_trained_on() -> Non
 
 
 def test_a_stratified_interval_over_pairs_of_trials() -> None:
-    def scores(*cases: list[float]) -> list[list[Score]]:
-        return [[Score(u, 0.0) for u in case] for case in cases]
+    def scores(*cases: list[float]) -> list[list[PlaythroughScore]]:
+        return [[PlaythroughScore(u, 0.0) for u in case] for case in cases]
 
     difference, half = paired(scores([1.0, 2.0, 3.0], [5.0, 5.0, 5.0]), scores([0.0, 2.0, 1.0], [4.0, 4.0, 4.0]))
     assert difference == pytest.approx(1.0)
@@ -228,10 +228,10 @@ def test_a_stratified_interval_over_pairs_of_trials() -> None:
 
 def test_means_that_choose_do_not_depend_on_how_python_adds() -> None:
     tenth = [0.1] * 10  # one after the other they give 0.9999999999999999
-    trials = [[Score(u, 0.0) for u in tenth]]
+    trials = [[PlaythroughScore(u, 0.0) for u in tenth]]
     assert mean_utility(trials) == 0.1 and mean_utility([trials[0][::-1], trials[0]]) == 0.1
     mixed = [1e16, 1.0, -1e16]
-    assert paired([[Score(u, 0.0) for u in mixed]], [[Score(0.0, 0.0)] * 3])[0] == 1.0 / 3
+    assert paired([[PlaythroughScore(u, 0.0) for u in mixed]], [[PlaythroughScore(0.0, 0.0)] * 3])[0] == 1.0 / 3
 
 
 def test_a_comparison_says_plainly_who_is_better() -> None:

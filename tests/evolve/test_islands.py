@@ -12,7 +12,7 @@ import pytest
 
 from persona_evo.errors import GameError, SettingsError
 from persona_evo.evolve.islands import Request, check_first, generations
-from persona_evo.evolve.records import Generation, State
+from persona_evo.evolve.records import EvolutionState, Generation
 from persona_evo.evolve.settings import EvolutionSettings
 
 from .synthetic import LEVELS, METRICS, Counting, small, synthetic
@@ -24,14 +24,14 @@ def course(
     settings: EvolutionSettings,
     seed: int = 7,
     evaluate: object = synthetic,
-    state: State | None = None,
+    state: EvolutionState | None = None,
     first: Sequence[str] = (),
 ) -> list[Generation]:
     """All generations; their states are as of the end, since a state is handed on."""
     return list(generations(settings, seed, evaluate, metrics=METRICS, levels=LEVELS, first=first, state=state))  # type: ignore[arg-type]
 
 
-def frozen(state: State) -> str:
+def frozen(state: EvolutionState) -> str:
     return json.dumps(state.to_json())
 
 
@@ -54,7 +54,7 @@ def test_resuming_at_every_generation_gives_the_same_run(preset: str) -> None:
         whole.append(generation)
         texts.append(frozen(generation.state))
     for at in range(len(texts)):
-        rest = course(settings, state=State.from_json(json.loads(texts[at])))
+        rest = course(settings, state=EvolutionState.from_json(json.loads(texts[at])))
         assert [g.rows for g in rest] == [g.rows for g in whole[at + 1 :]]
         if rest:
             assert frozen(rest[-1].state) == texts[-1]
@@ -62,7 +62,7 @@ def test_resuming_at_every_generation_gives_the_same_run(preset: str) -> None:
 
 def test_a_state_survives_json_exactly() -> None:
     state = course(small("modern"))[-1].state
-    assert frozen(State.from_json(json.loads(frozen(state)))) == frozen(state)
+    assert frozen(EvolutionState.from_json(json.loads(frozen(state)))) == frozen(state)
 
 
 def test_a_longer_run_begins_like_the_shorter_one() -> None:

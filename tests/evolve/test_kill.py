@@ -52,7 +52,7 @@ def killed_and_resumed(folder: Path, kills: int, stream: random.Random) -> tuple
 
 
 def compare(tmp_path: Path, kills: int, seed: int) -> list[int]:
-    run = runs.Run.create(tmp_path / "whole", config("modern"))
+    run = runs.RunFolder.create(tmp_path / "whole", config("modern"))
     work(run)
     folder, reached = killed_and_resumed(tmp_path / "killed", kills, random.Random(seed))
     assert journal(folder) == journal(run.folder)
@@ -79,7 +79,7 @@ def test_twenty_kills(tmp_path: Path) -> None:
 @pytest.mark.parametrize("preset", ["paper", "modern"])
 def test_stopped_between_any_two_writes(tmp_path: Path, preset: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every single write of a generation is the last thing that happens once."""
-    whole = runs.Run.create(tmp_path / "whole", config(preset, 4))
+    whole = runs.RunFolder.create(tmp_path / "whole", config(preset, 4))
     work(whole)
 
     class Killed(BaseException):
@@ -96,12 +96,12 @@ def test_stopped_between_any_two_writes(tmp_path: Path, preset: str, monkeypatch
             left[0] -= 1
             real(path, text)
 
-        run = runs.Run.create(tmp_path / str(survivors), config(preset, 4))
+        run = runs.RunFolder.create(tmp_path / str(survivors), config(preset, 4))
         monkeypatch.setattr(schema, "write_atomically", dying)
         with contextlib.suppress(Killed):
             work(run)
         monkeypatch.undo()
         with open(run.folder / runs.JOURNAL, "ab") as f:
             f.write(b'{"generation": 99, "isl')
-        assert work(runs.Run.resume(run.folder)) == "finished"
+        assert work(runs.RunFolder.resume(run.folder)) == "finished"
         assert journal(run.folder) == journal(whole.folder)

@@ -52,7 +52,7 @@ def journal(folder: Path) -> list[dict[str, Any]]:
 
 def test_the_journal_has_a_line_for_each_island_with_times_apart(tmp_path: Path) -> None:
     told: list[GenerationProgress] = []
-    run = runs.Run.create(tmp_path, config("paper", 3))
+    run = runs.RunFolder.create(tmp_path, config("paper", 3))
     assert work(run, progress=told.append) == FINISHED
     rows = runs.read_journal(run.folder)
     assert [(r["generation"], r["island"]) for r in rows] == [(g, i) for g in range(3) for i in range(3)]
@@ -76,18 +76,18 @@ def test_the_journal_has_a_line_for_each_island_with_times_apart(tmp_path: Path)
 
 
 def test_a_deadline_ends_between_generations_and_the_run_can_go_on(tmp_path: Path) -> None:
-    whole = runs.Run.create(tmp_path / "whole", config("paper", 12))
+    whole = runs.RunFolder.create(tmp_path / "whole", config("paper", 12))
     work(whole)
-    run = runs.Run.create(tmp_path / "cut", config("paper", 12))
+    run = runs.RunFolder.create(tmp_path / "cut", config("paper", 12))
     assert work(run, deadline=time.monotonic() - 1) == DEADLINE
     assert [r["generation"] for r in journal(run.folder)] == [0, 0, 0]
-    assert work(runs.Run.resume(run.folder)) == FINISHED
+    assert work(runs.RunFolder.resume(run.folder)) == FINISHED
     assert journal(run.folder) == journal(whole.folder)
 
 
 @pytest.mark.parametrize("at", range(1, 6))
 def test_ctrl_c_loses_no_generation_and_resumes(tmp_path: Path, at: int) -> None:
-    whole = runs.Run.create(tmp_path / "whole", config("modern", 4))
+    whole = runs.RunFolder.create(tmp_path / "whole", config("modern", 4))
     work(whole)
     calls = 0
 
@@ -98,19 +98,19 @@ def test_ctrl_c_loses_no_generation_and_resumes(tmp_path: Path, at: int) -> None
             raise KeyboardInterrupt
         return synthetic(requests)
 
-    with runs.Run.create(tmp_path / "cut", config("modern", 4)) as run:
+    with runs.RunFolder.create(tmp_path / "cut", config("modern", 4)) as run:
         assert drive(run, interrupted, METRICS, LEVELS) == INTERRUPTED
-    assert work(runs.Run.resume(run.folder)) == FINISHED
+    assert work(runs.RunFolder.resume(run.folder)) == FINISHED
     assert journal(run.folder) == journal(whole.folder)
 
 
 def test_more_generations_continue_a_finished_run_as_if_it_had_been_longer(tmp_path: Path) -> None:
-    long = runs.Run.create(tmp_path / "long", config("modern", 7))
+    long = runs.RunFolder.create(tmp_path / "long", config("modern", 7))
     work(long)
-    short = runs.Run.create(tmp_path / "short", config("modern", 4))
+    short = runs.RunFolder.create(tmp_path / "short", config("modern", 4))
     work(short)
     before = (short.folder / runs.JOURNAL).read_bytes()
-    again = runs.Run.resume(short.folder)
+    again = runs.RunFolder.resume(short.folder)
     again.aim(7)
     assert work(again) == FINISHED
     assert (short.folder / runs.JOURNAL).read_bytes().startswith(before)
@@ -118,14 +118,14 @@ def test_more_generations_continue_a_finished_run_as_if_it_had_been_longer(tmp_p
 
 
 def test_a_checkpoint_with_a_broken_state_is_told(tmp_path: Path) -> None:
-    run = runs.Run.create(tmp_path, config("paper", 2))
+    run = runs.RunFolder.create(tmp_path, config("paper", 2))
     work(run)
     path = run.folder / checkpoints.CHECKPOINT
     data = json.loads(unsealed(path))
     del data["state"]["islands"][0]["stream"]
     path.write_text(json.dumps(data))
     with pytest.raises(RunError, match="state is damaged"):
-        work(runs.Run.resume(run.folder))
+        work(runs.RunFolder.resume(run.folder))
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_a_checkpoint_with_a_broken_state_is_told(tmp_path: Path) -> None:
     ],
 )
 def test_each_value_of_a_state_has_to_fit_the_run(tmp_path: Path, path: tuple[Any, ...], value: Any) -> None:
-    run = runs.Run.create(tmp_path, {**config("paper", 2), "levels": [{}] * LEVELS})
+    run = runs.RunFolder.create(tmp_path, {**config("paper", 2), "levels": [{}] * LEVELS})
     work(run)
     file = run.folder / checkpoints.CHECKPOINT
     data = json.loads(unsealed(file))
@@ -155,7 +155,7 @@ def test_each_value_of_a_state_has_to_fit_the_run(tmp_path: Path, path: tuple[An
     inner[path[-1]] = value
     file.write_text(json.dumps(data))
     with pytest.raises(RunError, match=r"checkpoint\.json:1:\d+: \.state.*the checkpoint's state is damaged"):
-        work(runs.Run.resume(run.folder))
+        work(runs.RunFolder.resume(run.folder))
 
 
 @pytest.mark.parametrize(

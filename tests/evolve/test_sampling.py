@@ -20,13 +20,13 @@ from persona_evo.errors import RunError, SettingsError
 from persona_evo.evolve import genome, pools, racing, sampled, selection
 from persona_evo.evolve.comparison import over_levels
 from persona_evo.evolve.driving import DEADLINE, FINISHED, INTERRUPTED
-from persona_evo.evolve.fitness import Fitness, FitnessTrial, Score
+from persona_evo.evolve.fitness import Fitness, FitnessTrial, PlaythroughScore
 from persona_evo.evolve.fitness_spec import LEAST_BEST, FitnessSpec
 from persona_evo.evolve.genetics import Primitives, random_tree
 from persona_evo.evolve.islands import generations
 from persona_evo.evolve.operators import mutate
-from persona_evo.evolve.pools import Pool
-from persona_evo.evolve.records import Individual, Island, Request, State
+from persona_evo.evolve.pools import LevelPool
+from persona_evo.evolve.records import EvolutionState, Individual, Island, Request
 from persona_evo.evolve.rivals import RivalComparison, of_policy
 from persona_evo.evolve.run import Outcome, evolve, resume
 from persona_evo.evolve.schedule import Phase
@@ -89,8 +89,8 @@ def people(count: int, first: int = 0) -> list[Individual]:
     ]
 
 
-def state_of(islands: Sequence[list[Individual]]) -> State:
-    return State(0, [Island(one, random.Random(k)) for k, one in enumerate(islands)], [], {})
+def state_of(islands: Sequence[list[Individual]]) -> EvolutionState:
+    return EvolutionState(0, [Island(one, random.Random(k)) for k, one in enumerate(islands)], [], {})
 
 
 # the race
@@ -155,7 +155,9 @@ def test_levels_of_a_generation_follow_from_seed_and_generation() -> None:
 # the course of an evolution
 
 
-def course(settings: EvolutionSettings, evaluate: Asked, state: State | None = None) -> Iterator[dict[str, Any]]:
+def course(
+    settings: EvolutionSettings, evaluate: Asked, state: EvolutionState | None = None
+) -> Iterator[dict[str, Any]]:
     """The state after each generation, as plain values."""
     for generation in generations(
         settings, 7, evaluate, metrics=METRICS, levels=LEVELS, validation=VALIDATION, state=state
@@ -210,7 +212,7 @@ def test_elites_are_those_that_are_best_on_the_validation_set() -> None:
 def test_a_course_goes_on_after_any_generation_as_if_it_had_not_stopped() -> None:
     whole = list(course(small(), Asked()))
     for at in range(3):
-        rest = list(course(small(), Asked(), State.from_json(whole[at])))
+        rest = list(course(small(), Asked(), EvolutionState.from_json(whole[at])))
         assert rest == whole[at + 1 :]
 
 
@@ -248,7 +250,8 @@ def test_a_level_with_a_share_of_the_budget_is_played_with_that() -> None:
 
 def test_the_interval_over_levels_is_students() -> None:
     ours, theirs = (
-        [[Score(u, 0.0), Score(u + 0.2, 0.0)] for u in values] for values in ((0.5, 0.7, 0.6), (0.4, 0.4, 0.5))
+        [[PlaythroughScore(u, 0.0), PlaythroughScore(u + 0.2, 0.0)] for u in values]
+        for values in ((0.5, 0.7, 0.6), (0.4, 0.4, 0.5))
     )
     mean, half = over_levels(ours, theirs)
     assert mean == pytest.approx(0.5 / 3)
@@ -290,14 +293,14 @@ def test_many_levels_have_settings_of_their_own_and_what_is_set_wins() -> None:
 
 
 @pytest.fixture(scope="module")
-def made() -> dict[str, Pool]:
+def made() -> dict[str, LevelPool]:
     """Solved pools, small ones."""
     with Workers(1) as workers:
         counts = {"train": 12, "validation": 4, "held out": 5}
         return pools.prepared(GAME, TREASURE.utility, counts, 6, workers, iterations=500)
 
 
-def run(made: dict[str, Pool], root: Path, **options: Any) -> Outcome:
+def run(made: dict[str, LevelPool], root: Path, **options: Any) -> Outcome:
     """A whole small run."""
     values: dict[str, Any] = {
         "population": 12,
@@ -332,15 +335,15 @@ def what_is_kept(outcome: Outcome) -> tuple[Any, ...]:
 
 
 @pytest.fixture(scope="module")
-def whole(made: dict[str, Pool], tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+def whole(made: dict[str, LevelPool], tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     """A run in one go."""
     return run(made, tmp_path_factory.mktemp("whole"))
 
 
-def test_the_folder_keeps_all_levels_and_what_is_best_known(made: dict[str, Pool], whole: Outcome) -> None:
+def test_the_folder_keeps_all_levels_and_what_is_best_known(made: dict[str, LevelPool], whole: Outcome) -> None:
     config = runs.read_config(whole.folder)
     assert whole.status == FINISHED and whole.generations == 3
-    assert Pool.of_dict(config) == made["train"] and Pool.of_dict(config["validation"]) == made["validation"]
+    assert LevelPool.of_dict(config) == made["train"] and LevelPool.of_dict(config["validation"]) == made["validation"]
     assert [LevelText.of_dict(level) for level in config["held_out"]] == list(made["held out"].levels)
     assert config["held_out_best"] == list(made["held out"].best)
     texts = [{level.text for level in pool.levels} for pool in made.values()]
@@ -351,7 +354,7 @@ def test_the_folder_keeps_all_levels_and_what_is_best_known(made: dict[str, Pool
     assert best == sorted(best)
 
 
-def test_the_result_is_that_of_any_number_of_jobs(made: dict[str, Pool], whole: Outcome, tmp_path: Path) -> None:
+def test_the_result_is_that_of_any_number_of_jobs(made: dict[str, LevelPool], whole: Outcome, tmp_path: Path) -> None:
     assert what_is_kept(run(made, tmp_path, jobs=2)) == what_is_kept(whole)
 
 
@@ -363,7 +366,9 @@ def stopping(when: Callable[[Any], bool]) -> Callable[[Any], None]:
     return tell
 
 
-def test_a_run_that_was_stopped_comes_to_the_same_policy(made: dict[str, Pool], whole: Outcome, tmp_path: Path) -> None:
+def test_a_run_that_was_stopped_comes_to_the_same_policy(
+    made: dict[str, LevelPool], whole: Outcome, tmp_path: Path
+) -> None:
     first = run(made, tmp_path, progress=stopping(lambda p: p.generation == 1))
     assert first.status == INTERRUPTED and first.generations == 2 and first.policy is None
     again = resume(first.folder, tell=stopping(lambda p: isinstance(p, Phase) and p.name == "measuring the policy"))
@@ -373,7 +378,7 @@ def test_a_run_that_was_stopped_comes_to_the_same_policy(made: dict[str, Pool], 
 
 @pytest.mark.parametrize("calls", [1, 9, 14, 17])
 def test_a_run_that_dies_at_any_moment_comes_to_the_same_policy(
-    made: dict[str, Pool], whole: Outcome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, calls: int
+    made: dict[str, LevelPool], whole: Outcome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, calls: int
 ) -> None:
     class Killed(BaseException):
         pass
@@ -381,7 +386,7 @@ def test_a_run_that_dies_at_any_moment_comes_to_the_same_policy(
     left = [calls]
     real = Fitness._play
 
-    def dying(self: Fitness, trials: Sequence[FitnessTrial]) -> list[Score | None]:
+    def dying(self: Fitness, trials: Sequence[FitnessTrial]) -> list[PlaythroughScore | None]:
         left[0] -= 1
         if left[0] < 0:
             raise Killed
@@ -397,12 +402,12 @@ def test_a_run_that_dies_at_any_moment_comes_to_the_same_policy(
 
 
 def test_held_out_levels_are_played_in_the_end_alone(
-    made: dict[str, Pool], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    made: dict[str, LevelPool], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     played: list[tuple[str, str]] = []
     real = Fitness._play
 
-    def watched(self: Fitness, trials: Sequence[FitnessTrial]) -> list[Score | None]:
+    def watched(self: Fitness, trials: Sequence[FitnessTrial]) -> list[PlaythroughScore | None]:
         played.extend((self.spec.levels[t.case].text, str(t.formula)) for t in trials)
         return real(self, trials)
 
@@ -417,7 +422,7 @@ def test_held_out_levels_are_played_in_the_end_alone(
     assert formula in {text for _, text in played[first:]} and len({text for _, text in played[first:]}) <= 3
 
 
-def test_the_policy_tells_what_it_is_worth_where_it_was_not_chosen(made: dict[str, Pool], whole: Outcome) -> None:
+def test_the_policy_tells_what_it_is_worth_where_it_was_not_chosen(made: dict[str, LevelPool], whole: Outcome) -> None:
     assert whole.policy is not None
     policy = policies.read(whole.policy)
     assert set(policy.fitness) == {level.name for level in made["validation"].levels}
@@ -449,7 +454,7 @@ def test_the_policy_tells_what_it_is_worth_where_it_was_not_chosen(made: dict[st
     assert said[0].partition(",")[0] in page.write(told).read_text()
 
 
-def test_a_deadline_leaves_time_for_the_end(made: dict[str, Pool], tmp_path: Path) -> None:
+def test_a_deadline_leaves_time_for_the_end(made: dict[str, LevelPool], tmp_path: Path) -> None:
     began = time.monotonic()
     told: list[Phase] = []
     outcome = run(made, tmp_path, deadline=began + 12, tell=told.append, changes={"generations": 100_000})
@@ -503,7 +508,7 @@ def test_what_a_player_cannot_reach_is_not_known_where_games_are_not_planned_who
     ],
 )
 def test_a_state_has_to_be_one_of_a_run_that_draws_levels(
-    made: dict[str, Pool], tmp_path: Path, path: tuple[Any, ...], value: Any
+    made: dict[str, LevelPool], tmp_path: Path, path: tuple[Any, ...], value: Any
 ) -> None:
     folder = run(made, tmp_path, progress=stopping(lambda p: p.generation == 0)).folder
     file = folder / checkpoints.CHECKPOINT
@@ -530,7 +535,7 @@ def test_a_state_has_to_be_one_of_a_run_that_draws_levels(
     ],
 )
 def test_a_damaged_configuration_is_told(
-    made: dict[str, Pool], tmp_path: Path, change: dict[str, Any], said: str
+    made: dict[str, LevelPool], tmp_path: Path, change: dict[str, Any], said: str
 ) -> None:
     folder = run(made, tmp_path, progress=stopping(lambda p: True)).folder
     file = folder / runs.CONFIG

@@ -12,7 +12,7 @@ from persona_evo.agents.skill import Skill
 from persona_evo.agents.skilled_player import SkilledPlayer
 from persona_evo.evolve.fitness import Fitness, FitnessTrial, plans
 from persona_evo.evolve.fitness_spec import FitnessSpec, spec_from_dict, spec_to_dict
-from persona_evo.evolve.pools import Pool
+from persona_evo.evolve.pools import LevelPool
 from persona_evo.evolve.searchers import GRID, UCB1, method, search
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.training import Trained, Training
@@ -34,7 +34,7 @@ SKILL = Skill("full sight", 1, 200, 0.0, 1.0)
 @pytest.fixture(scope="module")
 def training() -> Training:
     spec = FitnessSpec.of("minidungeons2", LEVELS[:4], COLLECTOR.utility, SearchSettings.single(), Budget(200), "TO")
-    return Training(spec, BEST, Pool(tuple(map(LevelText.of, LEVELS[4:])), BEST))
+    return Training(spec, BEST, LevelPool(tuple(map(LevelText.of, LEVELS[4:])), BEST))
 
 
 def found(name: str, training: Training, playthroughs: int = 150, jobs: int = 1, line: str = "") -> Trained:

@@ -23,10 +23,10 @@ from persona_evo.errors import GameError, InputError, RunError, SettingsError
 from persona_evo.experiments import files as reading
 from persona_evo.experiments import job as course
 from persona_evo.experiments.design import Cell, Experiment
-from persona_evo.experiments.job import Record, Results
+from persona_evo.experiments.job import ExperimentResults, SearchRecord
 from persona_evo.experiments.results import apart, comparisons, curve, summaries, unfit_constants
-from persona_evo.experiments.run import Growth, Search, best_at, run
-from persona_evo.experiments.subject import Stage
+from persona_evo.experiments.run import Growth, SearchSpec, best_at, run
+from persona_evo.experiments.subject import ExperimentLevel
 from persona_evo.games import mapsets, registry
 from persona_evo.games.core import Game, Metric
 from persona_evo.games.python_game import from_class
@@ -81,8 +81,8 @@ def bits() -> tuple[Game, Any]:
 def test_a_small_game_is_explored_to_its_end(bits: tuple[Game, Any], workers: int, whole: bool, seed: int) -> None:
     from persona_evo.experiments.run import search
 
-    how = Search(rollouts=2000, workers=workers, uct_constant=30, save_best_path=whole)
-    found = search(Stage(*bits), how, seed, score="SUM")
+    how = SearchSpec(rollouts=2000, workers=workers, uct_constant=30, save_best_path=whole)
+    found = search(ExperimentLevel(*bits), how, seed, score="SUM")
     best = max(sum(c * 3**i for i, c in enumerate(chosen)) * 37 % 101 for chosen in _all())
     assert found.proven and found.stopped == "exhausted" and found.score == best
     assert found.tree.nodes == NODES and found.tree.explored and found.rollouts <= 2000
@@ -99,7 +99,7 @@ def _all() -> list[tuple[int, ...]]:
 def test_revisits_go_on_to_the_end_of_the_budget(bits: tuple[Game, Any]) -> None:
     from persona_evo.experiments.run import search
 
-    found = search(Stage(*bits), Search(rollouts=500, terminal="revisit"), 1, score="SUM")
+    found = search(ExperimentLevel(*bits), SearchSpec(rollouts=500, terminal="revisit"), 1, score="SUM")
     assert found.rollouts == 500 and found.stopped == "budget" and not found.proven
     assert found.tree.node(0).visits == 500
 
@@ -232,7 +232,7 @@ def test_a_file_is_variants_times_players(tmp_path: Path) -> None:
     found = reading.read(written(tmp_path))
     assert [c.label for c in found.cells] == ["regular / greedy", "regular / lazy", "mono / greedy", "mono / lazy"]
     assert found.cells[3].settings == {"choices": "factored", "design": "monochromester", "player": "lazy"}
-    assert found.cells[3].search == Search(30, 2, 200) and found.cells[0].search == Search(40, 2)
+    assert found.cells[3].search == SearchSpec(30, 2, 200) and found.cells[0].search == SearchSpec(40, 2)
     assert found.pairs() == [(0, 1), (0, 2), (1, 3), (2, 3)]
     assert Experiment.from_dict(json.loads(json.dumps(found.to_dict()))) == found
     start = tmp_path / "start.toml"
@@ -266,7 +266,7 @@ def test_mistakes_in_a_file_have_a_place(tmp_path: Path, old: str, new: str, pla
 # the folder
 
 
-def plain(records: Sequence[Record]) -> list[Record]:
+def plain(records: Sequence[SearchRecord]) -> list[SearchRecord]:
     return [dataclasses.replace(record, seconds=0.0) for record in records]
 
 
@@ -318,12 +318,12 @@ def test_jobs_change_nothing(tmp_path: Path) -> None:
 # what it says
 
 
-def made(scores: dict[str, Sequence[float]], growth: Growth | None = None) -> Results:
+def made(scores: dict[str, Sequence[float]], growth: Growth | None = None) -> ExperimentResults:
     """Results of a player each."""
-    cells = tuple(Cell("", name, "", "", "", {}, Search(100)) for name in scores)
+    cells = tuple(Cell("", name, "", "", "", {}, SearchSpec(100)) for name in scores)
     experiment = Experiment("x", "x", "its_alive", 1, max(map(len, scores.values())), cells)
     records = [
-        Record(
+        SearchRecord(
             name,
             k,
             0,
@@ -339,7 +339,7 @@ def made(scores: dict[str, Sequence[float]], growth: Growth | None = None) -> Re
         for name, values in scores.items()
         for k, v in enumerate(values)
     ]
-    return Results(experiment, records)
+    return ExperimentResults(experiment, records)
 
 
 def test_what_is_higher_is_said_with_a_corrected_p() -> None:
@@ -372,13 +372,13 @@ GOALS = {
 """Score and persona of a cell."""
 
 
-def mixed(scores: dict[str, Sequence[float]]) -> Results:
+def mixed(scores: dict[str, Sequence[float]]) -> ExperimentResults:
     """Results of players with the goals of GOALS."""
     found = made(scores)
     cells = tuple(
         dataclasses.replace(c, score=GOALS[c.player][0], persona=GOALS[c.player][1]) for c in found.experiment.cells
     )
-    return Results(dataclasses.replace(found.experiment, cells=cells), found.records)
+    return ExperimentResults(dataclasses.replace(found.experiment, cells=cells), found.records)
 
 
 def test_only_searches_for_the_same_are_compared() -> None:
@@ -420,10 +420,10 @@ def test_each_goal_has_axes_of_its_own(tmp_path: Path) -> None:
 def test_a_constant_far_from_the_scores_is_told(constant: float, where: str, said: str) -> None:
     found = made({"a": [4.0, 3.0]}, growth=[(1, 0.0), (9, 4.0)])
     cells = tuple(
-        dataclasses.replace(c, search=Search(100, uct_constant=constant, constant=where))
+        dataclasses.replace(c, search=SearchSpec(100, uct_constant=constant, constant=where))
         for c in found.experiment.cells
     )
-    told = unfit_constants(Results(dataclasses.replace(found.experiment, cells=cells), found.records))
+    told = unfit_constants(ExperimentResults(dataclasses.replace(found.experiment, cells=cells), found.records))
     assert len(told) == bool(said) and said in "".join(told)
     assert not told or ("0 to 4" in told[0] and f"uct_constant {constant:g}" in told[0])
 
@@ -435,7 +435,7 @@ def test_means_have_digits_by_their_size(tmp_path: Path) -> None:
 
 def test_replicates_are_counted_from_one_on_the_page(tmp_path: Path) -> None:
     found = made({"a": [1.0, 5.0, 2.0]})
-    found = Results(dataclasses.replace(found.experiment, game=str(tmp_path / "ladder.toml")), found.records)
+    found = ExperimentResults(dataclasses.replace(found.experiment, game=str(tmp_path / "ladder.toml")), found.records)
     report.write(found, tmp_path)
     assert "replicate 2: best/a.json" in (tmp_path / "index.html").read_text(encoding="utf-8")
 

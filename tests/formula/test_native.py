@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from persona_evo.compiling import INTERPRET
 from persona_evo.errors import FormulaError
 from persona_evo.formula import TABLE, Formula, native, parse
-from persona_evo.formula.native import OPTIMISED, QUICK, Row, Rows, assembly, compile_all, formula_on_row
+from persona_evo.formula.native import OPTIMISED, QUICK, RowFunction, Rows, assembly, compile_all, formula_on_row
 from tests.formula.strategies import LARGE, SYMBOLS, bits, formulas, points
 
 NASTY = (
@@ -69,7 +69,7 @@ def test_every_primitive_on_every_kind_of_operand() -> None:
             made.append(Formula((*kinds[: p.arity], p.name)))
             made.append(Formula((*(t for k in kinds[: p.arity] for t in (k, "neg")), p.name)))
             made.append(Formula((*(t for k in kinds[: p.arity] for t in (k, k, "*")), p.name)))
-    codes = compile_all([Row(f, SYMBOLS) for f in made])
+    codes = compile_all([RowFunction(f, SYMBOLS) for f in made])
     for f, code in zip(made, codes, strict=True):
         for i, a in enumerate(NASTY):
             point = {"R": a, "MS": NASTY[(3 * i + 1) % len(NASTY)], "PE": NASTY[(5 * i + 2) % len(NASTY)], "ST": 0.0}
@@ -78,7 +78,7 @@ def test_every_primitive_on_every_kind_of_operand() -> None:
 
 def test_logarithm_and_exponential_are_those_of_the_math_module() -> None:
     stream = random.Random(3)
-    log, exp = compile_all([Row(parse("log(R)"), SYMBOLS), Row(parse("exp(R)"), SYMBOLS)])
+    log, exp = compile_all([RowFunction(parse("log(R)"), SYMBOLS), RowFunction(parse("exp(R)"), SYMBOLS)])
     row = np.zeros(len(SYMBOLS))
     for _ in range(20_000):
         row[0] = stream.random() * 10.0 ** stream.randint(-300, 299)
@@ -95,12 +95,12 @@ def test_large_and_deep_formulas(text: str) -> None:
 
 
 def test_what_occurs_twice_is_computed_once_and_constants_in_advance() -> None:
-    lines = "\n".join(Row(parse("sqrt(R * MS) + sqrt(R * MS) * log(3)"), SYMBOLS).body())
+    lines = "\n".join(RowFunction(parse("sqrt(R * MS) + sqrt(R * MS) * log(3)"), SYMBOLS).body())
     assert lines.count("fmul") == 2 and lines.count("@llvm.sqrt") == 1 and "@llvm.log" not in lines
 
 
 def test_what_cannot_leave_the_range_is_not_brought_into_it() -> None:
-    lines = "\n".join(Row(parse("sqrt(R) * sqrt(MS) + log(PE) * (ST > 3)"), SYMBOLS).body())
+    lines = "\n".join(RowFunction(parse("sqrt(R) * sqrt(MS) + log(PE) * (ST > 3)"), SYMBOLS).body())
     assert lines.count("fcmp olt") == len(SYMBOLS)
 
 
@@ -120,7 +120,7 @@ def test_rows_that_machine_code_cannot_read_are_refused() -> None:
 def test_equal_functions_are_compiled_once() -> None:
     first = formula_on_row(parse("R + 0.125"), SYMBOLS)
     assert formula_on_row(parse("R+.125"), list(SYMBOLS)) is first
-    again, other = compile_all([Row(parse("R + 0.125"), SYMBOLS), Row(parse("R + 0.25"), SYMBOLS)])
+    again, other = compile_all([RowFunction(parse("R + 0.125"), SYMBOLS), RowFunction(parse("R + 0.25"), SYMBOLS)])
     assert again is first and other is not first
 
 
@@ -130,7 +130,7 @@ def test_code_of_other_processors_neither_contracts_nor_reorders() -> None:
 
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
-    text = assembly({"f": Row(parse("R * MS + PE * ST - R / MS * log(PE + 2 * R)"), SYMBOLS)})
+    text = assembly({"f": RowFunction(parse("R * MS + PE * ST - R / MS * log(PE + 2 * R)"), SYMBOLS)})
     fused = ("fmadd", "fmsub", "fmla", "fmls", "fnmadd", "fnmsub")
     for triple, cpu in (("aarch64-unknown-linux-gnu", "generic"), ("x86_64-unknown-linux-gnu", "haswell")):
         machine = llvm.Target.from_triple(triple).create_target_machine(cpu=cpu, opt=3)

@@ -25,7 +25,7 @@ from persona_evo.formula.export import KINDS, export
 from persona_evo.formula.guards import guards
 from persona_evo.formula.intervals import CONSTANT, FALLING, RISING, span, spans
 from persona_evo.formula.machine import run
-from persona_evo.formula.native import Row, compile_all, formula_on_row
+from persona_evo.formula.native import RowFunction, compile_all, formula_on_row
 from persona_evo.formula.rewrite import canonical
 from tests.formula.strategies import bits
 
@@ -84,8 +84,8 @@ def test_a_direction_is_kept(primitive: Primitive, drawn: tuple[tuple[float, flo
 
 
 def test_machine_code_gives_the_numbers_of_the_evaluator() -> None:
-    compiled = compile_all([Row(applied(p), NAMES) for p in TABLE])
-    folded = compile_all([Row(applied(p, *("a", 2.0, -0.5)[: p.arity]), NAMES) for p in TABLE])
+    compiled = compile_all([RowFunction(applied(p), NAMES) for p in TABLE])
+    folded = compile_all([RowFunction(applied(p, *("a", 2.0, -0.5)[: p.arity]), NAMES) for p in TABLE])
     for values in itertools.product(NASTY, NASTY, (0.0, 2.0)):
         row = np.array(values)
         for p, native, constant in zip(TABLE, compiled, folded, strict=True):

@@ -12,7 +12,7 @@ from persona_evo.errors import LevelError
 from persona_evo.games import mapsets, registry
 from persona_evo.games.analysis import at, on_every_way, pockets
 from persona_evo.games.catalog.minidungeons2 import tables as tb
-from persona_evo.games.catalog.minidungeons2.board import Board
+from persona_evo.games.catalog.minidungeons2.board import DungeonBoard
 from persona_evo.games.core import WON, Level
 from persona_evo.games.diagnosis import changes, diagnose
 from persona_evo.games.exploration import explore, layer
@@ -179,7 +179,7 @@ def test_a_way_in_words() -> None:
 
 
 def test_what_every_way_passes_agrees_with_removing_each_tile() -> None:
-    board = Board(mapsets.resolve(GAME, ["train05"])[0])
+    board = DungeonBoard(mapsets.resolve(GAME, ["train05"])[0])
     hero, goal = board.grid.hero, board.grid.exit
     every = on_every_way(hero, goal, board.moves)
     for tile in board.reached:
@@ -198,7 +198,7 @@ def on_every_way_exists(start: Any, goal: Any, moves: Any) -> bool:
 
 
 def test_pockets_hang_on_one_tile() -> None:
-    board = Board(load("XXXXXXXXXX", "XH      eX", "XXX XXXXXX", "XXX    XXX", "XXXXXXXXXX"))
+    board = DungeonBoard(load("XXXXXXXXXX", "XH      eX", "XXX XXXXXX", "XXX    XXX", "XXXXXXXXXX"))
     (pocket,) = pockets(board.grid.hero, board.walk, lambda t: t in (board.grid.hero, board.grid.exit))
     assert (pocket.door, pocket.end, pocket.depth, len(pocket.tiles)) == ((3, 1), (6, 3), 5, 5)
 

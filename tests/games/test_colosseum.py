@@ -15,7 +15,7 @@ from scipy import stats
 from persona_evo.errors import LevelError, SettingsError
 from persona_evo.games import mapsets, registry
 from persona_evo.games.catalog.colosseum import board_of, draw, guide, levels, rows_of, scores
-from persona_evo.games.catalog.colosseum.levels import Board, random_board
+from persona_evo.games.catalog.colosseum.levels import ColosseumBoard, random_board
 from persona_evo.games.catalog.colosseum.rules import walks
 from persona_evo.games.check import check_game
 from persona_evo.games.core import ENDED, LOST, RUNNING, WON, Level
@@ -33,9 +33,9 @@ def lines(name: str) -> Iterator[dict[str, Any]]:
         yield from map(json.loads, file)
 
 
-def board(row: dict[str, Any]) -> Board:
+def board(row: dict[str, Any]) -> ColosseumBoard:
     walls = tuple(tuple(int(digit, 16) for digit in line) for line in row["walls"])
-    return Board(row["size"], walls, (tuple(row["p0"]), tuple(row["p1"])), row.get("turn", 0))
+    return ColosseumBoard(row["size"], walls, (tuple(row["p0"]), tuple(row["p1"])), row.get("turn", 0))
 
 
 def random_level(number: int, **options: int) -> Level:

@@ -14,9 +14,9 @@ from persona_evo.evolve import pools
 from persona_evo.formula import parse
 from persona_evo.games import registry
 from persona_evo.games.catalog.minidungeons2.soundness import sound
-from persona_evo.games.constraints import Constraints, Span
+from persona_evo.games.constraints import AllowedRange, Constraints
 from persona_evo.games.diagnosis import diagnose
-from persona_evo.games.generating import STREAMS, Source, asked, generate, stream_of
+from persona_evo.games.generating import STREAMS, LevelSource, asked, generate, stream_of
 from persona_evo.games.level_text import LevelText
 from persona_evo.games.mapsets import resolve
 from persona_evo.jobs.workers import Workers
@@ -67,7 +67,9 @@ def test_the_whole_level_check_finds_no_problem() -> None:
 
 def test_the_fast_check_agrees_with_the_whole_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("persona_evo.games.diagnosis.is_sound", lambda game, level: True)
-    made = generate(GAME, 15, 4, constraints=Constraints(spans={"width": Span(8, 9), "height": Span(8, 9)}))
+    made = generate(
+        GAME, 15, 4, constraints=Constraints(spans={"width": AllowedRange(8, 9), "height": AllowedRange(8, 9)})
+    )
     whole = [not any(f.severity == "problem" for f in diagnose(GAME, [level])) for level in made]
     assert all(found is None or found == right for found, right in zip(map(sound, made), whole, strict=True))
     assert [sound(level) for level in made].count(None) < 3
@@ -75,14 +77,19 @@ def test_the_fast_check_agrees_with_the_whole_one(monkeypatch: pytest.MonkeyPatc
 
 
 def test_streams_never_meet_whatever_the_seeds() -> None:
-    small = Constraints(("rooms", "halls"), {"width": Span(4, 5), "height": Span(4, 5)})
+    small = Constraints(("rooms", "halls"), {"width": AllowedRange(4, 5), "height": AllowedRange(4, 5)})
     texts = [{level.text for seed in (1, 2) for level in generate(GAME, 20, seed, stream, small)} for stream in STREAMS]
     assert not texts[0] & texts[1] and not texts[0] & texts[2] and not texts[1] & texts[2]
     assert [{stream_of(text) for text in found} for found in texts] == [{0}, {1}, {2}]
 
 
 def test_constraints_are_kept() -> None:
-    spans = {"path_portals": Span(20, 30), "monsters": Span(2, 4), "width": Span(14, 14), "potions": Span(high=1)}
+    spans = {
+        "path_portals": AllowedRange(20, 30),
+        "monsters": AllowedRange(2, 4),
+        "width": AllowedRange(14, 14),
+        "potions": AllowedRange(high=1),
+    }
     made = generate(GAME, 6, 3, constraints=Constraints(("rooms", "halls"), spans))
     assert [level.name.split("-")[0] for level in made] == ["rooms", "halls"] * 3
     for level in made:
@@ -94,12 +101,14 @@ def test_constraints_are_kept() -> None:
     ("constraints", "stream", "count", "what"),
     [
         (Constraints(("caves",)), "train", 1, "did you mean 'cave'"),
-        (Constraints(spans={"paths": Span(1, 2)}), "train", 1, "did you mean 'path'"),
-        (Constraints(spans={"path": Span(3, 2)}), "train", 1, "excludes everything"),
+        (Constraints(spans={"paths": AllowedRange(1, 2)}), "train", 1, "did you mean 'path'"),
+        (Constraints(spans={"path": AllowedRange(3, 2)}), "train", 1, "excludes everything"),
         (Constraints(), "test", 1, "no such stream"),
         (Constraints(), "train", 0, "out of range"),
         (
-            Constraints(("cave",), {"path_portals": Span(90), "width": Span(8, 8), "height": Span(8, 8)}),
+            Constraints(
+                ("cave",), {"path_portals": AllowedRange(90), "width": AllowedRange(8, 8), "height": AllowedRange(8, 8)}
+            ),
             "train",
             1,
             "was found in 3,000 attempts",
@@ -117,7 +126,7 @@ def test_a_game_without_a_generator_says_so() -> None:
 
 
 def test_a_pool_is_won_and_does_not_depend_on_jobs() -> None:
-    small = Constraints(spans={"width": Span(8, 10), "height": Span(8, 10)})
+    small = Constraints(spans={"width": AllowedRange(8, 10), "height": AllowedRange(8, 10)})
     with Workers(1) as alone, Workers(2, "threading") as two:
         found = pools.winnable(GAME, 6, 4, "validation", alone, constraints=small)
         assert found == pools.winnable(GAME, 6, 4, "validation", two, constraints=small)
@@ -140,16 +149,16 @@ def test_the_pools_of_an_evolution_are_apart_and_can_be_kept() -> None:
             workers,
             iterations=2_000,
             tell=lambda *n: told.append(n),
-            constraints=Constraints(spans={"width": Span(8, 9), "height": Span(8, 9)}),
+            constraints=Constraints(spans={"width": AllowedRange(8, 9), "height": AllowedRange(8, 9)}),
         )
     assert {stream: len(pool.levels) for stream, pool in found.items()} == counts
     assert len({level.text for pool in found.values() for level in pool.levels}) == 7
     assert all(pool.best == (1.0,) * len(pool.levels) for pool in found.values())
     assert ("generating levels (train)", 3, 3) in told and told[-1][1:] == (2, 2)
     kept = json.loads(json.dumps(found["train"].to_dict()))
-    assert pools.Pool.of_dict(kept) == found["train"]
+    assert pools.LevelPool.of_dict(kept) == found["train"]
     with pytest.raises(ValueError, match="2 utilities"):
-        pools.Pool.of_dict({**kept, "best": [0, 1]})
+        pools.LevelPool.of_dict({**kept, "best": [0, 1]})
 
 
 def test_what_is_best_is_known_as_soon_as_it_is_proven(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,7 +194,7 @@ def test_names_that_ask_for_generated_levels() -> None:
 
 
 def test_levels_that_nobody_wins_are_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    candidates = Source(GAME, 4, "train", Constraints(), {}).levels(1)
+    candidates = LevelSource(GAME, 4, "train", Constraints(), {}).levels(1)
     first, second = next(candidates), next(candidates)
     monkeypatch.setattr(pools, "moves_to_win", lambda game, level: int(level.text != first.text))
     with Workers(1) as workers:

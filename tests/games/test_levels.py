@@ -10,7 +10,7 @@ import pytest
 
 from persona_evo.errors import LevelError
 from persona_evo.games.catalog.minidungeons2 import levels, md1
-from persona_evo.games.catalog.minidungeons2.levels import Grid, parse
+from persona_evo.games.catalog.minidungeons2.levels import DungeonLevel, parse
 from tests.shared import shared
 
 pytestmark = pytest.mark.quick
@@ -19,7 +19,7 @@ SHIPPED = Path(levels.__file__).parent / "levels"
 SMALL = "XXXXXX\nXHT  X\nXpM pX\nX b eX\nXXXXXX\n"
 
 
-def grid(text: str, **options: bool) -> Grid:
+def grid(text: str, **options: bool) -> DungeonLevel:
     return parse(text, "level", "level.txt", **options)
 
 

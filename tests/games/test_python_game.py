@@ -385,7 +385,7 @@ def test_without_novelty_every_attribute_counts_but_those_that_count_moves() -> 
 
 def test_members_without_an_order_are_ordered_by_their_contents() -> None:
     def numbers(items: list[Any]) -> list[int]:
-        found = novel.Facts(number_of)
+        found = novel.NumberFacts(number_of)
         found.add(set(items), set(items))
         found.add({item: k for k, item in enumerate(items)}, {item: k for k, item in enumerate(items)})
         return [found._place(item) for item in sorted(set(items), key=found._place)]

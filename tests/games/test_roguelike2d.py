@@ -13,7 +13,7 @@ from persona_evo.errors import LevelError, SettingsError
 from persona_evo.games import mapsets, registry
 from persona_evo.games.catalog.roguelike2d import draw, layout
 from persona_evo.games.catalog.roguelike2d import rules as r
-from persona_evo.games.catalog.roguelike2d.layout import EXIT, Layout
+from persona_evo.games.catalog.roguelike2d.layout import EXIT, DayLayout
 from persona_evo.games.core import LOST, RUNNING, WON, Level
 from persona_evo.seeds import SplitMix64, stream
 
@@ -24,7 +24,7 @@ def cell(x: int, y: int) -> int:
     return x + layout.SIDE * y
 
 
-def made(*days: Layout, variant: str = "default", player: str = "unrestricted") -> Level:
+def made(*days: DayLayout, variant: str = "default", player: str = "unrestricted") -> Level:
     """A level of made-up days."""
     tables = layout.build(days, variant, player)
     return Level("roguelike2d", "made", "", tables, r.first(tables), 4, facts={"days": days})
@@ -40,7 +40,7 @@ def played(level: Level, moves: str, state: Any = None, **changed: int) -> tuple
     return state, GAME.measure(level, state)
 
 
-EMPTY = Layout((), (), ())
+EMPTY = DayLayout((), (), ())
 HOME = "N" * 7 + "E" * 7
 
 
@@ -85,7 +85,7 @@ def test_every_attempt_costs_food_and_the_exit_ends_the_day() -> None:
 
 
 def test_a_wall_takes_four_bumps_and_the_last_moves_in() -> None:
-    level = made(Layout((cell(0, 1),), (), ()))
+    level = made(DayLayout((cell(0, 1),), (), ()))
     state, m = played(level, "NNN")
     assert m["WD"] == 0 and state[r.CELL_AT] == 0
     state, m = played(level, "N", state)
@@ -93,7 +93,7 @@ def test_a_wall_takes_four_bumps_and_the_last_moves_in() -> None:
 
 
 def test_death_is_looked_at_before_food_and_exit() -> None:
-    level = made(Layout((), ((cell(0, 1), 0),), ()))
+    level = made(DayLayout((), ((cell(0, 1), 0),), ()))
     state, m = played(level, "N", food=1)
     assert GAME.over(level, state) == LOST and m["EA"] == 0 and m["RW"] == pytest.approx(1 / 100)
     state, m = played(level, "E", food=1, cell=EXIT - 1)
@@ -105,16 +105,16 @@ def test_death_is_looked_at_before_food_and_exit() -> None:
 @pytest.mark.parametrize(("variant", "gains"), [("default", (10, 20)), ("high_stakes", (15, 30))])
 def test_gains_and_losses_by_kind_and_variant(variant: str, gains: tuple[int, int]) -> None:
     for kind in (0, 1):
-        level = made(Layout((), ((cell(0, 1), kind),), ()), variant=variant)
+        level = made(DayLayout((), ((cell(0, 1), kind),), ()), variant=variant)
         assert played(level, "N")[1]["FD"] == 99 + gains[kind]
-        level = made(Layout((), (), ((cell(1, 0), kind),)), variant=variant)
+        level = made(DayLayout((), (), ((cell(1, 0), kind),)), variant=variant)
         state, m = played(level, "W")
         assert (m["FD"], m["HT"], m["DT"]) == (99 - gains[kind], 1, gains[kind])
         assert GAME.cause(level, level.start, state) == "enemy"  # type: ignore[misc]
 
 
 def test_enemies_act_every_other_turn_and_anew_each_day() -> None:
-    enemy = Layout((), (), ((cell(6, 6), 0),))
+    enemy = DayLayout((), (), ((cell(6, 6), 0),))
     level = made(enemy, enemy)
     places = []
     state = level.start.copy()
@@ -136,7 +136,7 @@ def test_enemies_act_every_other_turn_and_anew_each_day() -> None:
     ],
 )
 def test_enemies_go_within_the_column_first(enemy: Any, player: Any, to: Any) -> None:
-    level = made(Layout((), (), ((cell(*enemy), 0),)))
+    level = made(DayLayout((), (), ((cell(*enemy), 0),)))
     state = level.start.copy()
     state[r.CELL_AT] = cell(*player)
     r.enemies_act(level.tables, state)
@@ -144,15 +144,15 @@ def test_enemies_go_within_the_column_first(enemy: Any, player: Any, to: Any) ->
 
 
 def test_enemies_are_stopped_by_walls_and_each_other_and_not_by_food() -> None:
-    wall = made(Layout((cell(2, 0),), (), ((cell(3, 0), 0),)))
+    wall = made(DayLayout((cell(2, 0),), (), ((cell(3, 0), 0),)))
     assert played(wall, "W")[0][r.ENEMIES_AT] == cell(3, 0)
-    row = made(Layout((), ((cell(3, 0), 0),), ((cell(5, 0), 0), (cell(4, 0), 0))))
+    row = made(DayLayout((), ((cell(3, 0), 0),), ((cell(5, 0), 0), (cell(4, 0), 0))))
     state, _ = played(row, "W")
     assert list(state[r.ENEMIES_AT : r.ENEMIES_AT + 2]) == [cell(5, 0), cell(3, 0)]
 
 
 def test_nobody_walks_through_an_enemy() -> None:
-    level = made(Layout((), (), ((cell(1, 0), 0),)))
+    level = made(DayLayout((), (), ((cell(1, 0), 0),)))
     state, m = played(level, "E", turn=1)
     assert state[r.CELL_AT] == 0 and m["FD"] == 99
 
@@ -240,7 +240,7 @@ def test_options_go_before_the_file() -> None:
 
 
 def test_pictures_show_what_changes() -> None:
-    level = made(Layout((cell(1, 1),), ((cell(2, 2), 0), (cell(3, 2), 1)), ((cell(5, 5), 0), (cell(4, 5), 1))))
+    level = made(DayLayout((cell(1, 1),), ((cell(2, 2), 0), (cell(3, 2), 1)), ((cell(5, 5), 0), (cell(4, 5), 1))))
 
     def frame(**changed: int) -> np.ndarray:
         return np.asarray(draw.state_image(level, played(level, "", **changed)[0])).astype(int)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from llvmlite import ir
 
 from persona_evo.games import vector_code, vectors
-from persona_evo.games.vector_code import BYTE, BYTES, WIDE, Place
+from persona_evo.games.vector_code import BYTE, BYTES, WIDE, RowAddress
 
 HOST = llvm.get_process_triple()
 FEATURES = {"with a look-up": "+ssse3", "lane by lane": ""}
@@ -30,7 +30,7 @@ def emitted(triple: str, features: str) -> str:
         function = ir.Function(module, kind, name)
         b = ir.IRBuilder(function.append_basic_block())
         b.features = features
-        values, row = Place(b, function.args[0]), Place(b, function.args[1])
+        values, row = RowAddress(b, function.args[0]), RowAddress(b, function.args[1])
         b.ret(body(b, values, values.load(ir.Constant(WIDE, 0), BYTES), row, *function.args[2:]))
 
     code = {name: getattr(vector_code, name).emit for name in ("lane", "equal", "high", "among", "with_lane")}
@@ -39,7 +39,7 @@ def emitted(triple: str, features: str) -> str:
     define("high", lambda b, place, v, row, x, _: code["high"](b, v))
     define("among", lambda b, place, v, row, at, _: code["among"](b, v, row, at))
 
-    def with_lane(b: Any, place: Place, v: Any, row: Place, i: Any, x: Any) -> Any:
+    def with_lane(b: Any, place: RowAddress, v: Any, row: RowAddress, i: Any, x: Any) -> Any:
         place.store(ir.Constant(WIDE, 0), code["with_lane"](b, v, i, x))
         return i
 

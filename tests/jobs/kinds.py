@@ -14,7 +14,7 @@ from typing import Any
 
 from persona_evo import personas
 from persona_evo.experiments import job as course
-from persona_evo.experiments.design import Cell, Experiment, Search
+from persona_evo.experiments.design import Cell, Experiment, SearchSpec
 from persona_evo.games import mapsets, registry
 from persona_evo.games.level_text import LevelText
 from persona_evo.jobs.runner import Job, Runner
@@ -87,7 +87,7 @@ def _match(folder: Path, seed: int, jobs: int) -> None:
 
 def _experiment(folder: Path, seed: int, jobs: int) -> None:
     cells = tuple(
-        Cell("", player, "small01", "", "", {"choices": "factored", "player": player}, Search(150))
+        Cell("", player, "small01", "", "", {"choices": "factored", "player": player}, SearchSpec(150))
         for player in ("greedy", "lazy")
     )
     course.conduct(Experiment("kept", "kept", "its_alive", seed, 6, cells), folder, jobs=jobs)
@@ -96,9 +96,9 @@ def _experiment(folder: Path, seed: int, jobs: int) -> None:
 def _evolution(folder: Path, seed: int, jobs: int) -> None:
     config = {**drive_synthetic.config("modern", 8), "seed": seed}
     if not (folder / runs.CONFIG).exists():
-        run = runs.Run.create(folder.parent, config, name=folder.name)
+        run = runs.RunFolder.create(folder.parent, config, name=folder.name)
     else:
-        run = runs.Run.resume(folder)
+        run = runs.RunFolder.resume(folder)
     drive_synthetic.work(run, drive_synthetic.lazy)
 
 

@@ -19,7 +19,7 @@ from persona_evo.games.level_text import LevelText
 from persona_evo.matches import job as play
 from persona_evo.matches import names, records, standings
 from persona_evo.matches.job import Match
-from persona_evo.matches.records import Record
+from persona_evo.matches.records import GameRecord
 from tests.shared import unsealed
 
 GAME = registry.get("colosseum")
@@ -31,7 +31,7 @@ def match(*typed: str, games: int = 4, swap: bool = True, **more: Any) -> Match:
     return Match("colosseum", LEVELS, agents, games, swap, 7, **more)
 
 
-def stable(found: list[Record]) -> list[Record]:
+def stable(found: list[GameRecord]) -> list[GameRecord]:
     return [replace(r, seconds=[], slowest=[]) for r in found]
 
 
@@ -231,7 +231,7 @@ def test_an_agent_without_a_name_is_told_with_those_there_are(
     assert ("FILE.py" in said) == (words[0] == "match"), "no program plays in a league"
 
 
-def game(first: str, second: str, result: float, number: int = 0, **more: Any) -> Record:
+def game(first: str, second: str, result: float, number: int = 0, **more: Any) -> GameRecord:
     plain = {
         "margin": 0.0,
         "plies": 9,
@@ -241,7 +241,7 @@ def game(first: str, second: str, result: float, number: int = 0, **more: Any) -
         "slowest": [0.5, 0.9],
         "searches": [[], []],
     }
-    return Record(first, second, "size6", number, 1, result, **{**plain, **more})
+    return GameRecord(first, second, "size6", number, 1, result, **{**plain, **more})
 
 
 def test_pairs_count_from_both_sides() -> None:
@@ -354,7 +354,7 @@ def test_margins_of_few_games_have_no_interval() -> None:
 
     def shown(games: int) -> str:
         records = [
-            Record("a", "b", "x", i, i, 1.0, (-1.0) ** i, 10, "", [], [1.0, 1.0], [0.1, 0.1], [[], []])
+            GameRecord("a", "b", "x", i, i, 1.0, (-1.0) ** i, 10, "", [], [1.0, 1.0], [0.1, 0.1], [[], []])
             for i in range(games)
         ]
         return match_tables.pairs(records, ["a", "b"], ["x"]).rows[0][8]

@@ -12,9 +12,9 @@ from persona_evo.cli.main import main
 from persona_evo.jobs.progress import Forecast
 from persona_evo.matches import cost
 from persona_evo.matches import job as play
-from persona_evo.matches.cost import Pace
+from persona_evo.matches.cost import MatchPace
 
-ONE = Pace(40, 1e-3)
+ONE = MatchPace(40, 1e-3)
 
 
 def test_moves_take_what_their_budget_is() -> None:

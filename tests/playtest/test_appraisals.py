@@ -10,13 +10,13 @@ from persona_evo.jobs import dispatch
 from persona_evo.jobs.dispatch import Dispatch
 from persona_evo.jobs.workers import Workers
 from persona_evo.playtest import appraisals
-from persona_evo.playtest.appraisals import Question, appraised
+from persona_evo.playtest.appraisals import LevelQuestion, appraised
 
 GAME = registry.get("minidungeons2")
 LEVELS = [
     GAME.load(text, name) for name, text in (("open", "XXXXXX\nXH  eX\nXXXXXX"), ("loot", "XXXXXXX\nXH T eX\nXXXXXXX"))
 ]
-QUESTIONS = [Question(LevelText.of(level), won) for won in (False, True) for level in LEVELS]
+QUESTIONS = [LevelQuestion(LevelText.of(level), won) for won in (False, True) for level in LEVELS]
 
 
 @pytest.fixture(autouse=True)

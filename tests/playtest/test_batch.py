@@ -18,7 +18,7 @@ from persona_evo.games.level_text import LevelText
 from persona_evo.jobs import dispatch
 from persona_evo.jobs.progress import Progress
 from persona_evo.playtest import batch, journal, playing
-from persona_evo.playtest.batch import Results
+from persona_evo.playtest.batch import BatchResults
 from persona_evo.playtest.bounds import bounds
 from persona_evo.playtest.players import Player, Role
 from persona_evo.playtest.playing import Spec, room
@@ -46,7 +46,7 @@ def players() -> list[Player]:
     ]
 
 
-def played(levels: list[Level], players: list[Player], trials: int = 3, **options: Any) -> Results:
+def played(levels: list[Level], players: list[Player], trials: int = 3, **options: Any) -> BatchResults:
     return batch.playtest(GAME, levels, players, trials, **{"seed": 5, "budget": BUDGET, **options})
 
 

@@ -133,7 +133,7 @@ def test_verdict_of_a_harder_level() -> None:
 
 
 def test_without_variation_the_p_is_that_of_an_exact_test() -> None:
-    def versions(trials: int) -> list[compare.Row]:
+    def versions(trials: int) -> list[compare.ComparisonRow]:
         return compare.compare_levels(
             [played("a", steps=10, trial=i) for i in range(trials)],
             [played("b", steps=14, trial=i) for i in range(trials)],

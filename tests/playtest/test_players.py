@@ -99,7 +99,7 @@ def test_a_folder_from_before_there_were_lists_is_gone_on_with(tmp_path: Path) -
     levels, players = mapsets.resolve(GAME, ["train01"]), [Player(PLAIN, TreePolicy.ucb1())]
     folder = tmp_path / "old"
 
-    def play(rules: SearchSettings) -> batch.Results:
+    def play(rules: SearchSettings) -> batch.BatchResults:
         return batch.playtest(GAME, levels, players, 3, seed=1, budget=Budget(60), settings=rules, folder=folder)
 
     whole = play(SearchSettings.single()).records

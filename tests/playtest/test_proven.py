@@ -17,7 +17,7 @@ from persona_evo.statistics import binomial, fisher, student
 from tests.playtest.makers import INFOS, drawn, group, played
 
 
-def rows_of(a: list[Playthrough], b: list[Playthrough]) -> dict[str, compare.Row]:
+def rows_of(a: list[Playthrough], b: list[Playthrough]) -> dict[str, compare.ComparisonRow]:
     return {r.measure.key: r for r in compare.compare_groups(a, b, INFOS)}
 
 

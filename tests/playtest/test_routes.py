@@ -19,7 +19,7 @@ from persona_evo.jobs.workers import Workers
 from persona_evo.personas.lists import DEFAULT_LISTS
 from persona_evo.playtest import batch, journal, playing
 from persona_evo.playtest.players import Player, Role
-from persona_evo.playtest.playing import Job, Source, Spec, draws
+from persona_evo.playtest.playing import PlaythroughJob, ProvenSource, Spec, draws
 from persona_evo.playtest.records import Playthrough
 from persona_evo.search.plan import Plan
 from persona_evo.search.settings import Budget, SearchSettings
@@ -105,7 +105,7 @@ def played(**options: Any) -> list[Playthrough]:
     return [dataclasses.replace(r, seconds=0.0) for r in found]
 
 
-def jobs() -> tuple[Spec, list[Job]]:
+def jobs() -> tuple[Spec, list[PlaythroughJob]]:
     texts = tuple(LevelText.of(level) for level in LEVELS)
     spec = Spec(GAME.name, texts, tuple(Role.of(p) for p in players()), SETTINGS, Budget(50))
     return spec, spec.jobs(TRIALS, 3)
@@ -114,7 +114,7 @@ def jobs() -> tuple[Spec, list[Job]]:
 def test_all_trials_after_a_proof_are_drawn_from_it_and_only_those() -> None:
     records = played()
     _, todo = jobs()
-    first: dict[tuple[int, int], Job] = {}
+    first: dict[tuple[int, int], PlaythroughJob] = {}
     drawn = 0
     for job, record in zip(todo, records, strict=True):
         source = first.get(job.group)
@@ -176,7 +176,7 @@ def test_a_search_that_is_not_proven_again_is_no_source() -> None:
     spec, todo = jobs()
     job = next(j for j in todo if j.trial == 3 and j.player == 0)
     unproven = next(j.seed for j in todo if j.seed % 3)
-    (record,) = playing.play(spec, [job._replace(source=Source(0, unproven))])
+    (record,) = playing.play(spec, [job._replace(source=ProvenSource(0, unproven))])
     assert record.search is None and record.seed == job.seed and Fake.asked == [unproven, job.seed]
 
 
@@ -202,7 +202,7 @@ def test_a_part_keeps_what_draws_from_one_search_together() -> None:
         assert plays.size(0, len(todo), 0.5)[0] == TRIALS, "nothing is known yet: all wait for the first search"
         assert plays.size(TRIALS, len(todo) - TRIALS, 0.5)[0] == 1, "UCB1 never draws"
         known = batch._Plays(spec, todo, [], workers, 0.001)
-        known._proofs[todo[0].group] = Source(0, 1)
+        known._proofs[todo[0].group] = ProvenSource(0, 1)
         assert known.size(1, TRIALS - 1, 0.05)[0] == TRIALS - 1
 
 

@@ -41,7 +41,7 @@ def ladder_of_players(*names: str) -> list[Player]:
     return with_skills([Player(runner, TreePolicy.utility(runner.utility))], names, GAME)
 
 
-def play(folder: Path | None = None, **options: Any) -> batch.Results:
+def play(folder: Path | None = None, **options: Any) -> batch.BatchResults:
     players = options.pop("players", None) or ladder_of_players("novice", "expert", "perfect")
     return batch.playtest(
         GAME, [ogres()], players, options.pop("trials", 4), seed=3, budget=Budget(500), folder=folder, **options

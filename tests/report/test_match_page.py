@@ -167,7 +167,7 @@ def test_frames_name_both_the_mover_and_lost_moves_in_its_colour(folder: Path) -
 
 
 def test_sentences_say_who_beat_whom_as_far_as_chance_allows() -> None:
-    plain = records.Record("a", "b", "x", 0, 1, 1.0, 0.5, 9, "", [], [0.0, 0.0], [0.0, 0.0], [[], []])
+    plain = records.GameRecord("a", "b", "x", 0, 1, 1.0, 0.5, 9, "", [], [0.0, 0.0], [0.0, 0.0], [[], []])
     assert report.sentences([plain] * 6, ["a", "b"]) == [(True, "a beat b 6 : 0 (p = 0.031)")]
     assert report.sentences([replace(plain, result=0.0)] * 5, ["a", "b"]) == [
         (False, "b won more often than a, 5 : 0, which chance may have made (p = 0.062)")
@@ -193,7 +193,7 @@ def test_a_long_name_takes_further_lines_of_the_legend() -> None:
 
 def test_a_page_of_many_begins_with_ratings_and_folds_what_chance_made() -> None:
     four = ["random", "two_ply", "uct", "uct_walls"]
-    plain = records.Record("random", "two_ply", "five", 0, 1, 0.0, -0.5, 9, "", [], [0.0] * 2, [0.0] * 2, [[], []])
+    plain = records.GameRecord("random", "two_ply", "five", 0, 1, 0.0, -0.5, 9, "", [], [0.0] * 2, [0.0] * 2, [[], []])
     some = [plain] * 12 + [replace(plain, first="uct"), replace(plain, first="uct", second="uct_walls", result=0.5)] * 3
     blocks = report._sentences(some, four, report.match_tables.shown(some, four, ["five"], 1)[1::-1])
     found = pages.render(pages.Document("m", "", [pages.Section("results", "Results", blocks)]))
@@ -202,7 +202,7 @@ def test_a_page_of_many_begins_with_ratings_and_folds_what_chance_made() -> None
 
 
 def test_telling_games() -> None:
-    plain = records.Record("a", "b", "x", 0, 1, 1.0, 0.5, 9, "", [], [0.0, 0.0], [0.0, 0.0], [[], []])
+    plain = records.GameRecord("a", "b", "x", 0, 1, 1.0, 0.5, 9, "", [], [0.0, 0.0], [0.0, 0.0], [[], []])
     some = [
         plain,
         replace(plain, margin=0.9),

@@ -14,7 +14,7 @@ from persona_evo.formula import parse
 from persona_evo.games import mapsets
 from persona_evo.games.core import WON, Metric
 from persona_evo.games.python_game import Dice, from_class
-from persona_evo.search.act import CHOICES, Actor, Move, play_game
+from persona_evo.search.act import CHOICES, Actor, ChosenMove, play_game
 from persona_evo.search.layout import NODES
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree import ACTION, DEPTH, NODE, PARENT, ROOT, SLOT, VISITS
@@ -27,7 +27,7 @@ GAIN, PRIZE = parse("GAIN"), parse("PRIZE")
 RUNNER = parse("PE - 0.01*ST - 5*DEAD", GAME.symbols)
 
 
-def thought(move: Move) -> object:
+def thought(move: ChosenMove) -> object:
     return dataclasses.replace(move, seconds=0)
 
 

@@ -17,7 +17,7 @@ from persona_evo.games.python_game import from_class
 from persona_evo.search import layout
 from persona_evo.search.bounds import solve
 from persona_evo.search.plan import Planner, plan
-from persona_evo.search.run import Run
+from persona_evo.search.run import SearchRun
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree import ACTION, DEPTH, FIRST, KIDS, LEFT, NODE, OVER, PARENT, SLOT, STATUS, VISITS
 from persona_evo.search.tree_policy import UCB1_FORMULA, TreePolicy
@@ -101,7 +101,7 @@ def test_the_stop_at_a_win_is_exact() -> None:
 
 def test_being_stuck_changes_nothing_but_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """A search that stops as stuck has the tree that it would have had at the end of the budget."""
-    monkeypatch.setattr(Run, "_watch", lambda self, budget: None)
+    monkeypatch.setattr(SearchRun, "_watch", lambda self, budget: None)
     of = level("eH   ")
     rules = dataclasses.replace(PAPER, horizon=3)
     policies = [TreePolicy.of(f"ST - 10*PE - 100*WON{rest}", GAME) for rest in ("", " + 0*R")]
@@ -130,10 +130,10 @@ def test_a_path_of_100_000_moves() -> None:
     assert GAME.measure(of, GAME.replay(of, path[:50_000])[-1])["ST"] == 50_000
 
 
-def grown(planner: Planner, depth: int) -> Run:
+def grown(planner: Planner, depth: int) -> SearchRun:
     """Make a tree that is one line to and fro, each node in a slot of its number, then go down and back up along it."""
     of = planner.level
-    run = Run(planner, of.start, 0, UTILITY, TreePolicy.of("D", GAME), 1, None)
+    run = SearchRun(planner, of.start, 0, UTILITY, TreePolicy.of("D", GAME), 1, None)
     tree, counts, rows = run.tree, run._engine.work.buffers.counts, np.arange(depth + 1)
     nodes, links = tree.nodes[: depth + 1], tree.links[: depth + 1]
     nodes[:, PARENT], nodes[:, DEPTH], nodes[:, SLOT] = rows - 1, rows, rows

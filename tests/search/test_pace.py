@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 import pytest
 
-from persona_evo.search.pace import LOOK, Pace
+from persona_evo.search.pace import LOOK, IterationPace
 
 pytestmark = pytest.mark.quick
 
@@ -16,7 +16,7 @@ def course(seconds: float, speed: float, most: int = 10**9) -> list[int]:
     """The chunks of a search that makes `speed` iterations a second."""
     now, chunks = 100.0, []
     with patch.object(time, "perf_counter", lambda: now):
-        pace = Pace(seconds, most)
+        pace = IterationPace(seconds, most)
         late = False
         while not late:
             chunks.append(pace.chunk)
@@ -26,7 +26,7 @@ def course(seconds: float, speed: float, most: int = 10**9) -> list[int]:
 
 
 def test_without_a_limit_nothing_depends_on_the_clock() -> None:
-    pace = Pace(None, 500)
+    pace = IterationPace(None, 500)
     assert not pace.is_late() and pace.chunk == 500
 
 

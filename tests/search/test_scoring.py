@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from persona_evo.compiling import INTERPRET
 from persona_evo.formula import Formula, parse
 from persona_evo.formula.assembly import LANES
-from persona_evo.formula.blocks import Rescore, Score
+from persona_evo.formula.blocks import BlockScore, Rescore
 from persona_evo.search.layout import Codes
 from persona_evo.search.scoring import Scoring, policy_codes
 from persona_evo.search.tree import FIXED, TOTAL, VISITS, Columns
@@ -102,7 +102,7 @@ def compare(scoring: Scoring, seed: int, strange: list[float], parent_visits: in
         out, plain = np.full((2, SLOTS + LANES), math.nan)
         for first, count in ((0, SLOTS), (1, 0), (2, 1), (3, 4), (4, 5)):
             code.score(tree.values[first:], count, parent_visits, depth, out)
-            Score(scoring).run(tree.values[first:], count, parent_visits, depth, plain)
+            BlockScore(scoring).run(tree.values[first:], count, parent_visits, depth, plain)
             wanted = b"".join(map(bits, expected[first : first + count]))
             assert out[:count].tobytes() == wanted == plain[:count].tobytes()
     elif scoring.holds == ALONG_PATH:
@@ -178,7 +178,7 @@ def test_a_variable_of_the_search_goes_before_a_metric_of_its_name() -> None:
 
 @pytest.mark.skipif(INTERPRET, reason="nothing is compiled")
 def test_what_siblings_share_is_computed_once() -> None:
-    body = Score(Scoring(parse("R + sqrt(log(P) / N) + exp(D / 9)"), UTILITY, METRICS)).body()
+    body = BlockScore(Scoring(parse("R + sqrt(log(P) / N) + exp(D / 9)"), UTILITY, METRICS)).body()
     loop = body.index("loop:")
     assert "@llvm.log.f64" in "".join(body[:loop]) and "@llvm.exp.f64" in "".join(body[:loop])
     assert "log" not in "".join(body[loop:])

@@ -125,7 +125,7 @@ def test_a_pipe_is_refused_wherever_a_run_is_read(tmp_path: Path) -> None:
 
     folder = made(tmp_path / "runs", 2)
     (folder / checkpoints.PREVIOUS).unlink()
-    refused(folder / checkpoints.CHECKPOINT, lambda: runs.Run.resume(folder))
+    refused(folder / checkpoints.CHECKPOINT, lambda: runs.RunFolder.resume(folder))
     refused(folder / runs.JOURNAL, lambda: runs.read_journal(folder))
     refused(tmp_path / "rows.jsonl", Journal(tmp_path / "rows.jsonl", plain_rows("row")).read)
     refused(tmp_path / "p.json", lambda: policies.read(tmp_path / "p.json"))
@@ -159,7 +159,7 @@ def test_a_journal_that_loses_lines_meanwhile_is_told(tmp_path: Path, damage: st
 
 def test_a_runs_journal_that_is_deleted_meanwhile_is_told(tmp_path: Path) -> None:
     folder = made(tmp_path / "runs", 2)
-    with runs.Run.resume(folder) as run:
+    with runs.RunFolder.resume(folder) as run:
         before = (folder / checkpoints.CHECKPOINT).read_bytes()
         (folder / runs.JOURNAL).unlink()
         with pytest.raises(RunError, match="deleted or cut off while"):

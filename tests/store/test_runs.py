@@ -22,13 +22,13 @@ CONFIG: dict[str, Any] = {"game": "pkg.mod:GAME", "persona": {"name": "runner"},
 NOW = datetime(2031, 5, 4, 7, 0, 1, tzinfo=UTC)
 
 
-def record(run: runs.Run, generation: int) -> None:
+def record(run: runs.RunFolder, generation: int) -> None:
     rows = [{"generation": generation, "island": i, "best": 0.1 * generation} for i in range(2)]
     run.record(generation, rows, {"seconds": 1.5}, {"generation": generation}, [{"fitness": 1.0}], 4)
 
 
 def made(root: Path, generations: int) -> Path:
-    with runs.Run.create(root, CONFIG, now=NOW) as run:
+    with runs.RunFolder.create(root, CONFIG, now=NOW) as run:
         for g in range(generations):
             record(run, g)
         return run.folder
@@ -61,7 +61,7 @@ def test_what_a_killed_process_left_behind_the_checkpoint_is_cut(tmp_path: Path,
     with open(folder / runs.JOURNAL, "ab") as f:
         f.write(tail)
     (folder / "checkpoint.json.part").write_text("{")
-    with runs.Run.resume(folder) as run:
+    with runs.RunFolder.resume(folder) as run:
         assert run.checkpoint is not None and run.checkpoint.generation == 1
         assert (folder / runs.JOURNAL).read_bytes() == before
         assert not (folder / "checkpoint.json.part").exists()
@@ -72,7 +72,7 @@ def test_what_a_killed_process_left_behind_the_checkpoint_is_cut(tmp_path: Path,
 def test_a_run_killed_before_its_first_checkpoint_begins_again(tmp_path: Path) -> None:
     folder = made(tmp_path, 0)
     (folder / runs.JOURNAL).write_text('{"generation": 0}\n')
-    with runs.Run.resume(folder) as run:
+    with runs.RunFolder.resume(folder) as run:
         assert run.checkpoint is None and runs.read_journal(folder) == []
 
 
@@ -96,9 +96,9 @@ def test_damage_is_refused_with_its_place_and_the_folder_is_free_again(
     good = path.read_text() if name == "journal.jsonl" else unsealed(path)
     path.write_text(damage(good))
     with pytest.raises(RunError, match=said):
-        runs.Run.resume(folder)
+        runs.RunFolder.resume(folder)
     path.write_text(good)
-    runs.Run.resume(folder).close()
+    runs.RunFolder.resume(folder).close()
 
 
 @pytest.mark.parametrize("damage", [lambda t: t[: len(t) // 2], lambda t: "{}", lambda t: t.replace("1", "2"), None])
@@ -110,12 +110,12 @@ def test_a_damaged_checkpoint_is_replaced_by_the_one_before(tmp_path: Path, dama
         path.unlink()
     else:
         path.write_text(damage(path.read_text()))
-    with runs.Run.resume(folder) as run:
+    with runs.RunFolder.resume(folder) as run:
         assert run.checkpoint is not None and run.checkpoint.generation == 1
         assert "checkpoint.json" in run.recovered and "after generation 2" in run.recovered
         record(run, 2)
     assert [runs.comparable(row) for row in runs.read_journal(folder)] == whole
-    with runs.Run.resume(folder) as run:
+    with runs.RunFolder.resume(folder) as run:
         assert run.checkpoint is not None and run.checkpoint.generation == 2 and not run.recovered
 
 
@@ -128,7 +128,7 @@ def test_without_an_earlier_checkpoint_damage_is_refused(tmp_path: Path, damage:
     path = folder / checkpoints.CHECKPOINT
     path.write_text(damage(path.read_text()))
     with pytest.raises(RunError, match=said):
-        runs.Run.resume(folder)
+        runs.RunFolder.resume(folder)
 
 
 def test_a_journal_of_another_generation_does_not_belong_to_the_checkpoint(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_a_journal_of_another_generation_does_not_belong_to_the_checkpoint(tmp_p
     checkpoint = json.loads(unsealed(folder / checkpoints.CHECKPOINT))
     (folder / checkpoints.CHECKPOINT).write_text(json.dumps({**checkpoint, "journal": len("".join(lines[:2]))}))
     with pytest.raises(RunError, match="does not belong"):
-        runs.Run.resume(folder)
+        runs.RunFolder.resume(folder)
 
 
 def test_a_folder_of_an_earlier_version_is_resumed(tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_a_folder_of_an_earlier_version_is_resumed(tmp_path: Path) -> None:
     (folder / checkpoints.CHECKPOINT).write_text(
         json.dumps({**json.loads((folder / checkpoints.CHECKPOINT).read_text()), "journal": size})
     )
-    with runs.Run.resume(folder) as run:
+    with runs.RunFolder.resume(folder) as run:
         record(run, 2)
     assert [row["generation"] for row in runs.read_journal(folder)] == [0, 0, 1, 1, 2, 2]
     assert (folder / runs.JOURNAL).read_text().count('"crc"') == 2
@@ -157,21 +157,21 @@ def test_a_folder_of_an_earlier_version_is_resumed(tmp_path: Path) -> None:
 
 def test_a_folder_that_is_no_run(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="not a run folder"):
-        runs.Run.resume(tmp_path)
+        runs.RunFolder.resume(tmp_path)
 
 
 def test_a_target_is_remembered(tmp_path: Path) -> None:
     folder = made(tmp_path, 4)
-    with runs.Run.resume(folder) as run:
+    with runs.RunFolder.resume(folder) as run:
         run.aim(9)
-    with runs.Run.resume(folder) as run:
+    with runs.RunFolder.resume(folder) as run:
         assert run.checkpoint is not None and run.checkpoint.target == 9
     assert runs.read_config(folder)["target"] == 4
 
 
 def test_a_later_policy_overwrites_nothing(tmp_path: Path) -> None:
     folder = made(tmp_path, 4)
-    with runs.Run.resume(folder) as run:
+    with runs.RunFolder.resume(folder) as run:
         assert run.finish("one", 4).name == "policy.json"
         assert run.finish("one", 4).name == "policy.json"
         assert run.finish("two", 9).name == "policy-9.json"
@@ -196,11 +196,11 @@ def test_one_process_at_a_time(tmp_path: Path) -> None:
     try:
         assert ready.wait(30)
         with pytest.raises(RunError, match=f"in use(.|\n)*process {other.pid}"):
-            runs.Run.resume(folder)
+            runs.RunFolder.resume(folder)
     finally:
         end.set()
         other.join(30)
-    runs.Run.resume(folder).close()
+    runs.RunFolder.resume(folder).close()
 
 
 def test_the_lock_of_a_dead_process_is_taken_over_and_that_of_another_machine_is_not(tmp_path: Path) -> None:
@@ -210,14 +210,14 @@ def test_the_lock_of_a_dead_process_is_taken_over_and_that_of_another_machine_is
     import socket
 
     (folder / LOCK).write_text(json.dumps({"pid": dead.pid, "host": socket.gethostname()}))
-    with runs.Run.resume(folder):
+    with runs.RunFolder.resume(folder):
         assert json.loads((folder / LOCK).read_text())["pid"] == os.getpid()
         with pytest.raises(RunError, match="in use"):
-            runs.Run.resume(folder)
+            runs.RunFolder.resume(folder)
     assert (folder / LOCK).read_text() == ""
     (folder / LOCK).write_text(json.dumps({"pid": 1, "host": "elsewhere"}))
     with pytest.raises(RunError, match=r"another machine(.|\n)*process 1 on elsewhere"):
-        runs.Run.resume(folder)
+        runs.RunFolder.resume(folder)
 
 
 def test_without_its_checkpoint_a_run_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
@@ -227,11 +227,11 @@ def test_without_its_checkpoint_a_run_is_refused_and_left_as_it_is(tmp_path: Pat
             (folder / name).unlink(missing_ok=True)
         before = {p.name: p.read_bytes() for p in folder.iterdir()}
         with pytest.raises(RunError, match=r"checkpoint\.json: the run has generations but no checkpoint"):
-            runs.Run.resume(folder)
+            runs.RunFolder.resume(folder)
         assert {p.name: p.read_bytes() for p in folder.iterdir()} == before
     (folder / "checkpoint.json").mkdir()
     with pytest.raises(RunError, match="cannot be read"):
-        runs.Run.resume(folder)
+        runs.RunFolder.resume(folder)
 
 
 def test_a_checkpoint_belongs_to_its_configuration(tmp_path: Path) -> None:
@@ -240,10 +240,10 @@ def test_a_checkpoint_belongs_to_its_configuration(tmp_path: Path) -> None:
     good, kept = unsealed(config), json.loads(unsealed(checkpoint))
     config.write_text(good.replace('"seed": 7', '"seed": 8'))
     with pytest.raises(RunError, match="another configuration"):
-        runs.Run.resume(folder)
+        runs.RunFolder.resume(folder)
     del kept["config"]
     checkpoint.write_text(json.dumps(kept))
-    runs.Run.resume(folder).close()
+    runs.RunFolder.resume(folder).close()
 
 
 @pytest.mark.parametrize(("name", "value"), [("journal", -3), ("generation", -1), ("target", 0), ("config", 5)])
@@ -253,7 +253,7 @@ def test_numbers_of_a_checkpoint_are_checked(tmp_path: Path, name: str, value: i
     (folder / checkpoints.PREVIOUS).unlink()
     path.write_text(json.dumps({**json.loads(unsealed(path)), name: value}))
     with pytest.raises(RunError, match=rf"checkpoint\.json:1:\d+: \.{name}"):
-        runs.Run.resume(folder)
+        runs.RunFolder.resume(folder)
 
 
 @pytest.mark.parametrize("text", ["[" * 4000, '{"pid": 1, "host": 5}', "\x00\xff", '{"pid": "x", "host": "elsewhere"}'])

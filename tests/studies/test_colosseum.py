@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from persona_evo.jobs.progress import Progress
-from persona_evo.matches.records import Record
+from persona_evo.matches.records import GameRecord
 from persona_evo.studies.colosseum import findings as colosseum_findings
 from persona_evo.studies.colosseum import matches as colosseum
 from persona_evo.studies.colosseum import report
 from persona_evo.studies.colosseum.findings import NO, ROUGHLY, WEAK, YES
-from persona_evo.studies.colosseum.matches import CONSTANTS, Material, Settings, _Ahead, matches, study
+from persona_evo.studies.colosseum.matches import CONSTANTS, ColosseumGames, ColosseumSettings, _Ahead, matches, study
 from tests.cli.tool import run
 
 TINY = ("--quick", "--games", "2", "--iterations", "10", "--seconds", "0.01", "--jobs", "1", "--seed", "5")
@@ -100,7 +100,7 @@ def test_bad_commands(
 
 
 def test_all_pairs_of_a_match_meet_at_equal_iterations() -> None:
-    found = matches(Settings())
+    found = matches(ColosseumSettings())
     for name, match in found.items():
         searching = [a for a in match.agents if a.kind == "search"]
         assert len({(a.iterations, a.seconds) for a in searching}) == 1
@@ -110,11 +110,11 @@ def test_all_pairs_of_a_match_meet_at_equal_iterations() -> None:
     assert len({match.seed for match in found.values()}) == 1, "all pairs play on the same boards"
 
 
-def made(first: str, second: str, won: int, lost: int, size: int = 6, depth: float = 2.0) -> list[Record]:
+def made(first: str, second: str, won: int, lost: int, size: int = 6, depth: float = 2.0) -> list[GameRecord]:
     """Games of which the first agent won and lost so many, with trees of one depth."""
     search = [5, 600.0, 600.0, 100.0, depth, 100, depth]
     return [
-        Record(
+        GameRecord(
             first,
             second,
             f"size{size}",
@@ -133,8 +133,8 @@ def made(first: str, second: str, won: int, lost: int, size: int = 6, depth: flo
     ]
 
 
-def judged(key: str, **played: list[Record]) -> str:
-    material = Material(Path(), Settings(), {k.replace("_", "-", 1): v for k, v in played.items()})
+def judged(key: str, **played: list[GameRecord]) -> str:
+    material = ColosseumGames(Path(), ColosseumSettings(), {k.replace("_", "-", 1): v for k, v in played.items()})
     return colosseum_findings._judged(material, key)[1]
 
 
@@ -158,7 +158,7 @@ def test_the_best_c_is_that_which_wins_most() -> None:
             for other in colosseum.OPPONENTS
             for c in CONSTANTS
         }
-        verdict = colosseum_findings._judged(Material(Path(), Settings(), played), "best_c")
+        verdict = colosseum_findings._judged(ColosseumGames(Path(), ColosseumSettings(), played), "best_c")
         assert verdict[1] == kind and f"best c = {best:g}:" in verdict[0]
 
 
@@ -167,7 +167,7 @@ def test_trees_of_another_size_are_the_direction_alone(factor: float, kind: str)
     played = {
         f"trees-{row.size}": made("uct_walls", "random", 2, 0, row.size, factor * row.depth) for row in study().trees
     }
-    _, found, explained = colosseum_findings._judged(Material(Path(), Settings(), played), "depth")
+    _, found, explained = colosseum_findings._judged(ColosseumGames(Path(), ColosseumSettings(), played), "depth")
     assert found == kind and explained == (factor == 2.0), "a slower machine explains larger trees, not smaller ones"
 
 
@@ -178,21 +178,21 @@ def test_one_rule_for_the_best_of_several() -> None:
             for k in colosseum.EQUIVALENCE
             for n in (6, 8)
         }
-        _, found, explained = colosseum_findings._judged(Material(Path(), Settings(), played), "rave")
+        _, found, explained = colosseum_findings._judged(ColosseumGames(Path(), ColosseumSettings(), played), "rave")
         assert found == kind and explained == (kind == NO)
     assert not colosseum_findings.stands_out(0.02, 8) and colosseum_findings.stands_out(0.006, 8)
 
 
 def test_a_reason_is_told_only_for_what_came_out() -> None:
-    def told(won: int, settings: Settings = Settings()) -> str:  # noqa: B008 (frozen)
-        material = Material(Path(), settings, {"all": made("two_ply", "random", won, 50 - won)})
+    def told(won: int, settings: ColosseumSettings = ColosseumSettings()) -> str:  # noqa: B008 (frozen)
+        material = ColosseumGames(Path(), settings, {"all": made("two_ply", "random", won, 50 - won)})
         claim = next(c for c in study().claims if c.key == "two_ply_random")
-        verdict = colosseum_findings.Verdict(claim, *colosseum_findings._judged(material, claim.key))
+        verdict = colosseum_findings.ReportVerdict(claim, *colosseum_findings._judged(material, claim.key))
         return report.details(material, [verdict])[0]
 
     assert "It looks at all moves here" in told(50), "better here than in the report"
     assert f": {ROUGHLY}" in told(35) and "It looks at all moves" not in told(35), "worse here than in the report"
-    quick = Settings.of(quick=True)
+    quick = ColosseumSettings.of(quick=True)
     assert ": (too few games)." in told(50, quick) and "It looks" not in told(50, quick)
 
 

@@ -16,7 +16,7 @@ from persona_evo.evolve.setting import SLOW
 from persona_evo.jobs.progress import Progress
 from persona_evo.store import policy_library
 from persona_evo.studies.evolution import course
-from persona_evo.studies.evolution.settings import EVOLUTION, SEEDED, Cell, Settings, evolution_of, lines
+from persona_evo.studies.evolution.settings import EVOLUTION, SEEDED, MethodCell, StudySettings, evolution_of, lines
 from tests.cli.tool import command, environment, run
 from tests.shared import ROOT, hear_ctrl_c
 
@@ -139,7 +139,7 @@ def test_stopped_at_any_moment(how: signal.Signals, tmp_path: Path, capsys: pyte
 
 
 def test_the_time_that_is_given_is_kept(tmp_path: Path) -> None:
-    settings = Settings.of(
+    settings = StudySettings.of(
         quick=True, chosen=["single"], personas=["runner"], runs=1, playthroughs=60, training=4, held_out=2
     )
     told: list[Progress] = []
@@ -149,16 +149,16 @@ def test_the_time_that_is_given_is_kept(tmp_path: Path) -> None:
 
 
 def test_settings_come_back_from_their_file(tmp_path: Path) -> None:
-    settings = Settings.of(quick=True, chosen=["planner-300"], personas=["completionist"])
+    settings = StudySettings.of(quick=True, chosen=["planner-300"], personas=["completionist"])
     course.run(tmp_path, settings, [], {})
     assert course.reopen(tmp_path) == settings
     assert course.settings_for(tmp_path, quick=True, chosen=["planner-300"], personas=["completionist"]) == settings
-    assert settings.cells() == [Cell("planner-300", SEEDED, "completionist")]
+    assert settings.cells() == [MethodCell("planner-300", SEEDED, "completionist")]
 
 
 def test_cells_come_in_the_order_of_what_they_tell() -> None:
-    cells = Settings.of().cells()
-    assert len(cells) == 4 * 8 and cells[0] == Cell("single", SEEDED, "runner")
+    cells = StudySettings.of().cells()
+    assert len(cells) == 4 * 8 and cells[0] == MethodCell("single", SEEDED, "runner")
     kinds = list(dict.fromkeys((cell.setting, cell.method) for cell in cells))
     assert kinds[:2] == [("single", SEEDED), ("single", EVOLUTION)] and kinds[5:] == [
         ("single", "random"),

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from persona_evo.evolve.pools import Pool
+from persona_evo.evolve.pools import LevelPool
 from persona_evo.games.level_text import LevelText
 from persona_evo.studies.evolution import findings
-from persona_evo.studies.evolution.choices import LINE, PLAIN, SHIPPED, Choices, Run
+from persona_evo.studies.evolution.choices import LINE, PLAIN, SHIPPED, Choices, MethodRun
 from persona_evo.studies.evolution.levels import HELD_OUT, TRAINING, Levels
-from persona_evo.studies.evolution.measuring import Measure
-from persona_evo.studies.evolution.settings import EVOLUTION, SEEDED, Cell, Settings, lines
+from persona_evo.studies.evolution.measuring import RunMeasurement
+from persona_evo.studies.evolution.settings import EVOLUTION, SEEDED, MethodCell, StudySettings, lines
 from persona_evo.studies.evolution.stages import ENOUGH, budget_probe, win_probe
 
 WHO = "runner"
@@ -25,34 +25,35 @@ def _room(length: int) -> str:
 
 LEVELS = tuple(LevelText(f"level{k}", _room(k + 3), "", ()) for k in range(6))
 SETTINGS = replace(
-    Settings.of(chosen=["single", "planner-300"], personas=[WHO], runs=2), wins=(20,), shipped={WHO: "-NE"}
+    StudySettings.of(chosen=["single", "planner-300"], personas=[WHO], runs=2), wins=(20,), shipped={WHO: "-NE"}
 )
 SINGLE, SINGLE_ALONE, PLANNED = (
-    Cell("single", SEEDED, WHO),
-    Cell("single", EVOLUTION, WHO),
-    Cell("planner-300", SEEDED, WHO),
+    MethodCell("single", SEEDED, WHO),
+    MethodCell("single", EVOLUTION, WHO),
+    MethodCell("planner-300", SEEDED, WHO),
 )
 
 
-def measure(*utilities: float, won: int = 1, trials: int = 1) -> Measure:
-    return Measure(tuple((u,) * trials for u in utilities), (won,) * len(utilities), {"PE": 1.0})
+def measure(*utilities: float, won: int = 1, trials: int = 1) -> RunMeasurement:
+    return RunMeasurement(tuple((u,) * trials for u in utilities), (won,) * len(utilities), {"PE": 1.0})
 
 
 @pytest.fixture
 def choices() -> Choices:
     """Two runs of each cell, without measurements."""
-    pool = Pool(LEVELS, (1.0,) * 6)
+    pool = LevelPool(LEVELS, (1.0,) * 6)
     levels = Levels({(WHO, HELD_OUT): pool, (WHO, TRAINING): pool}, {})
     runs = {
         cell: [
-            Run(cell, n, f"PE - {n}*{cell.method == SEEDED:d}", 10, 1.0, ((10, 0.5, 0.1 * n, "PE"),)) for n in (1, 2)
+            MethodRun(cell, n, f"PE - {n}*{cell.method == SEEDED:d}", 10, 1.0, ((10, 0.5, 0.1 * n, "PE"),))
+            for n in (1, 2)
         ]
         for cell in SETTINGS.cells()
     }
     return Choices(SETTINGS, levels, runs, {}, {})
 
 
-def know(c: Choices, cell: Cell, values: list[list[float]], other: str, reference: list[float]) -> None:
+def know(c: Choices, cell: MethodCell, values: list[list[float]], other: str, reference: list[float]) -> None:
     """Give a cell's runs and a policy their utilities on the held-out levels."""
     known = dict(c.known)
     for run, row in zip(c.runs[cell], values, strict=True):

@@ -24,10 +24,10 @@ from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.store.policies import Policy
 from persona_evo.studies.keeping import CONFIG
 from persona_evo.studies.minidungeons import agreement, provenance, published, results
-from persona_evo.studies.minidungeons.material import Material
+from persona_evo.studies.minidungeons.material import DungeonResults
 from persona_evo.studies.minidungeons.published import BASELINE, EVOLVED
 from persona_evo.studies.minidungeons.settings import (
-    Settings,
+    DungeonSettings,
     default_folder,
     levels_for,
     opened,
@@ -52,7 +52,7 @@ def made(level: str, player: str, trial: int, share: float, won: bool, seconds: 
     )
 
 
-def material(folder: Path, seconds: bool = True) -> Material:
+def material(folder: Path, seconds: bool = True) -> DungeonResults:
     """Two levels, three trials. In test01 each evolved persona is better than UCB1, in test02 all are alike; the
     monster killer has the most of everything."""
     personas = [load_persona(name, GAME) for name in PAPER.personas]
@@ -68,7 +68,7 @@ def material(folder: Path, seconds: bool = True) -> Material:
                 records.append(made(level, f"{persona.name}/ucb1", trial, 0.4 + 0.01 * trial, False, 1.01))
     levels = mapsets.resolve(GAME, LEVELS)
     players = [Player(p, TreePolicy.ucb1(), label) for p in personas for label in (p.name, f"{p.name}/ucb1")]
-    played = batch.Results(GAME, levels, players, 3, 1, Budget(10), SearchSettings.paper(), records)
+    played = batch.BatchResults(GAME, levels, players, 3, 1, Budget(10), SearchSettings.paper(), records)
     journal: list[dict[str, Any]] = [
         {"generation": g, "island": i, "best": best, "mean": 0.1}
         for g in range(3)
@@ -82,9 +82,9 @@ def material(folder: Path, seconds: bool = True) -> Material:
         for v in LEVELS
         for p in personas
     }
-    return Material(
+    return DungeonResults(
         folder,
-        Settings.of("minidungeons", quick=True, trials=3),
+        DungeonSettings.of("minidungeons", quick=True, trials=3),
         PAPER,
         GAME,
         levels,
@@ -206,17 +206,23 @@ def test_convergence_by_hand(tmp_path: Path) -> None:
 
 
 def test_settings_and_their_file(tmp_path: Path) -> None:
-    settings = Settings.of("minidungeons", "modern", quick=True, cross=True, trials=7)
+    settings = DungeonSettings.of("minidungeons", "modern", quick=True, cross=True, trials=7)
     assert settings.playtest_iterations == 1500 and settings.trials == 7 and settings.cross is not None
-    assert Settings.of("minidungeons", "modern").playtest_iterations == 60_000
-    assert Settings.of("minidungeons").playtest_iterations == Settings.of("minidungeons").iterations == 10_000
+    assert DungeonSettings.of("minidungeons", "modern").playtest_iterations == 60_000
+    assert (
+        DungeonSettings.of("minidungeons").playtest_iterations
+        == DungeonSettings.of("minidungeons").iterations
+        == 10_000
+    )
     levels = mapsets.resolve(GAME, LEVELS)
     opened(tmp_path, settings, GAME, levels).close()
     opened(tmp_path, settings, GAME, levels).close()
     again, same = reopen(tmp_path)
     assert again == settings and [v.text for v in same] == [v.text for v in levels]
     with pytest.raises(RunError, match="holds another reproduction"):
-        opened(tmp_path, Settings.of("minidungeons", "modern", quick=True, cross=True, trials=8), GAME, levels).close()
+        opened(
+            tmp_path, DungeonSettings.of("minidungeons", "modern", quick=True, cross=True, trials=8), GAME, levels
+        ).close()
     with pytest.raises(RunError, match="other levels"):
         opened(tmp_path, settings, GAME, levels[:1]).close()
     text = unsealed(tmp_path / CONFIG)
@@ -228,7 +234,10 @@ def test_settings_and_their_file(tmp_path: Path) -> None:
 
 
 def test_modern_evolves_with_one_list_and_plays_with_the_planner(tmp_path: Path) -> None:
-    paper, modern = Settings.of("minidungeons", quick=True), Settings.of("minidungeons", "modern", quick=True)
+    paper, modern = (
+        DungeonSettings.of("minidungeons", quick=True),
+        DungeonSettings.of("minidungeons", "modern", quick=True),
+    )
     assert paper.search == paper.playtest_search == SearchSettings.paper() and "playing" not in paper.to_dict()
     assert (modern.search, modern.playtest_search) == (SearchSettings.single(), SearchSettings.anytime())
     levels = mapsets.resolve(GAME, LEVELS)
@@ -237,7 +246,7 @@ def test_modern_evolves_with_one_list_and_plays_with_the_planner(tmp_path: Path)
 
 
 def test_a_reproduction_from_before_the_planner_goes_on_with_one_list(tmp_path: Path) -> None:
-    settings, levels = Settings.of("minidungeons", "modern", quick=True), mapsets.resolve(GAME, LEVELS)
+    settings, levels = DungeonSettings.of("minidungeons", "modern", quick=True), mapsets.resolve(GAME, LEVELS)
     opened(tmp_path, settings, GAME, levels).close()
     old = json.loads(unsealed(tmp_path / CONFIG))
     del old["playing"]
@@ -262,11 +271,11 @@ def test_an_evolution_is_recognised_by_what_its_search_comes_to() -> None:
 
 def test_what_cannot_be_reproduced() -> None:
     with pytest.raises(SettingsError, match="no such reproduction"):
-        Settings.of("minidungeon")
+        DungeonSettings.of("minidungeon")
     with pytest.raises(SettingsError, match="no such preset"):
-        Settings.of("minidungeons", "papre")
+        DungeonSettings.of("minidungeons", "papre")
     with pytest.raises(SettingsError, match="trials is out of range"):
-        Settings.of("minidungeons", trials=0)
+        DungeonSettings.of("minidungeons", trials=0)
 
 
 def test_the_estimate_counts_what_this_process_did() -> None:
@@ -286,7 +295,7 @@ def test_the_estimate_counts_what_this_process_did() -> None:
 
 def test_levels_that_are_named_have_a_folder_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    levels, settings = mapsets.resolve(GAME, LEVELS), Settings.of("minidungeons", quick=True)
+    levels, settings = mapsets.resolve(GAME, LEVELS), DungeonSettings.of("minidungeons", quick=True)
     plain = Path("runs/reproduction-minidungeons-paper-quick")
     assert default_folder("minidungeons", "paper", None, levels, True) == plain
     assert default_folder("minidungeons", "paper", "../md2/", levels, True) == Path(f"{plain}-md2")

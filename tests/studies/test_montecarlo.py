@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from persona_evo.errors import RunError
-from persona_evo.experiments.job import Results
+from persona_evo.experiments.job import ExperimentResults
 from persona_evo.studies.keeping import CONFIG
 from persona_evo.studies.montecarlo import chapters as study
 from persona_evo.studies.montecarlo.chapters import AGREES, ALIKE, DIFFERS, NONE, UNLIKE, WEAK
@@ -62,7 +62,7 @@ def test_the_thesis_is_all_there() -> None:
 )
 def test_verdicts(lazy: range, unrestricted: range, kind: str) -> None:
     chapter = study.load().chapters[0]
-    results: Results = made({"greedy": range(len(lazy)), "unrestricted": unrestricted, "lazy": lazy})
+    results: ExperimentResults = made({"greedy": range(len(lazy)), "unrestricted": unrestricted, "lazy": lazy})
     verdict = study.verdicts(chapter, results)[0]
     assert verdict.said.words == "lazy > unrestricted" and verdict.kind == kind
     assert (verdict.said.why in verdict.words()) == (kind in (DIFFERS, NONE))

@@ -13,7 +13,7 @@ from persona_evo.formula import Formula, parse
 from persona_evo.games import mapsets, registry
 from persona_evo.search.lookahead import Lookahead
 from persona_evo.studies.puyo import games as puyo
-from persona_evo.studies.puyo.cells import FLAT, Cell, Settings, cells
+from persona_evo.studies.puyo.cells import FLAT, PuyoCell, PuyoSettings, cells
 from tests.cli.tool import run
 
 TINY = (
@@ -65,12 +65,12 @@ def test_whole_then_torn_and_resumed(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 def test_folders_from_before_the_planner_plan_with_one_list() -> None:
-    settings = Settings.of(quick=True)
-    assert settings.planning == "anytime" and Settings(**settings.to_dict()) == settings
+    settings = PuyoSettings.of(quick=True)
+    assert settings.planning == "anytime" and PuyoSettings(**settings.to_dict()) == settings
     old = {k: v for k, v in settings.to_dict().items() if k != "planning"}
-    assert Settings(**old).planning == "single" and Settings(**old).to_dict() == old
+    assert PuyoSettings(**old).planning == "single" and PuyoSettings(**old).to_dict() == old
     with pytest.raises(SettingsError, match="no such search preset"):
-        Settings(planning="anytme")
+        PuyoSettings(planning="anytme")
 
 
 def _whole(out: Path) -> None:
@@ -100,7 +100,7 @@ def _whole(out: Path) -> None:
 def test_the_clock_is_the_time_that_a_pair_falls() -> None:
     game = registry.get("puyo")
     (level,) = mapsets.resolve(game, ["buried01"])
-    limit = puyo.allowance(Cell(FLAT, 3, "clock", 50))
+    limit = puyo.allowance(PuyoCell(FLAT, 3, "clock", 50))
     assert limit.most_steps(level.start) == 50 * 6
     tower = game.replay(level, [4 * 5] * 4)[-1]
     assert game.measure(level, tower)["HC"] == 13 and limit.most_steps(tower) == 50
@@ -113,10 +113,10 @@ def game_score() -> Formula:
 
 
 def test_every_cell_has_a_name_of_its_own() -> None:
-    for settings in (Settings(), Settings.of(quick=True, clock=7)):
+    for settings in (PuyoSettings(), PuyoSettings.of(quick=True, clock=7)):
         found = cells(settings)
         assert len({c.name for c in found}) == len(found) > 30
-    assert Settings.of(quick=True, clock=7).clocks == (7, 100, 10)
+    assert PuyoSettings.of(quick=True, clock=7).clocks == (7, 100, 10)
 
 
 @pytest.mark.parametrize(

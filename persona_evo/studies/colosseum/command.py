@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
         folder, settings = args.resume, colosseum.reopen(args.resume)
     else:
         given = {name: getattr(args, name) for name in FROZEN}
-        settings = colosseum.Settings.of(quick=args.quick, seed=args.seed, **given)
+        settings = colosseum.ColosseumSettings.of(quick=args.quick, seed=args.seed, **given)
         folder = args.out or usual_folder("colosseum", "quick" * args.quick)
         note(f"reproducing colosseum, seed {settings.seed}, into {folder}")
     material = colosseum.run(folder, settings, jobs=option_values.jobs_of(args), backend=args.backend, tell=_teller())

@@ -8,22 +8,22 @@ from typing import Any
 
 from persona_evo.matches import standings
 from persona_evo.studies.colosseum import findings
-from persona_evo.studies.colosseum.findings import Verdict, share
+from persona_evo.studies.colosseum.findings import ReportVerdict, share
 from persona_evo.studies.colosseum.matches import (
     ALL,
-    Material,
+    ColosseumGames,
     study,
 )
 
 
-def claim_rows(m: Material, said: Sequence[Verdict]) -> list[dict[str, object]]:
+def claim_rows(m: ColosseumGames, said: Sequence[ReportVerdict]) -> list[dict[str, object]]:
     return [
         {"report": v.claim.report, "key": v.claim.key, "says": v.claim.says, "here": v.here, "so_here": verdict(m, v)}
         for v in said
     ]
 
 
-def tree_rows(m: Material) -> list[dict[str, object]]:
+def tree_rows(m: ColosseumGames) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     for row in study().trees:
         for how, match in (("iterations", f"trees-{row.size}"), ("seconds", "trees-seconds")):
@@ -51,7 +51,7 @@ def tree_rows(m: Material) -> list[dict[str, object]]:
     return rows
 
 
-def pair_rows(m: Material) -> list[dict[str, object]]:
+def pair_rows(m: ColosseumGames) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     for name, records in m.played.items():
         agents = list(dict.fromkeys(a for r in records for a in (r.first, r.second)))
@@ -81,7 +81,7 @@ def pair_rows(m: Material) -> list[dict[str, object]]:
     return rows
 
 
-def rating_rows(m: Material) -> list[dict[str, object]]:
+def rating_rows(m: ColosseumGames) -> list[dict[str, object]]:
     found: Any = standings.ratings(m.played["all"], ALL, m.settings.seed)
     return [
         {"agent": r.name, "points": r.points, "low": r.low, "high": r.high, "score": r.score, "games": r.games}
@@ -93,6 +93,6 @@ TOO_FEW = "(too few games)"
 """In place of a verdict where the games carry none."""
 
 
-def verdict(m: Material, v: Verdict) -> str:
+def verdict(m: ColosseumGames, v: ReportVerdict) -> str:
     """The word for a sentence; none where too few games were played."""
     return TOO_FEW if findings.few(m) else v.kind

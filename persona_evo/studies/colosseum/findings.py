@@ -18,9 +18,9 @@ from persona_evo.studies.colosseum.matches import (
     MIDDLE,
     OPPONENTS,
     SMALL,
-    Claim,
-    Material,
-    Settings,
+    ColosseumClaim,
+    ColosseumGames,
+    ColosseumSettings,
     study,
 )
 from persona_evo.words import counted
@@ -45,19 +45,19 @@ RULES = (
 """What the words of verdicts mean."""
 
 
-class Verdict(NamedTuple):
+class ReportVerdict(NamedTuple):
     """A sentence of a report, what came out here, and how that goes together: YES, ROUGHLY, WEAK or NO.
 
     explained: whether what came out is what the claim's `why` is a reason for.
     """
 
-    claim: Claim
+    claim: ColosseumClaim
     here: str
     kind: str
     explained: bool = False
 
 
-class Shape(NamedTuple):
+class TreeShape(NamedTuple):
     """Trees of an agent on a board: means over games of the largest breadth and depth in a game, and of the nodes."""
 
     breadth: Interval
@@ -75,18 +75,18 @@ def share(p: Pair) -> Interval:
     return wilson(p.wins, p.games - p.ties)
 
 
-def pair(m: Material, match: str, a: str, b: str) -> Pair:
+def pair(m: ColosseumGames, match: str, a: str, b: str) -> Pair:
     """The games of a match between two agents."""
     return standings.pair(m.played[match], a, b)
 
 
-def pair_of(m: Material, match: str) -> Pair:
+def pair_of(m: ColosseumGames, match: str) -> Pair:
     """The games of a match between two agents that are in the order of its name."""
     first = m.played[match][0]
     return pair(m, match, first.first, first.second)
 
 
-def shape(m: Material, match: str, name: str, size: int) -> Shape | None:
+def shape(m: ColosseumGames, match: str, name: str, size: int) -> TreeShape | None:
     """The trees of an agent in a match, None where it made none."""
     rows = []
     for r in m.played[match]:
@@ -96,14 +96,14 @@ def shape(m: Material, match: str, name: str, size: int) -> Shape | None:
                 rows.append(searches)
     if not rows:
         return None
-    return Shape(
+    return TreeShape(
         mean_interval([row[5] for row in rows]),
         mean_interval([row[6] for row in rows]),
         fsum(row[2] for row in rows) / len(rows),
     )
 
 
-def thinking(m: Material, match: str, name: str, size: int) -> Thinking:
+def thinking(m: ColosseumGames, match: str, name: str, size: int) -> Thinking:
     """How an agent thought in a match."""
     return standings.thinking(m.played[match], name, f"size{size}")
 
@@ -136,22 +136,22 @@ def stands_out(p: float, tried: int) -> bool:
     return p * tried < SIGNIFICANT
 
 
-def few(m: Material) -> bool:
+def few(m: ColosseumGames) -> bool:
     """Whether the games are fewer or thought shorter about than usual, so that they carry no verdict."""
-    usual = Settings()
+    usual = ColosseumSettings()
     return m.settings.quick or m.settings.games < usual.games or m.settings.iterations < usual.iterations
 
 
-def verdicts(m: Material) -> list[Verdict]:
+def verdicts(m: ColosseumGames) -> list[ReportVerdict]:
     """Every sentence of both reports."""
-    return [Verdict(claim, *_judged(m, claim.key)) for claim in study().claims]
+    return [ReportVerdict(claim, *_judged(m, claim.key)) for claim in study().claims]
 
 
 Judged = tuple[str, str, bool]
 """What came out, the kind of verdict, and whether the claim's reason is one for that."""
 
 
-def _judged(m: Material, key: str) -> Judged:
+def _judged(m: ColosseumGames, key: str) -> Judged:
     if key in ("breadth", "depth"):
         return _trees(m, key)
     if key in ("walls_random", "killers_random"):
@@ -182,13 +182,13 @@ def _of_all(p: Pair) -> str:
     return f"{p.wins} of {counted(p.games, 'game')} ({p.rate.low:.0%} to {p.rate.high:.0%})"
 
 
-def _two_ply(m: Material) -> Judged:
+def _two_ply(m: ColosseumGames) -> Judged:
     p, said = pair(m, "all", "two_ply", "random"), 0.9
     kind = YES if p.rate.low <= said <= p.rate.high else ROUGHLY if p.rate.low > 0.5 else NO
     return _of_all(p), kind, p.rate.low > said
 
 
-def _part(m: Material, part: str) -> Judged:
+def _part(m: ColosseumGames, part: str) -> Judged:
     whole, _, less = HEURISTICS[part]
     small, large = (pair(m, f"without-{part}-{n}", whole, name_of(less)) for n in (SMALL, LARGE))
     kinds = [better(small), better(large)]
@@ -201,7 +201,7 @@ def _near(here: float, there: float) -> bool:
     return abs(here - there) <= NEAR * there
 
 
-def _trees(m: Material, key: str) -> Judged:
+def _trees(m: ColosseumGames, key: str) -> Judged:
     sizes = [row.size for row in study().trees]
     found = {n: shape(m, f"trees-{n}", "uct_walls", n) for n in sizes}
     values = {n: (s.breadth if key == "breadth" else s.depth).value for n, s in found.items() if s is not None}
@@ -213,12 +213,12 @@ def _trees(m: Material, key: str) -> Judged:
     return f"{text} on 6 x 6 to 12 x 12, at equal iterations", kind, larger
 
 
-def constants(m: Material, other: str) -> dict[float, Pair]:
+def constants(m: ColosseumGames, other: str) -> dict[float, Pair]:
     """uct_walls with every c against an agent."""
     return {c: pair(m, f"c-{other}-{c}", "c", other) for c in CONSTANTS}
 
 
-def _constant(m: Material) -> Judged:
+def _constant(m: ColosseumGames) -> Judged:
     found = {other: constants(m, other) for other in OPPONENTS}
 
     def of(c: float) -> tuple[int, int]:
@@ -240,7 +240,7 @@ def _constant(m: Material) -> Judged:
     )
 
 
-def _rave(m: Material) -> Judged:
+def _rave(m: ColosseumGames) -> Judged:
     texts, best, boards = [], [], (SMALL, MIDDLE)
     for n in boards:
         found = {k: pair(m, f"rave-{k}-{n}", "rave", "uct_walls") for k in EQUIVALENCE}
@@ -252,7 +252,7 @@ def _rave(m: Material) -> Judged:
     return "; ".join(texts), kind, kind == NO
 
 
-def _deeper(m: Material) -> Judged:
+def _deeper(m: ColosseumGames) -> Judged:
     field, killers = (shape(m, "field-6", name, SMALL) for name in ("potential_field", "killer_moves"))
     if field is None or killers is None:
         return "no searches", NO, False
@@ -263,13 +263,13 @@ def _deeper(m: Material) -> Judged:
     return f"{a.text(1)} and {b.text(1)} moves, largest of each game", kind, kind == ROUGHLY
 
 
-def speed(m: Material, depth: int) -> float:
+def speed(m: ColosseumGames, depth: int) -> float:
     """Iterations a second with games of so many random moves on the large board."""
     t = thinking(m, f"depth-{depth}-short", "early", LARGE)
     return t.iterations / t.seconds if t.seconds > 0 else 0.0
 
 
-def _early(m: Material) -> Judged:
+def _early(m: ColosseumGames) -> Judged:
     cut, whole = (pair(m, f"depth-{d}-short", "early", "killer_moves") for d in (20, max(DEPTHS)))
     faster = speed(m, 20) / max(1e-9, speed(m, max(DEPTHS)))
     a, b = share(cut), share(whole)

@@ -32,7 +32,7 @@ from persona_evo.jobs.workers import Workers
 from persona_evo.matches import job as play
 from persona_evo.matches import names
 from persona_evo.matches.job import Match
-from persona_evo.matches.records import Record
+from persona_evo.matches.records import GameRecord
 from persona_evo.studies import keeping
 
 STUDY = "colosseum"
@@ -88,7 +88,7 @@ class Trees(NamedTuple):
     measured: tuple[float, float] = (0.0, 0.0)
 
 
-class Claim(NamedTuple):
+class ColosseumClaim(NamedTuple):
     """What a report says, and what to think of it where it comes out otherwise."""
 
     key: str
@@ -97,26 +97,26 @@ class Claim(NamedTuple):
     why: str
 
 
-class Study(NamedTuple):
+class ColosseumReports(NamedTuple):
     """Both reports."""
 
     title: str
     source: str
     trees: tuple[Trees, ...]
     prior: tuple[Trees, ...]
-    claims: tuple[Claim, ...]
+    claims: tuple[ColosseumClaim, ...]
 
 
 @functools.cache
-def study() -> Study:
+def study() -> ColosseumReports:
     """What stands in the file beside this module."""
     data = tomllib.loads(Path(__file__).with_name("colosseum.toml").read_text(encoding="utf-8"))
-    return Study(
+    return ColosseumReports(
         data["title"],
         data["source"],
         tuple(_row(t) for t in data["trees"]),
         tuple(_row(t) for t in data["prior"]),
-        tuple(Claim(**c) for c in data["claims"]),
+        tuple(ColosseumClaim(**c) for c in data["claims"]),
     )
 
 
@@ -126,7 +126,7 @@ def _row(data: dict[str, Any]) -> Trees:
 
 
 @dataclass(frozen=True)
-class Settings:
+class ColosseumSettings:
     """A reproduction.
 
     games: of each pair in the round robin and against the random agent; single pairs play twice as many. iterations: a
@@ -158,7 +158,7 @@ class Settings:
                 raise SettingsError(f"{name} are out of range", found=str(getattr(self, name)), expected="up to 3600")
 
     @classmethod
-    def of(cls, *, quick: bool = False, **given: int | float | None) -> Settings:
+    def of(cls, *, quick: bool = False, **given: int | float | None) -> ColosseumSettings:
         """The usual settings or those of a first look; what is given replaces single values."""
         usual = cls(games=4, iterations=100, seconds=0.1, timed=1, short=0.005, quick=True) if quick else cls()
         values: dict[str, Any] = {k: v for k, v in given.items() if v is not None}
@@ -171,21 +171,21 @@ class Settings:
 
 
 @dataclass
-class Material:
+class ColosseumGames:
     """The games of each match by its name. complete: False after Ctrl-C."""
 
     folder: Path
-    settings: Settings
-    played: dict[str, list[Record]] = field(default_factory=dict)
+    settings: ColosseumSettings
+    played: dict[str, list[GameRecord]] = field(default_factory=dict)
     complete: bool = True
 
 
-def matches(s: Settings) -> dict[str, Match]:
+def matches(s: ColosseumSettings) -> dict[str, Match]:
     """Every match, by name, in the order of playing: first what does not depend on the machine."""
     return dict(itertools.chain(_trees(s), _pairs(s), _heuristics(s), _constants(s), _ideas(s), _timed(s)))
 
 
-def _trees(s: Settings) -> Iterator[tuple[str, Match]]:
+def _trees(s: ColosseumSettings) -> Iterator[tuple[str, Match]]:
     """Table 1 at as many iterations as the published program has nodes."""
     for row in study().trees:
         yield f"trees-{row.size}", _match(s, ("uct_walls", "random"), (row.size,), s.games, row.nodes)
@@ -194,27 +194,27 @@ def _trees(s: Settings) -> Iterator[tuple[str, Match]]:
         yield f"trees-free-{row.size}", _match(s, (FREE, "random"), (row.size,), s.games, nodes[row.size])
 
 
-def _pairs(s: Settings) -> Iterator[tuple[str, Match]]:
+def _pairs(s: ColosseumSettings) -> Iterator[tuple[str, Match]]:
     yield "all", _match(s, ALL, (SMALL,), s.games, s.iterations)
     field = ("potential_field", "killer_moves")
     yield "field-6", _match(s, field, (SMALL,), 2 * s.games, s.iterations)
     yield "field-12", _match(s, field, (LARGE,), 2 * s.games, s.tenth)
 
 
-def _heuristics(s: Settings) -> Iterator[tuple[str, Match]]:
+def _heuristics(s: ColosseumSettings) -> Iterator[tuple[str, Match]]:
     for name, (whole, _, word) in HEURISTICS.items():
         yield f"without-{name}-6", _match(s, (whole, word), (SMALL,), 2 * s.games, s.iterations)
         yield f"without-{name}-12", _match(s, (whole, word), (LARGE,), s.games, s.tenth)
 
 
-def _constants(s: Settings) -> Iterator[tuple[str, Match]]:
+def _constants(s: ColosseumSettings) -> Iterator[tuple[str, Match]]:
     for other in OPPONENTS:
         for c in CONSTANTS:
             pair = (f"c=uct_walls:C={c}", other)
             yield f"c-{other}-{c}", _match(s, pair, (SMALL,), 2 * s.games, s.iterations)
 
 
-def _ideas(s: Settings) -> Iterator[tuple[str, Match]]:
+def _ideas(s: ColosseumSettings) -> Iterator[tuple[str, Match]]:
     """What the reports suggest: RAVE, and random games that end early."""
     for k in EQUIVALENCE:
         pair = (f"rave=uct_rave:K={k}", "uct_walls")
@@ -226,7 +226,7 @@ def _ideas(s: Settings) -> Iterator[tuple[str, Match]]:
         yield f"depth-{depth}-12", _match(s, pair, (LARGE,), s.games, s.tenth)
 
 
-def _timed(s: Settings) -> Iterator[tuple[str, Match]]:
+def _timed(s: ColosseumSettings) -> Iterator[tuple[str, Match]]:
     """What is played under a limit of seconds, and comes out otherwise on another machine."""
     for depth in DEPTHS:
         pair = (f"early=killer_depth:rollout={depth}", "killer_moves")
@@ -236,7 +236,7 @@ def _timed(s: Settings) -> Iterator[tuple[str, Match]]:
 
 
 def _match(
-    s: Settings,
+    s: ColosseumSettings,
     words: Sequence[str],
     sizes: Sequence[int],
     games: int,
@@ -256,14 +256,14 @@ def _agent(word: str) -> Agent:
 
 
 def run(
-    folder: Path, settings: Settings, *, jobs: int = 1, backend: str = "loky", tell: Tell | None = None
-) -> Material:
+    folder: Path, settings: ColosseumSettings, *, jobs: int = 1, backend: str = "loky", tell: Tell | None = None
+) -> ColosseumGames:
     """Play what is not played yet; what Ctrl-C leaves is not complete.
 
     Raises:
         RunError: the folder is for something else, damaged, or in use.
     """
-    found, material = matches(settings), Material(folder, settings)
+    found, material = matches(settings), ColosseumGames(folder, settings)
     values = {"game_version": registry.get(STUDY).version, **dataclasses.asdict(settings)}
     with keeping.opened(folder, STUDY, values), Workers(jobs, backend) as workers:
         ahead = _Ahead(found, workers.jobs, tell) if tell is not None else None
@@ -306,10 +306,10 @@ class _Ahead:
         self._tell(Progress(self._before + p.done, self._total, self._forecast.left, self._name))
 
 
-def reopen(folder: Path) -> Settings:
+def reopen(folder: Path) -> ColosseumSettings:
     """What a folder is for.
 
     Raises:
         RunError: no folder of this reproduction, or a damaged file.
     """
-    return keeping.settings(folder, STUDY, Settings)
+    return keeping.settings(folder, STUDY, ColosseumSettings)

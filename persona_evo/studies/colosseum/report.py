@@ -22,11 +22,11 @@ from persona_evo.matches.standings import Pair
 from persona_evo.report import charts, csv_rows, pages, plots
 from persona_evo.report.pages import Document, Facts, Lines, Section, Svg, Text
 from persona_evo.report.tables import Table
-from persona_evo.report.written import Report
+from persona_evo.report.written import WrittenReport
 from persona_evo.store.versions import versions
 from persona_evo.studies.colosseum import findings
 from persona_evo.studies.colosseum.csv_tables import claim_rows, pair_rows, rating_rows, tree_rows, verdict
-from persona_evo.studies.colosseum.findings import YES, Shape, Verdict, name_of, share
+from persona_evo.studies.colosseum.findings import YES, ReportVerdict, TreeShape, name_of, share
 from persona_evo.studies.colosseum.matches import (
     ALL,
     CONSTANTS,
@@ -39,8 +39,8 @@ from persona_evo.studies.colosseum.matches import (
     OPPONENTS,
     SMALL,
     STUDY,
-    Material,
-    Settings,
+    ColosseumGames,
+    ColosseumSettings,
     Trees,
     study,
 )
@@ -57,7 +57,7 @@ OTHER = 2.0
 DECIDED = "of the games that were no ties; 95 % intervals; p: exact sign test, not corrected"
 
 
-def write(m: Material, progress: Callable[[str], None] | None = None) -> Report:
+def write(m: ColosseumGames, progress: Callable[[str], None] | None = None) -> WrittenReport:
     """Write the report into the reproduction's folder; files of the same names are written anew."""
     for name in ("tables", "figures"):
         (m.folder / name).mkdir(exist_ok=True)
@@ -103,13 +103,13 @@ def write(m: Material, progress: Callable[[str], None] | None = None) -> Report:
     under = f"{study().source}; {counted(games, 'game')} here"
     pages.write(Document(f"Reproduction: {study().title}", under, parts), page)
     shown = [t.render() for t in (first, shapes, *others)]
-    return Report(page, "\n\n".join([*shown, "\n".join([*details(m, said), *standing(m, said)])]))
+    return WrittenReport(page, "\n\n".join([*shown, "\n".join([*details(m, said), *standing(m, said)])]))
 
 
 # words
 
 
-def standing(m: Material, said: Sequence[Verdict]) -> list[str]:
+def standing(m: ColosseumGames, said: Sequence[ReportVerdict]) -> list[str]:
     """How many sentences come out as the reports have them, and what is otherwise here than there."""
     if findings.few(m):
         lines = [
@@ -139,7 +139,7 @@ def standing(m: Material, said: Sequence[Verdict]) -> list[str]:
     return lines
 
 
-def details(m: Material, said: Sequence[Verdict]) -> list[str]:
+def details(m: ColosseumGames, said: Sequence[ReportVerdict]) -> list[str]:
     """What came out of each sentence, and what to think of it where that is otherwise here and there is a reason."""
     found = []
     for v in said:
@@ -161,7 +161,7 @@ def _cells(p: Pair) -> list[str]:
 # tables
 
 
-def claims_table(m: Material, said: Sequence[Verdict]) -> Table:
+def claims_table(m: ColosseumGames, said: Sequence[ReportVerdict]) -> Table:
     """Each sentence of the reports."""
     rows = [["first" if v.claim.report == 1 else "second", verdict(m, v), v.claim.says] for v in said]
     return Table(
@@ -169,7 +169,7 @@ def claims_table(m: Material, said: Sequence[Verdict]) -> Table:
     )
 
 
-def _timed(m: Material, size: int) -> Shape | None:
+def _timed(m: ColosseumGames, size: int) -> TreeShape | None:
     return findings.shape(m, "trees-seconds", "uct_walls", size)
 
 
@@ -177,7 +177,7 @@ def _spread(s: Any) -> str:
     return NONE if s is None else str(s.text(1))
 
 
-def trees_table(m: Material) -> Table:
+def trees_table(m: ColosseumGames) -> Table:
     """Table 1 and the numbers with the prior against three walls."""
     rows = []
     for row in study().trees:
@@ -209,7 +209,7 @@ def trees_table(m: Material) -> Table:
     return Table("Table 1: trees of uct_walls", heads, rows, notes)
 
 
-def _tree_row(name: str, row: Trees, equal: Shape | None, timed: Shape | None) -> list[str]:
+def _tree_row(name: str, row: Trees, equal: TreeShape | None, timed: TreeShape | None) -> list[str]:
     def both(k: int, there: float) -> list[str]:
         here = [_spread(s and s[k]) for s in (equal, timed)]
         return [f"{there:g}", f"{row.measured[k]:g}" if row.nodes else NONE, *here]
@@ -218,7 +218,7 @@ def _tree_row(name: str, row: Trees, equal: Shape | None, timed: Shape | None) -
     return [name, *both(0, row.breadth), *both(1, row.depth), *nodes]
 
 
-def random_table(m: Material) -> Table:
+def random_table(m: ColosseumGames) -> Table:
     """Every agent against the random one."""
     said = {"uct_walls": "50 of 50", "killer_moves": "all", "two_ply": "about 90 %"}
     rows = []
@@ -229,7 +229,7 @@ def random_table(m: Material) -> Table:
     return Table("Against the random agent", ["", "report", RESULT, "share", "p"], rows, [note])
 
 
-def ratings_table(m: Material) -> Table:
+def ratings_table(m: ColosseumGames) -> Table:
     """The round robin's ratings."""
     rows = [
         [r.name, f"{r.points:+.0f}", r.interval, f"{r.score:.0%}", str(r.games)]
@@ -239,7 +239,7 @@ def ratings_table(m: Material) -> Table:
     return Table("Ratings", ["", "points", "95 %", "score", "games"], rows, [note])
 
 
-def matrix_table(m: Material) -> Table:
+def matrix_table(m: ColosseumGames) -> Table:
     """The round robin's pairs, the better agents first."""
     order = [r.name for r in standings.ratings(m.played["all"], ALL, m.settings.seed)]
     rows = []
@@ -250,7 +250,7 @@ def matrix_table(m: Material) -> Table:
     return Table("Every pair", ["", *order], rows, [note])
 
 
-def heuristics_table(m: Material) -> Table:
+def heuristics_table(m: ColosseumGames) -> Table:
     """Agents against themselves without a part."""
     rows = []
     for name, (whole, what, word) in HEURISTICS.items():
@@ -262,7 +262,7 @@ def heuristics_table(m: Material) -> Table:
     return Table("What each heuristic is worth", heads, rows, [_budgets(m)], left=frozenset({1}), keys=2)
 
 
-def constants_table(m: Material) -> Table:
+def constants_table(m: ColosseumGames) -> Table:
     """uct_walls by its c."""
     found = {other: findings.constants(m, other) for other in OPPONENTS}
     rows = [[f"{c:g}", *(cell for other in OPPONENTS for cell in _cells(found[other][c]))] for c in CONSTANTS]
@@ -274,7 +274,7 @@ def constants_table(m: Material) -> Table:
     return Table("Win rate against c", heads, rows, [note])
 
 
-def rave_table(m: Material) -> Table:
+def rave_table(m: ColosseumGames) -> Table:
     """uct_rave by its K against uct_walls."""
     rows = [
         [
@@ -292,7 +292,7 @@ def rave_table(m: Material) -> Table:
     return Table("uct_rave against uct_walls", heads, rows, notes)
 
 
-def early_table(m: Material) -> Table:
+def early_table(m: ColosseumGames) -> Table:
     """killer_depth by the length of its random games against killer_moves."""
     rows = []
     for depth in DEPTHS:
@@ -317,15 +317,15 @@ def early_table(m: Material) -> Table:
     return Table("Random games of so many moves", heads, rows, notes)
 
 
-def _each(m: Material) -> str:
+def _each(m: ColosseumGames) -> str:
     return f"{counted(m.settings.iterations, 'iteration')} a move"
 
 
-def _budgets(m: Material) -> str:
+def _budgets(m: ColosseumGames) -> str:
     return f"{_each(m)} on 6 x 6, {m.settings.tenth} on 12 x 12; {RESULT}; shares {DECIDED}"
 
 
-def _picture(m: Material) -> Svg:
+def _picture(m: ColosseumGames) -> Svg:
     lines = {f"against {other}": [share(p) for p in findings.constants(m, other).values()] for other in OPPONENTS}
     chart = plots.rates(CONSTANTS, lines, "c", "games won, % of those decided", findings.USUAL)
     return Svg(
@@ -337,10 +337,10 @@ def _picture(m: Material) -> Svg:
 # rows of files
 
 
-def facts(m: Material) -> dict[str, str]:
+def facts(m: ColosseumGames) -> dict[str, str]:
     """Seeds, budgets, versions."""
     s = m.settings
-    usual = Settings.of(quick=s.quick)
+    usual = ColosseumSettings.of(quick=s.quick)
     given = [
         f"--{name} {getattr(s, name)}"
         for name in ("games", "iterations", "seconds")

@@ -19,8 +19,8 @@ from persona_evo.studies.evolution.settings import (
     METHODS,
     SEEDED,
     SETTINGS,
-    Cell,
-    Settings,
+    MethodCell,
+    StudySettings,
     lines,
     spec_of,
     study_game,
@@ -35,10 +35,10 @@ SEEDS = "single"
 
 
 @dataclass(frozen=True)
-class Run:
+class MethodRun:
     """What a run came to. curve: (playthroughs, training, validation, policy) wherever the best changed."""
 
-    cell: Cell
+    cell: MethodCell
     number: int
     policy: str
     playthroughs: int
@@ -62,21 +62,21 @@ class Choices:
         known: all measurements.
     """
 
-    settings: Settings
+    settings: StudySettings
     levels: Levels
-    runs: dict[Cell, list[Run]]
+    runs: dict[MethodCell, list[MethodRun]]
     tuned: dict[tuple[str, str], list[str]]
     known: Known
     _references: dict[tuple[str, str, str], str | None] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, folder: Path, settings: Settings, levels: Levels) -> Choices:
+    def of(cls, folder: Path, settings: StudySettings, levels: Levels) -> Choices:
         """What a folder has.
 
         Raises:
             RunError: a file is damaged.
         """
-        runs: dict[Cell, list[Run]] = {cell: [] for cell in settings.cells()}
+        runs: dict[MethodCell, list[MethodRun]] = {cell: [] for cell in settings.cells()}
         for number, row in enumerate(row_journal(folder / RUNS).read(), 1):
             run = _run(row, folder / RUNS, number)
             others = [] if run.cell.method == LONG else runs.get(run.cell, [])  # of long runs the last one counts
@@ -95,7 +95,7 @@ class Choices:
         found = {cell.method for cell in self.runs if cell.setting == setting}
         return [method for method in METHODS if method in found]
 
-    def chosen_run(self, cell: Cell) -> Run | None:
+    def chosen_run(self, cell: MethodCell) -> MethodRun | None:
         """The run that is best on the validation levels, the first of equals."""
         return max(self.runs.get(cell, []), key=lambda run: run.validation, default=None)
 
@@ -137,7 +137,7 @@ class Choices:
         """All formulas that an evolution with seeds starts from on the training levels."""
         who = load_persona(persona, study_game())
         spec = spec_of(self.settings, setting, who, self.levels.pool(persona, TRAINING).levels)
-        settings = settled(self.settings.evolving(Cell(setting, SEEDED, persona)), spec)
+        settings = settled(self.settings.evolving(MethodCell(setting, SEEDED, persona)), spec)
         texts = first_individuals(settings, spec, who.lists)
         return [self.probe(setting, persona, text, CHOOSING, 1) for text in texts]
 
@@ -164,7 +164,7 @@ class Choices:
         )
 
 
-def choose(folder: Path, settings: Settings, levels: Levels, runner: Runner) -> bool:
+def choose(folder: Path, settings: StudySettings, levels: Levels, runner: Runner) -> bool:
     """Tune the lines, and measure on the training levels what is chosen there; whether all is done."""
     if not tune_lines(folder, settings, levels, runner):
         return False
@@ -175,11 +175,13 @@ def choose(folder: Path, settings: Settings, levels: Levels, runner: Runner) -> 
     return measure(folder, "lines", probes, settings.seed, levels, runner)
 
 
-def _run(row: dict[str, Any], path: Path, number: int) -> Run:
+def _run(row: dict[str, Any], path: Path, number: int) -> MethodRun:
     try:
         curve = tuple((int(p), float(t), float(v), str(policy)) for p, t, v, policy in row["curve"])
-        cell = Cell(row["setting"], row["method"], row["persona"])
-        found = Run(cell, int(row["run"]), str(row["policy"]), int(row["playthroughs"]), float(row["seconds"]), curve)
+        cell = MethodCell(row["setting"], row["method"], row["persona"])
+        found = MethodRun(
+            cell, int(row["run"]), str(row["policy"]), int(row["playthroughs"]), float(row["seconds"]), curve
+        )
         found.validation  # noqa: B018 (a run has a curve)
     except (KeyError, TypeError, ValueError, IndexError) as e:
         raise RunError(

@@ -13,7 +13,7 @@ from persona_evo.jobs.workers import Workers
 from persona_evo.studies import keeping
 from persona_evo.studies.evolution import choices, levels, stages, training
 from persona_evo.studies.evolution.levels import LevelSet
-from persona_evo.studies.evolution.settings import Settings, from_values, study_game
+from persona_evo.studies.evolution.settings import StudySettings, from_values, study_game
 from persona_evo.studies.evolution.stages import Stage
 
 STUDY = "evolution"
@@ -30,7 +30,7 @@ STAGES: dict[str, Stage] = {
 
 def run(
     folder: Path,
-    settings: Settings,
+    settings: StudySettings,
     wanted: Sequence[str],
     sets: Mapping[str, LevelSet],
     *,
@@ -68,23 +68,23 @@ def run(
     return ""
 
 
-def settings_for(folder: Path, *, quick: bool = False, **given: Any) -> Settings:
+def settings_for(folder: Path, *, quick: bool = False, **given: Any) -> StudySettings:
     """The settings of a study in a folder that may have been begun: what nobody can give is as it was then.
 
     Args:
-        given: see `Settings.of`.
+        given: see `StudySettings.of`.
 
     Raises:
         RunError: the folder is of another study, or damaged.
     """
-    ours = Settings.of(quick=quick, **given)
+    ours = StudySettings.of(quick=quick, **given)
     if not (folder / keeping.CONFIG).is_file():
         return ours
     known = reopen(folder)
     return dataclasses.replace(ours, shipped=known.shipped, evolution=known.evolution)
 
 
-def reopen(folder: Path) -> Settings:
+def reopen(folder: Path) -> StudySettings:
     """What a folder is for.
 
     Raises:

@@ -8,11 +8,11 @@ from statistics import fmean
 from persona_evo.personas import load as load_persona
 from persona_evo.report.charts import Axis, Plot, Series
 from persona_evo.report.figures import Drawing
-from persona_evo.studies.evolution.choices import Choices, Run
+from persona_evo.studies.evolution.choices import Choices, MethodRun
 from persona_evo.studies.evolution.findings import share_of_best
 from persona_evo.studies.evolution.levels import HELD_OUT
-from persona_evo.studies.evolution.measuring import Measure
-from persona_evo.studies.evolution.settings import LONG, METHODS, Cell, study_game
+from persona_evo.studies.evolution.measuring import RunMeasurement
+from persona_evo.studies.evolution.settings import LONG, METHODS, MethodCell, study_game
 from persona_evo.studies.evolution.stages import budget_policies, budget_probe, budgeted, curve_probe
 
 PLACES = 12
@@ -25,15 +25,15 @@ def learning(c: Choices) -> Iterator[Drawing]:
         for persona in c.settings.personas:
             series = []
             for place, method in enumerate(c.methods(setting)):
-                series += _curves(c, Cell(setting, method, persona), place) if method != LONG else []
+                series += _curves(c, MethodCell(setting, method, persona), place) if method != LONG else []
             if series:
                 chart = Plot(series, Axis("playthroughs"), Axis("share of the best known"), title=title_of(persona))
                 yield Drawing(("learning", setting, persona), chart)
 
 
-def _curves(c: Choices, cell: Cell, place: int) -> list[Series]:
+def _curves(c: Choices, cell: MethodCell, place: int) -> list[Series]:
     runs = c.runs.get(cell, [])[: c.settings.curves]
-    held: list[dict[str, Measure]] = []
+    held: list[dict[str, RunMeasurement]] = []
     for run in runs:
         probes = {policy: curve_probe(c, cell, policy) for *_, policy in run.curve}
         held.append({policy: c.known[p] for policy, p in probes.items() if p in c.known})
@@ -57,7 +57,7 @@ def _curves(c: Choices, cell: Cell, place: int) -> list[Series]:
     ]
 
 
-def _at(run: Run, playthroughs: int) -> tuple[int, float, float, str]:
+def _at(run: MethodRun, playthroughs: int) -> tuple[int, float, float, str]:
     """The point of a curve that holds after so many playthroughs."""
     return [p for p in run.curve if p[0] <= playthroughs][-1]
 

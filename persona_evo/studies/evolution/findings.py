@@ -13,13 +13,13 @@ from persona_evo.personas import load as load_persona
 from persona_evo.playtest.bootstrap import difference, fewer
 from persona_evo.studies.evolution.choices import LINE, PLAIN, SEED, SHIPPED, UTILITY, Choices
 from persona_evo.studies.evolution.levels import HELD_OUT
-from persona_evo.studies.evolution.measuring import Measure
+from persona_evo.studies.evolution.measuring import RunMeasurement
 from persona_evo.studies.evolution.settings import (
     EVOLUTION,
     METHODS,
     SEEDED,
     SETTINGS,
-    Cell,
+    MethodCell,
     spec_of,
     study_game,
 )
@@ -35,7 +35,7 @@ MOST = 3
 """Personas for which most goals have to be met."""
 
 
-class Comparison(NamedTuple):
+class PolicyComparison(NamedTuple):
     """The runs of a cell held against one policy.
 
     Attributes:
@@ -47,7 +47,7 @@ class Comparison(NamedTuple):
         gain: the difference with its 95 % interval.
     """
 
-    cell: Cell
+    cell: MethodCell
     against: str
     levels: str
     runs: int
@@ -80,7 +80,7 @@ class Fewer(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Goal:
+class StudyGoal:
     """What the study was to show. met: None where something has not been measured. why: what came out, in words."""
 
     text: str
@@ -88,19 +88,19 @@ class Goal:
     why: str
 
 
-def measured(c: Choices, cell: Cell, where: str = HELD_OUT) -> list[Measure]:
+def measured(c: Choices, cell: MethodCell, where: str = HELD_OUT) -> list[RunMeasurement]:
     """The final policies of a cell's runs on a set of levels, as far as they were measured."""
     probes = [c.probe(cell.setting, cell.persona, run.policy, where) for run in c.runs.get(cell, [])]
     return [c.known[p] for p in probes if p in c.known]
 
 
-def of_reference(c: Choices, what: str, setting: str, persona: str, where: str = HELD_OUT) -> Measure | None:
+def of_reference(c: Choices, what: str, setting: str, persona: str, where: str = HELD_OUT) -> RunMeasurement | None:
     """A policy that runs are compared with, None where it was not measured."""
     text = c.reference(what, setting, persona)
     return None if text is None else c.known.get(c.probe(setting, persona, text, where))
 
 
-def compared(c: Choices, cell: Cell, against: str, where: str = HELD_OUT) -> Comparison | None:
+def compared(c: Choices, cell: MethodCell, against: str, where: str = HELD_OUT) -> PolicyComparison | None:
     """The runs of a cell held against a policy, None where either was not measured."""
     runs, other = measured(c, cell, where), of_reference(c, against, cell.setting, cell.persona, where)
     if not runs or other is None:
@@ -108,12 +108,14 @@ def compared(c: Choices, cell: Cell, against: str, where: str = HELD_OUT) -> Com
     return _comparison(cell, against, where, runs, other)
 
 
-def _comparison(cell: Cell, against: str, where: str, runs: Sequence[Measure], other: Measure) -> Comparison:
+def _comparison(
+    cell: MethodCell, against: str, where: str, runs: Sequence[RunMeasurement], other: RunMeasurement
+) -> PolicyComparison:
     gain = difference([run.by_level for run in runs], [other.by_level])
-    return Comparison(cell, against, where, len(runs), fmean(run.utility for run in runs), other.utility, gain)
+    return PolicyComparison(cell, against, where, len(runs), fmean(run.utility for run in runs), other.utility, gain)
 
 
-def comparisons(c: Choices, setting: str, where: str = HELD_OUT) -> Iterator[Comparison]:
+def comparisons(c: Choices, setting: str, where: str = HELD_OUT) -> Iterator[PolicyComparison]:
     """All that is known of a setting."""
     for cell in c.runs:
         if cell.setting == setting:
@@ -121,7 +123,7 @@ def comparisons(c: Choices, setting: str, where: str = HELD_OUT) -> Iterator[Com
             yield from (one for one in found if one is not None)
 
 
-def at_budget(c: Choices, cell: Cell, iterations: int) -> Comparison | None:
+def at_budget(c: Choices, cell: MethodCell, iterations: int) -> PolicyComparison | None:
     """All runs of a cell against the shipped policy with so much search, None where that was not measured."""
     text = c.reference(SHIPPED, cell.setting, cell.persona)
     if text is None:
@@ -135,7 +137,7 @@ def at_budget(c: Choices, cell: Cell, iterations: int) -> Comparison | None:
 
 def fewer_wins(c: Choices, setting: str, persona: str, trials: int) -> list[Fewer] | None:
     """Levels in which evolved lists win less often than UCB1, the clearest first; None where wins were not measured."""
-    cell, ucb1 = Cell(setting, SEEDED, persona), c.reference(PLAIN, setting, persona)
+    cell, ucb1 = MethodCell(setting, SEEDED, persona), c.reference(PLAIN, setting, persona)
     assert ucb1 is not None
     runs = [
         c.known.get(win_probe(c, setting, persona, run.policy, trials, c.settings.runs)) for run in c.runs.get(cell, [])
@@ -159,14 +161,14 @@ def in_own_metric(c: Choices, setting: str) -> dict[str, dict[str, float]] | Non
     for persona in c.settings.personas:
         metric = load_persona(persona, study_game()).priority
         for theirs in c.settings.personas:
-            runs = measured(c, Cell(setting, SEEDED, theirs))
+            runs = measured(c, MethodCell(setting, SEEDED, theirs))
             if not runs:
                 return None
             means.setdefault(persona, {})[theirs] = fmean(run.metrics[metric] for run in runs)
     return means
 
 
-def share_of_best(c: Choices, persona: str, measure: Measure) -> float:
+def share_of_best(c: Choices, persona: str, measure: RunMeasurement) -> float:
     """The mean share of the best known utility on the held-out levels."""
     pool = c.levels.pool(persona, HELD_OUT)
     spec = replace(spec_of(c.settings, "single", load_persona(persona, study_game()), ()), best=pool.best)
@@ -176,7 +178,7 @@ def share_of_best(c: Choices, persona: str, measure: Measure) -> float:
 # goals
 
 
-def goals(c: Choices) -> list[Goal]:
+def goals(c: Choices) -> list[StudyGoal]:
     """What was to be reached."""
     everybody = len(c.settings.personas)
     found = [
@@ -210,7 +212,7 @@ def goals(c: Choices) -> list[Goal]:
                     c,
                     f"{setting}: nothing lost at {ENOUGH:,} iterations",
                     everybody,
-                    {p: [at_budget(c, Cell(setting, SEEDED, p), ENOUGH)] for p in c.settings.personas},
+                    {p: [at_budget(c, MethodCell(setting, SEEDED, p), ENOUGH)] for p in c.settings.personas},
                     lambda one: one.gain.low > LOSS,
                 ),
             ]
@@ -227,14 +229,16 @@ def goals(c: Choices) -> list[Goal]:
     return found
 
 
-Pairs = dict[str, list[Comparison | None]]
+Pairs = dict[str, list[PolicyComparison | None]]
 
 
 def _pairs(c: Choices, setting: str, method: str, against: Sequence[str]) -> Pairs:
-    return {p: [compared(c, Cell(setting, method, p), what) for what in against] for p in c.settings.personas}
+    return {p: [compared(c, MethodCell(setting, method, p), what) for what in against] for p in c.settings.personas}
 
 
-def _for_personas(c: Choices, text: str, needed: int, pairs: Pairs, holds: Callable[[Comparison], bool]) -> Goal:
+def _for_personas(
+    c: Choices, text: str, needed: int, pairs: Pairs, holds: Callable[[PolicyComparison], bool]
+) -> StudyGoal:
     """A goal that so many personas have to meet, each in all of its comparisons."""
     met = {p: None if None in found else all(holds(one) for one in found if one) for p, found in pairs.items()}
     count, unknown = sum(m is True for m in met.values()), sum(m is None for m in met.values())
@@ -246,36 +250,36 @@ def _for_personas(c: Choices, text: str, needed: int, pairs: Pairs, holds: Calla
         if any(found)
     ]
     why = f"{count} met it. {'; '.join(said)}" if said else ""
-    return Goal(f"{text}, for {needed} of {len(pairs)} personas", verdict, why)
+    return StudyGoal(f"{text}, for {needed} of {len(pairs)} personas", verdict, why)
 
 
-def _wins(c: Choices, setting: str) -> Goal:
+def _wins(c: Choices, setting: str) -> StudyGoal:
     text = f"{setting}: no level with fewer wins than UCB1 (p < {RARE:g})"
     bad: list[tuple[float, str]] = []
     for trials in c.settings.wins:
         for persona in c.settings.personas:
             found = fewer_wins(c, setting, persona, trials)
             if found is None:
-                return Goal(text, None, "")
+                return StudyGoal(text, None, "")
             bad += [(row.p, f"{plain(persona)}, {row.text}") for row in found if row.p < RARE]
     if not bad:
-        return Goal(text, True, "There is none.")
+        return StudyGoal(text, True, "There is none.")
     clearest = "; ".join(row for _, row in sorted(bad)[:SHOWN])
-    return Goal(text, False, f"There are {len(bad)} in all trials. The clearest: {clearest}.")
+    return StudyGoal(text, False, f"There are {len(bad)} in all trials. The clearest: {clearest}.")
 
 
-def _cross(c: Choices, setting: str) -> Goal:
+def _cross(c: Choices, setting: str) -> StudyGoal:
     text = f"{setting}: no other persona's mean is above theirs in their own metric"
     means = in_own_metric(c, setting)
     if means is None:
-        return Goal(text, None, "")
+        return StudyGoal(text, None, "")
     above = [
         f"The {plain(theirs)} has {value:.4f} in the metric of the {plain(persona)}, who has {row[persona]:.4f}"
         for persona, row in means.items()
         for theirs, value in row.items()
         if value > row[persona] and not math.isclose(value, row[persona], rel_tol=1e-9)
     ]
-    return Goal(text, not above, "; ".join(above) or "There is none.")
+    return StudyGoal(text, not above, "; ".join(above) or "There is none.")
 
 
 def nothing_gained(c: Choices, where: str = HELD_OUT) -> list[str]:

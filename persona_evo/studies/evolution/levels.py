@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 from persona_evo.errors import Place, RunError
 from persona_evo.evolve import pools
-from persona_evo.evolve.pools import Pool
+from persona_evo.evolve.pools import LevelPool
 from persona_evo.games import mapsets
 from persona_evo.games.level_text import LevelText
 from persona_evo.jobs.runner import Job, Runner
 from persona_evo.jobs.workers import Workers
 from persona_evo.personas import load as load_persona
-from persona_evo.studies.evolution.settings import Settings, study_game
+from persona_evo.studies.evolution.settings import StudySettings, study_game
 from persona_evo.studies.keeping import row_journal
 
 FILE = "pools.jsonl"
@@ -48,10 +48,10 @@ class LevelSet(NamedTuple):
 class Levels:
     """All levels of a study. pools: by persona and stream. named: sets that were named, by their names."""
 
-    pools: dict[tuple[str, str], Pool]
+    pools: dict[tuple[str, str], LevelPool]
     named: dict[str, LevelSet]
 
-    def pool(self, persona: str, stream: str) -> Pool:
+    def pool(self, persona: str, stream: str) -> LevelPool:
         """The levels of a stream, with what is known of a persona's best.
 
         Raises:
@@ -80,7 +80,7 @@ def named(name: str, where: str) -> LevelSet:
     return LevelSet.of(name, [LevelText.of(level) for level in mapsets.resolve(game, [where])])
 
 
-def make(folder: Path, settings: Settings, runner: Runner) -> bool:
+def make(folder: Path, settings: StudySettings, runner: Runner) -> bool:
     """Generate and solve the pools that are not there yet; whether all are there."""
     game, counts = study_game(), _counts(settings)
     streams, best = _read(folder)
@@ -113,7 +113,7 @@ def read(folder: Path, sets: Mapping[str, LevelSet] | None = None) -> Levels:
         RunError: its file is damaged.
     """
     streams, best = _read(folder)
-    found = {(name, stream): Pool(streams[stream], values) for (name, stream), values in best.items()}
+    found = {(name, stream): LevelPool(streams[stream], values) for (name, stream), values in best.items()}
     return Levels(found, dict(sets or {}))
 
 
@@ -142,5 +142,5 @@ def _read(
     return streams, best
 
 
-def _counts(settings: Settings) -> dict[str, int]:
+def _counts(settings: StudySettings) -> dict[str, int]:
     return {TRAINING: settings.training, VALIDATION: settings.validation, HELD_OUT: settings.held_out}

@@ -51,7 +51,7 @@ class Probe(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Measure:
+class RunMeasurement:
     """What came out.
 
     Attributes:
@@ -80,7 +80,7 @@ class Measure:
         return sum(self.won) / sum(len(values) for values in self.utilities)
 
 
-Known = Mapping[Probe, Measure]
+Known = Mapping[Probe, RunMeasurement]
 
 
 class _Task(NamedTuple):
@@ -136,18 +136,18 @@ def play(task: _Task) -> dict[str, Any]:
     }
 
 
-def read(folder: Path) -> dict[Probe, Measure]:
+def read(folder: Path) -> dict[Probe, RunMeasurement]:
     """All that was measured.
 
     Raises:
         RunError: a line cannot be read.
     """
-    found: dict[Probe, Measure] = {}
+    found: dict[Probe, RunMeasurement] = {}
     for number, row in enumerate(row_journal(folder / FILE).read(), 1):
         try:
             probe = Probe(*(row[name] for name in Probe._fields))
             utilities = tuple(tuple(float(u) for u in group) for group in row["utilities"])
-            found[probe] = Measure(utilities, tuple(int(n) for n in row["won"]), dict(row["metrics"]))
+            found[probe] = RunMeasurement(utilities, tuple(int(n) for n in row["won"]), dict(row["metrics"]))
         except (KeyError, TypeError, ValueError) as e:
             raise RunError(
                 "a measurement cannot be read",

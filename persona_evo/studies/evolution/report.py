@@ -20,15 +20,15 @@ from persona_evo.report.figures import Drawing, Heat
 from persona_evo.report.markdown import markdown
 from persona_evo.report.pages import Document, Facts, Gallery, Lines, Section, Svg, Text
 from persona_evo.report.tables import NONE, Table
-from persona_evo.report.written import Report
+from persona_evo.report.written import WrittenReport
 from persona_evo.store.versions import versions
 from persona_evo.studies.evolution import course, curves, findings, levels, measuring
 from persona_evo.studies.evolution.choices import LINE, SEED, Choices
 from persona_evo.studies.evolution.curves import title_of
 from persona_evo.studies.evolution.findings import signed
 from persona_evo.studies.evolution.levels import HELD_OUT, OTHERS, PAPER, LevelSet
-from persona_evo.studies.evolution.measuring import Measure
-from persona_evo.studies.evolution.settings import METHODS, SEEDED, SETTINGS, Cell, Settings, study_game
+from persona_evo.studies.evolution.measuring import RunMeasurement
+from persona_evo.studies.evolution.settings import METHODS, SEEDED, SETTINGS, MethodCell, StudySettings, study_game
 from persona_evo.studies.evolution.stages import TRANSFERRED, budgeted
 from persona_evo.words import counted
 
@@ -36,7 +36,7 @@ SETS = {HELD_OUT: "held-out levels", PAPER: "the paper's maps", OTHERS: "levels 
 VERDICTS = {True: "met", False: "missed", None: "not measured"}
 
 
-def write(folder: Path, settings: Settings, progress: Callable[[str], None] | None = None) -> Report:
+def write(folder: Path, settings: StudySettings, progress: Callable[[str], None] | None = None) -> WrittenReport:
     """Write the report into the study's folder; files of the same names are written anew."""
     c = Choices.of(folder, settings, with_measured(folder))
     goals, drawn = goal_table(c), [*curves.learning(c), *curves.budgets(c)]
@@ -56,7 +56,7 @@ def write(folder: Path, settings: Settings, progress: Callable[[str], None] | No
     path = pages.write(page, folder / "index.html", embed=False)
     pictures = {id(d.content): f"{f.parent.name}/{f.name}" for d, f in zip(drawn, files, strict=True)}
     schema.write_atomically(folder / "README.md", markdown(page, pictures))
-    return Report(path, goals.render())
+    return WrittenReport(path, goals.render())
 
 
 def with_measured(folder: Path) -> levels.Levels:
@@ -142,14 +142,14 @@ def means(c: Choices, setting: str, where: str, words: str) -> Table:
             one = findings.of_reference(c, what, setting, persona, where)
             row.append(NONE if one is None else _mean([one]))
         for method in c.methods(setting):
-            runs = findings.measured(c, Cell(setting, method, persona), where)
+            runs = findings.measured(c, MethodCell(setting, method, persona), where)
             row.append(_mean(runs) if runs else NONE)
         rows.append(row)
     heads = ["", "best known", *names, *(METHODS[m] for m in c.methods(setting))]
     return Table(f"{setting}, {words}: mean utility (win rate)", heads, rows)
 
 
-def _mean(measures: Sequence[Measure]) -> str:
+def _mean(measures: Sequence[RunMeasurement]) -> str:
     return f"{fmean(m.utility for m in measures):.3f} ({fmean(m.win_rate for m in measures):.0%})"
 
 
@@ -160,7 +160,7 @@ def differences(c: Choices, setting: str, where: str, words: str) -> Table:
     rows = []
     for persona in c.settings.personas:
         for method in c.methods(setting):
-            cell = Cell(setting, method, persona)
+            cell = MethodCell(setting, method, persona)
             found = [known.get((cell, what)) for what in names]
             if any(found):
                 rows.append(
@@ -208,7 +208,7 @@ def budget_tables(c: Choices) -> list[Table]:
 def transfer(c: Choices) -> Table:
     """The chosen policy of each persona (columns) under the utility of each (rows)."""
     personas = c.settings.personas
-    runs = {p: c.chosen_run(Cell(TRANSFERRED, SEEDED, p)) for p in personas}
+    runs = {p: c.chosen_run(MethodCell(TRANSFERRED, SEEDED, p)) for p in personas}
     rows = []
     for persona in personas:
         row = [title_of(persona)]

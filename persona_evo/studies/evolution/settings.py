@@ -65,7 +65,7 @@ SETTINGS = {
 }
 
 
-class Cell(NamedTuple):
+class MethodCell(NamedTuple):
     """One method for one persona in one setting."""
 
     setting: str
@@ -74,7 +74,7 @@ class Cell(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Settings:
+class StudySettings:
     """A study.
 
     Attributes:
@@ -130,7 +130,7 @@ class Settings:
         chosen: Sequence[str] = (),
         personas: Sequence[str] = (),
         **given: Any,
-    ) -> Settings:
+    ) -> StudySettings:
         """The settings of a whole study, or with `quick` of a first look; what is not None replaces single values.
 
         Args:
@@ -158,7 +158,7 @@ class Settings:
         """Plain values; `from_values` reads them back."""
         return dataclasses.asdict(self)
 
-    def evolving(self, cell: Cell) -> EvolutionSettings:
+    def evolving(self, cell: MethodCell) -> EvolutionSettings:
         """What an evolution is in a cell; for other methods, the one whose formulas they look among."""
         method = SEEDED if cell.method == SEEDED else EVOLUTION
         return EvolutionSettings.from_dict(self.evolution[f"{cell.setting} {method}"])
@@ -168,22 +168,22 @@ class Settings:
         """The settings that are part of the study, by their names."""
         return {name: setting for name, setting in SETTINGS.items() if name in self.playthroughs}
 
-    def cells(self) -> list[Cell]:
+    def cells(self) -> list[MethodCell]:
         """All cells that have runs, the most telling first."""
         order = [(name, method) for name, setting in SETTINGS.items() for method in setting.methods]
         order.sort(key=lambda pair: pair[1] not in (SEEDED, EVOLUTION))
         return [
-            Cell(name, method, persona)
+            MethodCell(name, method, persona)
             for name, method in order
             if name in self.playthroughs
             for persona in self.personas
         ]
 
 
-def from_values(**values: Any) -> Settings:
+def from_values(**values: Any) -> StudySettings:
     """Settings from the plain values of a folder's file."""
     plain: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
-    return Settings(**plain)
+    return StudySettings(**plain)
 
 
 def evolution_of(setting: str, method: str, quick: bool = False) -> EvolutionSettings:
@@ -196,7 +196,7 @@ def evolution_of(setting: str, method: str, quick: bool = False) -> EvolutionSet
     return EvolutionSettings.sampling(**changes)
 
 
-def spec_of(settings: Settings, setting: str, persona: Persona, levels: tuple[LevelText, ...]) -> FitnessSpec:
+def spec_of(settings: StudySettings, setting: str, persona: Persona, levels: tuple[LevelText, ...]) -> FitnessSpec:
     """What is played in a setting for a persona."""
     return play_spec(SETTINGS[setting].search, settings.iterations[setting], persona, levels)
 

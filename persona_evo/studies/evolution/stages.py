@@ -10,7 +10,7 @@ from persona_evo.jobs.runner import Runner
 from persona_evo.studies.evolution.choices import LINE, PLAIN, SHIPPED, UTILITY, Choices
 from persona_evo.studies.evolution.levels import HELD_OUT, Levels
 from persona_evo.studies.evolution.measuring import Probe, measure
-from persona_evo.studies.evolution.settings import LONG, SEEDED, SETTINGS, Cell, Settings
+from persona_evo.studies.evolution.settings import LONG, SEEDED, SETTINGS, MethodCell, StudySettings
 
 ENOUGH = 60_000
 """Iterations at which nothing may be lost in the planner."""
@@ -38,7 +38,7 @@ def wins(c: Choices) -> Iterator[Probe]:
             for trials in c.settings.wins:
                 yield from (
                     win_probe(c, setting, persona, run.policy, trials, c.settings.runs)
-                    for run in c.runs[Cell(setting, SEEDED, persona)]
+                    for run in c.runs[MethodCell(setting, SEEDED, persona)]
                 )
                 plain = c.reference(PLAIN, setting, persona)
                 assert plain is not None
@@ -58,7 +58,7 @@ def curves(c: Choices) -> Iterator[Probe]:
             yield from (curve_probe(c, cell, policy) for *_, policy in run.curve)
 
 
-def curve_probe(c: Choices, cell: Cell, policy: str) -> Probe:
+def curve_probe(c: Choices, cell: MethodCell, policy: str) -> Probe:
     """A policy of a learning curve."""
     return c.probe(cell.setting, cell.persona, policy, trials=1)
 
@@ -86,7 +86,7 @@ def budgets(c: Choices) -> Iterator[Probe]:
             if how.lists and ENOUGH in c.settings.budgets:
                 yield from (
                     budget_probe(c, setting, persona, run.policy, ENOUGH)
-                    for run in c.runs[Cell(setting, SEEDED, persona)]
+                    for run in c.runs[MethodCell(setting, SEEDED, persona)]
                 )
 
 
@@ -95,7 +95,7 @@ def budget_policies(c: Choices, settings: tuple[str, ...], persona: str) -> dict
     found = {
         f"evolved, {setting}": run.policy
         for setting in settings
-        if (run := c.chosen_run(Cell(setting, SEEDED, persona)))
+        if (run := c.chosen_run(MethodCell(setting, SEEDED, persona)))
     }
     names = [LINE, SHIPPED, *([UTILITY] if SETTINGS[settings[0]].lists else []), PLAIN]
     texts = {what: c.reference(what, settings[0], persona) for what in names}
@@ -114,18 +114,18 @@ TRANSFERRED = "single"
 def transfers(c: Choices) -> Iterator[Probe]:
     """The chosen policy of each persona under the utility of each."""
     for theirs in c.settings.personas if TRANSFERRED in c.settings.chosen else ():
-        run = c.chosen_run(Cell(TRANSFERRED, SEEDED, theirs))
+        run = c.chosen_run(MethodCell(TRANSFERRED, SEEDED, theirs))
         if run is not None:
             yield from (c.probe(TRANSFERRED, persona, run.policy, HELD_OUT) for persona in c.settings.personas)
 
 
-Stage = Callable[[Path, Settings, Levels, Runner], bool]
+Stage = Callable[[Path, StudySettings, Levels, Runner], bool]
 
 
 def measuring(name: str, *wanted: Callable[[Choices], Iterator[Probe]]) -> Stage:
     """A stage that measures, one kind of probes after the other."""
 
-    def stage(folder: Path, settings: Settings, levels: Levels, runner: Runner) -> bool:
+    def stage(folder: Path, settings: StudySettings, levels: Levels, runner: Runner) -> bool:
         c = Choices.of(folder, settings, levels)
         return all(measure(folder, name, each(c), settings.seed, levels, runner) for each in wanted)
 

@@ -21,8 +21,8 @@ from persona_evo.studies.evolution.settings import (
     EVOLUTION,
     LONG,
     SEEDED,
-    Cell,
-    Settings,
+    MethodCell,
+    StudySettings,
     lines,
     spec_of,
     study_game,
@@ -37,7 +37,7 @@ COST = {"single": 10.0, "planner-300": 5.0, "planner-1000": 6.0, "casual": 60.0}
 """Milliseconds of a playthrough, about: what estimates of time begin with."""
 
 
-class Task(NamedTuple):
+class TrainingTask(NamedTuple):
     """A run of a method.
 
     Attributes:
@@ -50,7 +50,7 @@ class Task(NamedTuple):
         playthroughs: at most.
     """
 
-    cell: Cell
+    cell: MethodCell
     number: int
     line: str
     training: Training
@@ -59,7 +59,7 @@ class Task(NamedTuple):
     playthroughs: int
 
 
-def run(task: Task) -> dict[str, Any]:
+def run(task: TrainingTask) -> dict[str, Any]:
     """Do a run on one core (this is what workers do).
 
     Returns:
@@ -81,7 +81,7 @@ def run(task: Task) -> dict[str, Any]:
     }
 
 
-def add_long(folder: Path, settings: Settings, where: Path) -> None:
+def add_long(folder: Path, settings: StudySettings, where: Path) -> None:
     """Take the policies of long runs into the study, from files named SETTING-PERSONA.json.
 
     Raises:
@@ -113,7 +113,7 @@ def add_long(folder: Path, settings: Settings, where: Path) -> None:
             row_journal(folder / RUNS).append(
                 [
                     {
-                        **Cell(setting, LONG, persona)._asdict(),
+                        **MethodCell(setting, LONG, persona)._asdict(),
                         "run": 1,
                         "seed": policy.seed,
                         "playthroughs": 0,
@@ -131,7 +131,7 @@ def _turns(curve: Sequence[Point]) -> list[Point]:
     return [p for i, p in enumerate(points) if i in (0, len(points) - 1) or p.policy != points[i - 1].policy]
 
 
-def _trained(task: Task) -> Trained:
+def _trained(task: TrainingTask) -> Trained:
     with Workers(1) as alone:
         if task.cell.method in (SEEDED, EVOLUTION):
             return training.train(task.training, task.evolution, task.seed, task.playthroughs, alone)
@@ -140,11 +140,11 @@ def _trained(task: Task) -> Trained:
         return searchers.search(how, task.training, task.seed, task.playthroughs, alone)
 
 
-def tune_lines(folder: Path, settings: Settings, levels: Levels, runner: Runner) -> bool:
+def tune_lines(folder: Path, settings: StudySettings, levels: Levels, runner: Runner) -> bool:
     """Tune the numbers of all lines; those of a persona share the playthroughs of a run. Whether all is done."""
     tuned = tuned_lines(settings)
     wanted = [
-        (Cell(setting, LINE, persona), number, line)
+        (MethodCell(setting, LINE, persona), number, line)
         for setting in settings.chosen
         for persona in tuned
         for number, line in enumerate(tuned[persona], 1)
@@ -152,12 +152,12 @@ def tune_lines(folder: Path, settings: Settings, levels: Levels, runner: Runner)
     return _do("lines", folder / LINES, wanted, settings, levels, runner)
 
 
-def tuned_lines(settings: Settings) -> dict[str, tuple[str, ...]]:
+def tuned_lines(settings: StudySettings) -> dict[str, tuple[str, ...]]:
     """The lines of each persona whose numbers are tuned."""
     return {persona: lines()[1][persona][: settings.lines or None] for persona in settings.personas}
 
 
-def train(folder: Path, settings: Settings, levels: Levels, runner: Runner) -> bool:
+def train(folder: Path, settings: StudySettings, levels: Levels, runner: Runner) -> bool:
     """Do all runs of all cells; whether all are done."""
     cells = settings.cells()
     first = [cell for cell in cells if cell.method in (SEEDED, EVOLUTION)]
@@ -169,8 +169,8 @@ def train(folder: Path, settings: Settings, levels: Levels, runner: Runner) -> b
 def _do(
     stage: str,
     path: Path,
-    wanted: list[tuple[Cell, int, str]],
-    settings: Settings,
+    wanted: list[tuple[MethodCell, int, str]],
+    settings: StudySettings,
     levels: Levels,
     runner: Runner,
 ) -> bool:
@@ -186,7 +186,7 @@ def _do(
             made[where] = material(settings, levels, *where)
         shared = len(tuned_lines(settings)[cell.persona]) if line else 1
         playthroughs = settings.playthroughs[cell.setting] // shared
-        task = Task(
+        task = TrainingTask(
             cell, number, line, made[where], settings.evolving(cell), seed_of(settings, cell, number), playthroughs
         )
         name = f"{cell.setting}, {cell.method}, {cell.persona}, {number}"
@@ -194,13 +194,13 @@ def _do(
     return runner.run(stage, run, jobs, lambda row: journal.append([row]), len(wanted) - len(jobs))
 
 
-def material(settings: Settings, levels: Levels, setting: str, persona: str) -> Training:
+def material(settings: StudySettings, levels: Levels, setting: str, persona: str) -> Training:
     """Pools and fitness of a persona in a setting."""
     pool, validation = (levels.pool(persona, stream) for stream in (TRAINING, VALIDATION))
     who = load_persona(persona, study_game())
     return Training(spec_of(settings, setting, who, pool.levels), pool.best, validation, who.lists)
 
 
-def seed_of(settings: Settings, cell: Cell, number: int) -> int:
+def seed_of(settings: StudySettings, cell: MethodCell, number: int) -> int:
     """The seed of a run."""
     return derive(settings.seed, *cell, number) % 2**31

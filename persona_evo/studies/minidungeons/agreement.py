@@ -7,13 +7,24 @@ from collections.abc import Sequence
 
 from persona_evo.playtest.compare import ALPHA, p_shown
 from persona_evo.statistics import Correlation
-from persona_evo.studies.minidungeons.material import Material
+from persona_evo.studies.minidungeons.material import DungeonResults
 from persona_evo.studies.minidungeons.published import BASELINE, EVOLVED, Named
-from persona_evo.studies.minidungeons.results import NEAR, ROUNDING, Convergence, Difference, Pair, Score, sign, title
+from persona_evo.studies.minidungeons.results import (
+    NEAR,
+    ROUNDING,
+    Convergence,
+    Difference,
+    PersonaPair,
+    ScoreCell,
+    sign,
+    title,
+)
 from persona_evo.words import counted
 
 
-def agreement(m: Material, scores: Sequence[Score], cells: Sequence[Difference], pairs: Sequence[Pair]) -> list[str]:
+def agreement(
+    m: DungeonResults, scores: Sequence[ScoreCell], cells: Sequence[Difference], pairs: Sequence[PersonaPair]
+) -> list[str]:
     """Where the results agree with the publication, in sentences."""
     return [
         *_against_baseline(m, cells),
@@ -24,7 +35,7 @@ def agreement(m: Material, scores: Sequence[Score], cells: Sequence[Difference],
     ]
 
 
-def _against_baseline(m: Material, cells: Sequence[Difference]) -> list[str]:
+def _against_baseline(m: DungeonResults, cells: Sequence[Difference]) -> list[str]:
     found, same, decided = [], 0, 0
     for persona in m.personas:
         own = [c for c in cells if c.persona == persona.name and sign(c.paper)]
@@ -43,7 +54,7 @@ def _against_baseline(m: Material, cells: Sequence[Difference]) -> list[str]:
     return [start + "the paper have the same here (a direction is more maps above than below, or the reverse)", *found]
 
 
-def _between(m: Material, pairs: Sequence[Pair]) -> list[str]:
+def _between(m: DungeonResults, pairs: Sequence[PersonaPair]) -> list[str]:
     by_key = {(c.row.key, c.persona, c.other): c for c in pairs if c.kind == EVOLVED}
     same = opposite = undecided = 0
     names = [p.name for p in m.personas]
@@ -63,7 +74,7 @@ def _between(m: Material, pairs: Sequence[Pair]) -> list[str]:
     ]
 
 
-def _claims(m: Material, scores: Sequence[Score]) -> list[str]:
+def _claims(m: DungeonResults, scores: Sequence[ScoreCell]) -> list[str]:
     """Whether the persona that is about a measure has most of it, as it should."""
     found = []
     keys = {row.key: row for row in m.published.rows}
@@ -89,7 +100,7 @@ def _claims(m: Material, scores: Sequence[Score]) -> list[str]:
     return found
 
 
-def _limits(m: Material, scores: Sequence[Score]) -> list[str]:
+def _limits(m: DungeonResults, scores: Sequence[ScoreCell]) -> list[str]:
     words = []
     for persona in m.personas:
         own = {s.kind: s for s in scores if s.persona == persona.name and s.row.key == "utility"}
@@ -102,7 +113,7 @@ def _limits(m: Material, scores: Sequence[Score]) -> list[str]:
     return ["Mean utility against the limit: " + ", ".join(words)] if words else []
 
 
-def beaten(m: Material) -> list[str]:
+def beaten(m: DungeonResults) -> list[str]:
     """Playthroughs that are better than a limit that was proven, which must not be."""
     worst: dict[tuple[str, str], float] = {}
     for r in m.played.records:
@@ -116,7 +127,7 @@ def beaten(m: Material) -> list[str]:
     ]
 
 
-def convergence_words(m: Material, found: Sequence[Convergence]) -> list[str]:
+def convergence_words(m: DungeonResults, found: Sequence[Convergence]) -> list[str]:
     """The publication's remark on convergence, computed."""
     lines = [
         f"{title(m, c.persona)}: the best fitness stays within {NEAR:.0%} of its final {c.final:.3f} from generation "
@@ -133,7 +144,7 @@ def convergence_words(m: Material, found: Sequence[Convergence]) -> list[str]:
     return lines
 
 
-def correlation_words(m: Material, rows: Sequence[tuple[Named, Correlation]]) -> list[str]:
+def correlation_words(m: DungeonResults, rows: Sequence[tuple[Named, Correlation]]) -> list[str]:
     """The named correlations in sentences."""
     found = []
     for named, ours in rows:

@@ -46,8 +46,8 @@ from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.store import policies, runs
 from persona_evo.store.policies import Policy
 from persona_evo.studies.minidungeons import published as publications
-from persona_evo.studies.minidungeons.material import Crossed, Material
-from persona_evo.studies.minidungeons.settings import Settings, opened, training
+from persona_evo.studies.minidungeons.material import Crossed, DungeonResults
+from persona_evo.studies.minidungeons.settings import DungeonSettings, opened, training
 from persona_evo.studies.minidungeons.workload import Ledger
 from persona_evo.words import plural
 
@@ -73,7 +73,7 @@ class Course:
     def __init__(
         self,
         folder: Path,
-        settings: Settings,
+        settings: DungeonSettings,
         levels: Sequence[Level],
         *,
         jobs: int = 1,
@@ -90,7 +90,7 @@ class Course:
         self.end = None if seconds is None else time.monotonic() + seconds
         self.ledger = Ledger(self._parts(), tell)
 
-    def run(self, halfway: Callable[[Material], object] | None = None) -> Material:
+    def run(self, halfway: Callable[[DungeonResults], object] | None = None) -> DungeonResults:
         """Do what is not done yet.
 
         Args:
@@ -113,7 +113,7 @@ class Course:
                 material.crossed = self._cross(chosen)
         return material
 
-    def kept(self) -> Material:
+    def kept(self) -> DungeonResults:
         """What the folder holds by now, without the cross tables; nothing is evolved or played.
 
         Raises:
@@ -151,11 +151,11 @@ class Course:
         self,
         outcomes: dict[str, list[evolution.Outcome]],
         best: dict[str, evolution.Outcome],
-        played: batch.Results,
+        played: batch.BatchResults,
         bounds: dict[tuple[str, str], Bound],
-    ) -> Material:
+    ) -> DungeonResults:
         journals = {name: runs.read_journal(outcome.folder) for name, outcome in best.items()}
-        return Material(
+        return DungeonResults(
             self.folder,
             self.settings,
             self.published,
@@ -290,7 +290,7 @@ class Course:
 
     def _playtest(
         self, name: str, folder: str, players: Sequence[Player], trials: int, budget: Budget | None = None
-    ) -> batch.Results:
+    ) -> batch.BatchResults:
         _make_room(self.folder / RUNS / folder, players)
         tell = self.ledger.teller(name, fresh=not (self.folder / RUNS / folder).exists())
         played = batch.playtest(
@@ -312,7 +312,7 @@ class Course:
         self.ledger.close(name)
         return played
 
-    def _limits(self, search: bool, played: batch.Results) -> dict[tuple[str, str], Bound]:
+    def _limits(self, search: bool, played: batch.BatchResults) -> dict[tuple[str, str], Bound]:
         if not search:
             return publications.proven(self.published, self.game, self.personas)
         tell = self.ledger.teller("limits")

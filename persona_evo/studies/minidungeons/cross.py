@@ -11,7 +11,7 @@ from persona_evo.playtest.compare import ALPHA
 from persona_evo.playtest.metrics import UTILITY, estimate, levels_of, searches
 from persona_evo.playtest.records import Playthrough
 from persona_evo.statistics import student
-from persona_evo.studies.minidungeons.material import Crossed, Material
+from persona_evo.studies.minidungeons.material import Crossed, DungeonResults
 from persona_evo.studies.minidungeons.results import higher, title
 
 
@@ -29,7 +29,7 @@ def mean_utility(records: Sequence[Playthrough]) -> Interval:
     return estimate(UTILITY, records)
 
 
-def valued(m: Material) -> Matrix:
+def valued(m: DungeonResults) -> Matrix:
     """Playthroughs of evolved persona A (row) by the utility of B (column)."""
     cells = []
     for a in m.personas:
@@ -39,7 +39,7 @@ def valued(m: Material) -> Matrix:
     return Matrix(names, names, cells)
 
 
-def foreign(m: Material, crossed: Crossed) -> Matrix:
+def foreign(m: DungeonResults, crossed: Crossed) -> Matrix:
     """Mean utility of persona B (column), who searches with the policy evolved for A (row)."""
     names = [p.name for p in m.personas]
     means: dict[tuple[str, str], float] = {}
@@ -49,7 +49,7 @@ def foreign(m: Material, crossed: Crossed) -> Matrix:
     return Matrix(short, short, [[means[a, b] for b in names] for a in names])
 
 
-def transfer(m: Material, crossed: Crossed, persona: str) -> Matrix:
+def transfer(m: DungeonResults, crossed: Crossed, persona: str) -> Matrix:
     """Mean utility on a map (column) with the policy evolved on another (row)."""
     names = [level.name for level in m.levels]
     groups: dict[tuple[str, str], list[Playthrough]] = {}
@@ -58,7 +58,7 @@ def transfer(m: Material, crossed: Crossed, persona: str) -> Matrix:
     return Matrix(names, names, [[mean_utility(groups[a, b]).value for b in names] for a in names])
 
 
-def transfer_words(m: Material, matrices: dict[str, Matrix]) -> list[str]:
+def transfer_words(m: DungeonResults, matrices: dict[str, Matrix]) -> list[str]:
     """What policies of a single map are worth elsewhere."""
     found = []
     for persona, matrix in matrices.items():
@@ -74,7 +74,7 @@ def transfer_words(m: Material, matrices: dict[str, Matrix]) -> list[str]:
     return found
 
 
-def budgets(m: Material, crossed: Crossed) -> list[tuple[str, Interval, dict[int, Interval], dict[int, int]]]:
+def budgets(m: DungeonResults, crossed: Crossed) -> list[tuple[str, Interval, dict[int, Interval], dict[int, int]]]:
     """(persona, evolved at the budget, UCB1 at n times the budget, how evolved compares with that).
 
     The comparison is 1 where the evolved policy is significantly better, -1 where it is worse, else 0 (see `_better`).
@@ -109,7 +109,7 @@ def _better(a: Sequence[Playthrough], b: Sequence[Playthrough]) -> int:
     return 0 if test.p >= ALPHA else 1 if test.statistic > 0 else -1
 
 
-def budget_words(m: Material, crossed: Crossed) -> list[str]:
+def budget_words(m: DungeonResults, crossed: Crossed) -> list[str]:
     """How much search an evolved policy is worth."""
     found = []
     for persona, evolved, _, compared in budgets(m, crossed):

@@ -11,10 +11,10 @@ from persona_evo.playtest.records import Playthrough
 from persona_evo.report import charts, figures, plots, tile_counts
 from persona_evo.report.figures import Drawing
 from persona_evo.studies.minidungeons import results
-from persona_evo.studies.minidungeons.material import Material
+from persona_evo.studies.minidungeons.material import DungeonResults
 
 
-def drawings(m: Material) -> Iterator[Drawing]:
+def drawings(m: DungeonResults) -> Iterator[Drawing]:
     """Figure 3: objects; 4: metrics in two maps; 5 and 6: where the evolved personas go there; fitness of each."""
     yield Drawing(("figure3", "objects"), objects(m))
     groups = grouped(evolved_records(m))
@@ -32,20 +32,20 @@ def drawings(m: Material) -> Iterator[Drawing]:
         yield Drawing(("fitness", persona.name), fitness(m, persona))
 
 
-def objects(m: Material) -> charts.Plot:
+def objects(m: DungeonResults) -> charts.Plot:
     """How many objects of each kind there are in each level."""
     structure = results.structures(m)
     parts = [k for k in m.published.objects if all(k in s for s in structure.values())]
     return charts.stacked(list(structure), {k: [s[k] for s in structure.values()] for k in parts}, "objects")
 
 
-def fitness(m: Material, persona: Persona) -> charts.Plot:
+def fitness(m: DungeonResults, persona: Persona) -> charts.Plot:
     """The fitness of the evolution that was chosen, with the limit where it is known."""
     known = [m.bounds.get((level.name, persona.name)) for level in m.training]
     limit = fsum(b.utility for b in known if b) / len(known) if all(known) else None
     return plots.fitness(m.journals[persona.name], limit)
 
 
-def evolved_records(m: Material) -> list[Playthrough]:
+def evolved_records(m: DungeonResults) -> list[Playthrough]:
     """The playthroughs with the evolved policies."""
     return [r for r in m.played.records if r.player in m.evolved.values()]

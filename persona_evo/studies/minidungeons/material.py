@@ -13,7 +13,7 @@ from persona_evo.playtest import batch
 from persona_evo.playtest.metrics import Bound
 from persona_evo.store.policies import Policy
 from persona_evo.studies.minidungeons.published import Published
-from persona_evo.studies.minidungeons.settings import Settings
+from persona_evo.studies.minidungeons.settings import DungeonSettings
 
 
 @dataclass
@@ -25,15 +25,15 @@ class Crossed:
     more: times the budget -> playthroughs with UCB1.
     """
 
-    foreign: batch.Results
+    foreign: batch.BatchResults
     players: Mapping[str, tuple[str, str]]
-    transfer: dict[str, batch.Results] = field(default_factory=dict)
+    transfer: dict[str, batch.BatchResults] = field(default_factory=dict)
     sources: dict[str, str] = field(default_factory=dict)
-    more: dict[int, batch.Results] = field(default_factory=dict)
+    more: dict[int, batch.BatchResults] = field(default_factory=dict)
 
 
 @dataclass
-class Material:
+class DungeonResults:
     """All that was evolved and played.
 
     differing: why the levels are not the publication's maps, [] if they are. outcomes: of all evolutions by persona;
@@ -42,7 +42,7 @@ class Material:
     """
 
     folder: Path
-    settings: Settings
+    settings: DungeonSettings
     published: Published
     game: Game
     levels: list[Level]
@@ -53,7 +53,7 @@ class Material:
     best: dict[str, evolution.Outcome]
     journals: dict[str, list[dict[str, object]]]
     policies: dict[str, Policy]
-    played: batch.Results
+    played: batch.BatchResults
     bounds: dict[tuple[str, str], Bound]
     crossed: Crossed | None = None
 

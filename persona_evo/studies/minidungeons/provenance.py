@@ -12,14 +12,14 @@ from persona_evo.formula import parse
 from persona_evo.games.mapsets import shipped
 from persona_evo.search.tree_policy import UCB1_FORMULA
 from persona_evo.store.versions import versions
-from persona_evo.studies.minidungeons.material import Material
+from persona_evo.studies.minidungeons.material import DungeonResults
 from persona_evo.words import counted, listed
 
 FEW = 10
 """Playthroughs of a map below which tests show next to nothing."""
 
 
-def facts(m: Material) -> dict[str, str]:
+def facts(m: DungeonResults) -> dict[str, str]:
     """Seeds, budgets, versions."""
     s, e = m.settings, m.settings.evolution
     search = listed(s.search.to_dict())
@@ -57,7 +57,7 @@ def facts(m: Material) -> dict[str, str]:
     return found
 
 
-def _command(m: Material) -> Iterator[str]:
+def _command(m: DungeonResults) -> Iterator[str]:
     s = m.settings
     yield f"persona-evo reproduce {s.study} --protocol {s.protocol} --seed {s.seed} --runs {s.runs}"
     yield f"--trials {s.trials} --generations {s.evolution.generations} --population {s.evolution.population}"
@@ -69,18 +69,18 @@ def _command(m: Material) -> Iterator[str]:
         yield f"--levels {shlex.quote(_named(m))}"
 
 
-def _named(m: Material) -> str:
+def _named(m: DungeonResults) -> str:
     """What names the levels again: their file, or the folder that they lie in."""
     files = [Path(level.source) for level in m.levels]
     return str(files[0] if len(files) == 1 else files[0].parent)
 
 
-def _digests(m: Material) -> list[str]:
+def _digests(m: DungeonResults) -> list[str]:
     """The beginning of each level text's SHA-256."""
     return [hashlib.sha256(level.text.encode()).hexdigest()[:8] for level in m.levels]
 
 
-def reservations(m: Material) -> list[str]:
+def reservations(m: DungeonResults) -> list[str]:
     """What a reader has to know before citing a number."""
     said, s = [], m.settings
     if m.differing:
@@ -117,5 +117,5 @@ def reservations(m: Material) -> list[str]:
     return said
 
 
-def _cut_short(m: Material) -> list[Outcome]:
+def _cut_short(m: DungeonResults) -> list[Outcome]:
     return [o for p in m.personas for o in m.outcomes[p.name] if o.generations < m.settings.evolution.generations]

@@ -22,7 +22,7 @@ FOLDER = Path(__file__).parent
 
 
 @dataclass(frozen=True)
-class Row:
+class PublishedRow:
     """A row of the tables: its name there, a shorter one, the key of our measure, and whether low values are good."""
 
     name: str
@@ -64,7 +64,7 @@ class Published:
     compared: tuple[str, ...]
     converged: int
     printed: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[PublishedRow, ...]
     table2: Mapping[str, Mapping[str, Sequence[Sequence[float]]]]
     table3: Mapping[str, Sequence[Sequence[int]]]
     table4: Mapping[str, Mapping[str, Sequence[Sequence[int]]]]
@@ -110,7 +110,7 @@ def load(name: str) -> Published:
         compared=tuple(data["compared"]),
         converged=data["converged"],
         printed=tuple(data["printed"]),
-        rows=tuple(Row(**row) for row in data["measures"]),
+        rows=tuple(PublishedRow(**row) for row in data["measures"]),
         table2=data["table2"],
         table3=data["table3"],
         table4=data["table4"],

@@ -34,15 +34,15 @@ from persona_evo.report.pages import (
     Text,
 )
 from persona_evo.report.tables import Table
-from persona_evo.report.written import Report
+from persona_evo.report.written import WrittenReport
 from persona_evo.search.tree_policy import SEARCH_VARIABLES
 from persona_evo.store import policies, policy_library
 from persona_evo.studies.minidungeons import agreement, cross, results
 from persona_evo.studies.minidungeons import figures as study_figures
-from persona_evo.studies.minidungeons.material import Crossed, Material
+from persona_evo.studies.minidungeons.material import Crossed, DungeonResults
 from persona_evo.studies.minidungeons.provenance import facts, reservations
-from persona_evo.studies.minidungeons.published import BASELINE, EVOLVED, Row
-from persona_evo.studies.minidungeons.results import Difference, Pair, Score, title
+from persona_evo.studies.minidungeons.published import BASELINE, EVOLVED, PublishedRow
+from persona_evo.studies.minidungeons.results import Difference, PersonaPair, ScoreCell, title
 from persona_evo.words import counted
 
 NONE = "–"
@@ -78,7 +78,7 @@ class _Folder:
         return Svg(charts.save(chart, self.figure(name, ".svg")), caption)
 
 
-def write(material: Material, progress: Tell | None = None) -> Report:
+def write(material: DungeonResults, progress: Tell | None = None) -> WrittenReport:
     """Write the report into the reproduction's folder; files of the same names are written anew."""
     m = material
     for name in ("tables", "figures", "policies"):
@@ -114,10 +114,10 @@ def write(material: Material, progress: Tell | None = None) -> Report:
     pages.write(Document(f"Reproduction: {m.published.title}", under, parts), page)
     said = [two.render(), three.render(), "\n".join(words)]
     said[:0] = reservations(m)
-    return Report(page, "\n\n".join(said))
+    return WrittenReport(page, "\n\n".join(said))
 
 
-def table2(m: Material, scores: Sequence[Score]) -> Table:
+def table2(m: DungeonResults, scores: Sequence[ScoreCell]) -> Table:
     """Table II, each cell "paper | here | limit"."""
     rows: list[list[str]] = []
     names = [p.name for p in m.personas]
@@ -137,7 +137,7 @@ def table2(m: Material, scores: Sequence[Score]) -> Table:
     return Table(f"Average scores, {_setting(m)}", ["Metric", *_short(m)], rows, notes)
 
 
-def _score(s: Score) -> str:
+def _score(s: ScoreCell) -> str:
     paper = NONE if s.paper is None else f"{s.paper[0]:g} ± {s.paper[1]:g}"
     if s.limit is None:
         limit = NONE
@@ -147,7 +147,7 @@ def _score(s: Score) -> str:
     return f"{paper} | {_shown(s.row, s.here)} | {limit}"
 
 
-def _shown(row: Row, value: Interval) -> str:
+def _shown(row: PublishedRow, value: Interval) -> str:
     if row.key == "seconds":
         digits = 1 if value.value >= 10 else 3
     else:
@@ -155,7 +155,7 @@ def _shown(row: Row, value: Interval) -> str:
     return value.text(digits)
 
 
-def table3(m: Material, cells: Sequence[Difference]) -> Table:
+def table3(m: DungeonResults, cells: Sequence[Difference]) -> Table:
     """Table III, each cell "paper | here"."""
     by_key = {(c.row.key, c.persona): c for c in cells}
     rows = []
@@ -174,7 +174,7 @@ def table3(m: Material, cells: Sequence[Difference]) -> Table:
     return Table("Maps in which a metric is significantly higher", ["Metric", *heads], rows, [note])
 
 
-def table4(m: Material, pairs: Sequence[Pair], row: Row) -> Table:
+def table4(m: DungeonResults, pairs: Sequence[PersonaPair], row: PublishedRow) -> Table:
     """One block of table IV, each cell "paper | here"."""
     by_key = {(c.kind, c.persona, c.other): c for c in pairs if c.row.key == row.key}
     rows = []
@@ -191,7 +191,7 @@ def table4(m: Material, pairs: Sequence[Pair], row: Row) -> Table:
     return Table(row.name, ["", *heads], rows, [note + ("; ? not legible in the paper's text" if unknown else "")])
 
 
-def played_table(m: Material) -> Table:
+def played_table(m: DungeonResults) -> Table:
     """Wins, steps and times of every player."""
     rows = []
     for label in (p.label for p in m.played.players):
@@ -219,10 +219,10 @@ def played_table(m: Material) -> Table:
 
 def _tables(
     folder: _Folder,
-    m: Material,
-    scores: Sequence[Score],
+    m: DungeonResults,
+    scores: Sequence[ScoreCell],
     cells: Sequence[Difference],
-    pairs: Sequence[Pair],
+    pairs: Sequence[PersonaPair],
     shown: tuple[Table, Table, list[Table]],
 ) -> None:
     two, three, four = shown
@@ -288,7 +288,7 @@ def _tables(
     folder.csv("levels", _level_rows(m))
 
 
-def _level_rows(m: Material) -> Rows:
+def _level_rows(m: DungeonResults) -> Rows:
     """Every player in every level, measure by measure, with the limit of its persona's utility."""
     rows: Rows = []
     for (level, label), group in grouped(m.played.records).items():
@@ -311,7 +311,7 @@ def _level_rows(m: Material) -> Rows:
     return rows
 
 
-def _evolution(folder: _Folder, m: Material) -> Section:
+def _evolution(folder: _Folder, m: DungeonResults) -> Section:
     found, figures = [], []
     rows: Rows = []
     for persona in m.personas:
@@ -345,7 +345,7 @@ def _evolution(folder: _Folder, m: Material) -> Section:
     )
 
 
-def _runs_table(m: Material) -> Table:
+def _runs_table(m: DungeonResults) -> Table:
     rows = []
     for persona in m.personas:
         for n, outcome in enumerate(m.outcomes[persona.name], 1):
@@ -369,14 +369,14 @@ def _runs_table(m: Material) -> Table:
     return Table("Evolutionary runs", heads, rows, [note], frozenset({1, 5}))
 
 
-def _minutes(m: Material, folder: Path) -> str:
+def _minutes(m: DungeonResults, folder: Path) -> str:
     from persona_evo.store import runs
 
     seconds = {int(r["generation"]): float(r.get("timing", {}).get("seconds", 0)) for r in runs.read_journal(folder)}
     return f"{sum(seconds.values()) / 60:.1f}"
 
 
-def equations_table(m: Material) -> Table:
+def equations_table(m: DungeonResults) -> Table:
     """The simplified formulas beside the paper's."""
     rows = []
     for number, (persona, printed) in enumerate(zip(m.personas, m.published.printed, strict=True), 6):
@@ -398,7 +398,7 @@ def equations_table(m: Material) -> Table:
     return Table("Tree policies, simplified", head, rows, notes, left=frozenset({1, 2}))
 
 
-def _symbols(m: Material) -> Folded:
+def _symbols(m: DungeonResults) -> Folded:
     """What the formulas and columns name."""
     rows = [[metric.symbol, metric.name, metric.meaning] for metric in m.game.metrics]
     rows += [[name, "of the search", meaning] for name, meaning in SEARCH_VARIABLES.items()]
@@ -406,7 +406,7 @@ def _symbols(m: Material) -> Folded:
     return Folded("what the symbols mean", [table])
 
 
-def _levels(folder: _Folder, m: Material) -> Section:
+def _levels(folder: _Folder, m: DungeonResults) -> Section:
     structure = results.structures(m)
     folder.csv("structure", [{"level": name, **numbers} for name, numbers in structure.items()])
     named = results.named_correlations(m)
@@ -441,7 +441,7 @@ def _levels(folder: _Folder, m: Material) -> Section:
     )
 
 
-def _compared(folder: _Folder, m: Material) -> Section:
+def _compared(folder: _Folder, m: DungeonResults) -> Section:
     """Figures 4 to 6."""
     own = study_figures.evolved_records(m)
     summaries = summarise(own, m.game.metrics, m.bounds)
@@ -476,7 +476,7 @@ def _compared(folder: _Folder, m: Material) -> Section:
     return Section("compared", f"Personas in {' and '.join(chosen)}", parts, "Maps compared")
 
 
-def _cross(folder: _Folder, m: Material, crossed: Crossed) -> Section:
+def _cross(folder: _Folder, m: DungeonResults, crossed: Crossed) -> Section:
     valued, foreign = cross.valued(m), cross.foreign(m, crossed)
     transfers = {p.name: cross.transfer(m, crossed, p.name) for p in m.personas}
     shown: list[Table] = []
@@ -522,7 +522,7 @@ def _matrix(heading: str, matrix: cross.Matrix, note: str) -> Table:
     return Table(heading, ["", *matrix.columns], rows, [note])
 
 
-def _budgets(m: Material) -> Table:
+def _budgets(m: DungeonResults) -> Table:
     assert m.crossed is not None
     rows, times = [], [1, *m.crossed.more]
     sign = {1: " +", -1: " −", 0: ""}
@@ -535,9 +535,9 @@ def _budgets(m: Material) -> Table:
     return Table(f"What an evolved policy is worth in search, {each}", heads, rows, [note])
 
 
-def _setting(m: Material) -> str:
+def _setting(m: DungeonResults) -> str:
     return f"{counted(m.settings.trials, 'playthrough')} of each player in each of {counted(len(m.levels), 'level')}"
 
 
-def _short(m: Material) -> list[str]:
+def _short(m: DungeonResults) -> list[str]:
     return [p.short for p in m.personas]

@@ -14,7 +14,7 @@ from persona_evo.jobs.progress import Tell
 from persona_evo.studies.minidungeons import course
 from persona_evo.studies.minidungeons import published as publications
 from persona_evo.studies.minidungeons import settings as reproductions
-from persona_evo.studies.minidungeons.material import Material
+from persona_evo.studies.minidungeons.material import DungeonResults
 
 NAME = "minidungeons"
 
@@ -29,7 +29,7 @@ class PersonasReproduced(Reproduction):
         material: everything that was evolved and played.
     """
 
-    material: Material
+    material: DungeonResults
 
 
 def reproduce(
@@ -58,7 +58,7 @@ def reproduce(
         settings: quick, cross, seed, runs, trials, generations, population, iterations, playtest_iterations,
             bound_seconds (see `studies.minidungeons.settings`).
     """
-    chosen = reproductions.Settings.of(NAME, protocol, **settings)
+    chosen = reproductions.DungeonSettings.of(NAME, protocol, **settings)
     published = publications.load(NAME)
     loaded = reproductions.levels_for(published, registry.get(published.game), levels)
     target = reproductions.default_folder(NAME, protocol, levels, loaded, False) if folder is None else Path(folder)
@@ -81,7 +81,7 @@ def resume(
 
 def _reproduce(
     folder: Path,
-    settings: reproductions.Settings,
+    settings: reproductions.DungeonSettings,
     levels: Sequence[Level],
     jobs: int,
     backend: str,

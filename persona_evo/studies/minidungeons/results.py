@@ -19,13 +19,13 @@ from persona_evo.playtest.correlations import CorrelationRow, correlations
 from persona_evo.playtest.metrics import UTILITY, WIN_RATE, Measure, estimate, grouped
 from persona_evo.playtest.records import Playthrough
 from persona_evo.statistics import Correlation, pearson
-from persona_evo.studies.minidungeons.material import Material
-from persona_evo.studies.minidungeons.published import BASELINE, EVOLVED, Named, Row
+from persona_evo.studies.minidungeons.material import DungeonResults
+from persona_evo.studies.minidungeons.published import BASELINE, EVOLVED, Named, PublishedRow
 
 NEAR = 0.01
 """Fitness has converged from where it stays within this share of its final value."""
 
-MORE_ROWS = (Row("Utility", "Utility", "utility"), Row("Steps", "Steps", "steps", lower=True))
+MORE_ROWS = (PublishedRow("Utility", "Utility", "utility"), PublishedRow("Steps", "Steps", "steps", lower=True))
 """Rows of table II that the publication does not have."""
 
 ROUNDING = 1e-4
@@ -33,14 +33,14 @@ ROUNDING = 1e-4
 
 
 @dataclass(frozen=True)
-class Score:
+class ScoreCell:
     """A cell of table II. paper: mean and half its interval; limit: at the end of the best plan; None: not known.
 
     Shares are in percent.
     """
 
     kind: str
-    row: Row
+    row: PublishedRow
     persona: str
     paper: tuple[float, float] | None
     here: Interval
@@ -52,7 +52,7 @@ class Score:
 class Difference:
     """A cell of table III: levels (of `levels`) in which the evolved persona is higher, and in which it is lower."""
 
-    row: Row
+    row: PublishedRow
     persona: str
     paper: tuple[int, int]
     here: tuple[int, int]
@@ -60,11 +60,11 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Pair:
+class PersonaPair:
     """A cell of table IV: levels in which the persona is higher than the other one; None: not known."""
 
     kind: str
-    row: Row
+    row: PublishedRow
     persona: str
     other: str
     paper: int | None
@@ -110,12 +110,12 @@ def mean_of(records: Sequence[Playthrough], key: str) -> Interval:
     return mean_interval([value_of(key)(r) for r in records])
 
 
-def players(m: Material, kind: str) -> Mapping[str, str]:
+def players(m: DungeonResults, kind: str) -> Mapping[str, str]:
     """Persona -> label of its player of a kind."""
     return m.evolved if kind == EVOLVED else m.baseline
 
 
-def table2(m: Material) -> list[Score]:
+def table2(m: DungeonResults) -> list[ScoreCell]:
     """Means over all playthroughs, kind by kind and row by row."""
     found = []
     for kind in (EVOLVED, BASELINE):
@@ -129,11 +129,11 @@ def table2(m: Material) -> list[Score]:
                 scaled = None if limit is None else factor * limit
                 v = mean_of(own[persona.name], row.key)
                 here = Interval(factor * v.value, factor * v.low, factor * v.high, v.n, v.note)
-                found.append(Score(kind, row, persona.name, paper, here, scaled, proven))
+                found.append(ScoreCell(kind, row, persona.name, paper, here, scaled, proven))
     return found
 
 
-def limit_of(m: Material, persona: str, key: str) -> tuple[float | None, bool]:
+def limit_of(m: DungeonResults, persona: str, key: str) -> tuple[float | None, bool]:
     """(mean over levels of a measure at the end of the best plan, all of them are proven), where it is known and the
     persona is about it."""
     bounds = [m.bounds.get((level.name, persona)) for level in m.levels]
@@ -151,7 +151,7 @@ def limit_of(m: Material, persona: str, key: str) -> tuple[float | None, bool]:
     return fsum(values) / len(values), all(b.proven for b in known)
 
 
-def table3(m: Material) -> list[Difference]:
+def table3(m: DungeonResults) -> list[Difference]:
     """Evolved against baseline, map by map."""
     groups = grouped(m.played.records)
     found = []
@@ -166,7 +166,7 @@ def table3(m: Material) -> list[Difference]:
     return found
 
 
-def table4(m: Material) -> list[Pair]:
+def table4(m: DungeonResults) -> list[PersonaPair]:
     """Every persona against every other of its kind, map by map."""
     groups = grouped(m.played.records)
     found = []
@@ -180,11 +180,11 @@ def table4(m: Material) -> list[Pair]:
                         count = sum(higher(groups[v.name, a], groups[v.name, b], row.key) == 1 for v in m.levels)
                         paper = m.published.table4[kind][row.key][i][k]
                         known = None if paper < 0 else paper
-                        found.append(Pair(kind, row, persona.name, other.name, known, count))
+                        found.append(PersonaPair(kind, row, persona.name, other.name, known, count))
     return found
 
 
-def differences(m: Material) -> dict[str, int]:
+def differences(m: DungeonResults) -> dict[str, int]:
     """Level -> significant differences between the evolved personas, over all pairs and rows of table IV."""
     groups = grouped(m.played.records)
     labels = list(m.evolved.values())
@@ -197,7 +197,7 @@ def differences(m: Material) -> dict[str, int]:
     }
 
 
-def compared(m: Material) -> tuple[str, ...]:
+def compared(m: DungeonResults) -> tuple[str, ...]:
     """The maps of figures 4 to 6: the publication's, or those with the most and the fewest differences."""
     if not m.differing:
         return m.published.compared
@@ -227,7 +227,7 @@ def convergence(persona: str, rows: Sequence[Mapping[str, object]]) -> Convergen
     return Convergence(persona, first, len(best), final)
 
 
-def named_correlations(m: Material) -> list[tuple[Named, Correlation]]:
+def named_correlations(m: DungeonResults) -> list[tuple[Named, Correlation]]:
     """The correlations that the publication names, and ours; levels without the number are left out."""
     groups = grouped(m.played.records)
     structure = structures(m)
@@ -244,7 +244,7 @@ def named_correlations(m: Material) -> list[tuple[Named, Correlation]]:
     return found
 
 
-def all_correlations(m: Material) -> list[CorrelationRow]:
+def all_correlations(m: DungeonResults) -> list[CorrelationRow]:
     """All numbers of the structure against win rate, steps, time and core priority of the evolved personas."""
     labels = set(m.evolved.values())
     records = [r for r in m.played.records if r.player in labels]
@@ -255,7 +255,7 @@ def all_correlations(m: Material) -> list[CorrelationRow]:
     return correlations(known, records, m.game.metrics, results)
 
 
-def structures(m: Material) -> dict[str, dict[str, float]]:
+def structures(m: DungeonResults) -> dict[str, dict[str, float]]:
     """The structure of each level."""
     assert m.game.structure is not None
     return {level.name: m.game.structure(level) for level in m.levels}
@@ -266,6 +266,6 @@ def sign(pair: tuple[float, float]) -> int:
     return (pair[0] > pair[1]) - (pair[0] < pair[1])
 
 
-def title(m: Material, persona: str) -> str:
+def title(m: DungeonResults, persona: str) -> str:
     """A persona's name for people."""
     return next((p.title or p.name for p in m.personas if p.name == persona), persona)

@@ -37,7 +37,7 @@ class Cross:
 
 
 @dataclass(frozen=True)
-class Settings:
+class DungeonSettings:
     """A reproduction.
 
     study: name of the publication. protocol: preset of the evolution, which also decides the rules of its
@@ -88,7 +88,7 @@ class Settings:
         iterations: int | None = None,
         playtest_iterations: int | None = None,
         bound_seconds: float | None = None,
-    ) -> Settings:
+    ) -> DungeonSettings:
         """The settings of a protocol, or with `quick` of a first look at it; what is given replaces single values.
 
         Raises:
@@ -159,7 +159,7 @@ class Settings:
         return values
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Settings:
+    def from_dict(cls, values: Mapping[str, Any]) -> DungeonSettings:
         """The inverse of `to_dict` (KeyError and TypeError for what does not belong there)."""
         plain = dict(values)
         plain["evolution"] = EvolutionSettings.from_dict(plain["evolution"])
@@ -252,13 +252,13 @@ def _holds(folder: Path, levels: Sequence[Level]) -> bool:
     return known == [(level.name, level.text) for level in levels]
 
 
-def opened(folder: Path, settings: Settings, game: Game, levels: Sequence[Level]) -> JobFolder:
+def opened(folder: Path, settings: DungeonSettings, game: Game, levels: Sequence[Level]) -> JobFolder:
     """Make or resume the folder of a reproduction, and lock it (see `keeping.opened`)."""
     texts = [LevelText.of(v).to_dict() for v in levels]
     return keeping.opened(folder, settings.study, {"game_version": game.version, **settings.to_dict(), "levels": texts})
 
 
-def reopen(folder: Path) -> tuple[Settings, list[Level]]:
+def reopen(folder: Path) -> tuple[DungeonSettings, list[Level]]:
     """What a folder is for.
 
     Raises:
@@ -268,7 +268,7 @@ def reopen(folder: Path) -> tuple[Settings, list[Level]]:
     data, path = r.data, r.source
     try:
         rest = {k: v for k, v in data.items() if k not in ("schema", "game_version", "levels")}
-        settings = Settings.from_dict(rest)
+        settings = DungeonSettings.from_dict(rest)
         game = registry.get(load_published(settings.study).game)
         version = data["game_version"]
         rows = [(v["text"], v["name"], v["source"], dict(v["options"])) for v in data["levels"]]

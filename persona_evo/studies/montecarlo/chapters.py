@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 
 from persona_evo.experiments import job as course
 from persona_evo.experiments.design import Experiment
-from persona_evo.experiments.files import Reader
-from persona_evo.experiments.job import Results
-from persona_evo.experiments.results import SIGNIFICANT, Comparison, comparisons, p_words
+from persona_evo.experiments.files import ExperimentReader
+from persona_evo.experiments.job import ExperimentResults
+from persona_evo.experiments.results import SIGNIFICANT, CellComparison, comparisons, p_words
 from persona_evo.jobs.progress import Progress, Tell
 from persona_evo.seeds import derive
 from persona_evo.studies import keeping
@@ -74,7 +74,7 @@ class Thesis:
 
 
 @dataclass(frozen=True)
-class Settings:
+class ThesisSettings:
     """How much is searched."""
 
     replicates: int
@@ -82,14 +82,14 @@ class Settings:
     seed: int
 
 
-class Verdict(NamedTuple):
+class ThesisVerdict(NamedTuple):
     """What the thesis says, what comes out here, and how they go together: AGREES, WEAK, NONE, DIFFERS, ALIKE, UNLIKE.
 
     comparison: with `said.a` first.
     """
 
     said: Said
-    comparison: Comparison
+    comparison: CellComparison
     kind: str
 
     @property
@@ -110,13 +110,13 @@ class Verdict(NamedTuple):
 
 
 @dataclass
-class Material:
+class ThesisSearches:
     """All that was searched."""
 
     folder: Path
-    settings: Settings
+    settings: ThesisSettings
     thesis: Thesis
-    results: dict[str, Results]
+    results: dict[str, ExperimentResults]
 
     @property
     def complete(self) -> bool:
@@ -137,7 +137,7 @@ def load() -> Thesis:
 def _chapter(text: str, row: Mapping[str, Any], data: Mapping[str, Any]) -> Chapter:
     plain = {k: v for k, v in row.items() if k not in ("name", "figure", "published")}
     values = {"replicates": data["replicates"], "rollouts": data["rollouts"], **plain}
-    experiment = Reader(text, str(FILE), values, FILE.parent).experiment(row["name"])
+    experiment = ExperimentReader(text, str(FILE), values, FILE.parent).experiment(row["name"])
     said = []
     for one in row["published"]:
         a, b = one["same"] if "same" in one else (one["higher"], one["lower"])
@@ -147,20 +147,20 @@ def _chapter(text: str, row: Mapping[str, Any], data: Mapping[str, Any]) -> Chap
 
 def settings_of(
     quick: bool = False, replicates: int | None = None, rollouts: int | None = None, seed: int = 1
-) -> Settings:
+) -> ThesisSettings:
     """What is searched by default, or with `quick` for a first look; what is given replaces single numbers."""
     usual = QUICK if quick else USUAL
-    return Settings(replicates or usual[0], rollouts or usual[1], seed)
+    return ThesisSettings(replicates or usual[0], rollouts or usual[1], seed)
 
 
-def conduct(folder: Path, settings: Settings, *, jobs: int = 1, progress: Tell | None = None) -> Material:
+def conduct(folder: Path, settings: ThesisSettings, *, jobs: int = 1, progress: Tell | None = None) -> ThesisSearches:
     """Make all searches that are not there yet; what Ctrl-C leaves is not complete.
 
     Raises:
         RunError: the folder is for something else, damaged, or in use.
     """
     thesis = load()
-    material = Material(folder, settings, thesis, {})
+    material = ThesisSearches(folder, settings, thesis, {})
     with keeping.opened(folder, STUDY, dataclasses.asdict(settings)):
         for number, chapter in enumerate(thesis.chapters, 1):
             experiment = chapter.experiment.smaller(settings.replicates, settings.rollouts)
@@ -178,36 +178,36 @@ def conduct(folder: Path, settings: Settings, *, jobs: int = 1, progress: Tell |
     return material
 
 
-def reopen(folder: Path) -> Settings:
+def reopen(folder: Path) -> ThesisSettings:
     """What a folder is for.
 
     Raises:
         RunError: it is not the folder of such a reproduction, or its file is damaged.
     """
     r = keeping.reopened(folder, STUDY)
-    return Settings(r.whole("replicates"), r.whole("rollouts"), r.whole("seed"))
+    return ThesisSettings(r.whole("replicates"), r.whole("rollouts"), r.whole("seed"))
 
 
-def verdicts(chapter: Chapter, results: Results) -> list[Verdict]:
+def verdicts(chapter: Chapter, results: ExperimentResults) -> list[ThesisVerdict]:
     """What the thesis says of an experiment's combinations and what comes out here."""
     found = comparisons(results)
     return [_verdict(said, _between(found, said)) for said in chapter.said]
 
 
-def _between(found: Sequence[Comparison], said: Said) -> Comparison:
+def _between(found: Sequence[CellComparison], said: Said) -> CellComparison:
     for c in found:
         if (c.a, c.b) == (said.a, said.b):
             return c
         if (c.b, c.a) == (said.a, said.b):
-            return Comparison(c.b, c.a, 1 - c.share, c.test, c.corrected)
+            return CellComparison(c.b, c.a, 1 - c.share, c.test, c.corrected)
     raise ValueError(f"nothing was searched for {said.words}")
 
 
-def _verdict(said: Said, c: Comparison) -> Verdict:
+def _verdict(said: Said, c: CellComparison) -> ThesisVerdict:
     clear = c.test.p < SIGNIFICANT
     if said.different:
         right = c.share > 0.5
         kind = (AGREES if right else DIFFERS) if clear else WEAK if right else NONE
     else:
         kind = UNLIKE if clear else ALIKE
-    return Verdict(said, c, kind)
+    return ThesisVerdict(said, c, kind)

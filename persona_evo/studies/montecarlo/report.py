@@ -16,20 +16,20 @@ from persona_evo.experiments.results import CORRECTION, comparisons, p_words, su
 from persona_evo.report import csv_rows, experiment, pages
 from persona_evo.report.pages import Document, Facts, Lines, Section, Styled
 from persona_evo.report.tables import Table
-from persona_evo.report.written import Report
+from persona_evo.report.written import WrittenReport
 from persona_evo.studies.montecarlo import chapters as study
-from persona_evo.studies.montecarlo.chapters import AGREES, ALIKE, Chapter, Material, Verdict
+from persona_evo.studies.montecarlo.chapters import AGREES, ALIKE, Chapter, ThesisSearches, ThesisVerdict
 from persona_evo.words import counted
 
 NONE = "–"
 
 
-def write(material: Material, progress: Callable[[str], None] | None = None) -> Report:
+def write(material: ThesisSearches, progress: Callable[[str], None] | None = None) -> WrittenReport:
     """Write the report into the reproduction's folder; files of the same names are written anew."""
     folder = material.folder
     for name in ("figures", "tables"):
         (folder / name).mkdir(exist_ok=True)
-    found: dict[str, list[Verdict]] = {}
+    found: dict[str, list[ThesisVerdict]] = {}
     parts = []
     for chapter in material.thesis.chapters:
         name = chapter.experiment.name
@@ -51,10 +51,10 @@ def write(material: Material, progress: Callable[[str], None] | None = None) -> 
     title = f"Reproduction: {material.thesis.title}"
     pages.write(Document(title, under, [first, *parts, made]), page)
     words = [v.words() for verdicts in found.values() for v in verdicts if v.kind not in (AGREES, ALIKE)]
-    return Report(page, "\n\n".join([table.render(), "\n".join(standing), "\n".join(words)]).strip())
+    return WrittenReport(page, "\n\n".join([table.render(), "\n".join(standing), "\n".join(words)]).strip())
 
 
-def agreement_table(material: Material, found: dict[str, list[Verdict]]) -> Table:
+def agreement_table(material: ThesisSearches, found: dict[str, list[ThesisVerdict]]) -> Table:
     """A row for each pair of which the thesis says something."""
     rows = []
     for chapter in material.thesis.chapters:
@@ -79,7 +79,7 @@ def agreement_table(material: Material, found: dict[str, list[Verdict]]) -> Tabl
     return Table("thesis | here", heads, rows, notes, left=frozenset((0, 1, 2, 4)))
 
 
-def summary_words(material: Material, found: dict[str, list[Verdict]]) -> list[str]:
+def summary_words(material: ThesisSearches, found: dict[str, list[ThesisVerdict]]) -> list[str]:
     """How many pairs come out as in the thesis, and what was done otherwise than there."""
     every = [v for verdicts in found.values() for v in verdicts]
     kinds = [v.kind for v in every]
@@ -101,7 +101,7 @@ def summary_words(material: Material, found: dict[str, list[Verdict]]) -> list[s
     return lines
 
 
-def _section(material: Material, chapter: Chapter, verdicts: list[Verdict], folder: Path) -> Section:
+def _section(material: ThesisSearches, chapter: Chapter, verdicts: list[ThesisVerdict], folder: Path) -> Section:
     name = chapter.experiment.name
     results = material.results[name]
     picture = experiment.growth_figure(results, folder / "figures", f"{name}-")
@@ -120,7 +120,7 @@ def _section(material: Material, chapter: Chapter, verdicts: list[Verdict], fold
     )
 
 
-def _csv(material: Material, found: dict[str, list[Verdict]], path: Path) -> None:
+def _csv(material: ThesisSearches, found: dict[str, list[ThesisVerdict]], path: Path) -> None:
     rows = []
     for chapter in material.thesis.chapters:
         for v in found[chapter.experiment.name]:
@@ -142,7 +142,7 @@ def _csv(material: Material, found: dict[str, list[Verdict]], path: Path) -> Non
     csv_rows.write_csv(path, rows)
 
 
-def _facts(material: Material) -> dict[str, str]:
+def _facts(material: ThesisSearches) -> dict[str, str]:
     from persona_evo.store.versions import versions
 
     s = material.settings

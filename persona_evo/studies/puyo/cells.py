@@ -29,7 +29,7 @@ NAMES = {
 }
 
 
-class Claim(NamedTuple):
+class PuyoClaim(NamedTuple):
     """A sentence of the publication on one of its figures."""
 
     key: str
@@ -37,23 +37,23 @@ class Claim(NamedTuple):
     says: str
 
 
-class Study(NamedTuple):
+class PuyoPublication(NamedTuple):
     """The publication: its title, where it appeared, what it says."""
 
     title: str
     source: str
-    claims: tuple[Claim, ...]
+    claims: tuple[PuyoClaim, ...]
 
 
 @cache
-def study() -> Study:
+def study() -> PuyoPublication:
     """What stands in the file beside this module."""
     data = tomllib.loads(Path(__file__).with_name("puyo.toml").read_text(encoding="utf-8"))
-    return Study(data["title"], data["source"], tuple(Claim(**claim) for claim in data["claims"]))
+    return PuyoPublication(data["title"], data["source"], tuple(PuyoClaim(**claim) for claim in data["claims"]))
 
 
 @dataclass(frozen=True)
-class Settings:
+class PuyoSettings:
     """A reproduction.
 
     games: starting positions. drops: of a game. clocks: drops that a search may make for each free row, the first being
@@ -95,7 +95,7 @@ class Settings:
             )
 
     @classmethod
-    def of(cls, *, quick: bool = False, clock: int | None = None, **given: int | None) -> Settings:
+    def of(cls, *, quick: bool = False, clock: int | None = None, **given: int | None) -> PuyoSettings:
         """The usual settings or those of a first look; what is given replaces single values."""
         small: dict[str, Any] = {
             "games": 3,
@@ -137,7 +137,7 @@ class Settings:
         )
 
 
-class Cell(NamedTuple):
+class PuyoCell(NamedTuple):
     """One way to search. limit: drops for each free row (`clock`), playouts a move (`playouts`), iterations of one plan
     for a whole level of the set test (`planned`, any depth), or "" for no end.
 
@@ -163,16 +163,16 @@ class Cell(NamedTuple):
         return f"{self.method} {self.depth}, {self.budget}{who}"
 
 
-def cells(s: Settings) -> list[Cell]:
+def cells(s: PuyoSettings) -> list[PuyoCell]:
     """Every way to search, each once."""
-    found = [Cell(EXHAUSTIVE, d) for d in (1, 2, 3)]
+    found = [PuyoCell(EXHAUSTIVE, d) for d in (1, 2, 3)]
     for clock in s.clocks:
         depths = (1, 2, 3) if clock == s.clock else (3,)
-        found += [Cell(m, d, "clock", clock) for m in (BFS, DFS, RANDOM) for d in depths]
+        found += [PuyoCell(m, d, "clock", clock) for m in (BFS, DFS, RANDOM) for d in depths]
         first = 1 if clock == s.clock else 3
-        found += [Cell(FLAT, d, "clock", clock) for d in range(first, s.deepest + 1)]
-    found += [Cell(FLAT, d, "playouts", n) for n in s.playouts for d in range(3, s.deepest + 1)]
-    found += [Cell(UCB1, d, "playouts", max(s.playouts)) for d in range(3, s.deepest + 1)]
-    found += [Cell(m, s.compared_depth, "playouts", s.compared, s.persona) for m in (FLAT, UCB1, EVOLVED)]
-    found += [Cell(m, 0, PLANNED, s.iterations, s.persona) for m in (FLAT, UCB1, EVOLVED)]
+        found += [PuyoCell(FLAT, d, "clock", clock) for d in range(first, s.deepest + 1)]
+    found += [PuyoCell(FLAT, d, "playouts", n) for n in s.playouts for d in range(3, s.deepest + 1)]
+    found += [PuyoCell(UCB1, d, "playouts", max(s.playouts)) for d in range(3, s.deepest + 1)]
+    found += [PuyoCell(m, s.compared_depth, "playouts", s.compared, s.persona) for m in (FLAT, UCB1, EVOLVED)]
+    found += [PuyoCell(m, 0, PLANNED, s.iterations, s.persona) for m in (FLAT, UCB1, EVOLVED)]
     return list(dict.fromkeys(found))

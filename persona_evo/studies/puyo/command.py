@@ -44,13 +44,13 @@ def run(args: argparse.Namespace) -> int:
     from persona_evo.studies.keeping import usual_folder
     from persona_evo.studies.puyo import games as puyo
     from persona_evo.studies.puyo import report
-    from persona_evo.studies.puyo.cells import Settings
+    from persona_evo.studies.puyo.cells import PuyoSettings
 
     if args.resume is not None:
         folder, settings = args.resume, puyo.reopen(args.resume)
     else:
         given = {name: getattr(args, name) for name in FROZEN}
-        settings = Settings.of(quick=args.quick, seed=args.seed, **given)
+        settings = PuyoSettings.of(quick=args.quick, seed=args.seed, **given)
         folder = args.out or usual_folder("puyo", "quick" * args.quick)
         note(f"reproducing puyo, seed {settings.seed}, into {folder}")
     line = StatusLine()

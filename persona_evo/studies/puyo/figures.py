@@ -18,12 +18,12 @@ from persona_evo.studies.puyo.cells import (
     cells,
     study,
 )
-from persona_evo.studies.puyo.games import Material, Played
+from persona_evo.studies.puyo.games import PuyoGame, PuyoGames
 from persona_evo.studies.puyo.numbers import budgets, marks, mean_final, span_csv, spans
 from persona_evo.words import counted
 
 
-def figures(m: Material, progress: Callable[[str], None] | None) -> list[Section]:
+def figures(m: PuyoGames, progress: Callable[[str], None] | None) -> list[Section]:
     clock, sections = m.settings.clock, dict[int, Section]()
     under = f"{counted(clock, 'drop')} for each free row"
     for number, games, what in (
@@ -84,7 +84,7 @@ def figures(m: Material, progress: Callable[[str], None] | None) -> list[Section
     return [sections[number] for number in sorted(sections)]
 
 
-def _four(m: Material, clock: int) -> Mapping[str, list[Played]]:
+def _four(m: PuyoGames, clock: int) -> Mapping[str, list[PuyoGame]]:
     return {EXHAUSTIVE: m.of(EXHAUSTIVE, 3)} | {k: m.of(k, 3, "clock", clock) for k in (BFS, RANDOM, FLAT, DFS)}
 
 
@@ -94,24 +94,24 @@ def _figure(number: int, drawn: Sequence[Svg | None]) -> Section:
     return Section(f"figure{number}", f"Figure {number}", [says, Gallery("chart", [d for d in drawn if d])])
 
 
-def _chart(m: Material, name: str, chart: charts.Chart, caption: str) -> Svg:
+def _chart(m: PuyoGames, name: str, chart: charts.Chart, caption: str) -> Svg:
     return Svg(charts.save(chart, m.folder / "figures" / f"{name}.svg"), caption)
 
 
-def budget_picture(m: Material) -> Svg:
+def budget_picture(m: PuyoGames) -> Svg:
     deep = list(range(3, m.settings.deepest + 1))
     lines = {c.budget: [mean_final(m.of(FLAT, d, c.kind, c.limit)) for d in deep] for c in budgets(m)}
     chart = plots.curves(deep, lines, "depth limit", "mean score at the end")
     return _chart(m, "budgets", chart, "Monte Carlo search: score against depth, by budget of a move")
 
 
-def best_game(m: Material) -> Played:
+def best_game(m: PuyoGames) -> PuyoGame:
     """The game with the longest chain, of those the one with the most points."""
     played = (p for c in cells(m.settings) if c.kind != PLANNED for p in m.played[c.name])
     return max(played, key=lambda p: (p.longest, p.final))
 
 
-def best(m: Material, progress: Callable[[str], None] | None) -> Section:
+def best(m: PuyoGames, progress: Callable[[str], None] | None) -> Section:
     """The game with the longest chain as a replay, and its field just before that chain."""
     if progress is not None:
         progress("the best game")

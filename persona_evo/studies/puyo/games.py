@@ -47,8 +47,8 @@ from persona_evo.studies.puyo.cells import (
     FLAT,
     PLANNED,
     UCB1,
-    Cell,
-    Settings,
+    PuyoCell,
+    PuyoSettings,
     cells,
 )
 
@@ -63,7 +63,7 @@ TRIALS = 5
 
 
 @dataclass(frozen=True)
-class Played:
+class PuyoGame:
     """One game. scores: after every tenth drop that was made, and after the last one. longest: links of its longest
     chain, set off by drop number `at` (from 1). value: the persona's utility at the end, the score where there is none.
     """
@@ -88,9 +88,9 @@ class Played:
         return self.scores[-1]
 
 
-def _played(row: Row, place: Place) -> Played:
+def _played(row: Row, place: Place) -> PuyoGame:
     try:
-        return Played(**{**row, "scores": tuple(row["scores"])})
+        return PuyoGame(**{**row, "scores": tuple(row["scores"])})
     except (TypeError, KeyError) as e:
         raise RunError(
             "a game cannot be read",
@@ -101,7 +101,7 @@ def _played(row: Row, place: Place) -> Played:
         ) from e
 
 
-LINES: LineFormat[Played] = LineFormat(
+LINES: LineFormat[PuyoGame] = LineFormat(
     "game",
     lambda played: compact(dataclasses.asdict(played)),
     _played,
@@ -111,27 +111,27 @@ LINES: LineFormat[Played] = LineFormat(
 
 
 @dataclass
-class Material:
+class PuyoGames:
     """All games by the cell's name, and the policy that was evolved. levels: starting positions; tests: to plan."""
 
     folder: Path
-    settings: Settings
+    settings: PuyoSettings
     game: Game
     levels: list[Level]
     tests: list[Level]
     persona: Persona
     policy: Policy
     journal: list[dict[str, Any]]
-    played: dict[str, list[Played]] = field(default_factory=dict)
+    played: dict[str, list[PuyoGame]] = field(default_factory=dict)
 
-    def of(self, method: str, depth: int, kind: str = "", limit: int = 0, persona: str = "") -> list[Played]:
+    def of(self, method: str, depth: int, kind: str = "", limit: int = 0, persona: str = "") -> list[PuyoGame]:
         """The games of a cell, [] where it was not played."""
-        return self.played.get(Cell(method, depth, kind, limit, persona).name, [])
+        return self.played.get(PuyoCell(method, depth, kind, limit, persona).name, [])
 
 
 def run(
-    folder: Path, settings: Settings, *, jobs: int = 1, backend: str = "loky", tell: Tell | None = None
-) -> Material:
+    folder: Path, settings: PuyoSettings, *, jobs: int = 1, backend: str = "loky", tell: Tell | None = None
+) -> PuyoGames:
     """Do what is not done yet.
 
     Raises:
@@ -148,7 +148,7 @@ def run(
         from persona_evo.store import runs
 
         tests = mapsets.resolve(game, ["test"])
-        material = Material(folder, settings, game, levels, tests, persona, policy, runs.read_journal(outcome.folder))
+        material = PuyoGames(folder, settings, game, levels, tests, persona, policy, runs.read_journal(outcome.folder))
         games = Journal(folder / GAMES, LINES)
         known = {LINES.key(played): played for played in games.read()}
         many = {PLANNED: TRIALS * len(tests)}
@@ -164,7 +164,7 @@ def run(
     return material
 
 
-def play(m: Material, cell: Cell, number: int) -> Played:
+def play(m: PuyoGames, cell: PuyoCell, number: int) -> PuyoGame:
     """One game of a cell on a starting position."""
     game, s = m.game, m.settings
     goal = m.persona.utility if cell.persona else parse(SCORE, game.symbols)
@@ -184,7 +184,7 @@ def play(m: Material, cell: Cell, number: int) -> Played:
     return record(game, level, cell.name, number, done.actions, goal if cell.persona else None)
 
 
-def allowance(cell: Cell) -> Allowance:
+def allowance(cell: PuyoCell) -> Allowance:
     """The budget of a cell."""
     if cell.kind == "playouts":
         return Allowance(playouts=cell.limit)
@@ -195,7 +195,7 @@ def allowance(cell: Cell) -> Allowance:
     return Allowance()
 
 
-def _planned(m: Material, cell: Cell, level: Level, seed: int) -> tuple[int, ...]:
+def _planned(m: PuyoGames, cell: PuyoCell, level: Level, seed: int) -> tuple[int, ...]:
     """One plan of a whole level; flat Monte Carlo has as many games as tree search has iterations."""
     if cell.method == FLAT:
         problem = Problem.of(m.game, level, m.persona.utility)
@@ -206,7 +206,7 @@ def _planned(m: Material, cell: Cell, level: Level, seed: int) -> tuple[int, ...
     return plan(m.game, level, m.persona.utility, policy, Budget(cell.limit), rules, seed).actions
 
 
-def _actor(m: Material, cell: Cell, level: Level, seed: int) -> Actor:
+def _actor(m: PuyoGames, cell: PuyoCell, level: Level, seed: int) -> Actor:
     """Tree search no deeper than the cell's limit, rollouts included."""
     goal = m.persona.utility if cell.persona else parse(TREE_SCORE, m.game.symbols)
     policy = m.policy.tree_policy(m.game) if cell.method == EVOLVED else TreePolicy.ucb1()
@@ -214,7 +214,9 @@ def _actor(m: Material, cell: Cell, level: Level, seed: int) -> Actor:
     return Actor(m.game, level, goal, policy, Budget(cell.limit), settings, choose="max", seed=seed)
 
 
-def record(game: Game, level: Level, cell: str, number: int, actions: tuple[int, ...], goal: Formula | None) -> Played:
+def record(
+    game: Game, level: Level, cell: str, number: int, actions: tuple[int, ...], goal: Formula | None
+) -> PuyoGame:
     """What came of a game."""
     states = game.replay(level, actions)
     measured = [game.measure(level, state) for state in states[1:] or states]
@@ -223,7 +225,7 @@ def record(game: Game, level: Level, cell: str, number: int, actions: tuple[int,
     longest = int(end["LC"])
     at = next(k for k, v in enumerate(measured, 1) if v["LC"] == longest)
     names = " ".join(game.action_name(level, s, a) for s, a in zip(states, actions, strict=False))
-    return Played(
+    return PuyoGame(
         cell,
         number,
         tuple(int(measured[k]["SC"]) for k in marks),
@@ -237,7 +239,7 @@ def record(game: Game, level: Level, cell: str, number: int, actions: tuple[int,
 
 
 def _evolve(
-    folder: Path, s: Settings, game: Game, persona: Persona, jobs: int, backend: str, tell: Tell | None
+    folder: Path, s: PuyoSettings, game: Game, persona: Persona, jobs: int, backend: str, tell: Tell | None
 ) -> evolution.Outcome:
     where = folder / "runs" / "evolution"
     outcome = evolution.ended(where) if (where / "config.json").is_file() else None
@@ -271,7 +273,7 @@ def _evolve(
     return outcome
 
 
-def reopen(folder: Path) -> Settings:
+def reopen(folder: Path) -> PuyoSettings:
     """What a folder is for.
 
     Raises:
@@ -280,6 +282,6 @@ def reopen(folder: Path) -> Settings:
     return keeping.settings(folder, "puyo", _settings)
 
 
-def _settings(**values: Any) -> Settings:
+def _settings(**values: Any) -> PuyoSettings:
     plain: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
-    return Settings(**plain)
+    return PuyoSettings(**plain)

@@ -9,17 +9,17 @@ from persona_evo.report import csv_rows
 from persona_evo.studies.puyo.cells import (
     EVERY,
     FLAT,
-    Cell,
+    PuyoCell,
 )
-from persona_evo.studies.puyo.games import Material, Played
+from persona_evo.studies.puyo.games import PuyoGame, PuyoGames
 
 
-def marks(m: Material) -> list[int]:
+def marks(m: PuyoGames) -> list[int]:
     """The drops that figures show."""
     return list(range(EVERY, m.settings.drops + 1, EVERY))
 
 
-def spans(m: Material, games: Sequence[Played]) -> list[tuple[float, float, float]]:
+def spans(m: PuyoGames, games: Sequence[PuyoGame]) -> list[tuple[float, float, float]]:
     """(lowest, mean, highest) score of the games at each mark; lost games contribute nothing."""
     found = []
     for drop in marks(m):
@@ -28,22 +28,22 @@ def spans(m: Material, games: Sequence[Played]) -> list[tuple[float, float, floa
     return found
 
 
-def mean_final(games: Sequence[Played]) -> float:
+def mean_final(games: Sequence[PuyoGame]) -> float:
     """Mean score at the end, where lost games keep what they had."""
     return sum(p.final for p in games) / len(games)
 
 
-def lasted(m: Material, games: Sequence[Played]) -> int:
+def lasted(m: PuyoGames, games: Sequence[PuyoGame]) -> int:
     """How many games made all drops."""
     return sum(p.drops >= m.settings.drops and not p.dead for p in games)
 
 
-def budgets(m: Material) -> list[Cell]:
-    clocks = [Cell(FLAT, 3, "clock", c) for c in m.settings.clocks]
-    return [*clocks, *(Cell(FLAT, 3, "playouts", n) for n in m.settings.playouts)]
+def budgets(m: PuyoGames) -> list[PuyoCell]:
+    clocks = [PuyoCell(FLAT, 3, "clock", c) for c in m.settings.clocks]
+    return [*clocks, *(PuyoCell(FLAT, 3, "playouts", n) for n in m.settings.playouts)]
 
 
-def span_csv(m: Material, number: int, lines: Mapping[str, Sequence[Played]]) -> None:
+def span_csv(m: PuyoGames, number: int, lines: Mapping[str, Sequence[PuyoGame]]) -> None:
     rows: list[dict[str, object]] = []
     for name, games in lines.items():
         for drop, (low, mean, high) in zip(marks(m), spans(m, games), strict=True):
@@ -52,5 +52,5 @@ def span_csv(m: Material, number: int, lines: Mapping[str, Sequence[Played]]) ->
     csv(m, f"figure{number}", rows)
 
 
-def csv(m: Material, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
+def csv(m: PuyoGames, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
     csv_rows.write_csv(m.folder / "tables" / f"{name}.csv", rows)

@@ -18,7 +18,7 @@ from persona_evo.intervals import mean_interval
 from persona_evo.report import pages
 from persona_evo.report.pages import Document, Facts, Section, Text
 from persona_evo.report.tables import Table
-from persona_evo.report.written import Report
+from persona_evo.report.written import WrittenReport
 from persona_evo.store import policies
 from persona_evo.store.versions import versions
 from persona_evo.studies.puyo import games as puyo
@@ -32,12 +32,12 @@ from persona_evo.studies.puyo.cells import (
     PLANNED,
     RANDOM,
     UCB1,
-    Settings,
+    PuyoSettings,
     cells,
     study,
 )
 from persona_evo.studies.puyo.figures import best, budget_picture, figures
-from persona_evo.studies.puyo.games import Material, Played
+from persona_evo.studies.puyo.games import PuyoGame, PuyoGames
 from persona_evo.studies.puyo.numbers import budgets, csv, lasted, mean_final, spans
 from persona_evo.words import counted
 
@@ -45,7 +45,7 @@ NEAR = 0.25
 """A score that the prose gives in round numbers is met within this share."""
 
 
-def write(m: Material, progress: Callable[[str], None] | None = None) -> Report:
+def write(m: PuyoGames, progress: Callable[[str], None] | None = None) -> WrittenReport:
     """Write the report into the reproduction's folder; files of the same names are written anew."""
     for name in ("tables", "figures"):
         (m.folder / name).mkdir(exist_ok=True)
@@ -89,13 +89,13 @@ def write(m: Material, progress: Callable[[str], None] | None = None) -> Report:
     under = f"{study().source}; {counted(games, 'game')} here"
     page = m.folder / "index.html"
     pages.write(Document(f"Reproduction: {study().title}", under, parts), page, embed=False)
-    return Report(page, "\n\n".join(t.render() for t in (said, four, budgets, plans, personas)))
+    return WrittenReport(page, "\n\n".join(t.render() for t in (said, four, budgets, plans, personas)))
 
 
 # numbers
 
 
-def cell_rows(m: Material) -> list[dict[str, object]]:
+def cell_rows(m: PuyoGames) -> list[dict[str, object]]:
     """Each way to search in numbers."""
     rows: list[dict[str, object]] = []
     for cell in cells(m.settings):
@@ -125,7 +125,7 @@ def cell_rows(m: Material) -> list[dict[str, object]]:
     return rows
 
 
-def judged(m: Material, key: str, clock: int) -> tuple[str, bool]:
+def judged(m: PuyoGames, key: str, clock: int) -> tuple[str, bool]:
     """A sentence of the prose under a clock: what came out, and whether that agrees."""
 
     def end(method: str, depth: int) -> float:
@@ -161,7 +161,7 @@ def judged(m: Material, key: str, clock: int) -> tuple[str, bool]:
 # tables
 
 
-def claims(m: Material) -> Table:
+def claims(m: PuyoGames) -> Table:
     """Each sentence of the prose with what came out under each clock."""
     rows = []
     for claim in study().claims:
@@ -178,7 +178,7 @@ def claims(m: Material) -> Table:
     return Table("The prose and this reproduction", heads, rows, notes, left=frozenset({1}), keys=2)
 
 
-def _shown(m: Material, games: Sequence[Played]) -> str:
+def _shown(m: PuyoGames, games: Sequence[PuyoGame]) -> str:
     if not games:
         return "–"
     most = max(p.final for p in games)
@@ -186,7 +186,7 @@ def _shown(m: Material, games: Sequence[Played]) -> str:
     return text + ("" if lasted(m, games) == len(games) else f" ({lasted(m, games)} lasted)")
 
 
-def depths(m: Material) -> Table:
+def depths(m: PuyoGames) -> Table:
     """Lowest, mean and highest score of each search by depth, under the first clock."""
     deepest = range(1, m.settings.deepest + 1)
     rows = [[NAMES[EXHAUSTIVE], *(_shown(m, m.of(EXHAUSTIVE, d)) for d in deepest)]]
@@ -203,7 +203,7 @@ def depths(m: Material) -> Table:
     return Table("Score at the end", ["", *(f"depth {d}" for d in deepest)], rows, [note])
 
 
-def by_budget(m: Material) -> Table:
+def by_budget(m: PuyoGames) -> Table:
     """Monte Carlo search: mean score and games that lasted, by depth and budget."""
     deep = range(3, m.settings.deepest + 1)
     rows = []
@@ -214,14 +214,14 @@ def by_budget(m: Material) -> Table:
     return Table("Monte Carlo search, mean score (games that lasted)", heads, rows)
 
 
-def persona_table(m: Material) -> Table:
+def persona_table(m: PuyoGames) -> Table:
     """The persona with flat Monte Carlo, UCB1 and its evolved policy at the same budget, move by move."""
     s = m.settings
     note = f"utility {m.persona.utility.text}; {s.compared} playouts a move, depth {s.compared_depth}, 95 % intervals"
     return _compared(m, s.compared_depth, "playouts", s.compared, f"{m.persona.title}, move by move", note)
 
 
-def plan_table(m: Material) -> Table:
+def plan_table(m: PuyoGames) -> Table:
     """The same for one plan of each test level."""
     note = (
         f"utility {m.persona.utility.text}; {puyo.TRIALS} plans of each of "
@@ -231,7 +231,7 @@ def plan_table(m: Material) -> Table:
     return _compared(m, 0, PLANNED, m.settings.iterations, f"{m.persona.title}, whole levels as one plan", note)
 
 
-def _compared(m: Material, depth: int, kind: str, limit: int, title: str, note: str) -> Table:
+def _compared(m: PuyoGames, depth: int, kind: str, limit: int, title: str, note: str) -> Table:
     rows = []
     for method in (FLAT, UCB1, EVOLVED):
         games = m.of(method, depth, kind, limit, m.settings.persona)
@@ -248,7 +248,7 @@ def _compared(m: Material, depth: int, kind: str, limit: int, title: str, note: 
     return Table(title, ["", "utility", "longest chain", "score", "deaths"], rows, [note])
 
 
-def _policy_words(m: Material) -> str:
+def _policy_words(m: PuyoGames) -> str:
     s = m.settings
     return (
         f"Evolved on short levels that are planned as one (the set train, "
@@ -263,7 +263,7 @@ def _policy_words(m: Material) -> str:
 # how it was made
 
 
-def _setting(m: Material) -> Text:
+def _setting(m: PuyoGames) -> Text:
     s = m.settings
     return Text(
         f"{counted(len(m.levels), 'starting position')}, up to {counted(s.drops, 'drop')}, 4 colours, pairs "
@@ -271,10 +271,10 @@ def _setting(m: Material) -> Text:
     )
 
 
-def facts(m: Material) -> dict[str, str]:
+def facts(m: PuyoGames) -> dict[str, str]:
     """Seeds, budgets, versions."""
     s = m.settings
-    first = Settings.of(quick=s.quick)
+    first = PuyoSettings.of(quick=s.quick)
     given = [
         f"--{name} {getattr(s, name)}"
         for name in ("games", "drops", "clock", "generations", "population")

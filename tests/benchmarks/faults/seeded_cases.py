@@ -70,7 +70,7 @@ def day_after(world: World, day: int, food: int, hits: bool = True, most: int = 
     return most_left
 
 
-def _ahead(state: State, laid: layout.Layout) -> tuple[int, ...]:
+def _ahead(state: State, laid: layout.DayLayout) -> tuple[int, ...]:
     """All of a state that decides what one who only goes forward can do today, but for the food."""
     side, cell = layout.SIDE, int(state[rules.CELL_AT])
     x, y = cell % side, cell // side

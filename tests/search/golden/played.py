@@ -15,7 +15,7 @@ from persona_evo.agents.core import Agent, Mind, load_agents
 from persona_evo.agents.duel import Duel, Solo
 from persona_evo.agents.skill import LADDER
 from persona_evo.agents.skilled_player import SkilledPlayer
-from persona_evo.connect.search import Ordering, Search
+from persona_evo.connect.search import ConnectedSearch, Ordering
 from persona_evo.connect.within import Within
 from persona_evo.formula import parse
 from persona_evo.games import registry
@@ -270,14 +270,14 @@ def prefixes() -> Cases:
                 ("ucb1", "R + sqrt(log(P) / N)", "RMAX + 0.1 * D - RSD", goal.text, "R + 2 * sqrt(P) / N - 0.1 * D"),
             ):
                 given = replace(SearchSettings.anytime(), **change)
-                search = Search(
+                search = ConnectedSearch(
                     game, Within(game, level), 0, goal, policy_of(text, game), given, Ordering(**ordering), 5, 200
                 )
                 search.spend(Budget(250), 0.0)
                 yield f"{name}, {level.name}, {text}, {how}", _searched(search)
 
 
-def _searched(search: Search) -> Record:
+def _searched(search: ConnectedSearch) -> Record:
     """What a search by prefixes did, with a digest of its whole tree."""
     digest = hashlib.sha256()
     for node in search.tree.walk():

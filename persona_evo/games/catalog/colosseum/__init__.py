@@ -10,7 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from persona_evo.errors import SettingsError
-from persona_evo.games.catalog.colosseum.levels import HIGHEST, LOWEST, Board, Wanted, parse, random_board
+from persona_evo.games.catalog.colosseum.levels import (
+    HIGHEST,
+    LOWEST,
+    BoardRequest,
+    ColosseumBoard,
+    parse,
+    random_board,
+)
 from persona_evo.games.core import Event, Game, Level, Metric, Rules
 
 METRICS = (
@@ -91,17 +98,17 @@ def load(text: str, name: str, source: str = "", *, size: int = 0, seed: int = -
     if seed < -1:
         raise SettingsError("the board's seed is out of range", found=str(seed), expected="at least 0")
     found = parse(text, source or name)
-    if isinstance(found, Board) and (size or seed >= 0):
+    if isinstance(found, ColosseumBoard) and (size or seed >= 0):
         raise SettingsError(
             "size and seed go with random boards",
             found=f"{name}, which is drawn",
             hint="leave the options out, or name random boards",
         )
-    if isinstance(found, Wanted):
-        found = Wanted(size or found.size, seed if seed >= 0 else found.seed)
-    board = random_board(found.size, found.seed or 0) if isinstance(found, Wanted) else found
+    if isinstance(found, BoardRequest):
+        found = BoardRequest(size or found.size, seed if seed >= 0 else found.seed)
+    board = random_board(found.size, found.seed or 0) if isinstance(found, BoardRequest) else found
     tables, start = rows_of(board)
-    fixed = isinstance(found, Board) or found.seed is not None
+    fixed = isinstance(found, ColosseumBoard) or found.seed is not None
     options = {k: v for k, v in (("size", size), ("seed", seed)) if v != {"size": 0, "seed": -1}[k]}
     reach = (board.size + 1) // 2
     return Level(
@@ -117,7 +124,7 @@ def load(text: str, name: str, source: str = "", *, size: int = 0, seed: int = -
     )
 
 
-def rows_of(board: Board) -> tuple[NDArray[Any], NDArray[Any]]:
+def rows_of(board: ColosseumBoard) -> tuple[NDArray[Any], NDArray[Any]]:
     """A board as the rows that the rules take: the tables and the state, unsettled where the players are apart."""
     from persona_evo.games.catalog.colosseum.board import DOWN, RIGHT, SEATS, SIDE, WALLS
 
@@ -133,7 +140,7 @@ def rows_of(board: Board) -> tuple[NDArray[Any], NDArray[Any]]:
     return tables, state
 
 
-def board_of(level: Level, state: Any) -> Board:
+def board_of(level: Level, state: Any) -> ColosseumBoard:
     """The board that a state holds: the inverse of `rows_of`."""
     from persona_evo.games.catalog.colosseum.board import DOWN, LEFT, RIGHT, SEATS, SIDE, UP, WALLS
 
@@ -155,7 +162,7 @@ def board_of(level: Level, state: Any) -> Board:
         for r in range(n)
     )
     players = tuple(divmod(int(state[SEATS + p]), n) for p in range(2))
-    return Board(n, walls, (players[0], players[1]), int(state[SIDE]))
+    return ColosseumBoard(n, walls, (players[0], players[1]), int(state[SIDE]))
 
 
 def restart(level: Level, seed: int) -> NDArray[Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from persona_evo.games import lettering
 from persona_evo.games.catalog.colosseum import board_of
 from persona_evo.games.catalog.colosseum.board import DOWN, LEFT, RIGHT, UP
-from persona_evo.games.catalog.colosseum.levels import Board, reached
+from persona_evo.games.catalog.colosseum.levels import ColosseumBoard, reached
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -41,7 +41,7 @@ def standing(level: Level, state: Any) -> str:
     return "" if areas[0] & areas[1] else f"{len(areas[0])} : {len(areas[1])} cells"
 
 
-def board_image(board: Board, *, scale: int = SCALE, caption: str = "") -> Image.Image:
+def board_image(board: ColosseumBoard, *, scale: int = SCALE, caption: str = "") -> Image.Image:
     """A position as a picture of (size * scale) pixels a side, with a line of text below where there is a caption."""
     from PIL import Image, ImageDraw
 
@@ -66,7 +66,7 @@ def board_image(board: Board, *, scale: int = SCALE, caption: str = "") -> Image
     return picture
 
 
-def _walls(draw: Any, board: Board, scale: int) -> None:
+def _walls(draw: Any, board: ColosseumBoard, scale: int) -> None:
     thick, last = max(1, scale // 10), board.size * scale - 1
     for r, line in enumerate(board.walls):
         for c, sides in enumerate(line):

@@ -33,7 +33,7 @@ HINT = "persona-evo level new NAME --game colosseum writes one to start from"
 
 
 @dataclass(frozen=True)
-class Board:
+class ColosseumBoard:
     """A position: walls[r][c] has bit d set where side d of the cell has a wall, on both sides of each wall."""
 
     size: int
@@ -62,7 +62,7 @@ class Board:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class BoardRequest:
     """A board to be drawn at random: its size, and its seed, None for another one in each game."""
 
     size: int
@@ -81,7 +81,7 @@ def reached(walls: tuple[tuple[int, ...], ...] | list[list[int]], start: Cell) -
     return found
 
 
-def random_board(size: int, seed: int) -> Board:
+def random_board(size: int, seed: int) -> ColosseumBoard:
     """A start as the course's program draws it; for seeds below 2**32 the very one that numpy.random.seed gives there.
 
     size // 2 - 1 pairs of walls that mirror each other in the centre, then the players, likewise.
@@ -110,10 +110,10 @@ def random_board(size: int, seed: int) -> Board:
         r, c = (int(v) for v in draw.randint(0, size, size=2))
         other = size - 1 - r, size - 1 - c
         if other != (r, c) and other in reached(walls, (r, c)):
-            return Board(size, tuple(map(tuple, walls)), ((r, c), other))
+            return ColosseumBoard(size, tuple(map(tuple, walls)), ((r, c), other))
 
 
-def parse(text: str, source: str) -> Board | Wanted:
+def parse(text: str, source: str) -> ColosseumBoard | BoardRequest:
     """Read a level.
 
     Raises:
@@ -139,7 +139,7 @@ def _refuse(what: str, source: str, line: int, column: int, found: str, expected
     raise LevelError(what, place=Place(source, line, column), found=found[:80], expected=expected, hint=hint)
 
 
-def _wanted(kept: list[tuple[int, str]], source: str) -> Wanted:
+def _wanted(kept: list[tuple[int, str]], source: str) -> BoardRequest:
     number, line = kept[0]
     expected = f"random SIZE with a size from {LOWEST} to {HIGHEST}, and perhaps seed NUMBER behind it"
     if len(kept) > 1:
@@ -155,10 +155,10 @@ def _wanted(kept: list[tuple[int, str]], source: str) -> Wanted:
             wrong = "is out of range" if digits.removeprefix("-").isdecimal() else "is no whole number"
             column = line.index(digits, line.index(words[at - 1]) + len(words[at - 1])) + 1
             _refuse(f"the {name} {wrong}", source, number, column, digits, f"{low} to {high}, as in random 8 seed 3")
-    return Wanted(int(words[1]), int(words[3]) if len(words) == 4 else None)
+    return BoardRequest(int(words[1]), int(words[3]) if len(words) == 4 else None)
 
 
-def _drawn(kept: list[tuple[int, str]], turn: int, source: str) -> Board:
+def _drawn(kept: list[tuple[int, str]], turn: int, source: str) -> ColosseumBoard:
     if not kept:
         raise LevelError("there is no board", place=Place(source, 1, 1), expected="a drawing of one", hint=HINT)
     side = len(kept[0][1].rstrip())
@@ -179,7 +179,7 @@ def _drawn(kept: list[tuple[int, str]], turn: int, source: str) -> Board:
     for who in "01":
         if who not in players:
             _refuse(f"player {who} is missing", source, kept[0][0], 1, f"no {who}", f"one {who} in a cell")
-    board = Board(n, tuple(map(tuple, walls)), (players["0"], players["1"]), turn)
+    board = ColosseumBoard(n, tuple(map(tuple, walls)), (players["0"], players["1"]), turn)
     if not board.connected():
         r, c = players["1"]
         _refuse(

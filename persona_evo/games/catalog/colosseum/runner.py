@@ -22,7 +22,7 @@ import types
 from typing import Any
 
 
-class Agent:
+class CourseAgent:
     """What agents of the course inherit from."""
 
     def __init__(self) -> None:
@@ -38,8 +38,8 @@ def register_agent(name: str) -> Any:
 def stand_ins(folder: str) -> None:
     """Modules under the frame's names."""
     for name, content in (
-        ("agents", {"__path__": [folder], "Agent": Agent}),
-        ("agents.agent", {"Agent": Agent}),
+        ("agents", {"__path__": [folder], "Agent": CourseAgent}),
+        ("agents.agent", {"Agent": CourseAgent}),
         ("store", {"register_agent": register_agent, "AGENT_REGISTRY": {}}),
     ):
         module = types.ModuleType(name)

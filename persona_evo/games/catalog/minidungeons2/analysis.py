@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 from persona_evo.games.analysis import at, beside, leading_to, on_every_way
 from persona_evo.games.catalog.minidungeons2 import harm, leftovers, opening, ways
-from persona_evo.games.catalog.minidungeons2.board import MINITAUR, POTION, TRAP, Board, is_are, named
+from persona_evo.games.catalog.minidungeons2.board import MINITAUR, POTION, TRAP, DungeonBoard, is_are, named
 from persona_evo.games.catalog.minidungeons2.levels import LEGEND, MONSTERS, PORTAL
 from persona_evo.games.core import Level
 from persona_evo.games.findings import Finding, Spot, ranked, where
@@ -30,7 +30,7 @@ NO_WIN = ("lethal_start", "deadly_way", "impossible")
 
 def analyse(level: Level) -> list[Finding]:
     """All findings, the most important first."""
-    board = Board(level)
+    board = DungeonBoard(level)
     found = [*unreachable_exit(board), *unreachable_objects(board), *leftovers.sealed_floor(board)]
     if board.grid.exit in board.reached:
         deadly = deadly_way(board)
@@ -48,7 +48,7 @@ def analyse(level: Level) -> list[Finding]:
 
 def hardness(level: Level) -> dict[str, float]:
     """What makes a level harder, as numbers (see `Game.hardness`)."""
-    board = Board(level)
+    board = DungeonBoard(level)
     goal = board.grid.exit
     if goal not in board.reached or goal not in board.survival.alive:
         return {}
@@ -62,7 +62,7 @@ def hardness(level: Level) -> dict[str, float]:
     }
 
 
-def unreachable_exit(board: Board) -> list[Finding]:
+def unreachable_exit(board: DungeonBoard) -> list[Finding]:
     """The exit that no way leads to."""
     goal = board.grid.exit
     if goal in board.reached:
@@ -87,7 +87,7 @@ def unreachable_exit(board: Board) -> list[Finding]:
     ]
 
 
-def _thin_wall(board: Board, area: Sequence[Spot]) -> Spot | None:
+def _thin_wall(board: DungeonBoard, area: Sequence[Spot]) -> Spot | None:
     """A wall tile between the hero's ground and an area."""
     for tile in area:
         for wall in beside(tile):
@@ -96,7 +96,7 @@ def _thin_wall(board: Board, area: Sequence[Spot]) -> Spot | None:
     return None
 
 
-def unreachable_objects(board: Board) -> list[Finding]:
+def unreachable_objects(board: DungeonBoard) -> list[Finding]:
     """Objects that the hero can never touch, those with one cause together; what shares the exit's fate is left out."""
     grid = board.grid
     lost = [
@@ -119,7 +119,7 @@ def unreachable_objects(board: Board) -> list[Finding]:
     return found
 
 
-def _out_of_reach(board: Board, piece: int, spots: list[Spot]) -> Finding:
+def _out_of_reach(board: DungeonBoard, piece: int, spots: list[Spot]) -> Finding:
     area = board.pieces[piece]
     if len(area) == 1:
         why = "walls are on all sides"
@@ -140,7 +140,7 @@ def _out_of_reach(board: Board, piece: int, spots: list[Spot]) -> Finding:
     )
 
 
-def _only_dying(board: Board, spots: list[Spot]) -> list[Finding]:
+def _only_dying(board: DungeonBoard, spots: list[Spot]) -> list[Finding]:
     """Objects behind more traps than the hero can bear, unless the exit is, too."""
     spots = [s for s in spots if board.char[s] not in (TRAP, PORTAL) and s != board.grid.exit]
     if not spots or board.grid.exit not in board.survival.alive:
@@ -159,7 +159,7 @@ def _only_dying(board: Board, spots: list[Spot]) -> list[Finding]:
     ]
 
 
-def deadly_way(board: Board) -> list[Finding]:
+def deadly_way(board: DungeonBoard) -> list[Finding]:
     """The exit behind more traps than the hero can bear."""
     goal, lives = board.grid.exit, board.survival
     if goal in lives.alive:
@@ -192,7 +192,7 @@ def deadly_way(board: Board) -> list[Finding]:
     ]
 
 
-def no_return(board: Board) -> list[Finding]:
+def no_return(board: DungeonBoard) -> list[Finding]:
     """Ground that the hero can enter and never leave, or not alive."""
     goal, hero = board.grid.exit, board.grid.hero
     back = leading_to([goal], {tile: board.moves[tile] for tile in board.reached})

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from persona_evo.games.analysis import Moves, at, distances, parts
 from persona_evo.games.catalog.minidungeons2 import tables as tb
-from persona_evo.games.catalog.minidungeons2.levels import LEGEND, PORTAL, Grid
+from persona_evo.games.catalog.minidungeons2.levels import LEGEND, PORTAL, DungeonLevel
 from persona_evo.games.catalog.minidungeons2.survival import Survival, survival
 from persona_evo.games.core import Level
 from persona_evo.games.findings import Spot
@@ -18,7 +18,7 @@ GOALS = "TPMRob"
 """Characters of what a persona can want: treasures, potions, and monsters that can die."""
 
 
-class Board:
+class DungeonBoard:
     """What the parts of the analysis share.
 
     Attributes:
@@ -28,7 +28,7 @@ class Board:
 
     def __init__(self, level: Level) -> None:
         self.level = level
-        self.grid: Grid = level.facts["grid"]
+        self.grid: DungeonLevel = level.facts["grid"]
         grid = self.grid
         floor = [(x, y) for y in range(grid.height) for x in range(grid.width) if grid.passable(x, y)]
         jump = dict(zip(grid.portals, reversed(grid.portals), strict=True))
@@ -97,7 +97,7 @@ class Board:
         return int(t[int(tb.offset(t, tb.BOARD_AT)) + spot[1] * self.grid.width + spot[0]])
 
 
-def named(board: Board, spots: Iterable[Spot]) -> str:
+def named(board: DungeonBoard, spots: Iterable[Spot]) -> str:
     """Objects with their places: "the treasure at 3:4 and the traps at 5:2 and 5:3"."""
     kinds: dict[str, list[Spot]] = {}
     for spot in spots:
@@ -106,7 +106,7 @@ def named(board: Board, spots: Iterable[Spot]) -> str:
     return enumerated([f"the {plural(len(kinds[c]), LEGEND[c])} at {at(kinds[c])}" for c in order])
 
 
-def tally(board: Board, spots: Iterable[Spot]) -> str:
+def tally(board: DungeonBoard, spots: Iterable[Spot]) -> str:
     """Objects counted by kind: "3 treasures and 1 goblin"."""
     chars = [board.char[spot] for spot in spots]
     order = sorted(set(chars), key=lambda char: "TPMRobmtpe".index(char))

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from persona_evo.games import lettering
-from persona_evo.games.catalog.minidungeons2.levels import MONSTERS, WALL, Grid
+from persona_evo.games.catalog.minidungeons2.levels import MONSTERS, WALL, DungeonLevel
 from persona_evo.games.catalog.minidungeons2.shapes import INK, JAVELIN, SHAPES, Colour, Pen
 
 if TYPE_CHECKING:
@@ -105,14 +105,14 @@ def _ground(
     return picture
 
 
-def start_objects(grid: Grid) -> list[Drawn]:
+def start_objects(grid: DungeonLevel) -> list[Drawn]:
     """The objects of a level before the first move, the hero first."""
     states = {"H": FULL_HP, "o": 2, "m": 0}
     return [Drawn("H", *grid.hero, FULL_HP), *(Drawn(c, x, y, states.get(c, 1)) for c, x, y in grid.objects)]
 
 
 def image(
-    grid: Grid, tiles: Mapping[tuple[int, int], Colour] | None = None, scale: int = SCALE, objects: bool = True
+    grid: DungeonLevel, tiles: Mapping[tuple[int, int], Colour] | None = None, scale: int = SCALE, objects: bool = True
 ) -> Image.Image:
     """A level as its file has it.
 
@@ -126,7 +126,7 @@ def image(
 
 
 def draw_state(
-    grid: Grid,
+    grid: DungeonLevel,
     objects: Iterable[Drawn | tuple[str, int, int, int]],
     *,
     tiles: Mapping[tuple[int, int], Colour] | None = None,
@@ -196,7 +196,7 @@ def objects_of(level: Level, state: NDArray[Any]) -> list[Drawn]:
     """What stands and lies in a state, the hero first (reads the rows described in `tables`)."""
     from persona_evo.games.catalog.minidungeons2 import tables as t
 
-    grid: Grid = level.facts["grid"]
+    grid: DungeonLevel = level.facts["grid"]
     tile_count, words = int(level.tables[t.TILES]), int(level.tables[t.WORDS])
 
     def place(tile: int) -> tuple[int, int]:
@@ -229,7 +229,7 @@ def map_image(level: Level, *, scale: int = SCALE, tiles: Mapping[tuple[int, int
 
 def state_text(level: Level, state: NDArray[Any]) -> str:
     """One state in the level's own characters: x is a slain monster, + a dead hero, J a javelin that lies there."""
-    grid: Grid = level.facts["grid"]
+    grid: DungeonLevel = level.facts["grid"]
     rows = [list(row) for row in grid.rows]
     for x, y in ((x, y) for y, row in enumerate(rows) for x, c in enumerate(row) if c != WALL):
         rows[y][x] = " "

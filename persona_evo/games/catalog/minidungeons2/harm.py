@@ -16,7 +16,7 @@ from persona_evo.errors import LevelError
 from persona_evo.games.analysis import distances, shortest
 from persona_evo.games.catalog.minidungeons2 import tables as tb
 from persona_evo.games.catalog.minidungeons2 import ways
-from persona_evo.games.catalog.minidungeons2.board import Board, named
+from persona_evo.games.catalog.minidungeons2.board import DungeonBoard, named
 from persona_evo.games.catalog.minidungeons2.core import CORE
 from persona_evo.games.catalog.minidungeons2.levels import MONSTERS
 from persona_evo.games.core import LOST, WON, Level
@@ -70,7 +70,7 @@ def least_harm(level: Level, home: dict[Spot, int], most: int = MOST_STATES) -> 
     return Harm(queue[0][0], False)
 
 
-def home(board: Board, goals: Sequence[Spot]) -> dict[Spot, int]:
+def home(board: DungeonBoard, goals: Sequence[Spot]) -> dict[Spot, int]:
     """Moves of the hero from each tile to the nearest goal."""
     back: dict[Spot, list[Spot]] = {}
     for tile, following in board.moves.items():
@@ -79,7 +79,7 @@ def home(board: Board, goals: Sequence[Spot]) -> dict[Spot, int]:
     return distances(goals, back)
 
 
-def forced_monsters(board: Board, told: int) -> list[Finding]:
+def forced_monsters(board: DungeonBoard, told: int) -> list[Finding]:
     """Monsters that hurt everybody who comes to the exit, or that nobody can go around.
 
     Args:
@@ -99,7 +99,7 @@ def forced_monsters(board: Board, told: int) -> list[Finding]:
     return [_in_the_way(board, guards, harm.reached)] if guards else []
 
 
-def _culprits(board: Board, suspects: list[Spot], home: dict[Spot, int], least: int) -> list[Spot]:
+def _culprits(board: DungeonBoard, suspects: list[Spot], home: dict[Spot, int], least: int) -> list[Spot]:
     """The monsters near the way each of which makes the level cost more; else all of them, if they do together."""
     way = distances(shortest(board.grid.hero, board.grid.exit, board.moves), board.walk)
     near = sorted(suspects, key=lambda s: (way.get(s, len(way)), s))[:MOST_SUSPECTS]
@@ -122,7 +122,7 @@ def _without(level: Level, spots: Iterable[Spot]) -> Level | None:
         return None
 
 
-def _harmful(board: Board, spots: list[Spot], harm: Harm, traps: int) -> Finding:
+def _harmful(board: DungeonBoard, spots: list[Spot], harm: Harm, traps: int) -> Finding:
     also = f", {traps} of them to traps" if traps else ""
     return Finding(
         "forced_hazard",
@@ -135,7 +135,7 @@ def _harmful(board: Board, spots: list[Spot], harm: Harm, traps: int) -> Finding
     )
 
 
-def _in_the_way(board: Board, spots: list[Spot], unhurt: bool | None) -> Finding:
+def _in_the_way(board: DungeonBoard, spots: list[Spot], unhurt: bool | None) -> Finding:
     """unhurt: whether they cost nobody a hit point who plays well, None where that is not known."""
     them = "it" if len(spots) == 1 else "them"
     but = f". A hero who plays well gets past {them} unhurt" if unhurt else ""

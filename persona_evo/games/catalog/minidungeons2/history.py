@@ -34,7 +34,7 @@ from persona_evo.games.catalog.minidungeons2 import tables as tb
 from persona_evo.games.core import Event, Level
 
 if TYPE_CHECKING:
-    from persona_evo.games.catalog.minidungeons2.levels import Grid
+    from persona_evo.games.catalog.minidungeons2.levels import DungeonLevel
 
 KINDS = {tb.GOBLIN: "goblin", tb.WIZARD: "wizard", tb.OGRE: "ogre", tb.BLOB: "blob", tb.MINITAUR: "minitaur"}
 """Monsters as events call them."""
@@ -67,7 +67,7 @@ _HEARD = (
 _STAYS_COMPILED = "entry"
 
 
-def things(grid: Grid) -> tuple[tuple[str, int, int], ...]:
+def things(grid: DungeonLevel) -> tuple[tuple[str, int, int], ...]:
     """The objects of a level as (kind of event, x, y), row by row."""
     return tuple((THINGS[char], x, y) for char, x, y in grid.objects)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from persona_evo.games.analysis import at, distances, least_cost, pockets
-from persona_evo.games.catalog.minidungeons2.board import GOALS, POTION, TRAP, TREASURE, Board, is_are, named
+from persona_evo.games.catalog.minidungeons2.board import GOALS, POTION, TRAP, TREASURE, DungeonBoard, is_are, named
 from persona_evo.games.catalog.minidungeons2.levels import MONSTERS
 from persona_evo.games.findings import Finding, Spot, where
 from persona_evo.words import capital, counted
@@ -16,7 +16,7 @@ LITTLE = 2
 """Steps that a pair of portals saves at most where it is useless."""
 
 
-def sealed_floor(board: Board) -> list[Finding]:
+def sealed_floor(board: DungeonBoard) -> list[Finding]:
     """Floor without objects that no way leads to."""
     closed = [
         piece
@@ -46,12 +46,12 @@ def _around(closed: list[list[Spot]]) -> str:
     return f"around {at([piece[0] for piece in closed])}"
 
 
-def leftovers(board: Board) -> list[Finding]:
+def leftovers(board: DungeonBoard) -> list[Finding]:
     """Dead ends and objects that nobody needs."""
     return [*_useless_traps(board), *_useless_potions(board), *_useless_portals(board), *_dead_ends(board)]
 
 
-def _dead_ends(board: Board) -> list[Finding]:
+def _dead_ends(board: DungeonBoard) -> list[Finding]:
     """All empty dead ends that are worth a word, in one notice."""
     special = {board.grid.hero, board.grid.exit}
     found = pockets(board.grid.hero, board.walk, lambda tile: tile in board.char or tile in special)
@@ -76,7 +76,7 @@ def _dead_ends(board: Board) -> list[Finding]:
     ]
 
 
-def _useless_traps(board: Board) -> list[Finding]:
+def _useless_traps(board: DungeonBoard) -> list[Finding]:
     """Traps in dead ends with nothing else in them."""
     special = {board.grid.hero, board.grid.exit}
     hangs = pockets(board.grid.hero, board.walk, lambda tile: tile in special or board.char.get(tile, TRAP) != TRAP)
@@ -97,7 +97,7 @@ def _useless_traps(board: Board) -> list[Finding]:
     ]
 
 
-def _useless_potions(board: Board) -> list[Finding]:
+def _useless_potions(board: DungeonBoard) -> list[Finding]:
     """Potions that cost as many hit points as they give, and potions where nothing hurts."""
     potions = [p for p in board.at(POTION) if p in board.survival.alive]
     if potions and not board.at(MONSTERS + TRAP):
@@ -138,12 +138,12 @@ def _useless_potions(board: Board) -> list[Finding]:
     ]
 
 
-def _damage_from(board: Board, spot: Spot) -> int:
+def _damage_from(board: DungeonBoard, spot: Spot) -> int:
     traps = set(board.at(TRAP))
     return least_cost(spot, board.moves, lambda tile: tile in traps).get(board.grid.exit, 10**6)
 
 
-def _useless_portals(board: Board) -> list[Finding]:
+def _useless_portals(board: DungeonBoard) -> list[Finding]:
     """A pair of portals that hardly shortens any way between the start, the exit, treasures, potions and monsters."""
     if not board.grid.portals or not all(p in board.reached for p in board.grid.portals):
         return []
@@ -173,7 +173,7 @@ def _useless_portals(board: Board) -> list[Finding]:
     ]
 
 
-def _portals_to_a_room(board: Board, room: list[Spot]) -> Finding:
+def _portals_to_a_room(board: DungeonBoard, room: list[Spot]) -> Finding:
     """Portals that are the only way to ground where nothing is to be had. room: this ground without the portals."""
     one, other = board.grid.portals
     things = [tile for tile in room if tile in board.char]

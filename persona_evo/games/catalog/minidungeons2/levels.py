@@ -1,4 +1,4 @@
-"""Level files of MiniDungeons 2: text to `Grid`, with every mistake told by its place.
+"""Level files of MiniDungeons 2: text to `DungeonLevel`, with every mistake told by its place.
 
 The format has one character a tile (`LEGEND`), rows from top to bottom, columns from left to right. A level needs no
 ring of walls: the edge of the board stops movement as a wall does. Line ends may be LF, CRLF or CR, a byte order mark
@@ -38,7 +38,7 @@ LEGEND = {
 """Every character of a level file and what it means."""
 
 OBJECTS = "TPtpeMRobm"
-"""Characters that become objects of `Grid.objects`: everything that is not wall, floor or the hero."""
+"""Characters that become objects of `DungeonLevel.objects`: everything that is not wall, floor or the hero."""
 
 MONSTERS = "MRobm"
 """Characters of monsters."""
@@ -81,7 +81,7 @@ LIKELY = {
 
 
 @dataclass(frozen=True)
-class Grid:
+class DungeonLevel:
     """A level as read; all positions are (x, y) from the top left, starting at 0.
 
     rows: `height` strings of `width` characters of the legend, entrances replaced by floor. portals: none or the two
@@ -119,7 +119,7 @@ class Grid:
         return [(x, y) for c, x, y in self.objects if c == char]
 
 
-def distances(grid: Grid, start: tuple[int, int], portals: bool) -> dict[tuple[int, int], int]:
+def distances(grid: DungeonLevel, start: tuple[int, int], portals: bool) -> dict[tuple[int, int], int]:
     """Fewest moves from `start` to every tile that the hero can come to stand on, monsters ignored.
 
     With `portals`, a move onto a portal ends on the other one at once, as in the game; without, portals are floor.
@@ -220,7 +220,7 @@ def show(char: str) -> str:
     return repr(char) if char.isprintable() else f"{char!r} (U+{ord(char):04X})"
 
 
-def parse(text: str, name: str, source: str, allow_unreachable: bool = False) -> Grid:
+def parse(text: str, name: str, source: str, allow_unreachable: bool = False) -> DungeonLevel:
     """Read a level.
 
     Args:
@@ -247,11 +247,11 @@ def parse(text: str, name: str, source: str, allow_unreachable: bool = False) ->
     goal = _single(rows, EXIT, "exit", source)
     portals = _portals(rows, source)
     _check_limits(objects, source)
-    grid = Grid(name, width, len(rows), tuple(rows), hero, goal, portals, objects, tuple(warnings))
+    grid = DungeonLevel(name, width, len(rows), tuple(rows), hero, goal, portals, objects, tuple(warnings))
     return _check_way(grid, source, allow_unreachable)
 
 
-def read(path: str | os.PathLike[str], allow_unreachable: bool = False) -> Grid:
+def read(path: str | os.PathLike[str], allow_unreachable: bool = False) -> DungeonLevel:
     """Read a level file; the level is named after the file.
 
     Raises:
@@ -338,7 +338,7 @@ def _check_limits(objects: tuple[tuple[str, int, int], ...], source: str) -> Non
             )
 
 
-def _check_way(grid: Grid, source: str, allow_unreachable: bool) -> Grid:
+def _check_way(grid: DungeonLevel, source: str, allow_unreachable: bool) -> DungeonLevel:
     """The grid, checked that the hero can move and reach the exit."""
     x, y = grid.hero
     if not any(grid.neighbours(x, y)):
@@ -358,7 +358,7 @@ def _check_way(grid: Grid, source: str, allow_unreachable: bool) -> Grid:
     found = f"the hero at line:column {y + 1}:{x + 1} can come to {tiles}, and this is none of them"
     if allow_unreachable:
         warnings = (*grid.warnings, f"{place}: the exit cannot be reached ({found})")
-        return Grid(**{**vars(grid), "warnings": warnings})
+        return DungeonLevel(**{**vars(grid), "warnings": warnings})
     raise LevelError(
         "the exit cannot be reached",
         place=place,

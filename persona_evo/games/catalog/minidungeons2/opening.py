@@ -14,7 +14,7 @@ import numpy as np
 
 from persona_evo.games.analysis import distances
 from persona_evo.games.catalog.minidungeons2 import tables as tb
-from persona_evo.games.catalog.minidungeons2.board import TRAP, Board, named
+from persona_evo.games.catalog.minidungeons2.board import TRAP, DungeonBoard, named
 from persona_evo.games.catalog.minidungeons2.core import CORE
 from persona_evo.games.catalog.minidungeons2.levels import LEGEND, MONSTERS
 from persona_evo.games.core import RUNNING, WON, Level
@@ -36,7 +36,7 @@ WATCHED_TURNS = 40
 WIZARD = "R"
 
 
-def opening(board: Board) -> list[Finding]:
+def opening(board: DungeonBoard) -> list[Finding]:
     """All findings about the first moves; none on levels too large to explore."""
     tiles = int(board.level.tables[tb.TILES])
     if tiles > tb.PAIR_TILES:
@@ -49,7 +49,7 @@ def opening(board: Board) -> list[Finding]:
     return [*_no_win(board, found), *_exposed(board, found), *_stolen(board, found, taken.by_hero)]
 
 
-def _lethal(board: Board, found: Exploration) -> Finding:
+def _lethal(board: DungeonBoard, found: Exploration) -> Finding:
     moves = found.longest
     spots = _attackers(board, moves)
     by = f", by {named(board, spots)}" if spots else ""
@@ -64,7 +64,7 @@ def _lethal(board: Board, found: Exploration) -> Finding:
     )
 
 
-def _no_win(board: Board, found: Exploration) -> list[Finding]:
+def _no_win(board: DungeonBoard, found: Exploration) -> list[Finding]:
     """A level whose states were all looked at, and none is won, though the traps alone would allow it."""
     if not found.exhausted or found.has(WON) or board.grid.exit not in board.survival.alive:
         return []
@@ -84,7 +84,7 @@ def _no_win(board: Board, found: Exploration) -> list[Finding]:
     ]
 
 
-def _too_many_traps(board: Board, states: int) -> Finding:
+def _too_many_traps(board: DungeonBoard, states: int) -> Finding:
     """The finding on a level without monsters in which the order of potions and traps leaves no way."""
     traps = [s for s in board.at(TRAP) if s in board.survival.alive]
     least = board.survival.damage[board.grid.exit]
@@ -106,7 +106,7 @@ def _too_many_traps(board: Board, states: int) -> Finding:
     )
 
 
-def _attackers(board: Board, turns: int) -> list[Spot]:
+def _attackers(board: DungeonBoard, turns: int) -> list[Spot]:
     """Monsters that see the start, or a tile beside it, and can strike there within so many turns."""
     way = distances([board.grid.hero], board.walk)
     reach = int(board.level.tables[tb.WIZARD_RANGE])
@@ -123,7 +123,7 @@ def _attackers(board: Board, turns: int) -> list[Spot]:
     return [spot for _, spot in sorted(found)]
 
 
-def _exposed(board: Board, found: Exploration) -> list[Finding]:
+def _exposed(board: DungeonBoard, found: Exploration) -> list[Finding]:
     """Monsters that hurt the hero before he can do anything about it."""
     turns = min(FIRST_TURNS, found.complete)
     losses = [board.health - _health(found, k, max) for k in range(turns + 1)]
@@ -185,7 +185,7 @@ def _health(found: Exploration, moves: int, best: Callable[..., int]) -> int:
     return best(values, default=int(found.states[0][tb.HP_AT]) - tb.HP_BIAS)
 
 
-def _standing(board: Board, turns: int) -> int:
+def _standing(board: DungeonBoard, turns: int) -> int:
     """Hit points that a hero loses who does nothing."""
     states = _idle(board.level, turns)
     return int(states[0][tb.HP_AT]) - int(states[-1][tb.HP_AT])
@@ -226,7 +226,7 @@ def _gone(state: Any, k: int) -> bool:
     return not int(state[tb.THINGS_AT + (k >> 4)]) >> (k & 15) & 1
 
 
-def _stolen(board: Board, found: Exploration, by_hero: set[int]) -> list[Finding]:
+def _stolen(board: DungeonBoard, found: Exploration, by_hero: set[int]) -> list[Finding]:
     """Potions and treasures that a monster takes before the hero can, whatever he does."""
     level, things = board.level, int(board.level.tables[tb.THINGS])
     left = {k for k in range(things) if k not in by_hero}
@@ -244,7 +244,7 @@ def _stolen(board: Board, found: Exploration, by_hero: set[int]) -> list[Finding
     return _stolen_later(board, {spots[k]: k for k in left})
 
 
-def _stolen_later(board: Board, things: dict[Spot, int]) -> list[Finding]:
+def _stolen_later(board: DungeonBoard, things: dict[Spot, int]) -> list[Finding]:
     """Things that a monster takes before the hero can be there, or in its sight, as long as others do not stop it."""
     states = _idle(board.level, WATCHED_TURNS)
     turns: dict[Spot, int] = {}
@@ -273,7 +273,7 @@ def _stolen_later(board: Board, things: dict[Spot, int]) -> list[Finding]:
     ]
 
 
-def _seen_by_hero(board: Board, states: Sequence[Any], thing: Spot) -> bool:
+def _seen_by_hero(board: DungeonBoard, states: Sequence[Any], thing: Spot) -> bool:
     """Whether the hero could be in sight of the monster that comes to a thing, in one of the turns before."""
     t = board.level.tables
     n, m = int(t[tb.TILES]), int(t[tb.MONSTERS])
@@ -302,13 +302,13 @@ def _things(level: Level) -> list[Spot]:
     return [(int(t[tb.HEADER + i]), int(t[tb.HEADER + n + i])) for i in tiles]
 
 
-def _plainly(board: Board, spots: Sequence[Spot]) -> str:
+def _plainly(board: DungeonBoard, spots: Sequence[Spot]) -> str:
     """Objects without their places: "the treasures and the potion"."""
     names = [LEGEND[board.char[s]] for s in spots]
     return enumerated([f"the {plural(names.count(name), name)}" for name in dict.fromkeys(names)])
 
 
-def _stolen_finding(board: Board, spots: Sequence[Spot], gone: dict[int, int]) -> Finding:
+def _stolen_finding(board: DungeonBoard, spots: Sequence[Spot], gone: dict[int, int]) -> Finding:
     chars = {board.char[s] for s in spots}
     takers = [s for s in board.at("o" if "T" in chars else "") + board.at("b" if "P" in chars else "")]
     near = [s for s in takers if any(distances([s], board.walk).get(spot, 99) <= max(gone.values()) for spot in spots)]

@@ -13,7 +13,7 @@ from typing import Any
 
 from persona_evo.games.catalog.minidungeons2 import analysis, harm, opening, ways
 from persona_evo.games.catalog.minidungeons2 import tables as tb
-from persona_evo.games.catalog.minidungeons2.board import TREASURE, Board
+from persona_evo.games.catalog.minidungeons2.board import TREASURE, DungeonBoard
 from persona_evo.games.catalog.minidungeons2.core import CORE
 from persona_evo.games.core import LOST, WON, Level
 from persona_evo.games.findings import Spot
@@ -25,7 +25,7 @@ MOST_STATES = 1_000
 
 def sound(level: Level) -> bool | None:
     """Whether `analysis.analyse` finds no problem in the level; None where it finds none if the level can be won."""
-    board = Board(level)
+    board = DungeonBoard(level)
     found = [*analysis.unreachable_exit(board), *analysis.unreachable_objects(board)]
     if board.grid.exit in board.reached:
         found += [*analysis.deadly_way(board), *ways.shortcuts(board)]

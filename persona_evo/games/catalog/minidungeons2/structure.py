@@ -8,7 +8,7 @@ them (the middle of a 3 x 3 piece of floor), `crossings` is the other reading. T
 
 from __future__ import annotations
 
-from persona_evo.games.catalog.minidungeons2.levels import MONSTERS, STEPS, Grid, distances
+from persona_evo.games.catalog.minidungeons2.levels import MONSTERS, STEPS, DungeonLevel, distances
 
 COUNTED = {
     "treasures": "T",
@@ -46,7 +46,7 @@ MEANINGS = {
 """Every number of `structure` by name, and what it is."""
 
 
-def structure(grid: Grid) -> dict[str, float]:
+def structure(grid: DungeonLevel) -> dict[str, float]:
     """All numbers of `MEANINGS` for a level, in that order."""
     floor = [(x, y) for y in range(grid.height) for x in range(grid.width) if grid.passable(x, y)]
     chars = [char for char, _, _ in grid.objects]
@@ -80,12 +80,12 @@ def structure(grid: Grid) -> dict[str, float]:
     return {name: float(value) for name, value in values.items()}
 
 
-def _turns(grid: Grid, x: int, y: int) -> bool:
+def _turns(grid: DungeonLevel, x: int, y: int) -> bool:
     """Whether exactly two connected tiles are floor and they are not opposite each other."""
     north, east, south, west = (grid.passable(x + dx, y + dy) for dx, dy in STEPS)
     return north + east + south + west == 2 and north != south and east != west
 
 
-def _open(grid: Grid, x: int, y: int) -> bool:
+def _open(grid: DungeonLevel, x: int, y: int) -> bool:
     """Whether all eight tiles around are floor."""
     return all(grid.passable(x + dx, y + dy) for dy in (-1, 0, 1) for dx in (-1, 0, 1))

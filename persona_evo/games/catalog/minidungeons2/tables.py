@@ -33,7 +33,7 @@ from persona_evo.compiling import apart, callback, compiled
 from persona_evo.games.rows import Row, put, word
 
 if TYPE_CHECKING:
-    from persona_evo.games.catalog.minidungeons2.levels import Grid
+    from persona_evo.games.catalog.minidungeons2.levels import DungeonLevel
 
 NOWHERE = 0xFFFF
 (TILES, MONSTERS, THINGS, WORDS, HERO, EXIT, PORTAL_A, PORTAL_B) = range(8)
@@ -305,7 +305,7 @@ def fill_sight(t: Row) -> int:
     return 0
 
 
-def build(grid: Grid, flags: dict[str, int]) -> tuple[Row, Row]:
+def build(grid: DungeonLevel, flags: dict[str, int]) -> tuple[Row, Row]:
     """(tables, start state) of a level; `flags` holds the rule set's switches (see `RULE_SETS`)."""
     w, h = grid.width, grid.height
     cells = {(x, y): c for y, row in enumerate(grid.rows) for x, c in enumerate(row) if c != "X"}

@@ -11,7 +11,7 @@ from persona_evo.games.catalog.minidungeons2.board import (
     POTION,
     TRAP,
     TREASURE,
-    Board,
+    DungeonBoard,
     is_are,
     named,
     tally,
@@ -36,7 +36,7 @@ OBJECTS = 3
 """Fewest objects of a level that can be said to be skipped."""
 
 
-def forced(board: Board) -> list[Finding]:
+def forced(board: DungeonBoard) -> list[Finding]:
     """Traps on every way to the exit."""
     every = on_every_way(board.grid.hero, board.grid.exit, board.moves)
     traps = [s for s in every if board.char.get(s) == TRAP]
@@ -70,13 +70,13 @@ def forced(board: Board) -> list[Finding]:
     return found
 
 
-def guards(board: Board) -> list[Spot]:
+def guards(board: DungeonBoard) -> list[Spot]:
     """Monsters in a corridor on every way to the exit, in which nobody can pass them."""
     every = on_every_way(board.grid.hero, board.grid.exit, board.moves)
     return [s for s in every if _cannot_be_passed(board, s)]
 
 
-def a_layer(board: Board) -> list[Spot]:
+def a_layer(board: DungeonBoard) -> list[Spot]:
     """Traps one of which every way to the exit springs: those that cost the first hit point, or the next such set."""
     damage, goal = board.survival.damage, board.grid.exit
     layers = [[s for s in board.at(TRAP) if damage.get(s) == k] for k in range(1, damage[goal] + 1)]
@@ -84,7 +84,7 @@ def a_layer(board: Board) -> list[Spot]:
     return min(on_the_way, key=len)
 
 
-def _cannot_be_passed(board: Board, spot: Spot) -> bool:
+def _cannot_be_passed(board: DungeonBoard, spot: Spot) -> bool:
     """Whether a monster stands where hero and monster can only meet: the way between them has no branch and no loop.
 
     Ogres and blobs go after treasures and potions, so they count only in levels without these.
@@ -99,7 +99,7 @@ def _cannot_be_passed(board: Board, spot: Spot) -> bool:
     return max(degrees) <= 2 and sum(degrees) == 2 * (len(near) - 1)
 
 
-def shortcuts(board: Board) -> list[Finding]:
+def shortcuts(board: DungeonBoard) -> list[Finding]:
     """A pair of portals, or else a gap, that makes the way at most half as long; or an exit beside the start."""
     goal = board.grid.exit
     if board.grid.portals and board.reached[goal] <= SHORT * board.on_foot.get(goal, 0):
@@ -111,7 +111,7 @@ def shortcuts(board: Board) -> list[Finding]:
     return _gap(board) or _at_hand(board)
 
 
-def _at_hand(board: Board) -> list[Finding]:
+def _at_hand(board: DungeonBoard) -> list[Finding]:
     """An exit so near to the start that nobody has to see the rest of the level."""
     hero, goal = board.grid.hero, board.grid.exit
     steps = board.on_foot.get(goal, AT_HAND + 1)
@@ -133,7 +133,7 @@ def _at_hand(board: Board) -> list[Finding]:
     ]
 
 
-def _gap(board: Board) -> list[Finding]:
+def _gap(board: DungeonBoard) -> list[Finding]:
     """An opening in a wall without which the way is at least twice as long and leads past much more."""
     hero, goal = board.grid.hero, board.grid.exit
     short = shortest(hero, goal, board.moves)
@@ -152,7 +152,7 @@ def _gap(board: Board) -> list[Finding]:
     return [found] if found.evidence["skipped_share"] >= SHORT and found.evidence["skipped"] else []
 
 
-def _shortcut(board: Board, what: str, spots: tuple[Spot, ...], short: list[Spot], long: list[Spot]) -> Finding:
+def _shortcut(board: DungeonBoard, what: str, spots: tuple[Spot, ...], short: list[Spot], long: list[Spot]) -> Finding:
     """The finding on two ways, the shorter of which leads through `spots`."""
     objects = [s for s in board.at(GOALS + MINITAUR) if s in board.reached]
     on_short, on_long = (
@@ -191,6 +191,6 @@ def is_skipped(what: str) -> str:
     return "skips" if what.endswith("makes") else "skip"
 
 
-def _few(board: Board, spots: Sequence[Spot]) -> str:
+def _few(board: DungeonBoard, spots: Sequence[Spot]) -> str:
     """Objects with their places, or counted where they are many."""
     return named(board, spots) if len(spots) <= 3 else tally(board, spots)

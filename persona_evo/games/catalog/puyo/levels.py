@@ -1,4 +1,4 @@
-"""Level files of Puyo-Puyo: TOML text to a `Setup`, every mistake with its line and column.
+"""Level files of Puyo-Puyo: TOML text to a `PuyoSetup`, every mistake with its line and column.
 
 | key | what |
 |---|---|
@@ -29,7 +29,7 @@ KEYS = (*LIMITS, "pairs", "field")
 
 
 @dataclass(frozen=True)
-class Setup:
+class PuyoSetup:
     """A level as its file says it. pairs: of the whole game, axis + 8 * child. rows: 13 strings of 6 letters."""
 
     seed: int
@@ -40,7 +40,7 @@ class Setup:
     rows: tuple[str, ...]
 
 
-def parse(text: str, source: str) -> Setup:
+def parse(text: str, source: str) -> PuyoSetup:
     """Read a level.
 
     Raises:
@@ -63,7 +63,7 @@ def parse(text: str, source: str) -> Setup:
     seed, colours, drops, visible = (file.number(key) for key in LIMITS)
     first = _pairs(file, colours)[:drops]
     rest = random_pairs(seed, colours, drops)[len(first) :]
-    return Setup(seed, colours, drops, visible, (*first, *rest), _field(file, colours))
+    return PuyoSetup(seed, colours, drops, visible, (*first, *rest), _field(file, colours))
 
 
 def random_pairs(seed: int, colours: int, count: int) -> tuple[int, ...]:

@@ -15,7 +15,7 @@ Cell = tuple[int, int]
 """Row and column from the top left, from 0; row 0 is the ghost row."""
 
 
-class Link(NamedTuple):
+class ChainLink(NamedTuple):
     """One link of a chain: the groups that pop, the garbage that goes with them, points, and the field then."""
 
     groups: tuple[frozenset[Cell], ...]
@@ -61,16 +61,16 @@ def placed(field: Field, pair: int, action: int) -> list[list[int]]:
     return rows
 
 
-def chain(field: Field) -> list[Link]:
+def chain(field: Field) -> list[ChainLink]:
     """The links that a field sets off, in order; none where nothing pops."""
-    found: list[Link] = []
+    found: list[ChainLink] = []
     rows = [list(row) for row in field]
     while popping := [g for g in groups(rows) if len(g) >= 4]:
         gone = frozenset(cell for group in popping for cell in group)
         garbage = frozenset(c for cell in gone for c in beside(cell) if rows[c[0]][c[1]] == t.GARBAGE)
         points = _points(len(found) + 1, [len(g) for g in popping], len({rows[y][x] for y, x in gone}))
         rows = _fallen(rows, gone | garbage)
-        found.append(Link(tuple(popping), garbage, points, rows))
+        found.append(ChainLink(tuple(popping), garbage, points, rows))
     return found
 
 

@@ -79,7 +79,7 @@ ACTIONS = ("N", "E", "S", "W", "toward", "away", "lateral", "vertical")
 
 
 @dataclass(frozen=True)
-class Board:
+class RoguelikeBoard:
     """The board that all days share, for heatmaps: y from the top here."""
 
     width: int = layout.SIDE
@@ -118,7 +118,7 @@ def load(text: str, name: str, source: str = "", *, variant: str = "", player: s
         max_actions=4,
         source=source,
         options=options,
-        facts={"grid": Board(), "days": days},
+        facts={"grid": RoguelikeBoard(), "days": days},
     )
 
 

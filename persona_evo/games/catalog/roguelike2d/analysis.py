@@ -29,7 +29,7 @@ PLENTY = 50_000
 
 def analyse(level: Level) -> list[Finding]:
     """The first day that the food cannot last, or else the tightest day; and the days on which everybody is hit."""
-    days: tuple[layout.Layout, ...] = level.facts["days"]
+    days: tuple[layout.DayLayout, ...] = level.facts["days"]
     gains = (int(level.tables[layout.GAINS]), int(level.tables[layout.GAINS + 1]))
     best = layout.tours(days, gains)
     harm = {number: cost for number in range(1, len(days) + 1) if (cost := least_damage(level, number))}
@@ -107,7 +107,7 @@ def _hit(level: Level, harm: dict[int, int]) -> Finding:
     )
 
 
-def _runs_out(level: Level, number: int, day: layout.Layout, food: int) -> Finding:
+def _runs_out(level: Level, number: int, day: layout.DayLayout, food: int) -> Finding:
     return Finding(
         "scarce_resource",
         "problem",

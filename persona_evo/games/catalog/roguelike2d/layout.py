@@ -55,7 +55,7 @@ TOUR, TOUR_BIAS = MOST_ITEMS + (CELLS << MOST_ITEMS), 1000
 
 
 @dataclass(frozen=True)
-class Layout:
+class DayLayout:
     """One day: cells of the walls; (cell, kind) of items and enemies, kinds 0 or 1, all in the order laid."""
 
     walls: tuple[int, ...]
@@ -68,7 +68,7 @@ def enemies_on(day: int) -> int:
     return day.bit_length() - 1
 
 
-def lay_out(rng: SplitMix64, day: int) -> Layout:
+def lay_out(rng: SplitMix64, day: int) -> DayLayout:
     """Draw one day's layout."""
     free = [x + SIDE * y for x in range(1, SIDE - 1) for y in range(1, SIDE - 1)]
 
@@ -80,10 +80,10 @@ def lay_out(rng: SplitMix64, day: int) -> Layout:
 
     walls = tuple(cell() for _ in range(count(*WALLS)))
     items = tuple((cell(), rng.below(2)) for _ in range(count(*ITEMS)))
-    return Layout(walls, items, tuple((cell(), rng.below(2)) for _ in range(enemies_on(day))))
+    return DayLayout(walls, items, tuple((cell(), rng.below(2)) for _ in range(enemies_on(day))))
 
 
-def layouts(seed: int, days: int) -> tuple[Layout, ...]:
+def layouts(seed: int, days: int) -> tuple[DayLayout, ...]:
     """The layouts of all days, which nothing but the seed decides."""
     rng = SplitMix64(seed)
     return tuple(lay_out(rng, day) for day in range(1, days + 1))
@@ -98,7 +98,7 @@ def tours_at(days: int, day: int) -> int:
     return HEADER + DAY * days + TOUR * (day - 1)
 
 
-def tours(days: tuple[Layout, ...], gains: tuple[int, int]) -> NDArray[np.int64]:
+def tours(days: tuple[DayLayout, ...], gains: tuple[int, int]) -> NDArray[np.int64]:
     """The food that can be won to the exit, without TOUR_BIAS: [day, set of items, cell]."""
     x, y = np.arange(CELLS) % SIDE, np.arange(CELLS) // SIDE
     apart = abs(x[:, None] - x) + abs(y[:, None] - y)
@@ -112,7 +112,7 @@ def tours(days: tuple[Layout, ...], gains: tuple[int, int]) -> NDArray[np.int64]
     return found
 
 
-def build(days: tuple[Layout, ...], variant: str, player: str) -> Row:
+def build(days: tuple[DayLayout, ...], variant: str, player: str) -> Row:
     """The level's tables."""
     row = np.zeros(tours_at(len(days), len(days) + 1), dtype=np.uint16)
     row[DAYS], row[PLAYER] = len(days), PLAYERS.index(player)
