@@ -67,7 +67,10 @@ namespace PersonaEvo.Playtest
         /// <summary>Whether untried choices are taken in random order, and not in that of the game.</summary>
         public bool IsExpandedAtRandom { get; private set; }
 
-        /// <summary>Choices from the root at most, 0 for no limit but the game's.</summary>
+        /// <summary>Decisions after which a playthrough was cut off; 0 where the file does not say.</summary>
+        public int MaxDecisions { get; private set; }
+
+        /// <summary>Choices from the root to the deepest node at most, 0 for no limit of their own.</summary>
         public int Horizon { get; private set; }
 
         /// <summary>Whether the constant of UCB1 stands inside the root.</summary>
@@ -97,6 +100,8 @@ namespace PersonaEvo.Playtest
                 found.Rollouts = Rule(connected["rollout"].AsString("uniform"));
                 found.Slots = Whole(connected, "slots", 1, 1);
                 found.IsConstantInside = connected["constant"].AsString() == "inside";
+                found.MaxDecisions = Whole(connected, "max_decisions", 1, 0);
+                found.Horizon = found.Horizon > 0 ? found.Horizon : Whole(connected, "horizon", 1, 0);
             }
             found.IsPerMove = skill["iterations"].Kind == JsonKind.Number;
             if (!found.IsPerMove)

@@ -20,14 +20,17 @@ namespace PersonaEvo.Playtest
     /// <summary>How much a search may do, and how it ends.</summary>
     public sealed class SearchSettings
     {
-        internal const int UsualIterations = 1000;
+        internal const int UsualIterations = 1000, UsualHorizon = 1000;
 
         /// <summary>Rollouts of a search; 0 for as many as the policy's file says, or 1000 where it does not.</summary>
         public int Iterations;
         /// <summary>Milliseconds at most, 0 for no limit; with a limit, a result depends on the machine.</summary>
         public int Milliseconds;
-        /// <summary>Choices from the root at most; no less than the game's MaxDecisions, if a plan is to reach its end.</summary>
-        public int Horizon = 1000;
+        /// <summary>
+        /// Choices from the root at most, those of rollouts included; 0 for as many decisions as the policy's file says,
+        /// or 1000 where it does not.
+        /// </summary>
+        public int Horizon;
         /// <summary>Nodes at most; each holds one saved state.</summary>
         public int Nodes = 100000;
         public ulong Seed;
@@ -71,7 +74,7 @@ namespace PersonaEvo.Playtest
         private readonly Policy policy;
         private readonly EvolvedSearch rules;
         private readonly SearchSettings settings;
-        private readonly int horizon;
+        private readonly int horizon, decisions;
         private readonly SplitMix64 random, rollouts;
         private readonly Scorer scorer, rolloutScorer;
         private readonly double[] measured;
@@ -91,7 +94,9 @@ namespace PersonaEvo.Playtest
             this.settings = settings ?? new SearchSettings();
             rules = policy.Evolved;
             weighted = rules.Rollouts == RolloutRule.Weights ? model as IWeightedModel : null;
-            horizon = rules.Horizon > 0 ? Math.Min(rules.Horizon, this.settings.Horizon) : this.settings.Horizon;
+            decisions = this.settings.Horizon > 0 ? this.settings.Horizon
+                : rules.MaxDecisions > 0 ? rules.MaxDecisions : SearchSettings.UsualHorizon;
+            horizon = rules.Horizon > 0 ? Math.Min(rules.Horizon, decisions) : decisions;
             random = new SplitMix64(this.settings.Seed);
             rollouts = new SplitMix64(random.Next());
             scorer = policy.Formula == null ? null : new Scorer(policy.Formula, metrics);
@@ -316,7 +321,7 @@ namespace PersonaEvo.Playtest
         {
             var choices = new SplitMix64(seed);
             rolled.Clear();
-            int length = Math.Min(rules.RolloutLength, settings.Horizon - node.Depth);
+            int length = Math.Min(rules.RolloutLength, decisions - node.Depth);
             for (int count = model.Count; count > 0 && rolled.Count < length; count = model.Count)
             {
                 if (!rules.IsConnected)
@@ -330,10 +335,10 @@ namespace PersonaEvo.Playtest
             return utility;
         }
 
-        private int Roll(int count, int decisions, SplitMix64 choices)
+        private int Roll(int count, int made, SplitMix64 choices)
         {
             if (rolloutScorer != null)
-                return Lookahead.Best(model, rolloutScorer, decisions, true);
+                return Lookahead.Best(model, rolloutScorer, made, true);
             double[] weights = weighted == null ? null : weighted.Weights();
             return weights == null ? choices.Below(count) : choices.Weighted(weights);
         }
