@@ -41,8 +41,6 @@ UNFINISHED = {
     "games/compiled_game.py:from_rules": 100,
     "games/python_game.py": 800,
     "games/python_game.py:from_class": 120,
-    "jobs/schema.py": 500,
-    "jobs/schema.py:parse": 100,
     "playtest/analysis.py:analyse": 100,
     "playtest/batch.py": 480,
     "playtest/batch.py:playtest": 100,

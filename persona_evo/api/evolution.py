@@ -36,7 +36,7 @@ from persona_evo.evolve.start import chosen as chosen_settings
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
 from persona_evo.games.generating import asked
-from persona_evo.jobs import schema
+from persona_evo.jobs import files
 from persona_evo.jobs.workers import lent
 from persona_evo.personas import Persona
 from persona_evo.search.settings import Budget
@@ -174,7 +174,7 @@ def _usable(outcome: Outcome) -> Outcome:
         **plays,
     )
     path = folder / f"interrupted-{outcome.generations}.json"
-    schema.write_atomically(path, policy.to_text())
+    files.write_atomically(path, policy.to_text())
     return replace(outcome, policy=path)
 
 

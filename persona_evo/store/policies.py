@@ -20,7 +20,7 @@ from persona_evo.errors import FormulaError, Place, PolicyError, SettingsError, 
 from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
 from persona_evo.games.core import Game
-from persona_evo.jobs import schema
+from persona_evo.jobs import files, json_text, schema
 from persona_evo.personas.lists import FIELDS, OpenList, how_many, readable
 from persona_evo.search.tree_policy import MOVE_VARIABLES, SEARCH_VARIABLES, TreePolicy, plan_variables, variables
 from persona_evo.words import counted
@@ -125,7 +125,7 @@ class Policy:
         if self.connected:
             values["connected"] = self.connected
         plain = {**values, "lists": [one.to_dict() for one in self.lists]}
-        text = json.dumps(json.loads(schema.dump(plain)), sort_keys=True)
+        text = json.dumps(json.loads(json_text.dump(plain)), sort_keys=True)
         return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
     def tree_policy(self, game: Game) -> TreePolicy:
@@ -161,13 +161,13 @@ class Policy:
 
     def to_text(self) -> str:
         """The policy file."""
-        return schema.dump(self.to_dict())
+        return json_text.dump(self.to_dict())
 
 
 def write(policy: Policy, path: Path) -> Path:
     """Write a policy file, atomically; folders are made."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    schema.write_atomically(path, policy.to_text())
+    files.write_atomically(path, policy.to_text())
     return path
 
 
