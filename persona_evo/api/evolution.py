@@ -164,6 +164,7 @@ def _usable(outcome: Outcome) -> Outcome:
         seed=config["seed"],
         budget=config["budget"],
         search=config["search"],
+        connected={} if game.outside is None else game.outside.ordering,
         evolution=config["evolution"],
         run={"name": folder.name, "generations": outcome.generations, "fitness_in_run": outcome.best.fitness},
         versions=config["versions"],
