@@ -75,7 +75,9 @@ class League:
             raise SettingsError("the league has no opponents", expected="at least one agent")
         if game.outside is not None:
             raise SettingsError(
-                "a connected game is planned whole, not played move by move", found=game.name, hint="leave --agent out"
+                "levels of a connected game are planned as a whole, not played move by move",
+                found=game.name,
+                hint="leave --agent out",
             )
         if self.agent.kind != "search":
             raise SettingsError(
@@ -88,7 +90,7 @@ class League:
                 raise SettingsError(
                     "a program cannot be in a league",
                     found=opponent.name,
-                    expected="agents of this program, whose games can be played again from their seeds",
+                    expected="built-in kinds of agents, whose games can be replayed from their seeds",
                     hint="persona-evo match plays against programs",
                 )
         check(self.agent, game)

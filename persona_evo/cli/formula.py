@@ -25,7 +25,7 @@ def add(commands: Commands) -> None:
         "--timeout",
         type=number(0, 3600, above=True),
         metavar="S",
-        help="seconds to try at most (default: no limit but that of the work, which is the same on every machine)",
+        help="time limit in seconds (default: only the limit on the work, which is the same on every machine)",
     )
     options.add_game(simplify)
     simplify.set_defaults(run=run_simplify)

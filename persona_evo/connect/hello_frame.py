@@ -62,7 +62,7 @@ def decode_hello(payload: bytes) -> Hello:
         raise ProtocolError("HELLO is too large", found=f"{len(payload)} bytes", expected=f"at most {MOST_HELLO}")
     value = decode_json(Kind.HELLO, payload)
     if value.get("magic") != MAGIC:
-        raise ProtocolError("this is no game of this protocol", found=repr(value.get("magic")), expected=repr(MAGIC))
+        raise ProtocolError("this is not a game of this protocol", found=repr(value.get("magic")), expected=repr(MAGIC))
     protocol = value.get("protocol")
     if not (isinstance(protocol, list) and len(protocol) == 2 and all(is_whole(n, 0, 10**6) for n in protocol)):
         raise bad("protocol", protocol, "[1, 0]")
@@ -107,7 +107,7 @@ def _metrics(value: Any) -> tuple[MetricInfo, ...]:
         if not isinstance(symbol, str) or not SYMBOL.fullmatch(symbol):
             raise bad("metrics", m, "objects with a symbol of letters, digits and _")
         if symbol in (other.symbol for other in found):
-            raise ProtocolError("HELLO has two metrics of one symbol", found=symbol)
+            raise ProtocolError("HELLO has two metrics with the same symbol", found=symbol)
         name, low, high = m.get("name") or symbol, m.get("low"), m.get("high")
         if not _line(name) or not all(b is None or is_number(b) for b in (low, high)):
             raise bad("metrics", m, "a text on one line as name, numbers or null as low and high")

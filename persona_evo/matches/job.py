@@ -243,7 +243,7 @@ def _replay(
     for number, (record, job) in enumerate(zip(records, todo, strict=False), 1):
         if record.start != job.start:
             raise RunError(
-                "a game began somewhere else than the match's seed says",
+                "a game did not begin where the match's seed says",
                 place=kept.place(number),
                 found=f"start {record.start}",
                 expected=f"start {job.start}",
@@ -287,7 +287,7 @@ def digest(program: str) -> str:
             place=Place(program),
             found=e.strerror or str(e),
             expected="a Python file",
-            hint="see that it stays where it is",
+            hint="leave it where it is",
         ) from e
 
 

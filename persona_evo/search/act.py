@@ -183,7 +183,7 @@ class Actor:
             self.budget.seconds, 2**62 if self.budget.nodes is None else 200 if self.game.compiled else 20
         )
         if self.game.over(self.level, state) != RUNNING:
-            raise SettingsError("the game is over: there is no move to make")
+            raise SettingsError("the game is over, so there is no move to make")
         self._moves += 1
         buffers = self._engine.work.buffers
         counts, rng = buffers.counts, stream(derive(self.seed, "move", self._moves))
