@@ -80,8 +80,21 @@ def of(session: Session) -> Game:
             sets=about.maps,
             personas=tuple(map(str, about.personas)),
             wins=bool(about.outcome[0]),
+            ordering=_ordering(about, hello),
         ),
     )
+
+
+def _ordering(about: Description, hello: p.Hello) -> dict[str, object]:
+    """How searches of the game order its rollouts, in the words of policy files (see `store.policies.Policy`)."""
+    return {
+        "rollout": about.rollout,
+        "policy": about.policy,
+        "slots": about.slots,
+        "constant": about.constant,
+        "horizon": about.horizon or hello.max_decisions,
+        "max_decisions": hello.max_decisions,
+    }
 
 
 def _plans(jobs: Iterable[PlanJob]) -> Iterator[Plan]:
