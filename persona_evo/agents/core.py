@@ -301,7 +301,7 @@ def _utility(agent: Agent, game: Game) -> Formula:
 def _lines(agent: Agent) -> None:
     if not SearchSettings.from_dict(agent.search).horizon:
         raise SettingsError(
-            "the agent does not say how long its lines of moves are", expected="search = { horizon = ... }"
+            "the agent does not say how many moves it looks ahead", expected="search = { horizon = ... }"
         )
 
 

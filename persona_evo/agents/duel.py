@@ -20,6 +20,7 @@ from persona_evo.search.plan import Plan
 from persona_evo.search.settings import Budget
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.seeds import derive
+from persona_evo.words import counted
 
 
 def budget_for(iterations: int | None, seconds: float | None, league: League | None = None) -> Budget:
@@ -69,7 +70,9 @@ class League:
         """
         if (self.opponents and game.players != 2) or game.players > 2:
             raise SettingsError(
-                "a league is for two-player games", found=f"{game.name}, for {game.players}", hint="leave --league out"
+                "a league is for two-player games",
+                found=f"{game.name}, for {counted(game.players, 'player')}",
+                hint="leave --league out",
             )
         if not self.opponents and game.players == 2:
             raise SettingsError("the league has no opponents", expected="at least one agent")

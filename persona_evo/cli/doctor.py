@@ -166,7 +166,7 @@ def _examine(args: argparse.Namespace) -> int:
     again = (
         ""
         if not found.restarted
-        else (f", but {counted(found.restarted, 'process')} ended or hung and had to be started anew")
+        else (f", but {counted(found.restarted, 'process')} ended or hung and had to be restarted")
     )
     say("the game cannot be searched" if found.faults else f"the same choices lead to the same end: fine{again}")
     return 1 if found.faults else 0

@@ -19,7 +19,7 @@ def add(commands: Commands) -> None:
     """The command's options."""
     parser = commands.add_parser("formula", description=__doc__)
     parts = parser.add_subparsers(dest="command_formula", metavar="simplify|export", required=True)
-    simplify = parts.add_parser("simplify", help="a shorter formula with the same values, checked")
+    simplify = parts.add_parser("simplify", help="simplify a formula and check that its values stay the same")
     simplify.add_argument("formula", type=filled, metavar="FORMULA", help='such as "0.5*MS + 0.5*MS"')
     simplify.add_argument(
         "--timeout",

@@ -169,7 +169,7 @@ def _run(args: argparse.Namespace, workers: Workers) -> int:
     if game.players != 2 and args.agents and game.agents:
         raise SettingsError(
             "a match needs a two-player game",
-            found=f"{game.name}, for {game.players}",
+            found=f"{game.name}, for {counted(game.players, 'player')}",
             expected="such as colosseum",
             hint="persona-evo playtest is for single-player games",
         )

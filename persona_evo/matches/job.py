@@ -35,6 +35,7 @@ from persona_evo.matches import cost
 from persona_evo.matches.records import AGAIN, CHANGED, KIND, PROGRAMS, GameRecord, even, games, log
 from persona_evo.matches.replays import MARGIN, RESULTS, positions
 from persona_evo.seeds import derive
+from persona_evo.words import counted
 
 
 @dataclass(frozen=True)
@@ -293,7 +294,9 @@ def digest(program: str) -> str:
 
 def _check(match: Match, game: Game) -> None:
     if game.players != 2:
-        raise SettingsError("a match needs a two-player game", found=f"{game.name}, for {game.players}")
+        raise SettingsError(
+            "a match needs a two-player game", found=f"{game.name}, for {counted(game.players, 'player')}"
+        )
     if len(match.agents) < 2:
         raise SettingsError("a match needs at least two agents", found=str(len(match.agents)))
     if not match.levels:

@@ -112,7 +112,7 @@ class Actor:
             choose = parse(choose.text, variables(game, moves=True))
         elif choose not in CHOICES:
             expected, hint = unknown(choose, CHOICES)
-            raise SettingsError("no such way to choose a move", found=choose, expected=expected, hint=hint)
+            raise SettingsError("there is no such way to choose a move", found=choose, expected=expected, hint=hint)
         self.game, self.level, self.seed, self.choice = game, level, seed, choose
         self.budget = budget or Budget(iterations=1_000)
         self.policy = policy or TreePolicy.ucb1()
