@@ -84,6 +84,10 @@ OUTCOMES: dict[Any, int] = {None: RUNNING, "": RUNNING, "won": WON, "lost": LOST
 
 LARGEST = 1e100
 """Largest metric, so that sums and squares of metrics stay numbers."""
+
+MANY_ACTIONS = 100
+"""Legal actions of a state from which on the list of them is kept, so that an equal one need not be checked."""
+
 FIRST_MOVES = 4
 """Moves of a game in which an attribute shows that it counts them."""
 
@@ -310,6 +314,7 @@ class _Plain:
         self.copy: Callable[[Any], Any] = getattr(cls, "copy", None) or copy.deepcopy
         self.has_key = callable(getattr(cls, "key", None))
         self.file = _module_of(cls)[1]
+        self._checked: tuple[list[Any], NDArray[np.int64]] = ([], np.zeros(0, dtype=np.int64))
         self.rules = Rules(self.legal, self.step, self.over, self.mover, self.measure, self.key, self.rollout)
 
     def _values_of(self) -> Callable[[Any], tuple[Any, ...]]:
@@ -352,6 +357,10 @@ class _Plain:
             if not isinstance(found, (Sequence, np.ndarray)) or isinstance(found, (str, bytes)):
                 self.refuse("legal", found, "a list of actions in a fixed order", state)
             found = list(found)
+        known, numbers = self._checked
+        if found == known and len(found) <= len(actions):
+            actions[: len(found)] = numbers
+            return len(found)
         if len(found) > len(actions):
             raise GameError(
                 f"{self.place('legal')}: {self.cls.__name__}.legal gives {len(found)} actions, "
@@ -361,7 +370,13 @@ class _Plain:
             actions[k] = self._number(action, state)
         if len(set(actions[: len(found)].tolist())) != len(found):
             self.refuse("legal", found, "each action once", state)
+        self._keep_checked(found, actions)
         return len(found)
+
+    def _keep_checked(self, found: Sequence[Any], numbers: NDArray[np.int64]) -> None:
+        """Keep a long list of legal actions that was checked, with its numbers: most states have the same one."""
+        if len(found) >= MANY_ACTIONS:
+            self._checked = list(found), numbers[: len(found)].astype(np.int64)
 
     def step(self, tables: Any, state: Any, action: int, rng: Any) -> int:
         before, method = state[0], "copy"
@@ -607,8 +622,14 @@ class _Plain:
         """The legal actions of a state as the class gives them, looked at."""
         try:
             found = state[0].legal()
-            if type(found) is list and len(found) <= self.limit and len({self.number[a] for a in found}) == len(found):
-                return found
+            if type(found) is list and len(found) <= self.limit:
+                if self.names and len(found) >= MANY_ACTIONS and found == self._checked[0]:
+                    return found
+                numbers = [self.number[a] for a in found]
+                if len(set(numbers)) == len(found):
+                    if len(found) >= MANY_ACTIONS:
+                        self._keep_checked(found, np.array(numbers))
+                    return found
         except (Exception, SystemExit):  # told below, or nothing but actions without names
             pass
         actions = np.zeros(self.limit, dtype=np.int64)
