@@ -24,13 +24,13 @@ from persona_evo.compiling import Handle, entry
 from persona_evo.compiling.arrays import FloatRow, IntRow, WordRow
 from persona_evo.formula import Formula
 from persona_evo.games.core import LOST, RUNNING, WON, Game, Level
-from persona_evo.search.act import Actor
+from persona_evo.search.actor import Actor
 from persona_evo.search.plan import Plan, Planner, capacity_for
 from persona_evo.search.play import Play, worth
-from persona_evo.search.run import SearchRun
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree import ACTION, DEPTH, LEFT, OVER, PARENT, ROOT, SLOT, STATUS, Tree
 from persona_evo.search.tree_policy import TreePolicy
+from persona_evo.search.tree_search import SearchRun
 from persona_evo.seeds import derive, stream
 
 

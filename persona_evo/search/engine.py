@@ -8,9 +8,9 @@ import numpy as np
 
 from persona_evo.compiling import Entry, Handle, prepare
 from persona_evo.compiling.arrays import IntRow, WordRow
-from persona_evo.search import layout, mcts, moving
-from persona_evo.search.asking import Asking, ObjectSearcher
+from persona_evo.search import layout, mcts, relocation
 from persona_evo.search.layout import SearchSpace
+from persona_evo.search.object_engine import Asking, ObjectSearcher
 from persona_evo.search.tree import NOBODY, TreeMemory
 
 CHUNK = 20_000
@@ -70,10 +70,10 @@ class Engine:
         work, counts = self.work, self.work.buffers.counts
         old, rows = work.tree, np.empty(int(counts[layout.NODES]), dtype=np.int32)
         new, none = self._memory.turn(old), np.empty((0, 0), dtype=np.uint16)
-        move = moving.Relocation(
+        move = relocation.Relocation(
             old._replace(states=none), new._replace(states=none), rows, counts, work.options.horizon
         )
-        kept = moving.move_root(Handle(move), node)
+        kept = relocation.move_root(Handle(move), node)
         old.states[:kept] = old.states[np.flatnonzero(rows != NOBODY)]
         self._change(work._replace(tree=new))
         if self._asking is not None:

@@ -16,7 +16,7 @@ from persona_evo.formula import parse
 from persona_evo.games import registry
 from persona_evo.games.catalog.colosseum.levels import board_of
 from persona_evo.games.core import RUNNING
-from persona_evo.search.act import Actor
+from persona_evo.search.actor import Actor
 from persona_evo.search.layout import NODES
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree import ACTION, NODE

@@ -18,8 +18,8 @@ import numpy as np
 from persona_evo.formula import Formula, parse
 from persona_evo.games.core import Level
 from persona_evo.search.plan import Budget, Plan, Planner, SearchSettings, TreePolicy
-from persona_evo.search.run import SearchRun
 from persona_evo.search.tree import SLOT
+from persona_evo.search.tree_search import SearchRun
 from persona_evo.seeds import below, stream
 
 from . import turns, yardstick

@@ -13,10 +13,10 @@ from persona_evo.formula import Formula
 from persona_evo.games import registry
 from persona_evo.games.core import RUNNING, Game, Level
 from persona_evo.search.plan import Planner
-from persona_evo.search.run import SearchRun
 from persona_evo.search.settings import Budget
 from persona_evo.search.tree import SLOT, Tree
 from persona_evo.search.tree_policy import TreePolicy
+from persona_evo.search.tree_search import SearchRun
 
 GAME = registry.get("minidungeons2")
 RNG = np.ones(2, dtype=np.int64)

@@ -14,7 +14,7 @@ from persona_evo.errors import FormulaError, SettingsError
 from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
 from persona_evo.games.core import RUNNING, Game, Level
-from persona_evo.search.act import Actor
+from persona_evo.search.actor import Actor
 from persona_evo.search.layout import NODES
 from persona_evo.search.plan import plan
 from persona_evo.search.settings import Budget, SearchSettings

@@ -17,10 +17,10 @@ from persona_evo.games.python_game import from_class
 from persona_evo.search import layout
 from persona_evo.search.bounds import solve
 from persona_evo.search.plan import Planner, plan
-from persona_evo.search.run import SearchRun
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree import ACTION, DEPTH, FIRST, KIDS, LEFT, NODE, OVER, PARENT, SLOT, STATUS, VISITS
 from persona_evo.search.tree_policy import UCB1_FORMULA, TreePolicy
+from persona_evo.search.tree_search import SearchRun
 from tests.search.levels import GAME, level, optimum, tiny, tree_of
 
 UCB1 = TreePolicy.ucb1()

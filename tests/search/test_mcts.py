@@ -18,10 +18,10 @@ from persona_evo.games.catalog.minidungeons2.tables import FARTHEST
 from persona_evo.games.core import WON, Level, Rules
 from persona_evo.search.bounds import solve
 from persona_evo.search.plan import Planner, plan
-from persona_evo.search.run import SearchRun
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree import SLOT
 from persona_evo.search.tree_policy import TreePolicy
+from persona_evo.search.tree_search import SearchRun
 
 GAME = registry.get("minidungeons2")
 RUNNER = parse("PE - 0.01*ST - 5*DEAD", GAME.symbols)

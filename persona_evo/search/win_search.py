@@ -10,9 +10,9 @@ from persona_evo.compiling.arrays import WordRow
 from persona_evo.formula import Formula, parse
 from persona_evo.games.core import RUNNING, WON
 from persona_evo.search.pace import counted_from
-from persona_evo.search.run import SearchRun
 from persona_evo.search.settings import Budget
 from persona_evo.search.tree_policy import TreePolicy
+from persona_evo.search.tree_search import SearchRun
 from persona_evo.search.workspace import Workspace
 from persona_evo.seeds import derive
 
