@@ -17,7 +17,7 @@ from persona_evo.search.rollouts import RANDOM
 from persona_evo.search.routes import Routes
 from persona_evo.search.settings import POLISH, PROVEN, Budget, SearchSettings
 from persona_evo.search.tree_policy import STATIC, TreePolicy
-from persona_evo.search.tree_search import SearchRun
+from persona_evo.search.tree_search import TreeSearch
 from persona_evo.search.win_search import Ending, play_on
 from persona_evo.search.workspace import Workspace
 
@@ -113,7 +113,7 @@ class Planner(Workspace):
             )
         policy.check_planned(f"the search {self.settings.preset_name!r}", best_first=self.by_leaf)
         if policy.holds != STATIC or not (self.settings.lists or policy.planned):
-            run = SearchRun(self, self.level.start, 0, utility, policy, seed, progress)
+            run = TreeSearch(self, self.level.start, 0, utility, policy, seed, progress)
             return self._plan(run, utility, budget, began, seed, progress)
         from persona_evo.search.list_search import ListSearch
 
@@ -132,7 +132,7 @@ class Planner(Workspace):
 
     def _plan(
         self,
-        run: SearchRun | ListSearch,
+        run: TreeSearch | ListSearch,
         utility: Formula,
         budget: Budget,
         began: float,
@@ -156,7 +156,7 @@ class Planner(Workspace):
                 run.spend(budget, began)
                 last = Ending(run.actions)
         actions = last.actions
-        end = run.end if self.game.compiled and isinstance(run, SearchRun) and not last.iterations else None
+        end = run.end if self.game.compiled and isinstance(run, TreeSearch) and not last.iterations else None
         metrics, worth, outcome = self._end(actions, utility, end)
         return Plan(
             actions=actions,

@@ -17,7 +17,7 @@ from persona_evo.search.workspace import Workspace
 from persona_evo.seeds import derive, stream
 
 
-class SearchRun(Counted):
+class TreeSearch(Counted):
     """One search in a planner's memory, which can be gone on with and asked until the planner's next.
 
     Args:

@@ -241,7 +241,7 @@ def test_random_games_that_are_one_piece_have_no_moves_of_their_own() -> None:
 
 @pytest.mark.parametrize("variant", sorted(COLOSSEUM.variants))
 def test_the_games_that_are_one_piece_are_those_that_are_declared_so(variant: str) -> None:
-    """Asked for one by one, random moves of a variant are those of the whole game, made by whom `mover` says."""
+    """ObjectSpace for one by one, random moves of a variant are those of the whole game, made by whom `mover` says."""
     level, rules = COLOSSEUM.load("random 7", "seven"), COLOSSEUM.variants[variant]()
     actions, seen = np.zeros(level.max_actions, dtype=np.int64), np.zeros((1, len(COLOSSEUM.metrics)))
     same = []

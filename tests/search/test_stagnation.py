@@ -16,7 +16,7 @@ from persona_evo.search import stagnation
 from persona_evo.search.plan import Planner
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy, variables
-from persona_evo.search.tree_search import SearchRun
+from persona_evo.search.tree_search import TreeSearch
 
 GAME = registry.get("minidungeons2")
 GOAL = personas.load("monster_killer", GAME).utility
@@ -54,7 +54,7 @@ def compare(text: str | Formula, settings: SearchSettings, case: int, monkeypatc
     policy = TreePolicy.of(text, GAME)
     early = planner.plan(GOAL, policy, Budget(1_200), case)
     with monkeypatch.context() as patch:
-        patch.setattr(SearchRun, "_watch", lambda self, budget: None)
+        patch.setattr(TreeSearch, "_watch", lambda self, budget: None)
         whole = planner.plan(GOAL, policy, Budget(1_200), case)
     same = ("actions", "utility", "outcome", "nodes", "proven", "upper", "best_actions")
     assert [getattr(early, name) for name in same] == [getattr(whole, name) for name in same], text
