@@ -70,7 +70,7 @@ class Planner(Workspace):
         capacity: nodes at most.
 
     Raises:
-        SettingsError: the game is not a deterministic single-player game, or has no such variant of its rules.
+        SettingsError: the game is not a deterministic single-player game, or does not have this variant of its rules.
     """
 
     def __init__(self, game: Game, level: Level, settings: SearchSettings, capacity: int) -> None:
@@ -268,19 +268,19 @@ def planner_for(game: Game, level: Level, settings: SearchSettings, capacity: in
     """What plans a level of a game, wherever that runs.
 
     Raises:
-        SettingsError: the game has no such variant of its rules.
+        SettingsError: the game does not have this variant of its rules.
     """
     if game.outside is not None:
         if settings.selection_rule or settings.rollout_policy != RANDOM:
             raise SettingsError(
-                f"{game.title} runs outside this program, which has no selection rules and rollout policies there",
+                f"{game.title} runs in a process of its own, where selection rules and rollout policies do not exist",
                 found=settings.selection_rule or settings.rollout_policy,
-                expected="a game whose rules this program has",
+                expected="a game whose rules run inside this program",
             )
         if settings.variant:
             game.rules_for((), settings.variant)
         if not isinstance(game.outside, PlannedOutside):
-            raise SettingsError(f"{game.title} runs outside this program, where nothing plans its levels")
+            raise SettingsError(f"{game.title} runs in a process of its own, so its levels cannot be planned here")
         return game.outside.planner(game, level, settings, capacity)
     return Planner(game, level, settings, capacity)
 
