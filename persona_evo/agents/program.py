@@ -22,7 +22,6 @@ import importlib
 import json
 import os
 import re
-import select
 import signal
 import subprocess
 import sys
@@ -35,6 +34,7 @@ from persona_evo.agents.contest import FAULTS, Fault
 from persona_evo.agents.output import Ear
 from persona_evo.errors import Place, SettingsError
 from persona_evo.games.core import Game, Level
+from persona_evo.jobs import windows
 
 MOVE_SECONDS = 2.0
 MEGABYTES = 500
@@ -218,7 +218,7 @@ class ProgramSeat:
         number = self._process.stdout.fileno()
         while b"\n" not in self._pending:
             left = end - time.perf_counter()
-            if left <= 0 or not select.select([number], [], [], left)[0]:
+            if left <= 0 or not windows.readable(number, left):
                 where = self._where()
                 raise Fault("time", late + (f" ({where})" if where else ""))
             more = os.read(number, 1 << 16)

@@ -7,7 +7,6 @@ comparison with UCB1, and the simplification of the formula. What has to be comp
 from __future__ import annotations
 
 import argparse
-import shlex
 from collections.abc import Callable, Sequence
 from math import fsum
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,7 @@ from persona_evo.cli.parser import Commands, assignment, filled, path, plain, wh
 from persona_evo.cli.pools import add_held_out, is_asked, pools_of
 from persona_evo.cli.say import StatusLine, duration, note, say
 from persona_evo.errors import SettingsError
+from persona_evo.jobs.windows import command_line
 from persona_evo.words import counted, enumerated, plural
 
 if TYPE_CHECKING:
@@ -390,7 +390,7 @@ def finish(outcome: Outcome, game: Game, persona: str = "", levels: Sequence[str
             GAMES,
             "--swap",
         )
-        say(f"play:       {shlex.join(['persona-evo', *map(str, against)])}")
+        say(f"play:       {command_line(['persona-evo', *map(str, against)])}")
     who = persona or policy.persona
     play = (
         "playtest",
