@@ -5,7 +5,7 @@
 | `protocol`, `random` | frames and random numbers, pure |
 | `client` | the game's side for games in Python |
 | `launch`, `worker`, `pool` | one command, one process, several of them with results in the order of orders |
-| `greeting`, `watchdog` | who is let in at a process's port; the end of games whose driver was killed |
+| `listener`, `watchdog` | who is let in at a process's port; the end of games whose driver was killed |
 | `findings` | what makes a game fail |
 | `tree`, `search` | the tree over prefixes as a file, and the search (its inner loop is `search.prefixes`) |
 | `description`, `session`, `game` | the TOML file, its running processes, and the game like any other made of both |

@@ -24,7 +24,7 @@ from persona_evo.connect.description_file import read
 from persona_evo.connect.planner import ConnectedPlanner, Outcome
 from persona_evo.connect.search import SCORE
 from persona_evo.connect.session import Session
-from persona_evo.connect.together import PlanningJob, plan_together
+from persona_evo.connect.parallel_plans import PlanningJob, plan_together
 from persona_evo.errors import ConnectError, LevelError, SettingsError
 from persona_evo.formula import parse
 from persona_evo.formula.primitives import PRIMITIVES

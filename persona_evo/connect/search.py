@@ -43,7 +43,7 @@ from persona_evo.seeds import SplitMix64, derive, stream
 if TYPE_CHECKING:
     from persona_evo.connect.pool import ProcessPool
     from persona_evo.connect.pool_share import Share
-    from persona_evo.connect.within import PlayedRollout, Within
+    from persona_evo.connect.local_pool import PlayedRollout, Within
 
 OUTSIDE, INSIDE = "outside", "inside"
 """Where UCB1's constant stands."""

@@ -24,7 +24,7 @@ from typing import IO, Any
 
 from persona_evo.connect import launch, watchdog
 from persona_evo.connect import protocol as p
-from persona_evo.connect.greeting import Door, Host
+from persona_evo.connect.listener import Door, Host
 from persona_evo.connect.process_start import Factory, Start
 from persona_evo.errors import ConnectError, Place
 

@@ -14,7 +14,7 @@ from persona_evo.connect.process_start import Factory
 from persona_evo.connect.search import ConnectedSearch, Ordering
 from persona_evo.connect.session import Session
 from persona_evo.connect.traces import Trace
-from persona_evo.connect.within import Within
+from persona_evo.connect.local_pool import Within
 from persona_evo.errors import SettingsError, unknown
 from persona_evo.formula import Formula, parse
 from persona_evo.games import mapsets, registry

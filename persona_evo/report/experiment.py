@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from persona_evo.connect.within import Within
+from persona_evo.connect.local_pool import Within
 from persona_evo.errors import VerificationError
 from persona_evo.experiments.design import Cell
 from persona_evo.experiments.job import ExperimentResults, SearchRecord

@@ -18,7 +18,7 @@ import persona_evo as pe
 from persona_evo.connect import traces
 from persona_evo.connect.traces import load as load_trace
 from persona_evo.connect.tree import PrefixTree
-from persona_evo.connect.within import Within
+from persona_evo.connect.local_pool import Within
 from persona_evo.errors import GameError, InputError, RunError, SettingsError
 from persona_evo.experiments import files as reading
 from persona_evo.experiments import job as course
