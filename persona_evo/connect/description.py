@@ -57,8 +57,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from persona_evo.connect.pool import Restarts
 from persona_evo.connect.process_start import Factory, Timeouts
+from persona_evo.connect.restarts import Restarts
 from persona_evo.errors import ConnectError, Place, SettingsError, has_control, nearest, unknown
 from persona_evo.games import textfile
 

@@ -9,9 +9,10 @@ from typing import Any
 
 from persona_evo.connect.description import GAME_NAME, MAX_BYTES, MOST_SLOTS, SLOTS, Description, MetricWords, key_place
 from persona_evo.connect.launch import GYM
-from persona_evo.connect.pool import MOST_WORKERS, Restarts
+from persona_evo.connect.pool import MOST_WORKERS
 from persona_evo.connect.process_start import Timeouts
 from persona_evo.connect.protocol import MOST_PORT
+from persona_evo.connect.restarts import Restarts
 from persona_evo.errors import ConnectError, has_control, unknown
 from persona_evo.games import textfile
 from persona_evo.words import counted

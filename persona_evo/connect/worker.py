@@ -24,7 +24,7 @@ from typing import IO, Any
 
 from persona_evo.connect import launch, watchdog
 from persona_evo.connect import protocol as p
-from persona_evo.connect.listener import Door, Host
+from persona_evo.connect.listener import ExpectedGame, GamePort
 from persona_evo.connect.process_start import Factory, Start
 from persona_evo.errors import ConnectError, Place
 
@@ -56,7 +56,7 @@ class Worker:
         self.log = start.logs / f"worker-{number}.log"
         self.hello: p.Hello | None = None
         self._process: subprocess.Popen[bytes] | None = None
-        self._door: Door | None = None
+        self._port: GamePort | None = None
         self._socket: socket.socket | None = None
         self._log: IO[bytes] | None = None
         self._nonce = ""
@@ -79,7 +79,7 @@ class Worker:
         self._nonce = secrets.token_hex(32)
         _alive.add(self)
         try:
-            self._door = Door(self.start.port + self.number if self.start.port else 0, self.start.port_place)
+            self._port = GamePort(self.start.port + self.number if self.start.port else 0, self.start.port_place)
             if self.start.factory is not None:
                 self._process = self._made(self.start.factory)
             else:
@@ -112,9 +112,9 @@ class Worker:
             ConnectError: it ended, does not connect, does not say HELLO, or speaks another version; with the stage, how
                 the process ended, and the end of its log.
         """
-        assert self._door is not None
+        assert self._port is not None
         limits = self.start.timeouts
-        host = Host(
+        game = ExpectedGame(
             self._place(),
             self._nonce,
             limits.connect,
@@ -123,13 +123,13 @@ class Worker:
             self.failure,
         )
         try:
-            connection, hello = self._door.meet(host)
+            connection, hello = self._port.accept(game)
             self._nonce = ""
             self._socket, self.hello = connection, hello._replace(nonce="")
             rows = (p.PAIR + 4 * len(hello.metrics)) * (hello.max_decisions + 1)
             self._frames = p.Frames(min(p.MOST_PAYLOAD, rows + 4 * len(hello.metrics) + p.MOST_MESSAGE + 64))
-            self._door.close()
-            self._door = None
+            self._port.close()
+            self._port = None
             self.send(p.json_frame(p.Kind.WELCOME, self.welcome(self.start.map, self.start.variant, hello)))
         except BaseException:
             self.kill()
@@ -227,11 +227,11 @@ class Worker:
 
     def kill(self) -> None:
         """End the process group and everything that belongs to the worker, at once."""
-        for stream in (self._socket, self._door, self._log):
+        for stream in (self._socket, self._port, self._log):
             if stream is not None:
                 with contextlib.suppress(OSError):
                     stream.close()
-        self._socket = self._door = self._log = None
+        self._socket = self._port = self._log = None
         if self._process is not None:
             self._signal_group(signal.SIGKILL if os.name != "nt" else signal.SIGTERM)
             if os.name == "nt":
@@ -260,8 +260,8 @@ class Worker:
 
     def _made(self, factory: Factory) -> subprocess.Popen[bytes]:
         """The process that a factory starts."""
-        assert self._door is not None
-        address, port = self._door.address
+        assert self._port is not None
+        address, port = self._port.address
         made = factory(address, port, self._nonce)
         if not isinstance(made, subprocess.Popen):
             raise ConnectError(
@@ -275,8 +275,8 @@ class Worker:
         return made
 
     def _environment(self) -> dict[str, str]:
-        assert self._door is not None
-        address, port = self._door.address
+        assert self._port is not None
+        address, port = self._port.address
         settings = json.dumps(self._settings(), ensure_ascii=False)
         own = launch.variables(address, port, self._nonce, settings, self.number)
         return {**os.environ, **self.start.environment, **own}

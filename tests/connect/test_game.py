@@ -13,8 +13,8 @@ import pytest
 
 from persona_evo.connect.description_file import read
 from persona_evo.connect.game import load as load_game
-from persona_evo.connect.pool import Restarts
 from persona_evo.connect.process_start import Timeouts
+from persona_evo.connect.restarts import Restarts
 from persona_evo.connect.tree import PrefixTree
 from persona_evo.errors import ConnectError, FormulaError, GameError, LevelError, SettingsError
 from persona_evo.games import mapsets, registry

@@ -63,7 +63,7 @@ def raw(client):
     """Answers by hand, for what the library would not send."""
     while True:
         order = client._next_order()._replace(flags=p.FINAL_METRICS)
-        send = client._socket.sendall
+        send = client._driver._socket.sendall
         if FAULT == "half":
             send(answer(client, order, 1.0)[:20])
             return
