@@ -253,5 +253,7 @@ def _version(about: Description, hello: p.Hello) -> int:
         dict(about.variants),
         about.outcome,
     ]
+    if about.environment:
+        parts.append(dict(about.environment))
     text = json.dumps(parts, sort_keys=True)
     return 1 + int.from_bytes(hashlib.blake2b(text.encode(), digest_size=4).digest(), "little") % (2**31 - 1)

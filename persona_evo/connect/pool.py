@@ -14,7 +14,6 @@ says so. A game's own exceptions (status 3) are treated in the same way, but nee
 from __future__ import annotations
 
 import contextlib
-import logging
 import selectors
 import time
 from collections import deque
@@ -28,13 +27,10 @@ from persona_evo.connect.hello_frame import check_same_game
 from persona_evo.connect.process_start import Start
 from persona_evo.connect.restarts import RestartLedger, Restarts
 from persona_evo.connect.result_check import check_result, not_deterministic
-from persona_evo.connect.seat import Seat
-from persona_evo.connect.worker import Worker, close_all
+from persona_evo.connect.seat import WorkerSeat
+from persona_evo.connect.shutdown import close_all
+from persona_evo.connect.worker import Worker
 from persona_evo.errors import ConnectError, ProtocolError
-from persona_evo.words import counted
-
-LOG = logging.getLogger(__name__)
-"""Warnings to whoever waits; a command prints them, a program that uses this package does with them what it likes."""
 
 MOST_WORKERS = 256
 _LOOK = 0.25
@@ -64,8 +60,8 @@ class ProcessPool:
         self.restarts = RestartLedger(restarts or Restarts())
         self.hello: p.Hello | None = None
         self.findings: list[FailingRollout] = []
-        self.dropped = self.restarted = self.failures = 0
-        self._seats: list[Seat] = []
+        self.dropped = self.restarted = self.recycled = self.failures = 0
+        self._seats: list[WorkerSeat] = []
         self._selector: selectors.BaseSelector | None = None
         self._waiting: deque[p.Rollout] = deque()
         self._expected: deque[int] = deque()
@@ -114,7 +110,7 @@ class ProcessPool:
         if self._selector is None:
             self._selector = selectors.DefaultSelector()
         for worker in workers:
-            seat = Seat(worker)
+            seat = WorkerSeat(worker)
             self._seats.append(seat)
             self._selector.register(worker, selectors.EVENT_READ, seat)
 
@@ -216,11 +212,17 @@ class ProcessPool:
         """Give waiting orders to those who hold the fewest."""
         if not self._waiting:
             return
+        for seat in self._seats:
+            if seat.spent and not seat.orders:
+                self._unregister(seat)
+                close_all([seat.worker])
+                self._start_again(seat)
+                self.recycled += 1
         frames: dict[int, list[bytes]] = {}
         while self._waiting:
-            i = min(range(len(self._seats)), key=lambda k: len(self._seats[k].orders))
+            i = min(range(len(self._seats)), key=lambda k: (self._seats[k].spent, len(self._seats[k].orders)))
             seat = self._seats[i]
-            if len(seat.orders) >= self.queue:
+            if seat.spent or len(seat.orders) >= self.queue:
                 break
             order = self._waiting.popleft()
             if not seat.orders:
@@ -236,7 +238,7 @@ class ProcessPool:
                 continue
             self._watch(seat)
 
-    def _watch(self, seat: Seat) -> None:
+    def _watch(self, seat: WorkerSeat) -> None:
         """Wake up when more can be sent, as long as there is something to send."""
         if seat.worker.unsent != seat.writing and self._selector is not None:
             seat.writing = seat.worker.unsent
@@ -248,7 +250,7 @@ class ProcessPool:
         assert self._selector is not None
         ready = self._selector.select(_LOOK)
         for key, events in ready:
-            seat: Seat = key.data
+            seat: WorkerSeat = key.data
             if seat not in self._seats:
                 continue
             try:
@@ -275,27 +277,14 @@ class ProcessPool:
         unread = {id(key.data) for key, events in self._selector.select(0) if events & selectors.EVENT_READ}
         for seat in list(self._seats):
             if seat.overdue(now, limit, id(seat) in unread):
-                self._tell_late(seat, limit)
+                if not self._warned:
+                    seat.warn_late(limit, self.restarts.allowed)
+                self._warned = True
                 self._replace(seat, seat.lateness(limit), "timeout")
             elif id(seat) not in unread and seat.worker.exit_code is not None and now - seat.since > 2 * _LOOK:
                 self._replace(seat, seat.worker.failure("the game ended", "between two results"), "crash")
 
-    def _tell_late(self, seat: Seat, limit: float | None) -> None:
-        """Warn at the first rollout that did not end in time, since the next one takes as long to be noticed."""
-        if not self._warned:
-            allowed = self.restarts.allowed
-            LOG.warning(
-                "%s, worker %d: a rollout did not end within %g s: starting the game again, up to %s a minute and "
-                "%d in all ([timeouts] rollout and [restarts] in the game's description set this) ...",
-                self.start.path.name,
-                seat.worker.number,
-                limit,
-                counted(allowed.a_minute, "time"),
-                allowed.in_all,
-            )
-        self._warned = True
-
-    def _take(self, seat: Seat, kind: int, payload: bytes) -> None:
+    def _take(self, seat: WorkerSeat, kind: int, payload: bytes) -> None:
         if kind == p.Kind.RESULT:
             try:
                 self._result(seat, p.decode_result(payload))
@@ -316,7 +305,7 @@ class ProcessPool:
             wrong = ProtocolError("a frame that only the driver sends", found=p.Kind(kind).name, expected="RESULT")
             raise seat.locate(wrong)
 
-    def _result(self, seat: Seat, result: p.Result) -> None:
+    def _result(self, seat: WorkerSeat, result: p.Result) -> None:
         order = seat.order(result.id)
         if order is None:
             self.dropped += 1
@@ -364,11 +353,10 @@ class ProcessPool:
             self.findings.append(found)
         return found
 
-    def _replace(self, seat: Seat, failure: ConnectError, kind: str) -> None:
+    def _replace(self, seat: WorkerSeat, failure: ConnectError, kind: str) -> None:
         """Start a process anew in place of one that failed; its orders go back to the queue."""
-        if self._selector is not None:
-            with contextlib.suppress(KeyError, ValueError):
-                self._selector.unregister(seat.worker)
+        kind = "memory" if seat.worker.out_of_memory else kind
+        self._unregister(seat)
         seat.worker.kill()
         orders = [order for order in seat.orders if order.id not in self._deserted]
         blamed = seat.orders[0].id if seat.orders else -1
@@ -378,6 +366,11 @@ class ProcessPool:
         if first is not None:
             self._fail(first, kind, f"{failure.what}; {failure.found}")
         self.restarts.enter(failure, blamed, self.findings)
+        self._start_again(seat)
+        self.restarted += 1
+
+    def _start_again(self, seat: WorkerSeat) -> None:
+        """Start a process in place of one that has ended."""
         worker = Worker(self.start, seat.worker.number)
         worker.launch()
         try:
@@ -385,10 +378,15 @@ class ProcessPool:
         except BaseException:
             worker.kill()
             raise
-        self.restarted += 1
         for frame in self._told_frames:
             worker.send(frame)
-        seat.worker, seat.writing = worker, False
+        seat.worker, seat.writing, seat.played = worker, False, 0
         seat.restart_clock()
         assert self._selector is not None
         self._selector.register(worker, selectors.EVENT_READ, seat)
+
+    def _unregister(self, seat: WorkerSeat) -> None:
+        """Listen to a process no more."""
+        if self._selector is not None:
+            with contextlib.suppress(KeyError, ValueError):
+                self._selector.unregister(seat.worker)

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import deque
 from typing import Any
 
 from persona_evo.connect import protocol as p
 from persona_evo.connect.findings import shown
+from persona_evo.connect.restarts import Restarts
 from persona_evo.connect.worker import Worker
 from persona_evo.errors import ConnectError, Place, ProtocolError, printable
 from persona_evo.words import counted
+
+LOG = logging.getLogger(__name__)
+"""Warnings for whoever waits: a command prints them, a program that uses this package does with them as it likes."""
 
 _MOST_LOOKS = 8
 """How often an overdue process that keeps sending is given another look, in case its RESULT is still unread."""
 
 
-class Seat:
+class WorkerSeat:
     """A worker, the orders that it holds, and since when it plays the first of them.
 
     Attributes:
@@ -24,6 +29,7 @@ class Seat:
         orders: Rollouts that it has been sent and has not answered, oldest first.
         since: When it began the first of them (`time.monotonic`).
         writing: Whether the pool waits until more can be sent.
+        played: Rollouts that the process has answered.
     """
 
     def __init__(self, worker: Worker) -> None:
@@ -31,6 +37,7 @@ class Seat:
         self.orders: deque[p.Rollout] = deque()
         self.since = 0.0
         self.writing = False
+        self.played = 0
         self._looks = self._pings = self._strangers = 0
         self._stranger = 0
 
@@ -51,7 +58,13 @@ class Seat:
     def complete(self, order: p.Rollout) -> None:
         """Remove an order that has been answered."""
         self.orders.remove(order)
+        self.played += 1
         self.restart_clock()
+
+    @property
+    def spent(self) -> bool:
+        """Whether the process has played as many rollouts as it may."""
+        return 0 < self.worker.start.limits.rollouts <= self.played
 
     def count_ping(self) -> None:
         """Count a PING, which says nothing about a rollout."""
@@ -83,6 +96,18 @@ class Seat:
             results = counted(self._strangers, "RESULT")
             said.append(f"it sent {results} with the id of no ROLLOUT, the last one {self._stranger}")
         return ConnectError(error.what, place=error.place, found="; ".join(filter(None, said)), hint=error.hint)
+
+    def warn_late(self, limit: float | None, allowed: Restarts) -> None:
+        """Warn at the first rollout that did not end in time, since the next one takes as long to be noticed."""
+        LOG.warning(
+            "%s, worker %d: a rollout did not end within %g s: starting the game again, up to %s a minute and "
+            "%d in all ([timeouts] rollout and [restarts] in the game's description set this) ...",
+            self.worker.start.path.name,
+            self.worker.number,
+            limit,
+            counted(allowed.a_minute, "time"),
+            allowed.in_all,
+        )
 
     def reported_error(self, payload: bytes) -> ConnectError:
         """Make the error that an ERROR of the game reports."""

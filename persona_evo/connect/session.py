@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from persona_evo.connect import protocol as p
+from persona_evo.connect import watchdog
 from persona_evo.connect.description import Description, LevelName
 from persona_evo.connect.findings import MOST_FINDINGS, FailingRollout, Lost, group_similar, replay_differences
 from persona_evo.connect.pool import ProcessPool
@@ -102,6 +103,7 @@ class Session:
             self._collect(self._pools.popitem()[1]).close()
         if self._folder is None:
             return
+        watchdog.remove_folder(str(self._folder))
         if not self._keep_logs:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None
@@ -253,13 +255,16 @@ class Session:
         start = Start(
             about.game,
             self._logs(),
-            about.arguments,
+            tuple(about.placed(word) for word in about.arguments),
             about.settings_for(level.variant),
             level.variant,
             level.map,
             about.timeouts,
             about.port,
             self.screen,
+            {name: about.placed(value) for name, value in about.environment.items()},
+            about.folder,
+            about.limits,
             factory=about.factory,
             port_place=about.place("port") if about.port else None,
         )
@@ -313,6 +318,7 @@ class Session:
             return self.about.logs
         if self._folder is None:
             self._folder = Path(tempfile.mkdtemp(prefix=f"persona-evo-{self.about.name}-"))
+            watchdog.add_folder(str(self._folder))
         return self._folder
 
     def _collect(self, pool: ProcessPool) -> ProcessPool:
