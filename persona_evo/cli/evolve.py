@@ -179,7 +179,7 @@ def _start(args: argparse.Namespace, end: float | None, workers: Workers) -> int
 
     game = option_values.game_of(args)
     persona = load(args.persona, game)
-    from persona_evo.api.naming import rules_of_search
+    from persona_evo.api.search_rules import rules_of_search
     from persona_evo.evolve.comparison import held_out
     from persona_evo.evolve.fitness_spec import spec_to_dict
     from persona_evo.evolve.individuals import left_out, settled, start_in_words

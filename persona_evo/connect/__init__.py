@@ -8,7 +8,7 @@
 | `worker`, `listener` | one process, and who is let in at its port |
 | `guard`, `watchdog`, `shutdown` | the end of processes, whatever happens to them or to the driver |
 | `pool`, `seat`, `restarts`, `result_check` | several processes, with results in the order of orders |
-| `local_pool`, `pool_share` | what takes a pool's place: a game of the catalog in this process; one of several searches |
+| `local_pool`, `pool_share` | in a pool's place: a game of the catalog in this process; one of several searches |
 | `findings` | what makes a game fail |
 | `tree`, `search` | the tree over prefixes as a file, and the search (its inner loop is `search.prefixes`) |
 | `description`, `description_file` | what the TOML file says |

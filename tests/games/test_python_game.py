@@ -16,11 +16,12 @@ import pytest
 
 from persona_evo.errors import GameError, LevelError, SettingsError
 from persona_evo.formula import parse
-from persona_evo.games import facts as novel
 from persona_evo.games import registry
 from persona_evo.games.check import check_game
 from persona_evo.games.core import Game, Level, Metric
-from persona_evo.games.python_game import from_class, number_of
+from persona_evo.games.python_game import from_class
+from persona_evo.games.python_game import novelty as novel
+from persona_evo.games.python_game.contents import number_of
 from persona_evo.search.bounds import solve
 from persona_evo.search.plan import Planner, plan
 from persona_evo.search.settings import Budget, SearchSettings
@@ -134,7 +135,7 @@ def test_levels_go_to_other_processes_as_their_text() -> None:
 
 def test_keys_are_the_same_in_every_process() -> None:
     code = (
-        "from persona_evo.games.python_game import number_of as n;"
+        "from persona_evo.games.python_game.contents import number_of as n;"
         "print(n((1, 'a', 2.5)), n({'b': {3, 4}, 'a': [None, True]}), n(frozenset('xyz')))"
     )
     lines = {
@@ -284,7 +285,7 @@ def test_a_class_says_what_can_still_be_reached() -> None:
         ({"B": (0, 1)}, r"Broken.reach names 'B' at the start, expected .*A"),
         ({"A": 1}, r"gives 1 at the start, expected two numbers, \(lowest, highest\), for A"),
         ({"A": ("0", 1)}, "expected two numbers"),
-        ({"A": (2, 1)}, "expected the lowest first and the highest then for A"),
+        ({"A": (2, 1)}, "expected the lowest first and then the highest for A"),
         ({"A": (float("nan"), 1)}, "expected the lowest first"),
     ],
 )
@@ -385,7 +386,7 @@ def test_without_novelty_every_attribute_counts_but_those_that_count_moves() -> 
 
 def test_members_without_an_order_are_ordered_by_their_contents() -> None:
     def numbers(items: list[Any]) -> list[int]:
-        found = novel.NumberFacts(number_of)
+        found = novel.NumberFacts()
         found.add(set(items), set(items))
         found.add({item: k for k, item in enumerate(items)}, {item: k for k, item in enumerate(items)})
         return [found._place(item) for item in sorted(set(items), key=found._place)]

@@ -6,7 +6,7 @@ namespace PersonaEvo.Playtest.Samples
     /// A whole game: walk along a corridor, pick up coins, leave by the door (D) within 60 steps. It knows nothing of
     /// Unity nor of the driver, so it can also be tried out by a search inside the game.
     /// </summary>
-    public sealed class CorridorGame : IForwardModel
+    public sealed class CorridorGame : IWeightedModel
     {
         public const int MostSteps = 60;
         private const int Width = 12, Coins = 3;
