@@ -16,7 +16,8 @@ from persona_evo.connect import protocol as p
 from persona_evo.connect.description import LevelName
 from persona_evo.connect.findings import FailingRollout, group_similar
 from persona_evo.connect.process_start import Start, Timeouts
-from persona_evo.connect.worker import Worker, close_all
+from persona_evo.connect.shutdown import close_all
+from persona_evo.connect.worker import Worker
 from persona_evo.errors import ConnectError, GameError, PersonaEvoError, ProtocolError
 from tests.connect.driving import describe, faulty, none_left, session
 
