@@ -302,7 +302,7 @@ class ProcessPool:
         elif kind == p.Kind.PING:
             seat.count_ping()
         else:
-            wrong = ProtocolError("a frame that only the driver sends", found=p.Kind(kind).name, expected="RESULT")
+            wrong = ProtocolError("only the driver may send this frame", found=p.Kind(kind).name, expected="RESULT")
             raise seat.locate(wrong)
 
     def _result(self, seat: WorkerSeat, result: p.Result) -> None:

@@ -17,7 +17,9 @@ def check_result(order: p.Rollout, result: p.Result, hello: p.Hello) -> None:
     if result.columns != columns:
         raise ProtocolError("RESULT has a wrong number of metrics", found=f"{result.columns}", expected=f"{columns}")
     if whole and columns and (result.rows == 0) != (order.flags != p.ALL_METRICS or not result.trace):
-        raise ProtocolError("RESULT has rows not asked for, or lacks them", found=f"{result.rows} rows")
+        raise ProtocolError(
+            "RESULT has rows that were not requested, or lacks rows that were", found=f"{result.rows} rows"
+        )
     if whole and not result.trace.startswith(order.prefix):
         raise ProtocolError(
             "RESULT's trace does not begin with the prefix",
@@ -44,5 +46,5 @@ def not_deterministic(order: p.Rollout, result: p.Result, hello: p.Hello, game: 
     return GameError(
         f"{hello.game[0]} is not deterministic: at decision {depth} it offered {asked[depth][1]} choices once and "
         f"{offered} now, after the choices {choices} with game seed {order.game_seed}\n"
-        "  hint: all chance has to come from the game seed, and all state has to be new in each game"
+        "  hint: all randomness must come from the game seed, and each game must start from fresh state"
     )

@@ -267,9 +267,9 @@ def test_a_move_over_the_limit_is_replaced() -> None:
         ("[a]\nutility = 'WIN'\npolicy = 'ucb1:x'", "constant cannot be read", "3:10"),
         ("[a]\nutility = 'WIN'\nsearch = { rolout = 3 }", "no such field in search settings", "3:21"),
         ("[a]\nutility = 'WIN'\n[a.search]\nrollout = 3\nhorizon = -2", "search setting 'horizon'", "5:11"),
-        ("[a]\nutility = 'WIN'\nconstants = { C = 1, WIN = 3 }", "a constant is a new name", "3:28"),
+        ("[a]\nutility = 'WIN'\nconstants = { C = 1, WIN = 3 }", "a constant needs a new name", "3:28"),
         ("[a]\nutility = 'WIN'\nconstants = { C = nan }", "finite number", "3:19"),
-        ("[a]\nutility = 'WIN'\nconstants = { sqrt = 1 }", "a constant is a new name", "3:22"),
+        ("[a]\nutility = 'WIN'\nconstants = { sqrt = 1 }", "a constant needs a new name", "3:22"),
         ("[a]\nutility = 'WIN'\nseconds = -1", "out of range", "3:11"),
         ("[a]\nutility = 'WIN'\niterations = 0", "out of range", "3:14"),
         ("[a]\nkind = 'flat'\nutility = 'WIN'\nsearch = { horizon = 3 }", "single-player games", "2:8"),
@@ -329,7 +329,7 @@ def test_formulas_that_come_from_no_file_name_none() -> None:
 def test_a_wrong_league_names_the_entry(tmp_path: Path, text: str, place: str) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(SettingsError, match="no list of agents") as caught:
+    with pytest.raises(SettingsError, match="not a list of agents") as caught:
         load_league(path)
     assert str(caught.value.place) == f"{path}:{place}"
 

@@ -109,7 +109,7 @@ def test_a_folder_of_another_match_or_damaged_is_refused(tmp_path: Path) -> None
         with pytest.raises(RunError, match=f"{records.GAMES}:2: game 2 of the match does not replay: .*{said}"):
             play.play(m, folder=tmp_path)
     path.write_text(good.replace('"start": ', '"start": 1', 1))
-    with pytest.raises(RunError, match=f"{records.GAMES}:1: a game began somewhere else than the match's seed says"):
+    with pytest.raises(RunError, match=f"{records.GAMES}:1: a game did not begin where the match's seed says"):
         play.play(m, folder=tmp_path)
     path.write_text(good.replace('"result"', '"rsult"', 1))
     with pytest.raises(RunError, match=f"{records.GAMES}:1") as caught:
@@ -164,7 +164,7 @@ def test_another_text_of_a_program_is_another_match(tmp_path: Path, monkeypatch:
 )
 def test_a_field_of_the_wrong_kind_is_told(field: str, value: Any) -> None:
     row = {**json.loads(game("a", "b", 1.0).to_json()), field: value}
-    with pytest.raises(RunError, match=f"f:4: {field} of a game of the match is wrong"):
+    with pytest.raises(RunError, match=f"f:4: {field} of a game of the match is not valid"):
         records.from_row(row, Place("f", 4))
 
 

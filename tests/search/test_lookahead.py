@@ -104,7 +104,7 @@ def test_games_written_as_classes() -> None:
         ({"method": "astar"}, "no such method"),
         ({"ties": "last"}, "no such way with ties"),
         ({"depth": 0}, "depth is out of range"),
-        ({"method": "flat"}, "never ends of itself"),
+        ({"method": "flat"}, "never ends by itself"),
         ({"method": "bfs", "depth": 7}, "too many states"),
     ],
 )

@@ -130,7 +130,7 @@ def test_what_formulas_of_an_evolution_may_read() -> None:
     assert planner - plain == {"UTILITY", "CEILING", "D"}
     assert {"TO_PARENT", "NT_PARENT", "CEILING_PARENT"} <= parent - planner and "ST_PARENT" not in parent
     assert read("planner", spec("(TO - 0.5) * (PE - 0.5)")) - plain == {"UTILITY", "D"}
-    with pytest.raises(SettingsError, match="plans of whole levels alone"):
+    with pytest.raises(SettingsError, match="exist only in plans of whole levels"):
         settled(settings("planner"), spec(search=SearchSettings.paper()))
     assert settled(settings("planner"), spec(search=SearchSettings.anytime())).individual == "formula"
 
