@@ -4,7 +4,7 @@
 |---|---|
 | random | moves of the game's own random player (variant `random`), else uniform ones |
 | greedy | the move after which `utility` is highest, of equal ones any; with `seconds`, the best looked at by then |
-| search | the best move of a tree search (`act`) |
+| search | the best move of a tree search (`search.actor`) |
 | flat | in single-player games, the first move of the best of random lines, `search.horizon` moves long (`lookahead`) |
 | program | what a program of others answers (`persona_evo.agents.program`) |
 
@@ -32,7 +32,7 @@ from persona_evo.formula import PRIMITIVES, Formula, parse
 from persona_evo.games import textfile
 from persona_evo.games.core import RUNNING, Game, Level
 from persona_evo.games.tomlplaces import Places
-from persona_evo.search.act import CHOICES, Actor
+from persona_evo.search.actor import CHOICES, Actor
 from persona_evo.search.lookahead import Allowance, Lookahead
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy, check_moves, variables

@@ -263,7 +263,7 @@ class Lookahead:
             raise SettingsError(
                 "this search is for single-player games",
                 found=counted(self.game.players, "player"),
-                hint="play with persona_evo.search.act",
+                hint="play with persona_evo.search.actor",
             )
         if not 1 <= self.depth <= 1_000:
             raise SettingsError("the depth is out of range", found=str(self.depth), expected="from 1 to 1,000")

@@ -12,13 +12,13 @@ from persona_evo.compiling.arrays import WordRow
 from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
 from persona_evo.games.core import WON, Game, Level, Outside
-from persona_evo.search.finish import Ending, play_on
 from persona_evo.search.pace import counted_from
 from persona_evo.search.rollouts import RANDOM
 from persona_evo.search.routes import Routes
-from persona_evo.search.run import SearchRun
 from persona_evo.search.settings import POLISH, PROVEN, Budget, SearchSettings
 from persona_evo.search.tree_policy import STATIC, TreePolicy
+from persona_evo.search.tree_search import TreeSearch
+from persona_evo.search.win_search import Ending, play_on
 from persona_evo.search.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class Planner(Workspace):
         """Search from the level's start.
 
         A last share of the budget (`SearchSettings.finish`) is for playing on to the game's end where the best plan
-        found does not get there, as long as that does not lower the utility (see `finish.play_on`).
+        found does not get there, as long as that does not lower the utility (see `win_search.play_on`).
 
         Args:
             utility: over the game's metrics; what is backed up and what plans are compared by. Where it can rise with
@@ -113,7 +113,7 @@ class Planner(Workspace):
             )
         policy.check_planned(f"the search {self.settings.preset_name!r}", best_first=self.by_leaf)
         if policy.holds != STATIC or not (self.settings.lists or policy.planned):
-            run = SearchRun(self, self.level.start, 0, utility, policy, seed, progress)
+            run = TreeSearch(self, self.level.start, 0, utility, policy, seed, progress)
             return self._plan(run, utility, budget, began, seed, progress)
         from persona_evo.search.list_search import ListSearch
 
@@ -132,7 +132,7 @@ class Planner(Workspace):
 
     def _plan(
         self,
-        run: SearchRun | ListSearch,
+        run: TreeSearch | ListSearch,
         utility: Formula,
         budget: Budget,
         began: float,
@@ -156,7 +156,7 @@ class Planner(Workspace):
                 run.spend(budget, began)
                 last = Ending(run.actions)
         actions = last.actions
-        end = run.end if self.game.compiled and isinstance(run, SearchRun) and not last.iterations else None
+        end = run.end if self.game.compiled and isinstance(run, TreeSearch) and not last.iterations else None
         metrics, worth, outcome = self._end(actions, utility, end)
         return Plan(
             actions=actions,

@@ -16,7 +16,7 @@ from persona_evo.formula import parse
 from persona_evo.games import registry
 from persona_evo.games.catalog.colosseum.levels import board_of
 from persona_evo.games.core import RUNNING
-from persona_evo.search.act import Actor
+from persona_evo.search.actor import Actor
 from persona_evo.search.layout import NODES
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree import ACTION, NODE
@@ -249,6 +249,7 @@ def test_a_move_over_the_limit_is_replaced() -> None:
     assert {f.kind for f in played.faults} == {"time"} and len(played.faults) == (len(played.actions) + 1) // 2
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("text", "message", "place"),
     [
@@ -290,6 +291,7 @@ def test_wrong_files_of_agents_name_the_fields_line_and_column(
         assert caught.value.found and caught.value.expected and caught.value.hint
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("text", "found", "place"),
     [
@@ -310,6 +312,7 @@ def test_a_wrong_formula_of_an_agent_names_the_character_in_the_file(
     assert str(caught.value.place) == f"{path}:{place}" and (caught.value.found or "") == found
 
 
+@pytest.mark.quick
 def test_formulas_that_come_from_no_file_name_none() -> None:
     """A constant's value is longer than its name, and still the column is that of what was written."""
     agent = replace(AGENTS["uct"], policy="R + C*sqrt(log(P)) + FOO")
@@ -318,6 +321,7 @@ def test_formulas_that_come_from_no_file_name_none() -> None:
     assert str(caught.value.place) == "a formula of uct:1:22" and caught.value.found == "FOO"
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("text", "place"),
     [
@@ -334,6 +338,7 @@ def test_a_wrong_league_names_the_entry(tmp_path: Path, text: str, place: str) -
     assert str(caught.value.place) == f"{path}:{place}"
 
 
+@pytest.mark.quick
 def test_constants_are_numbers_in_formulas() -> None:
     half = replace(AGENTS["uct"], constants={"C": 0.5})
     assert policy_of(half, GAME).text == TreePolicy.of("R + 0.5*sqrt(log(P) / N)", GAME).text

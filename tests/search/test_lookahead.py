@@ -12,7 +12,7 @@ from persona_evo.errors import SettingsError
 from persona_evo.formula import parse
 from persona_evo.games import mapsets, registry
 from persona_evo.games.core import RUNNING
-from persona_evo.search.act import play_game
+from persona_evo.search.actor import play_game
 from persona_evo.search.lookahead import Allowance, Lookahead
 from persona_evo.seeds import stream
 from tests.examples import corridor, nim

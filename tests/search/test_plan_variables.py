@@ -20,7 +20,7 @@ from persona_evo.formula import parse
 from persona_evo.games import mapsets
 from persona_evo.games.registry import get
 from persona_evo.personas import load
-from persona_evo.search.act import Actor
+from persona_evo.search.actor import Actor
 from persona_evo.search.list_search import ListSearch
 from persona_evo.search.open_lists import CEILING, FIRST_SCORE, WORTH
 from persona_evo.search.plan import Budget, Planner, SearchSettings, plan
