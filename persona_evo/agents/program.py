@@ -209,7 +209,7 @@ class ProgramSeat:
         try:
             while data:
                 left = end - time.perf_counter()
-                if left <= 0 or not select.select([], [number], [], left)[1]:
+                if left <= 0 or not windows.writable(number, left):
                     raise Fault("time", late)
                 data = data[os.write(number, data[:_PIPE]) :]
         except OSError as e:

@@ -61,6 +61,11 @@ def readable(pipe: int, seconds: float) -> bool:
         time.sleep(_LOOK)
 
 
+def writable(pipe: int, seconds: float) -> bool:
+    """Wait until a pipe has room; return False if time runs out. On Windows, a write waits for room itself."""
+    return WINDOWS or bool(select.select([], [pipe], [], max(0.0, seconds))[1])
+
+
 def wait_for_parent(parent: int) -> None:
     """Wait until the process that started this one has ended; parent: its number."""
     if not WINDOWS:

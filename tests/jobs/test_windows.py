@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -48,13 +49,24 @@ def on_windows(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 def test_a_pipe_is_readable_when_it_holds_something_or_was_closed() -> None:
     ours, theirs = os.pipe()
     try:
-        assert not windows.readable(ours, 0.01)
+        assert windows.writable(theirs, 0) and not windows.readable(ours, 0.01)
         os.write(theirs, b"x")
         assert windows.readable(ours, 0.01) and os.read(ours, 9) == b"x"
     finally:
         os.close(theirs)
     assert windows.readable(ours, 0.01), "its end can be read"
     os.close(ours)
+
+
+def test_a_full_pipe_is_not_writable() -> None:
+    ours, theirs = os.pipe()
+    os.set_blocking(theirs, False)
+    with contextlib.suppress(BlockingIOError):
+        while os.write(theirs, bytes(1 << 16)):
+            pass
+    assert not windows.writable(theirs, 0.01)
+    os.close(ours)
+    os.close(theirs)
 
 
 def test_a_pipe_of_windows_is_looked_at_until_time_runs_out(on_windows: SimpleNamespace) -> None:
