@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from persona_evo.evolve.run import Outcome
+from persona_evo.evolve.outcome import Outcome
 from persona_evo.formula import parse
 from persona_evo.games.mapsets import shipped
 from persona_evo.jobs.windows import command_line
