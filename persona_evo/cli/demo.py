@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from persona_evo.cli import evolve, option_values, options, playtest
+from persona_evo.cli import evolution_output, option_values, options, playtest
 from persona_evo.cli.parser import Commands, filled, whole
 from persona_evo.cli.players import with_baseline
 from persona_evo.cli.say import note, say
@@ -59,6 +59,7 @@ def run(args: argparse.Namespace) -> int:
     from persona_evo.evolve.driving import INTERRUPTED
     from persona_evo.evolve.run import evolve as evolve_policy
     from persona_evo.evolve.settings import EvolutionSettings
+    from persona_evo.evolve.task import EvolutionTask
     from persona_evo.games import mapsets, registry
     from persona_evo.games.commands import command
     from persona_evo.jobs.workers import Workers
@@ -81,20 +82,11 @@ def run(args: argparse.Namespace) -> int:
         f"1. evolving a tree policy for the {persona.title or persona.name} ({persona.utility.text}) on "
         f"{', '.join(TRAINING)}, seed {args.seed}"
     )
-    outcome = evolve_policy(
-        game,
-        persona,
-        mapsets.resolve(game, TRAINING),
-        settings,
-        args.seed,
-        root=out,
-        budget=Budget(args.iterations),
-        jobs=jobs,
-        progress=evolve.teller(),
-        game_name=registry.address(game),
-    )
+    levels, budget = mapsets.resolve(game, TRAINING), Budget(args.iterations)
+    task = EvolutionTask(game, persona, levels, settings, args.seed, budget=budget, game_name=registry.address(game))
+    outcome = evolve_policy(task, root=out, jobs=jobs, progress=evolution_output.teller())
     if outcome.status == INTERRUPTED or outcome.policy is None:
-        return evolve.finish(outcome, game, args.persona)
+        return evolution_output.finish(outcome, game, args.persona)
     policy = load_policy(outcome.policy, game.name)
     say(f"the formula that was found (utility {policy.mean:.3f} on fresh seeds):\n\n  {policy.best}\n")
     for symbol, meaning in policy.metrics.items():

@@ -26,6 +26,8 @@ from persona_evo.store import policy_library
 
 MOST_LEVELS = 8
 """Levels of a comparison at most."""
+START = "the best of its first generation"
+"""What the start of an evolution is called beside its winner."""
 LEVEL = 0.95
 """Confidence level of the intervals."""
 
@@ -99,14 +101,25 @@ class Comparing:
 
     @property
     def playthroughs(self) -> int:
-        """How many playthroughs the whole comparison has."""
-        return (1 + len(self.rivals)) * sum(len(trials) for trials in self.plan)
+        """How many playthroughs the whole comparison has, that with the start included."""
+        return (2 + len(self.rivals)) * sum(len(trials) for trials in self.plan)
 
-    def compare(self, formula: str, until: float | None = None, tell: TellPhase | None = None) -> RivalComparison:
-        """The winner beside its rivals, with as many trials as there is time for."""
+    def compare(
+        self, formula: str, until: float | None = None, tell: TellPhase | None = None, *, start: str = ""
+    ) -> RivalComparison:
+        """The winner beside its rivals, with as many trials as there is time for.
+
+        Args:
+            formula: of the winner, or its lists.
+            until: moment on `time.monotonic` after which nothing is begun.
+            tell: called now and then.
+            start: the best formula, or lists, of the first generation, which becomes the last rival; "" for none.
+        """
         spec = self.fitness.spec
         names = tuple(level.name for level in spec.levels)
         rivals = [(name, policy) for name, policy in self.rivals if not _same(policy, formula)]
+        if start and genome.canonical_form(start) != genome.canonical_form(formula):
+            rivals.append((START, genome.to_policy(start, self.game)))
         same = [name for name, _ in self.rivals if name not in [n for n, _ in rivals]]
         missing = f"{same[0]} is the same {'set of lists' if genome.is_lists(formula) else 'formula'}" if same else ""
         played = play_rounds(

@@ -40,6 +40,10 @@ _NODES_KEPT = 20_000_000
 planners of all levels have more, one of them is kept."""
 _QUICKEST = 1e-6
 """Seconds that a playthrough takes at least."""
+_FIRST_ITERATIONS, _GROWTH, _TELLING = 16, 8.0, 0.5
+"""Iterations of the first playthrough that is timed, the factor from one to the next, and seconds that are enough."""
+_TOGETHER = 4
+"""Playthroughs of a connected game that are timed side by side."""
 
 
 class FitnessTrial(NamedTuple):
@@ -315,18 +319,40 @@ class Fitness:
         return playthroughs * self.pace / self.workers.jobs
 
     def time_one(self, formula: str) -> float:
-        """Play once, and take the time that it takes for what a playthrough takes.
+        """Measure what a playthrough takes.
+
+        Shares of the budget are played, the first one small, until they take long enough to tell, so that a large
+        budget in a slow game does not take the time that is to be planned.
 
         Returns:
-            How many times longer than its work this process took for that: about 1 on an idle machine.
+            How many times longer than its work this process took for that: about 1 on an idle machine. 1 for games that
+            run elsewhere, as waiting for them is no sign of a busy machine.
         """
         began, worked = time.perf_counter(), time.process_time()
         self.warm_up()
-        started = time.perf_counter()
-        next(play((self.spec, None), [FitnessTrial(formula, 0, 0)]))
-        ended = time.perf_counter()
-        self.pace = max(_QUICKEST, ended - started)
+        shop = _workshop(self.spec)
+        together = _TOGETHER if shop.side_by_side else 1
+        whole = self.spec.budget.iterations or self.spec.budget.nodes or 1
+        share = 1.0 if self.spec.budget.seconds else min(1.0, _FIRST_ITERATIONS / whole)
+        if together > 1:  # starts the game's processes
+            self._play_alike(formula, together, min(1.0, together / whole))
+        while True:
+            started = time.perf_counter()
+            self._play_alike(formula, together, share)
+            ended = time.perf_counter()
+            if share == 1.0 or ended - started >= _TELLING:
+                break
+            share = min(1.0, _GROWTH * share)
+        self.pace = max(_QUICKEST, (ended - started) / share / together)
+        if shop.game.outside is not None:
+            return 1.0
         return (ended - began) / max(_QUICKEST, time.process_time() - worked)
+
+    def _play_alike(self, formula: str, count: int, share: float) -> None:
+        """Play the first case so many times with a share of the budget, and forget what came out."""
+        trials = [FitnessTrial(formula, 0, seed, 0, share) for seed in range(count)]
+        for _ in play((self.spec, None), trials):
+            pass
 
     def _learn(self, request: Request, utilities: list[float]) -> None:
         known, n = self.finished.get(request.formula, ([], 0))

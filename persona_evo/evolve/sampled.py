@@ -102,7 +102,10 @@ class CaseCounts:
         return cls(len(training.spec.cases), each * len(training.validation.levels))
 
     def first_generation(self, settings: EvolutionSettings) -> int:
-        """Playthroughs that the first generation asks for, roughly."""
+        """Playthroughs that the first generation asks for, roughly; later ones ask for fewer."""
+        if not settings.levels_a_generation:
+            again = settings.rounds * settings.islands * settings.elites if settings.reevaluations > 1 else 0
+            return (settings.population + again) * settings.trials * self.train
         drawn = min(settings.levels_a_generation, self.train)
         running, done, until = float(settings.population), 0, settings.race_from or drawn
         plays = 0.0

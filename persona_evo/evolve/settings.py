@@ -375,7 +375,7 @@ def _check(s: EvolutionSettings) -> None:
         value = getattr(s, name)
         if not isinstance(value, str) or (value not in choices and value not in (more := _added(name))):
             expected, hint = unknown(str(value), (*choices, *more) if isinstance(value, str) else choices)
-            raise SettingsError(f"setting {name!r} has no such choice", found=repr(value), expected=expected, hint=hint)
+            raise SettingsError(f"setting {name!r} has no such choice", found=_shown(value), expected=expected, hint=hint)
     for name, what in (("mutation", "chance"), ("crossover", "chance"), ("wins", "weight"), ("tuning", "share")):
         value = getattr(s, name)
         if not _is_number(value) or not 0 <= value <= 1:
@@ -406,7 +406,7 @@ def _check_mutations(weights: Mapping[str, float]) -> None:
     for name, weight in weights.items():
         if name not in MUTATIONS and name not in (more := _added("mutations")):
             expected, hint = unknown(str(name), (*MUTATIONS, *more))
-            raise SettingsError("no such mutation", found=repr(name), expected=expected, hint=hint)
+            raise SettingsError("no such mutation", found=str(name), expected=expected, hint=hint)
         if not _is_number(weight) or weight < 0:
             raise _wrong(f"mutations.{name}", weight, "a weight of at least 0")
     if not any(weights.values()):
@@ -454,7 +454,18 @@ def _is_number(value: Any) -> bool:
 
 def _wrong(name: str, value: Any, expected: str, hint: str | None = None) -> SettingsError:
     try:
-        found = repr(value)
+        found = _shown(value)
     except ValueError:  # a whole number of thousands of digits
         found = "a number beyond all measure"
     return SettingsError(f"setting {name!r} is out of range", found=found[:200], expected=expected, hint=hint)
+
+
+def _shown(value: Any) -> str:
+    """A value of a setting as people write it."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}={_shown(own)}" for name, own in value.items()) or "nothing"
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(_shown, value)) or "nothing"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return (value or "an empty text") if isinstance(value, str) else repr(value)

@@ -207,16 +207,21 @@ class WinnerDescription:
 
 
 def describe(
-    winner: Winner, fitness: Fitness, comparing: Comparing | None, schedule: Schedule, tell: TellPhase | None = None
+    winner: Winner,
+    fitness: Fitness,
+    comparing: Comparing | None,
+    schedule: Schedule,
+    tell: TellPhase | None = None,
+    start: str = "",
 ) -> WinnerDescription:
-    """Hold a winner against others, put its formula or lists in words, and simplify them."""
+    """Compare a winner with others and with its start, put its formula or lists in words, and simplify them."""
     spec, text = fitness.spec, winner.individual.formula
     game = registry.get(spec.game)
     comparison = None
     if comparing is not None:
         comparing.fitness.pace = fitness.pace
         comparison = replace(
-            comparing.compare(text, schedule.comparing_until(), tell),
+            comparing.compare(text, schedule.comparing_until(), tell, start=start),
             training=winner.training,
             validation=winner.validation,
         )

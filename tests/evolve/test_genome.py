@@ -20,7 +20,8 @@ from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.evolve.genes import HEAVY, LIGHT, MOST, Gene, Genes
 from persona_evo.evolve.genetics import Primitives
 from persona_evo.evolve.individuals import first_individuals, settled, start_in_words, symbols_of
-from persona_evo.evolve.run import Outcome, evolve, resume
+from persona_evo.evolve.outcome import Outcome
+from persona_evo.evolve.run import resume
 from persona_evo.evolve.settings import FORMULA, LISTS, EvolutionSettings
 from persona_evo.formula import parse
 from persona_evo.games import mapsets, registry
@@ -31,6 +32,7 @@ from persona_evo.search.plan import plan
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.store import policies, runs
+from tests.evolve.evolving import evolve
 
 GAME = registry.get("minidungeons2")
 TRAIN = mapsets.resolve(GAME, ["train"])[:2]

@@ -25,10 +25,11 @@ from persona_evo.evolve.fitness_spec import LEAST_BEST, FitnessSpec
 from persona_evo.evolve.genetics import Primitives, random_tree
 from persona_evo.evolve.islands import generations
 from persona_evo.evolve.operators import mutate
+from persona_evo.evolve.outcome import Outcome
 from persona_evo.evolve.pools import LevelPool
 from persona_evo.evolve.records import EvolutionState, Individual, Island, Request
 from persona_evo.evolve.rivals import RivalComparison, of_policy
-from persona_evo.evolve.run import Outcome, evolve, resume
+from persona_evo.evolve.run import resume
 from persona_evo.evolve.schedule import Phase
 from persona_evo.evolve.settings import SAMPLING, EvolutionSettings
 from persona_evo.formula import parse
@@ -40,6 +41,7 @@ from persona_evo.personas.core import load
 from persona_evo.report import evolution as page
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.store import checkpoints, policies, runs
+from tests.evolve.evolving import evolve
 from tests.shared import unsealed
 
 from .synthetic import METRICS
