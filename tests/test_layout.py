@@ -26,18 +26,11 @@ EXCEPTIONS = {
 """Path, or path:function -> why it is longer."""
 
 UNFINISHED = {
-    "api/evolution.py:evolve_policy": 100,
     "api/naming.py": 440,
     "api/results.py": 420,
-    "cli/demo.py:run": 100,
-    "cli/evolve.py": 460,
-    "cli/evolve.py:add": 100,
     "cli/playtest.py": 460,
     "connect/client.py": 480,
     "connect/pool.py": 520,
-    "evolve/run.py": 480,
-    "evolve/run.py:evolve": 100,
-    "evolve/settings.py": 480,
     "games/compiled_game.py:from_rules": 100,
     "games/python_game.py": 800,
     "games/python_game.py:from_class": 120,

@@ -11,8 +11,9 @@ from pathlib import Path
 from persona_evo import seeds
 from persona_evo.errors import InputError
 from persona_evo.evolve import genome
-from persona_evo.evolve.fitness import Fitness, PlaythroughScore
+from persona_evo.evolve.fitness import Fitness
 from persona_evo.evolve.fitness_spec import FitnessSpec
+from persona_evo.evolve.playthroughs import PlaythroughScore
 from persona_evo.evolve.rivals import Rival, RivalComparison
 from persona_evo.evolve.rounds import play_rounds
 from persona_evo.evolve.schedule import TellPhase

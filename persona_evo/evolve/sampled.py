@@ -12,10 +12,11 @@ from math import fsum
 from persona_evo import seeds
 from persona_evo.errors import SettingsError
 from persona_evo.evolve import selection, tuning
-from persona_evo.evolve.fitness import Fitness, OutOfTime, PlaythroughScore, mean_score
+from persona_evo.evolve.fitness import Fitness, OutOfTime
 from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.evolve.genetics import Primitives
 from persona_evo.evolve.individuals import symbols_of
+from persona_evo.evolve.playthroughs import PlaythroughScore, mean_score
 from persona_evo.evolve.pools import VALIDATION, LevelPool, best_known
 from persona_evo.evolve.racing import draw, part
 from persona_evo.evolve.records import Individual

@@ -18,7 +18,8 @@ from persona_evo.evolve.fitness import Fitness
 from persona_evo.evolve.pools import VALIDATION
 from persona_evo.evolve.sampled import SET_APART, CaseCounts
 from persona_evo.evolve.schedule import DESCRIBE_SECONDS, END_SHARE
-from persona_evo.evolve.settings import SMALL_ISLAND, EvolutionSettings
+from persona_evo.evolve.setting_values import SMALL_ISLAND
+from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.task import EvolutionTask
 from persona_evo.games import registry
 from persona_evo.jobs.workers import Workers, lent

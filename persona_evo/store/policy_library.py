@@ -83,8 +83,7 @@ def find(name: str | Path, game: str) -> Policy:
 
 
 def _own(name: str) -> str:
-    """How to name a policy of one's own that is not installed: by the newest run in `./runs` that made one for a persona
-    of this name."""
+    """How to name a policy that is not installed, with the newest run in `./runs` that made one for such a persona."""
     install = "persona-evo policy install"
     for run in runs.find_runs(Path("runs"))[::-1]:
         try:

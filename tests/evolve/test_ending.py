@@ -15,8 +15,9 @@ from persona_evo.evolve import shortening, simplification
 from persona_evo.evolve.comparison import Comparing, held_out, mean_utility, paired
 from persona_evo.evolve.driving import DEADLINE, FINISHED
 from persona_evo.evolve.explanation import in_words, lists_in_words, meanings, of_policy
-from persona_evo.evolve.fitness import Fitness, OutOfTime, PlaythroughScore
+from persona_evo.evolve.fitness import Fitness, OutOfTime
 from persona_evo.evolve.fitness_spec import FitnessSpec
+from persona_evo.evolve.playthroughs import PlaythroughScore
 from persona_evo.evolve.records import Request
 from persona_evo.evolve.rivals import Rival, RivalComparison
 from persona_evo.evolve.rounds import play_rounds

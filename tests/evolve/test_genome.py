@@ -22,7 +22,8 @@ from persona_evo.evolve.genetics import Primitives
 from persona_evo.evolve.individuals import first_individuals, settled, start_in_words, symbols_of
 from persona_evo.evolve.outcome import Outcome
 from persona_evo.evolve.run import resume
-from persona_evo.evolve.settings import FORMULA, LISTS, EvolutionSettings
+from persona_evo.evolve.setting_values import FORMULA, LISTS
+from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.formula import parse
 from persona_evo.games import mapsets, registry
 from persona_evo.personas.core import load

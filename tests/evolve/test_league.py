@@ -15,9 +15,10 @@ from persona_evo.cli.main import main
 from persona_evo.errors import PolicyError, RunError, SettingsError
 from persona_evo.evolve import reopening
 from persona_evo.evolve.driving import FINISHED
-from persona_evo.evolve.fitness import Fitness, FitnessTrial, play
+from persona_evo.evolve.fitness import Fitness
 from persona_evo.evolve.fitness_spec import FitnessSpec, spec_from_dict, spec_to_dict
 from persona_evo.evolve.outcome import Outcome
+from persona_evo.evolve.playthroughs import FitnessTrial, play
 from persona_evo.evolve.records import Request
 from persona_evo.evolve.run import resume
 from persona_evo.evolve.settings import EvolutionSettings

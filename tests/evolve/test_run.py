@@ -16,9 +16,9 @@ import pytest
 from persona_evo.errors import RunError, SettingsError
 from persona_evo.evolve import reopening
 from persona_evo.evolve.driving import DEADLINE, FINISHED, INTERRUPTED, GenerationProgress, drive
-from persona_evo.evolve.fitness import _Workshop
 from persona_evo.evolve.fitness_spec import FitnessSpec, spec_from_dict, spec_to_dict
 from persona_evo.evolve.outcome import Outcome, best_run, ended
+from persona_evo.evolve.playthroughs import Workshop
 from persona_evo.evolve.records import Request
 from persona_evo.evolve.reopening import summary
 from persona_evo.evolve.run import evolve_runs, resume
@@ -230,7 +230,7 @@ def test_lists_of_a_persona_go_with_a_search_that_has_lists(tmp_path: Path) -> N
     (tmp_path / "config.json").write_text(json.dumps(data))
     again = reopening.spec_of(tmp_path, GAME.name)
     assert again.lists == LISTS and again.search == SearchSettings.anytime()
-    assert _Workshop(again).policy("MS - ST").lists == LISTS and _Workshop(again).policy("R + MS").lists == ()
+    assert Workshop(again).policy("MS - ST").lists == LISTS and Workshop(again).policy("R + MS").lists == ()
     data["lists"][1]["weight"] = 0
     (tmp_path / "config.json").write_text(json.dumps(data))
     with pytest.raises(RunError, match=r"config\.json:1:\d+: \.lists\[1\]\.weight: the weight of an open list"):
