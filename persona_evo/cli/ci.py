@@ -65,7 +65,7 @@ def write(
     facts: Mapping[str, str],
 ) -> None:
     """Write what was asked for. facts: where the rest is, and how it was made, by name."""
-    from persona_evo.jobs.schema import write_atomically
+    from persona_evo.jobs.files import write_atomically
     from persona_evo.report import ci
 
     if args.junit is not None:

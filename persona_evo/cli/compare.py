@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _run(args: argparse.Namespace, workers: Workers) -> int:
     game = option_values.game_of(args)
-    from persona_evo.api.results import compared
+    from persona_evo.api.comparison import compared
     from persona_evo.report import tables
 
     levels = option_values.levels_of(args, game, [args.a, args.b])

@@ -160,7 +160,7 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
     from persona_evo.connect.planner import ConnectedPlanner
     from persona_evo.games import mapsets, registry
     from persona_evo.games.core import closing_outside
-    from persona_evo.jobs.schema import writing_in
+    from persona_evo.jobs.files import writing_in
     from persona_evo.personas import load
     from persona_evo.playtest.players import check_lists
     from persona_evo.playtest.playing import room

@@ -97,7 +97,7 @@ def _new(args: argparse.Namespace) -> int:
 def _make(args: argparse.Namespace) -> int:
     from persona_evo.experiments import files as reading
     from persona_evo.experiments import job as course
-    from persona_evo.jobs.schema import writing_in
+    from persona_evo.jobs.files import writing_in
     from persona_evo.report import experiment as report
 
     experiment = reading.read(Path(args.what)).smaller(args.replicates, args.rollouts)

@@ -84,7 +84,7 @@ def write(formula: Formula, args: argparse.Namespace, about: str) -> int:
 def put(text: str, args: argparse.Namespace) -> int:
     """Print a text, or write it to a file that is not there yet (or anew with --force)."""
     from persona_evo.errors import Place, SettingsError
-    from persona_evo.jobs import schema
+    from persona_evo.jobs import files
 
     text = text.rstrip("\n")
     if args.out is None:
@@ -92,6 +92,6 @@ def put(text: str, args: argparse.Namespace) -> int:
         return 0
     if args.out.is_file() and not args.force:
         raise SettingsError("the file already exists", place=Place(str(args.out)), hint="--force overwrites it")
-    schema.write_atomically(args.out, text + "\n")
+    files.write_atomically(args.out, text + "\n")
     say(f"wrote {args.out}")
     return 0

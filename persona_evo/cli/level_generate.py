@@ -178,7 +178,7 @@ def write(target: Path, text: str, force: bool) -> None:
     Raises:
         LevelError: the file holds something else, or cannot be written.
     """
-    from persona_evo.jobs.schema import write_atomically
+    from persona_evo.jobs.files import write_atomically
 
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

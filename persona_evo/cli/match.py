@@ -250,7 +250,7 @@ class _Teller:
 
 def _finish(args: argparse.Namespace, played: PlayedMatch, folder: Path) -> int:
     """Print the tables, write the page; the exit code."""
-    from persona_evo.jobs.schema import writing_in
+    from persona_evo.jobs.files import writing_in
     from persona_evo.report import match as report
     from persona_evo.report import match_tables as tables
 
@@ -293,7 +293,7 @@ def _replay(args: argparse.Namespace) -> int:
         )
     folder = Path(args.agents[0])
     options.check_gif(args.out)
-    from persona_evo.jobs.schema import writing_in
+    from persona_evo.jobs.files import writing_in
     from persona_evo.matches import reopening
     from persona_evo.report import match as report
 

@@ -62,7 +62,7 @@ FEWEST_LEVELS = 4
 """As `playtest.calibration.FEWEST`."""
 BOUND_SECONDS = 3.0
 TOLERANCE = 0.01
-"""As `api.naming.TOLERANCE`."""
+"""As `api.search_rules.TOLERANCE`."""
 CONTINUATION = 0.1
 """As `playtest.playing.CONTINUATION`."""
 ROOT = Path("runs") / "playtests"

@@ -206,13 +206,17 @@ def _teller(line: StatusLine, name: str) -> Callable[[str], None]:
 
 def show(game: Game, level: Level, solution: Solution) -> None:
     """A solution in words."""
+    from persona_evo.games.core import RUNNING
     from persona_evo.report.layout import terminal_width, wrapped
     from persona_evo.search.bounds import at_most
 
     names = _names(game, level, solution)
-    ending = ("not over", "won", "lost", "ended")[solution.outcome]
+    made, end = counted(len(names), "move"), ("not over", "won", "lost", "ended")[solution.outcome]
+    ending = f"{end} in {made}"
+    if solution.outcome == RUNNING and len(names) >= game.horizon_of(level):
+        ending = f"not over at the game's horizon of {made}"
     proof = "proven: no plan is better" if solution.proven else f"best known, not proven; {at_most(solution.upper)}"
     how = f"by {solution.method} in {solution.seconds:.1f} s"
-    say(f"{level.name}: utility {solution.utility:.6g} ({proof}), {ending} in {counted(len(names), 'move')}, {how}")
+    say(f"{level.name}: utility {solution.utility:.6g} ({proof}), {ending}, {how}")
     for words in (names, [f"{k}={v:.4g}" for k, v in solution.metrics.items()]):
         say("\n".join(wrapped("  " + " ".join(words), terminal_width(), "  ")))

@@ -36,6 +36,7 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.connect import hello_frame
 from persona_evo.connect import protocol as p
+from persona_evo.connect.game_frames import json_id, read_id
 from persona_evo.errors import ConnectError, InputError, ProtocolError
 from persona_evo.seeds import SplitMix64, check_weights
 from persona_evo.words import counted
@@ -328,7 +329,7 @@ class Client:
             p.json_frame(
                 p.Kind.DECIDE,
                 {
-                    "id": self._order.id,
+                    "id": json_id(self._order.id),
                     "depth": self._made,
                     "count": count,
                     "weights": None if weights is None else list(weights),
@@ -341,7 +342,7 @@ class Client:
             if kind == p.Kind.CHOICE:
                 value = p.decode_json(kind, payload)
                 choice: Any = value.get("choice")
-                if value.get("id") == self._order.id and isinstance(choice, int) and 0 <= choice < count:
+                if read_id(value.get("id")) == self._order.id and isinstance(choice, int) and 0 <= choice < count:
                     return int(choice)
                 raise ProtocolError("CHOICE does not fit", found=str(value)[:100], expected=f"0 to {count - 1}")
             self._other(kind, payload)

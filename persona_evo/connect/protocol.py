@@ -34,6 +34,7 @@ PAIR = 4
 
 _HEAD = struct.Struct("<IB")
 _ROLLOUT = struct.Struct("<QQQBBI")
+RESTORE_HEAD = struct.Struct("<QIQ")
 _RESULT = struct.Struct("<QBdI")
 _SHAPE = struct.Struct("<IH")
 _TAIL = struct.Struct("<QI")
@@ -54,6 +55,7 @@ class Kind(IntEnum):
     PING = 8
     ERROR = 9
     BYE = 10
+    RESTORE = 11
 
 
 JSON = frozenset({Kind.HELLO, Kind.WELCOME, Kind.POLICY, Kind.DECIDE, Kind.CHOICE, Kind.ERROR})
@@ -91,7 +93,18 @@ class Hello(NamedTuple):
 
 
 class Rollout(NamedTuple):
-    """One order to play: from the start along `prefix`, and on to the end. policy: an id of a POLICY, mode 2 only."""
+    """An order to play from the start along a prefix, and on to the end.
+
+    Attributes:
+        id, game_seed, rollout_seed: numbers of 64 bits.
+        flags: which metrics RESULT has.
+        mode: how the game chooses after the prefix.
+        policy: the id of a POLICY, for mode 2 only.
+        prefix: pairs of choice and count.
+        restore: the number of a state that the game may begin from, 0 for none (capability `snapshot`).
+        depth: how many choices of the prefix that state stands behind.
+        snapshot: the number under which the game keeps the state at the end of the prefix, 0 for none.
+    """
 
     id: int
     game_seed: int
@@ -100,6 +113,9 @@ class Rollout(NamedTuple):
     mode: int = UNIFORM
     policy: int = 0
     prefix: bytes = b""
+    restore: int = 0
+    depth: int = 0
+    snapshot: int = 0
 
 
 class Result(NamedTuple):
@@ -231,8 +247,8 @@ class Frames:
             size, kind = _HEAD.unpack_from(held, at)
             if size > self.most:
                 raise ProtocolError("a frame is too large", found=f"{size} bytes", expected=f"at most {self.most}")
-            if not Kind.HELLO <= kind <= Kind.BYE:
-                raise ProtocolError("a frame of an unknown type", found=str(kind), expected="1 to 10")
+            if not Kind.HELLO <= kind <= Kind.RESTORE:
+                raise ProtocolError("a frame of an unknown type", found=str(kind), expected=f"1 to {Kind.RESTORE:d}")
             if end - at - 5 < size:
                 break
             found.append((kind, held[at + 5 : at + 5 + size]))
@@ -242,23 +258,27 @@ class Frames:
 
 
 def encode_rollout(r: Rollout) -> bytes:
-    """ROLLOUT as a whole frame."""
+    """ROLLOUT as a whole frame; RESTORE where the order has to do with a kept state."""
     head = _ROLLOUT.pack(r.id, r.game_seed, r.rollout_seed, r.flags, r.mode, r.policy)
+    if r.restore or r.snapshot:
+        return frame(Kind.RESTORE, RESTORE_HEAD.pack(r.restore, r.depth, r.snapshot) + head + r.prefix)
     return _HEAD.pack(_ROLLOUT.size + len(r.prefix), Kind.ROLLOUT) + head + r.prefix
 
 
 def decode_rollout(payload: bytes) -> Rollout:
-    """ROLLOUT's payload.
+    """Read the payload of ROLLOUT.
 
     Raises:
-        ProtocolError: it is not as written.
+        ProtocolError: It is not as PROTOCOL.md has it.
     """
     if len(payload) < _ROLLOUT.size:
         raise ProtocolError("ROLLOUT is too short", found=f"{len(payload)} bytes", expected=f">= {_ROLLOUT.size}")
     id_, game_seed, rollout_seed, flags, mode, policy = _ROLLOUT.unpack_from(payload)
     if flags > ALL_METRICS or mode > ASK:
         raise ProtocolError(
-            "ROLLOUT asks for what there is not", found=f"flags {flags}, mode {mode}", expected="flags to 2, mode to 3"
+            "ROLLOUT has unknown flags or an unknown mode",
+            found=f"flags {flags}, mode {mode}",
+            expected="flags from 0 to 2, a mode from 0 to 3",
         )
     prefix = payload[_ROLLOUT.size :]
     check_pairs(prefix, "a prefix")
@@ -361,18 +381,6 @@ def _no_constant(text: str) -> float:
 
 def is_whole(value: Any, low: int, high: int) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
-
-
-def is_number(value: Any) -> bool:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return False
-    return abs(value) <= 1e308
-
-
-def bad(key: str, value: Any, expected: str) -> ProtocolError:
-    shown = repr(value)
-    shown = shown if len(shown) <= 100 else shown[:100] + "..."
-    return ProtocolError(f"HELLO's {key!r} is not as it should be", found=shown, expected=expected)
 
 
 def hash_of(trace: bytes, final: bytes) -> int:

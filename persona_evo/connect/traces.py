@@ -12,7 +12,7 @@ from persona_evo.connect.description_file import read
 from persona_evo.connect.findings import changed
 from persona_evo.connect.session import Session
 from persona_evo.errors import GameError, ProtocolError, RunError
-from persona_evo.jobs import checksum, schema
+from persona_evo.jobs import checksum, files, schema
 
 FORMAT = 1
 _RESTORE = "restore the file from a copy, or search again"
@@ -41,7 +41,7 @@ class Trace:
             "choices": [c for c, _ in self.pairs],
             "counts": [n for _, n in self.pairs],
         }
-        schema.write_atomically(path, checksum.sealed(json.dumps(value)) + "\n")
+        files.write_atomically(path, checksum.sealed(json.dumps(value)) + "\n")
 
 
 def load(path: Path) -> Trace:

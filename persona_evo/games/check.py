@@ -313,7 +313,7 @@ def same(a: Any, b: Any) -> bool:
     """Whether two state rows are equal; Python objects by what they hold."""
     if a.dtype != object:
         return bool((a == b).all())
-    from persona_evo.games.python_game import number_of
+    from persona_evo.games.python_game.contents import number_of
 
     return a[0] is b[0] or number_of(a[0]) == number_of(b[0])
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from persona_evo.errors import InputError, Place
-from persona_evo.jobs.regular import opened
+from persona_evo.jobs.files import opened
 
 _DIGITS = 4000
 MOST_PARTS = 50

@@ -26,10 +26,10 @@ from persona_evo.games.core import Game, Level
 from persona_evo.games.level_text import LevelText
 from persona_evo.jobs import runner
 from persona_evo.jobs.dispatch import Dispatch
+from persona_evo.jobs.files import opened
 from persona_evo.jobs.folder import JobFolder
 from persona_evo.jobs.journal import Journal
 from persona_evo.jobs.progress import Forecast, Progress, Tell
-from persona_evo.jobs.regular import opened
 from persona_evo.jobs.workers import Workers
 from persona_evo.matches import cost
 from persona_evo.matches.records import AGAIN, CHANGED, KIND, PROGRAMS, GameRecord, even, games, log

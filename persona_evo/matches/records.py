@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from persona_evo.errors import Place, RunError, SettingsError, printable
-from persona_evo.jobs import schema
+from persona_evo.jobs import files, schema
 from persona_evo.jobs.folder import JobKind
 from persona_evo.jobs.journal import Journal, LineFormat
 from persona_evo.search.configuration import comparable
@@ -181,9 +181,9 @@ def log(folder: Path, number: int, record: GameRecord, said: Mapping[str, str]) 
             continue
         path.parent.mkdir(exist_ok=True)
         other = record.second if name == record.first else record.first
-        schema.append_lines(path, [f"--- game {number}, {record.level}, against {other}", printable(text).rstrip()])
+        files.append_lines(path, [f"--- game {number}, {record.level}, against {other}", printable(text).rstrip()])
         if path.stat().st_size > MOST_LOG:
-            schema.append_lines(path, ["--- the log is full: nothing is added from here on"])
+            files.append_lines(path, ["--- the log is full: nothing is added from here on"])
 
 
 def log_of(folder: Path, name: str) -> Path:

@@ -12,7 +12,7 @@ import numpy as np
 from persona_evo.errors import VerificationError
 from persona_evo.games.core import Game, Level
 from persona_evo.games.guides import guide
-from persona_evo.jobs import schema
+from persona_evo.jobs import files
 from persona_evo.playtest.records import Playthrough
 from persona_evo.report import duels
 from persona_evo.report.plots import drawing
@@ -180,7 +180,7 @@ def save_gif(shown: Sequence[Frame], path: Path | str, loop: bool = True) -> Pat
     reduced = _changes([p.convert("RGB").quantize(palette=palette, dither=Dither.NONE) for p in pictures])
     path = Path(path)
     again: dict[str, Any] = {"loop": 0} if loop else {}
-    with schema.naming(path):
+    with files.naming(path):
         reduced[0].save(
             path,
             format="GIF",

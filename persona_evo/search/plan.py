@@ -13,6 +13,7 @@ from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
 from persona_evo.games.core import WON, Game, Level, Outside
 from persona_evo.search.finish import Ending, play_on
+from persona_evo.search.pace import counted_from
 from persona_evo.search.rollouts import RANDOM
 from persona_evo.search.routes import Routes
 from persona_evo.search.run import SearchRun
@@ -113,13 +114,13 @@ class Planner(Workspace):
         policy.check_planned(f"the search {self.settings.preset_name!r}", best_first=self.by_leaf)
         if policy.holds != STATIC or not (self.settings.lists or policy.planned):
             run = SearchRun(self, self.level.start, 0, utility, policy, seed, progress)
-            return self._plan(run, utility, budget, began, seed)
+            return self._plan(run, utility, budget, began, seed, progress)
         from persona_evo.search.list_search import ListSearch
 
         search = ListSearch(self, utility, policy, budget, seed, progress, polish)
-        found = self._plan(search, utility, budget.part(1.0 - self.settings.hedge), began, seed)
+        found = self._plan(search, utility, budget.part(1.0 - self.settings.hedge), began, seed, progress)
         if self.settings.hedge and found.utility < found.upper:
-            found = self._hedged(found, utility, budget.part(self.settings.hedge), began)
+            found = self._hedged(found, utility, budget.part(self.settings.hedge), began, progress)
         if found.utility >= found.upper:  # as good as any can be, whatever found it
             found = replace(found, proven=True, stopped=PROVEN)
         if not self.settings.lists:
@@ -129,13 +130,28 @@ class Planner(Workspace):
         )
         return self.another(found, seed) if self.settings.tolerance else found
 
-    def _plan(self, run: SearchRun | ListSearch, utility: Formula, budget: Budget, began: float, seed: int) -> Plan:
+    def _plan(
+        self,
+        run: SearchRun | ListSearch,
+        utility: Formula,
+        budget: Budget,
+        began: float,
+        seed: int,
+        progress: Callable[[int], None] | None,
+    ) -> Plan:
         """Spend a budget on a search, and its last share on playing on to the game's end."""
         share = self.settings.finish
         run.spend(budget.part(1.0 - share), began)
         last = Ending(run.actions)
         if share and not run.settled:
-            last = play_on(self._finishing(), run.actions, utility, budget.part(share), seed)
+            last = play_on(
+                self._finishing(),
+                run.actions,
+                utility,
+                budget.part(share),
+                seed,
+                counted_from(run.iterations, progress),
+            )
             if not last.iterations:
                 run.spend(budget, began)
                 last = Ending(run.actions)
@@ -165,12 +181,15 @@ class Planner(Workspace):
         metrics = self.game.measure(self.level, end)
         return metrics, utility.evaluate(metrics), self.game.over(self.level, end)
 
-    def _hedged(self, found: Plan, utility: Formula, budget: Budget, began: float) -> Plan:
+    def _hedged(
+        self, found: Plan, utility: Formula, budget: Budget, began: float, progress: Callable[[int], None] | None
+    ) -> Plan:
         """The better of a plan and that of a whole UCB1 search with a budget of its own."""
         if self._hedge is None:
             settings = replace(self.settings, lists=(), hedge=0.0, tolerance=0.0, horizon=self.horizon)
             self._hedge = Planner(self.game, self.level, settings, self.capacity)
-        other = self._hedge.plan(utility, TreePolicy.ucb1(), budget, found.seed)
+        tell = counted_from(found.iterations, progress)
+        other = self._hedge.plan(utility, TreePolicy.ucb1(), budget, found.seed, tell)
         better = max(found, other, key=lambda p: (p.utility, p.outcome == WON, -len(p.actions)))
         return replace(
             better,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from persona_evo.compiling.arrays import WordRow
 from persona_evo.formula import Formula
 from persona_evo.search import layout, stuck
 from persona_evo.search.engine import CHUNK, SLOW_CHUNK, Counted
-from persona_evo.search.pace import IterationPace
+from persona_evo.search.pace import IterationPace, SearchProgress
 from persona_evo.search.settings import PROVEN, Budget
 from persona_evo.search.tree import Tree
 from persona_evo.search.tree_policy import TreePolicy
@@ -35,7 +36,7 @@ class SearchRun(Counted):
         seed: int,
         progress: Callable[[int], None] | None,
     ) -> None:
-        self._planner, self._progress = planner, progress
+        self._planner, self._progress = planner, SearchProgress(progress)
         salt = derive(seed, "expansion") & 0xFFFFFFFF if planner.options.shuffle or planner.by_leaf else 0
         setup = planner.set_up(utility, policy, planner.horizon - depth, salt)
         self._problem, self._engine, self._search = setup.problem, setup.engine, setup.search
@@ -59,9 +60,8 @@ class SearchRun(Counted):
         self._why = "budget"
         counts[layout.FULL] = 0
         while self.iterations < most and self._reason == layout.GOING_ON:
-            self._reason = self._engine.run(self._search, min(pace.chunk, most - self.iterations))
-            if self._progress:
-                self._progress(self.iterations)
+            chunk = min(pace.chunk, most - self.iterations)
+            self._reason = self._progress.run(partial(self._engine.run, self._search), chunk, counts)
             if pace.is_late():
                 self._why = "time"
                 break

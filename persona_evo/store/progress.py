@@ -15,8 +15,8 @@ from typing import Any
 
 from persona_evo.errors import RunError
 from persona_evo.jobs import schema
+from persona_evo.jobs.files import opened
 from persona_evo.jobs.lock import LOCK
-from persona_evo.jobs.regular import opened
 from persona_evo.store import checkpoints, runs
 from persona_evo.words import counted, enumerated
 

@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from persona_evo.errors import Place, RunError
-from persona_evo.jobs import journal, schema
+from persona_evo.jobs import files, journal, json_text, schema
 from persona_evo.jobs.folder import made
 from persona_evo.jobs.lock import Lock
 from persona_evo.names import file_name
@@ -150,12 +150,12 @@ class RunFolder:
         """Write the final policy beside those of earlier ends of this run; the same policy is not written twice."""
         path = self.folder / (POLICY if generations else BEFORE_FIRST)
         if not generations:
-            schema.write_atomically(path, policy_text)
+            files.write_atomically(path, policy_text)
             return path
-        if path.exists() and schema.read_text(path, RunError) != policy_text:
+        if path.exists() and files.read_text(path, RunError) != policy_text:
             path = self.folder / f"policy-{generations}.json"
         if not path.exists():
-            schema.write_atomically(path, policy_text)
+            files.write_atomically(path, policy_text)
         return path
 
     def close(self) -> None:
@@ -296,14 +296,14 @@ def comparable(row: Mapping[str, Any]) -> dict[str, Any]:
 def _rows(path: Path, end: int | None = None) -> Iterator[tuple[dict[str, Any], Place]]:
     """The whole lines of a journal, up to a byte where one is given; generations and their islands are in order."""
     last = (-1, -1)
-    for row, place in journal.rows(path, "line of the journal", schema.RESTORE, end):
+    for row, place in journal.rows(path, "line of the journal", json_text.RESTORE, end):
         if not isinstance(row.get("generation"), int):
             raise RunError(
                 "the journal is damaged",
                 place=place,
                 found=str(row)[:40],
                 expected="a JSON object with a generation",
-                hint=schema.RESTORE,
+                hint=json_text.RESTORE,
             )
         island = row.get("island")
         here = (row["generation"], island if isinstance(island, int) else -1)
@@ -313,7 +313,7 @@ def _rows(path: Path, end: int | None = None) -> Iterator[tuple[dict[str, Any], 
                 place=place,
                 found=f"generation {here[0]}, island {here[1]}",
                 expected=f"a line that comes after generation {last[0]}, island {last[1]}",
-                hint=schema.RESTORE,
+                hint=json_text.RESTORE,
             )
         last = here
         yield row, place
@@ -335,7 +335,7 @@ def _repair(path: Path, checkpoint: Checkpoint | None) -> None:
             place=Place(str(path)),
             found=f"{size} bytes",
             expected=f"{checkpoint.journal} bytes",
-            hint=schema.RESTORE,
+            hint=json_text.RESTORE,
         )
     last, number = -1, 0
     for row, place in _rows(path, checkpoint.journal):

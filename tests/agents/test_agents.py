@@ -14,7 +14,7 @@ from persona_evo.agents.core import Agent, Mind, load_agents, load_league, polic
 from persona_evo.errors import FormulaError, SettingsError
 from persona_evo.formula import parse
 from persona_evo.games import registry
-from persona_evo.games.catalog.colosseum import board_of
+from persona_evo.games.catalog.colosseum.levels import board_of
 from persona_evo.games.core import RUNNING
 from persona_evo.search.act import Actor
 from persona_evo.search.layout import NODES

@@ -314,6 +314,46 @@ def test_a_level_is_solved(here: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert "utility 0.96" in ran.out and "won in 4 moves" in ran.out and "E E E E" in ran.out
 
 
+ENDLESS = """
+from persona_evo.games.core import Metric
+from persona_evo.games.python_game import from_class
+
+
+class Endless:
+    actions = ("left", "right")
+    metrics = (Metric("AT", "place", "steps to the right", low=-7, high=7),)
+    at = 0
+
+    @classmethod
+    def from_text(cls, text):
+        return cls()
+
+    def legal(self):
+        return ["left", "right"]
+
+    def apply(self, action):
+        self.at += 1 if action == "right" else -1
+
+    def over(self):
+        return None
+
+    def measure(self):
+        return {"AT": self.at}
+
+
+GAME = from_class(Endless, horizon=7)
+"""
+
+
+def test_a_plan_that_goes_to_the_horizon_says_so(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "endless.py").write_text(ENDLESS)
+    (here / "far.toml").write_text('game = "endless"\nutility = "AT"\npriority = "AT"\n')
+    (here / "one.txt").write_text("x")
+    solve = ("solve", "one.txt", "--game", "endless.py:GAME", "--persona", "far.toml")
+    ran = run(capsys, *solve, "--iterations", 100)
+    assert ran.code == 0 and "not over at the game's horizon of 7 moves, by" in ran.out, ran
+
+
 def test_formulas_from_the_command_line(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ran = run(capsys, "formula", "simplify", "0.5*MS + 0.5*MS")
     assert ran.code == 0 and "simplified  MS\n" in ran.out

@@ -14,8 +14,9 @@ from scipy import stats
 
 from persona_evo.errors import LevelError, SettingsError
 from persona_evo.games import mapsets, registry
-from persona_evo.games.catalog.colosseum import board_of, draw, guide, levels, rows_of, scores
-from persona_evo.games.catalog.colosseum.levels import ColosseumBoard, random_board
+from persona_evo.games.catalog.colosseum import draw, guide, levels
+from persona_evo.games.catalog.colosseum.levels import ColosseumBoard, board_of, random_board, rows_of
+from persona_evo.games.catalog.colosseum.moves import scores
 from persona_evo.games.catalog.colosseum.rules import walks
 from persona_evo.games.check import check_game
 from persona_evo.games.core import ENDED, LOST, RUNNING, WON, Level

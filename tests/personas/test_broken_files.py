@@ -48,7 +48,7 @@ def test_files_that_are_no_personas(tmp_path: Path, content: bytes, message: str
 
 def test_pipes_and_names_that_cannot_be(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "p.toml")
-    with pytest.raises(PersonaError, match="no regular file"):
+    with pytest.raises(PersonaError, match="not a regular file"):
         load(str(tmp_path / "p.toml"))
     with pytest.raises(PersonaError, match="no such persona"):
         load("a\0b")

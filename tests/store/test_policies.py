@@ -205,7 +205,8 @@ def test_a_policy_of_ones_own_that_is_not_installed_is_found_by_its_run(
     )
     folder = tmp_path / "runs" / "20300101T000000Z-coward"
     folder.mkdir(parents=True)
-    (folder / "config.json").write_text(json.dumps({"schema": 1, "persona": {"name": "coward"}}))
+    config = {"schema": 1, "game": "minidungeons2", "persona": {"name": "coward"}, "seed": 1, "target": 2}
+    (folder / "config.json").write_text(json.dumps(config))
     (folder / "policy.json").write_text("{}")
     with pytest.raises(PolicyError) as made:
         policy_library.find("coward", "minidungeons2")

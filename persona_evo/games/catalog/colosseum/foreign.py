@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from persona_evo.games.catalog.colosseum import board_of
+from persona_evo.games.catalog.colosseum.levels import board_of
 from persona_evo.games.core import Level
 
 RUNNER = str(Path(__file__).with_name("runner.py"))

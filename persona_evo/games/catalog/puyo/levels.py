@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from persona_evo.errors import LevelError, Place, unknown
 from persona_evo.games import textfile
 from persona_evo.games.catalog.puyo import links, tables
+from persona_evo.games.core import Level
 from persona_evo.games.tomlplaces import Places
 from persona_evo.seeds import SEED_LIMIT, below, derive, stream
 
@@ -224,3 +225,47 @@ def _settled(file: _File, given: list[_Row]) -> None:
             expected="groups of three at most",
             hint="give one of them another colour",
         )
+
+
+def load(text: str, name: str, source: str = "") -> Level:
+    """Read a level whose pairs are all known.
+
+    Raises:
+        LevelError: with line and column of what is wrong.
+    """
+    return _level(text, name, source, False)
+
+
+def load_hidden(text: str, name: str, source: str = "") -> Level:
+    """Read a level of which no more than the visible pairs are known, whatever the file says of later ones.
+
+    Raises:
+        LevelError: with line and column of what is wrong.
+    """
+    return _level(text, name, source, True)
+
+
+def _level(text: str, name: str, source: str, hidden: bool) -> Level:
+    setup = parse(text, source or name)
+    row, start = tables.build(setup.colours, min(setup.visible, setup.drops), setup.pairs, setup.rows, hidden)
+    return Level(
+        game="puyo_hidden" if hidden else "puyo",
+        name=name,
+        text=text,
+        tables=row,
+        start=start,
+        max_actions=tables.PLACEMENTS,
+        source=source,
+        facts={"setup": setup},
+        horizon=setup.drops,
+    )
+
+
+def restart(level: Level, seed: int) -> Any:
+    """A start of the hidden game: the first visible pairs follow from the level's and this seed; 0 is the file's."""
+    state = level.start.copy()
+    if seed:
+        setup = level.facts["setup"]
+        count = len(state) - tables.QUEUE
+        state[tables.QUEUE :] = random_pairs(derive(setup.seed, "start", seed), setup.colours, count)
+    return state
