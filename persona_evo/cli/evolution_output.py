@@ -80,14 +80,14 @@ def finish(outcome: Outcome, game: Game, persona: str = "", levels: Sequence[str
 
     if outcome.status == INTERRUPTED:
         note(f"stopped after {counted(outcome.generations, 'generation')}; all of them are kept in {outcome.folder}")
-        note(f"continue with: {command(game, 'evolve', '--resume', outcome.folder)}")
+        note(f"resume with: {command(game, 'evolve', '--resume', outcome.folder)}")
         return 130
     if outcome.policy is None:
         needed = outcome.first_generation
         takes = "" if needed is None else f"; the first generation alone takes about {duration(needed)}"
         note(f"the time ran out before a formula was evaluated, so there is no policy{takes}")
         longer = "" if needed is None else f" --for {max(1, math.ceil(AMPLE * needed / 60))}m"
-        note(f"continue with: {command(game, 'evolve', '--resume', outcome.folder)}{longer}")
+        note(f"resume with: {command(game, 'evolve', '--resume', outcome.folder)}{longer}")
         return 1
     policy = policies.read(outcome.policy)
     _tell_policy(policy, outcome)
@@ -155,7 +155,7 @@ def _tell_policy(policy: Policy, outcome: Outcome) -> None:
     for level, value in rows:
         say(f"  {level:<12} {value:.4f}")
     if "tuning" in policy.unfinished:
-        say("time ran out before all constants were tuned, so the same seed need not give this policy again")
+        say("time ran out before all constants were tuned, so the same seed may give another policy")
     policy_command.tell_comparison(policy)
     if outcome.generations:
         made = counted(outcome.generations, "generation")

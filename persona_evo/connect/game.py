@@ -206,7 +206,7 @@ def _metrics(about: Description, hello: p.Hello) -> tuple[Metric, ...]:
     for symbol in known:
         if symbol in names or symbol in PRIMITIVES:
             raise ConnectError(
-                f"{hello.game[0]} calls a metric by a name that formulas use otherwise",
+                f"{hello.game[0]} has a metric whose name means something else in formulas",
                 found=symbol,
                 expected=f"none of {', '.join(names)}, nor a function's",
             )

@@ -60,7 +60,7 @@ def decode_hello(payload: bytes) -> Hello:
         raise ProtocolError("HELLO is too large", found=f"{len(payload)} bytes", expected=f"at most {MOST_HELLO}")
     value = decode_json(Kind.HELLO, payload)
     if value.get("magic") != MAGIC:
-        raise ProtocolError("this is no game of this protocol", found=repr(value.get("magic")), expected=repr(MAGIC))
+        raise ProtocolError("this is not a game of this protocol", found=repr(value.get("magic")), expected=repr(MAGIC))
     protocol = value.get("protocol")
     if not (isinstance(protocol, list) and len(protocol) == 2 and all(is_whole(n, 0, 10**6) for n in protocol)):
         raise _bad("protocol", protocol, "[1, 0]")
@@ -105,7 +105,7 @@ def _is_number(value: Any) -> bool:
 def _bad(key: str, value: Any, expected: str) -> ProtocolError:
     shown = repr(value)
     shown = shown if len(shown) <= 100 else shown[:100] + "..."
-    return ProtocolError(f"HELLO's {key!r} is not as it should be", found=shown, expected=expected)
+    return ProtocolError(f"HELLO's {key!r} is not valid", found=shown, expected=expected)
 
 
 def _metrics(value: Any) -> tuple[MetricInfo, ...]:
@@ -117,7 +117,7 @@ def _metrics(value: Any) -> tuple[MetricInfo, ...]:
         if not isinstance(symbol, str) or not SYMBOL.fullmatch(symbol):
             raise _bad("metrics", m, "objects with a symbol of letters, digits and _")
         if symbol in (other.symbol for other in found):
-            raise ProtocolError("HELLO has two metrics of one symbol", found=symbol)
+            raise ProtocolError("HELLO has two metrics with the same symbol", found=symbol)
         name, low, high = m.get("name") or symbol, m.get("low"), m.get("high")
         if not _line(name) or not all(b is None or _is_number(b) for b in (low, high)):
             raise _bad("metrics", m, "a text on one line as name, numbers or null as low and high")

@@ -183,7 +183,7 @@ def check_pairs(data: bytes, what: str, last_is_free: bool = False) -> None:
     last_is_free: the last pair tells of a choice that does not fit (status 2).
     """
     if len(data) % PAIR:
-        raise ProtocolError(f"{what} is no row of pairs", found=f"{len(data)} bytes", expected="a multiple of 4")
+        raise ProtocolError(f"{what} is not a row of pairs", found=f"{len(data)} bytes", expected="a multiple of 4")
     flat = struct.unpack(f"<{len(data) // 2}H", data)
     choices, counts = flat[::2], flat[1::2]
     known = len(choices) - last_is_free
@@ -192,7 +192,7 @@ def check_pairs(data: bytes, what: str, last_is_free: bool = False) -> None:
     for i in range(known):
         if not choices[i] < counts[i] <= MOST_CHOICES:
             raise ProtocolError(
-                f"{what} holds an impossible choice",
+                f"{what} contains an impossible choice",
                 found=f"choice {choices[i]} of {counts[i]} at decision {i}",
                 expected=f"a choice below its count, a count from 1 to {MOST_CHOICES}",
             )
@@ -215,7 +215,7 @@ def json_frame(kind: Kind, value: Mapping[str, Any]) -> bytes:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         return frame(kind, text.encode("utf-8"))
     except ValueError as e:
-        raise ProtocolError(f"{kind.name} holds what JSON cannot say: {e}") from e
+        raise ProtocolError(f"{kind.name} contains something that JSON cannot express: {e}") from e
 
 
 class Frames:
@@ -324,11 +324,11 @@ def decode_result(payload: bytes) -> Result:
         end = final + 4 * columns
         hash_, microseconds = _TAIL.unpack_from(payload, end)
     except struct.error as e:
-        raise ProtocolError("RESULT is cut short", found=f"{size} bytes") from e
+        raise ProtocolError("RESULT is too short", found=f"{size} bytes") from e
     if status > EXCEPTION:
         raise ProtocolError("RESULT has an unknown status", found=str(status), expected="0 to 3")
     if not math.isfinite(score):
-        raise ProtocolError("a score is no number", found=str(score), expected="a finite number")
+        raise ProtocolError("a score is not a number", found=str(score), expected="a finite number")
     if rows not in (0, n):
         raise ProtocolError("RESULT has a wrong number of rows", found=str(rows), expected=f"0 or {n}")
     tail = end + _TAIL.size
@@ -341,7 +341,7 @@ def decode_result(payload: bytes) -> Result:
         except UnicodeDecodeError as e:
             raise ProtocolError("RESULT's message is not UTF-8", found=repr(payload[tail : tail + 40])) from e
     if columns and not math.isfinite(sum(struct.unpack_from(f"<{(rows + 1) * columns}f", payload, before))):
-        raise ProtocolError("RESULT holds a metric that is no number", expected="finite numbers")
+        raise ProtocolError("RESULT contains a metric that is not a number", expected="finite numbers")
     trace = payload[_RESULT.size : at]
     check_pairs(trace, "a trace", last_is_free=status == ILLEGAL and n > 0)
     return Result(
@@ -371,12 +371,12 @@ def decode_json(kind: int, payload: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError) as e:
         raise ProtocolError(f"{name} is not JSON: {str(e)[:100]}", found=repr(payload[:40])) from e
     if not isinstance(value, dict):
-        raise ProtocolError(f"{name} is no JSON object", found=repr(payload[:40]))
+        raise ProtocolError(f"{name} is not a JSON object", found=repr(payload[:40]))
     return value
 
 
 def _no_constant(text: str) -> float:
-    raise ValueError(f"{text} is no number")
+    raise ValueError(f"{text} is not a number")
 
 
 def is_whole(value: Any, low: int, high: int) -> TypeGuard[int]:

@@ -107,7 +107,7 @@ def resume(
             done = run.checkpoint.generation + 1 if run.checkpoint else 0
             if generations < max(1, done):
                 raise SettingsError(
-                    "a run cannot be made shorter", found=str(generations), expected=f"at least {max(1, done)}"
+                    "a run cannot be shortened", found=str(generations), expected=f"at least {max(1, done)}"
                 )
             run.aim(generations)
         return replace(_work(run, training, chosen, deadline, progress, tell), recovered=run.recovered)
@@ -172,7 +172,7 @@ def _work(
     except ConnectError as e:
         made = counted(run.checkpoint.generation + 1 if run.checkpoint else 0, "generation")
         again = command(game, "evolve", "--resume", run.folder)
-        raise e.hinting(f"kept in {run.folder}: {made}; go on with: {again}") from e
+        raise e.hinting(f"kept in {run.folder}: {made}; resume with: {again}") from e
     except KeyboardInterrupt:
         status = INTERRUPTED
     state = state_of(run)

@@ -266,7 +266,7 @@ def _check(s: EvolutionSettings) -> None:
         if not isinstance(value, str) or (value not in choices and value not in (more := _added(name))):
             expected, hint = unknown(str(value), (*choices, *more) if isinstance(value, str) else choices)
             raise SettingsError(
-                f"setting {name!r} has no such choice", found=_shown(value), expected=expected, hint=hint
+                f"setting {name!r} does not have this choice", found=_shown(value), expected=expected, hint=hint
             )
     for name, what in (("mutation", "chance"), ("crossover", "chance"), ("wins", "weight"), ("tuning", "share")):
         value = getattr(s, name)

@@ -79,7 +79,7 @@ class EvolutionTask:
             league.check(game)
             if self.search is not None:
                 raise SettingsError(
-                    "an agent that plays move by move brings its own rules of the search",
+                    "agents that play move by move have search settings of their own",
                     found="rules of the search",
                     expected="none",
                     hint=f"change them in agent {league.agent.name}",

@@ -86,9 +86,9 @@ class ListSearch(Counted):
         own = policy.formula.symbols if policy.formula else frozenset()
         if policy.planned and CEILING_OF in read_of(own) and not problem.bounded:
             raise SettingsError(
-                "nothing bounds this utility, so that it has no CEILING",
+                "nothing bounds this utility, so it has no CEILING",
                 found=utility.text,
-                expected="one that only rises, or only falls, with each of its metrics",
+                expected="a utility that only rises, or only falls, with each of its metrics",
                 hint="leave CEILING out of the policy",
             )
         read = utility.symbols.union(*(one.score.symbols for one in found), own)

@@ -12,13 +12,13 @@ from persona_evo.compiling.arrays import WordRow
 from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
 from persona_evo.games.core import WON, Game, Level, Outside
-from persona_evo.search.finish import Ending, play_on
 from persona_evo.search.pace import counted_from
 from persona_evo.search.rollouts import RANDOM
 from persona_evo.search.routes import Routes
-from persona_evo.search.run import SearchRun
 from persona_evo.search.settings import POLISH, PROVEN, Budget, SearchSettings
 from persona_evo.search.tree_policy import STATIC, TreePolicy
+from persona_evo.search.tree_search import TreeSearch
+from persona_evo.search.win_search import Ending, play_on
 from persona_evo.search.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Planner(Workspace):
         capacity: nodes at most.
 
     Raises:
-        SettingsError: the game is not a deterministic single-player game, or has no such variant of its rules.
+        SettingsError: the game is not a deterministic single-player game, or does not have this variant of its rules.
     """
 
     def __init__(self, game: Game, level: Level, settings: SearchSettings, capacity: int) -> None:
@@ -91,7 +91,7 @@ class Planner(Workspace):
         """Search from the level's start.
 
         A last share of the budget (`SearchSettings.finish`) is for playing on to the game's end where the best plan
-        found does not get there, as long as that does not lower the utility (see `finish.play_on`).
+        found does not get there, as long as that does not lower the utility (see `win_search.play_on`).
 
         Args:
             utility: over the game's metrics; what is backed up and what plans are compared by. Where it can rise with
@@ -113,7 +113,7 @@ class Planner(Workspace):
             )
         policy.check_planned(f"the search {self.settings.preset_name!r}", best_first=self.by_leaf)
         if policy.holds != STATIC or not (self.settings.lists or policy.planned):
-            run = SearchRun(self, self.level.start, 0, utility, policy, seed, progress)
+            run = TreeSearch(self, self.level.start, 0, utility, policy, seed, progress)
             return self._plan(run, utility, budget, began, seed, progress)
         from persona_evo.search.list_search import ListSearch
 
@@ -132,7 +132,7 @@ class Planner(Workspace):
 
     def _plan(
         self,
-        run: SearchRun | ListSearch,
+        run: TreeSearch | ListSearch,
         utility: Formula,
         budget: Budget,
         began: float,
@@ -156,7 +156,7 @@ class Planner(Workspace):
                 run.spend(budget, began)
                 last = Ending(run.actions)
         actions = last.actions
-        end = run.end if self.game.compiled and isinstance(run, SearchRun) and not last.iterations else None
+        end = run.end if self.game.compiled and isinstance(run, TreeSearch) and not last.iterations else None
         metrics, worth, outcome = self._end(actions, utility, end)
         return Plan(
             actions=actions,
@@ -268,19 +268,19 @@ def planner_for(game: Game, level: Level, settings: SearchSettings, capacity: in
     """What plans a level of a game, wherever that runs.
 
     Raises:
-        SettingsError: the game has no such variant of its rules.
+        SettingsError: the game does not have this variant of its rules.
     """
     if game.outside is not None:
         if settings.selection_rule or settings.rollout_policy != RANDOM:
             raise SettingsError(
-                f"{game.title} runs outside this program, which has no selection rules and rollout policies there",
+                f"{game.title} runs in a process of its own, where selection rules and rollout policies do not exist",
                 found=settings.selection_rule or settings.rollout_policy,
-                expected="a game whose rules this program has",
+                expected="a game whose rules run inside this program",
             )
         if settings.variant:
             game.rules_for((), settings.variant)
         if not isinstance(game.outside, PlannedOutside):
-            raise SettingsError(f"{game.title} runs outside this program, where nothing plans its levels")
+            raise SettingsError(f"{game.title} runs in a process of its own, so its levels cannot be planned here")
         return game.outside.planner(game, level, settings, capacity)
     return Planner(game, level, settings, capacity)
 

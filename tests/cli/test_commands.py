@@ -112,7 +112,7 @@ def test_a_run_is_resumed_shown_exported_and_installed(
     assert longer.code == 0 and "generation 3/3" in longer.err
     assert (run_folder / "journal.jsonl").read_text().startswith(journal)
     shorter = run(capsys, "evolve", "--resume", run_folder, "--generations", 1, "--jobs", 1)
-    assert shorter.code == 2 and "cannot be made shorter" in shorter.err
+    assert shorter.code == 2 and "cannot be shortened" in shorter.err
     shown = run(capsys, "policy", "show", run_folder)
     assert shown.code == 0 and "monster_killer" in shown.out and "what its symbols mean" in shown.out
     for kind, part in (("latex", ""), ("python", "def score"), ("csharp", "Evaluate"), ("json", '"schema": 1')):

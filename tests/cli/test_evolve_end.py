@@ -117,7 +117,7 @@ def test_a_first_generation_without_any_result_is_no_success(here: Path, capsys:
     assert finish(outcome, registry.get("minidungeons2")) == 1
     said = capsys.readouterr().err
     assert "there is no policy; the first generation alone takes about 2 min" in said
-    assert f"continue with: persona-evo evolve --resume {here / 'run'} --for 11m" in said
+    assert f"resume with: persona-evo evolve --resume {here / 'run'} --for 11m" in said
 
 
 def test_the_winner_is_compared_with_the_best_of_its_first_generation(

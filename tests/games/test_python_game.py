@@ -236,7 +236,7 @@ def test_what_a_class_does_wrong_is_told(attributes: dict[str, Any], message: st
     [
         ({"metrics": ()}, "no metrics"),
         ({"legal": None}, "lacks the methods legal"),
-        ({"actions": ()}, "say max_actions"),
+        ({"actions": ()}, "set max_actions"),
     ],
 )
 def test_what_a_class_lacks_is_told(attributes: dict[str, Any], message: str) -> None:
@@ -475,6 +475,8 @@ def test_what_does_not_fit_is_left_out_and_a_state_that_holds_itself_is_no_harm(
 
 @pytest.mark.parametrize("care", ["B", "A +", 3, ("A",)])
 def test_care_is_a_formula_over_the_metrics(care: Any) -> None:
-    with pytest.raises(GameError, match=r"(?s)Broken.care is no formula over the class's metrics\n  found: .*hint: "):
+    with pytest.raises(
+        GameError, match=r"(?s)Broken.care is not a formula over the class's metrics\n  found: .*hint: "
+    ):
         from_class(type("Broken", (Broken,), {"care": care}))
     assert from_class(type("Broken", (Broken,), {"care": "2 * A"})).care == "2 * A"

@@ -15,7 +15,7 @@ from persona_evo.games.python_game.rules import LARGEST, ClassRules, ClassState,
 
 
 class ClassPlayer(ClassRules):
-    """The rules of a class, and what makes a search with them fast: `persona_evo.search.asking.ObjectSearcher`."""
+    """The rules of a class, and what a fast search asks of them: `persona_evo.search.object_engine.ObjectSearcher`."""
 
     def tell(self, tables: ClassTables, state: ClassState, player: int, out: ctypes.Array[Any]) -> None:
         """Write the metrics to a row of ctypes, as `measure` does to an array."""

@@ -10,9 +10,9 @@ from persona_evo.compiling.arrays import WordRow
 from persona_evo.formula import Formula, parse
 from persona_evo.games.core import RUNNING, WON
 from persona_evo.search.pace import counted_from
-from persona_evo.search.run import SearchRun
 from persona_evo.search.settings import Budget
 from persona_evo.search.tree_policy import TreePolicy
+from persona_evo.search.tree_search import TreeSearch
 from persona_evo.search.workspace import Workspace
 from persona_evo.seeds import derive
 
@@ -70,7 +70,7 @@ def play_on(
         if depth == finisher.horizon:
             continue
         tell = counted_from(spent, progress)
-        run = SearchRun(finisher, states[depth], depth, utility, guide, derive(seed, "finish"), tell)
+        run = TreeSearch(finisher, states[depth], depth, utility, guide, derive(seed, "finish"), tell)
         share = SHARE if left.iterations is None else max(SHARE, FLOOR / left.iterations)
         run.spend(left.part(share), time.perf_counter(), until_won=True)
         spent, nodes = spent + run.iterations, nodes + run.nodes
