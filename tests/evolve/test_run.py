@@ -421,7 +421,7 @@ def test_ucb1_that_is_named_brings_its_variables() -> None:
     assert made(None, first=("ucb1",)) == made(["ucb1"])
     with pytest.raises(SettingsError, match="none cannot be combined with other policies"):
         made(["none", "ucb1"])
-    with pytest.raises(SettingsError, match="named twice"):
+    with pytest.raises(SettingsError, match="given twice"):
         made(["ucb1"], first=("utility",))
     with pytest.raises(SettingsError, match="--set variables=extended"):
         first_formulas(made(["ucb1"], variables="metrics"), GAME)
