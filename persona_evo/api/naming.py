@@ -313,5 +313,5 @@ def league_of(game: Game, persona: Persona, words: Sequence[str], agent: str = "
     if game.players > 1 or agent:
         return names.league(game, persona.utility.text, agent, words)
     if words:
-        raise SettingsError("a league is for two-player games", found=f"{game.name}, for one")
+        raise SettingsError("a league is for two-player games", found=f"{game.name}, a single-player game")
     return None

@@ -34,7 +34,7 @@ def search_of(search: object) -> SearchSettings:
         return SearchSettings.preset(search)
     if not isinstance(search, Mapping):
         expected = f"one of {', '.join(PRESETS)}, a mapping such as {{'rollout': 5}}, or SearchSettings"
-        raise SettingsError("these are no settings of a search", found=repr(search)[:200], expected=expected)
+        raise SettingsError("these are not the settings of a search", found=repr(search)[:200], expected=expected)
     preset = SearchSettings.preset(limits.name(search.get("preset", "anytime"), "a preset of the search"))
     return SearchSettings.from_dict({**preset.to_dict(), **search})
 
@@ -67,7 +67,7 @@ def rules_of_search(
         raise SettingsError(
             "hedge and tolerance are for the planner's open lists",
             found=f"{said}; {why}",
-            expected="the search anytime in a single-player game without chance, planned whole",
+            expected="the search anytime in a single-player game without chance, without an agent",
             hint="leave them out",
         )
     if isinstance(search, str):

@@ -21,10 +21,10 @@ OPTIONS = ("junit", "summary")
 def add(parser: argparse.ArgumentParser) -> None:
     """--junit and --summary."""
     parser.add_argument(
-        "--junit", type=path, metavar="FILE", help="write the results as JUnit XML, also where something failed"
+        "--junit", type=path, metavar="FILE", help="write the results as JUnit XML, even if something failed"
     )
     parser.add_argument(
-        "--summary", type=path, metavar="FILE", help="write a summary in Markdown, such as for $GITHUB_STEP_SUMMARY"
+        "--summary", type=path, metavar="FILE", help="write a summary in Markdown, for example for $GITHUB_STEP_SUMMARY"
     )
 
 

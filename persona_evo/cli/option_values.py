@@ -196,7 +196,9 @@ def league_of(args: argparse.Namespace, game: Game, persona: Persona) -> League 
     if game.players == 1:
         if args.league:
             raise SettingsError(
-                "--league is for two-player games", found=f"{game.name}, for one", hint="leave --league out"
+                "--league is for two-player games",
+                found=f"{game.name}, a single-player game",
+                hint="leave --league out",
             )
         if not args.agent:
             return None

@@ -25,29 +25,28 @@ Without a driver (`is_driver_present` is False) `select` chooses by `client.choo
 from __future__ import annotations
 
 import contextlib
-import json
 import math
 import os
-import socket
 import struct
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from persona_evo.connect import hello_frame
 from persona_evo.connect import protocol as p
+from persona_evo.connect.driver_connection import (
+    DriverConnection,
+    ExperimentFinished,
+    fatal_error,
+    settings_in,
+    variable,
+)
+from persona_evo.connect.game_frames import json_id, read_id
 from persona_evo.errors import ConnectError, InputError, ProtocolError
 from persona_evo.seeds import SplitMix64, check_weights
 from persona_evo.words import counted
 
 if TYPE_CHECKING:
     from persona_evo.formula import Formula
-
-_CHUNK = 1 << 16
-
-
-class ExperimentFinished(Exception):
-    """The driver has said BYE or is gone: the game should quit."""
 
 
 class RolloutEnded(Exception):
@@ -95,24 +94,23 @@ class Client:
         self._number = {m.symbol: i for i, m in enumerate(self.metrics)}
         self._values = [0.0] * len(self.metrics)
         self._packed = struct.Struct(f"<{len(self.metrics)}f").pack
-        self._waiting: list[tuple[int, bytes]] = []
         self._capabilities = tuple(capabilities)
         self._play: Callable[[Client], object] = _no_play
         self._policies: dict[int, Formula] = {}
         self._looking = False
-        self._finished = False
-        address = _variable(env, "PE_ADDR", "MC_ADDR")
+        address = variable(env, "PE_ADDR", "MC_ADDR")
         self.is_driver_present = bool(address)
         if address:
             hello = p.Hello(
                 p.LIBRARY,
                 (name, version),
-                _variable(env, "PE_NONCE", "MC_NONCE"),
+                variable(env, "PE_NONCE", "MC_NONCE"),
                 tuple(capabilities),
                 self.metrics,
                 max_decisions,
             )
-            self._connect(address, int(_variable(env, "PE_PORT", "MC_PORT") or 0), hello)
+            self._driver = DriverConnection(address, int(variable(env, "PE_PORT", "MC_PORT") or 0))
+            self._other(*self._driver.greet(hello))
 
     def run(self, play: Callable[[Client], object]) -> None:
         """Play games until the driver has had enough; what `play` raises is reported to it as the game's failure."""
@@ -204,13 +202,13 @@ class Client:
         if symbol not in self._number:
             raise ConnectError("no such metric", found=symbol, expected=", ".join(self._number))
         if not -3.4e38 <= value <= 3.4e38:
-            raise ConnectError(f"metric {symbol} is no finite number of 32 bits", found=str(value))
+            raise ConnectError(f"metric {symbol} is not a finite 32-bit number", found=str(value))
         self._values[self._number[symbol]] = value
 
     def report_score(self, score: float) -> None:
         """The score so far: what counts where the game is cut short."""
         if not math.isfinite(score):
-            raise ConnectError("the score is no finite number", found=str(score))
+            raise ConnectError("the score is not a finite number", found=str(score))
         self._score = float(score)
 
     def report_hash(self, state: int) -> None:
@@ -231,9 +229,7 @@ class Client:
     def close(self) -> None:
         """End the connection."""
         if self.is_driver_present:
-            with contextlib.suppress(OSError):
-                self._socket.sendall(p.frame(p.Kind.BYE))
-            self._socket.close()
+            self._driver.close()
 
     def _begin(self, order: p.Rollout) -> None:
         self._order, self._flags = order, order.flags
@@ -256,7 +252,7 @@ class Client:
     def _answer(self, status: int, message: str = "") -> None:
         if self._looking:
             if status == p.EXCEPTION or self._made != self._planned:
-                raise ConnectError("the game does not come to the same state again", found=message or None)
+                raise ConnectError("the game does not reach the same state again", found=message or None)
             raise _Reached
         order, self._order = self._order, None
         if order is None or not self.is_driver_present:
@@ -286,9 +282,9 @@ class Client:
             message,
         )
         try:
-            self._send(p.encode_result(result))
+            self._driver.send(p.encode_result(result))
         except ProtocolError as e:
-            self._send(
+            self._driver.send(
                 p.encode_result(
                     p.Result(
                         order.id, p.EXCEPTION, 0.0, b"", 0, columns, b"", final, state, took, f"the result: {e.found}"
@@ -324,11 +320,11 @@ class Client:
 
     def _ask(self, count: int, weights: Sequence[float] | None) -> int:
         assert self._order is not None
-        self._send(
+        self._driver.send(
             p.json_frame(
                 p.Kind.DECIDE,
                 {
-                    "id": self._order.id,
+                    "id": json_id(self._order.id),
                     "depth": self._made,
                     "count": count,
                     "weights": None if weights is None else list(weights),
@@ -337,29 +333,31 @@ class Client:
             )
         )
         while True:
-            kind, payload = self._read()
+            kind, payload = self._driver.read()
             if kind == p.Kind.CHOICE:
                 value = p.decode_json(kind, payload)
                 choice: Any = value.get("choice")
-                if value.get("id") == self._order.id and isinstance(choice, int) and 0 <= choice < count:
+                if read_id(value.get("id")) == self._order.id and isinstance(choice, int) and 0 <= choice < count:
                     return int(choice)
                 raise ProtocolError("CHOICE does not fit", found=str(value)[:100], expected=f"0 to {count - 1}")
             self._other(kind, payload)
 
     def _next_order(self) -> p.Rollout:
         while True:
-            kind, payload = self._read()
+            kind, payload = self._driver.read()
             if kind == p.Kind.ROLLOUT:
                 order = p.decode_rollout(payload)
                 if order.mode == p.POLICY and order.policy not in self._policies:
-                    self._send(_error("policy", f"there is no policy {order.policy} that this game could play by"))
+                    self._driver.send(
+                        fatal_error("policy", f"there is no policy {order.policy} that this game could play by")
+                    )
                     raise ExperimentFinished
                 return order
             self._other(kind, payload)
 
     def _other(self, kind: int, payload: bytes) -> None:
         if kind == p.Kind.PING:
-            self._send(p.frame(kind, payload))
+            self._driver.send(p.frame(kind, payload))
         elif kind == p.Kind.WELCOME:
             value = p.decode_json(kind, payload)
             given = value.get("settings")
@@ -369,14 +367,13 @@ class Client:
         elif kind == p.Kind.ERROR:
             value = p.decode_json(kind, payload)
             if value.get("fatal"):
-                raise ConnectError(f"the driver refuses this game: {value.get('message')}")
+                raise ConnectError(f"the driver rejects this game: {value.get('message')}")
         elif kind == p.Kind.BYE:
-            self._finished = True
-            raise ExperimentFinished
+            self._driver.finish()
         elif kind == p.Kind.POLICY:
             self._learn(p.decode_json(kind, payload))
         else:
-            self._send(_error("frame", f"{p.Kind(kind).name} was not expected"))
+            self._driver.send(fatal_error("frame", f"{p.Kind(kind).name} was not expected"))
 
     def _learn(self, value: Mapping[str, Any]) -> None:
         """Take in a policy, if it is one that can be played by."""
@@ -389,75 +386,12 @@ class Client:
                 raise ValueError(f"no metrics of this game: {', '.join(unknown)}" if unknown else "no lookahead here")
             self._policies[int(value["id"])] = formula
         except (KeyError, TypeError, ValueError, OverflowError, InputError) as e:
-            self._send(_error("policy", f"the policy cannot be played by: {e}"))
-
-    def _connect(self, address: str, port: int, hello: p.Hello) -> None:
-        try:
-            self._socket = socket.create_connection((address, port), timeout=60)
-            self._socket.settimeout(None)
-            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        except OSError as e:
-            raise ConnectError("the driver cannot be reached", found=f"{address}:{port}: {e}") from e
-        self._frames = p.Frames()
-        self._send(hello_frame.encode_hello(hello))
-        kind, payload = self._read()
-        if kind not in (p.Kind.WELCOME, p.Kind.ERROR):
-            raise ProtocolError("the driver's first frame", found=p.Kind(kind).name, expected="WELCOME")
-        self._other(kind, payload)
-
-    def _send(self, data: bytes) -> None:
-        try:
-            self._socket.sendall(data)
-        except OSError as e:
-            self._finished = True
-            raise ExperimentFinished from e
-
-    def _read(self) -> tuple[int, bytes]:
-        if self._finished:
-            raise ExperimentFinished
-        while not self._waiting:
-            try:
-                data = self._socket.recv(_CHUNK)
-            except OSError as e:
-                raise ExperimentFinished from e
-            if not data:
-                self._finished = True
-                raise ExperimentFinished
-            try:
-                self._waiting = self._frames.feed(data)
-            except ProtocolError as e:
-                self._send(_error(e.code, str(e)))
-                raise
-        return self._waiting.pop(0)
+            self._driver.send(fatal_error("policy", f"the policy cannot be played by: {e}"))
 
 
 def _no_play(client: Client) -> None:
-    raise ConnectError("a game looks ahead only within `run`")
+    raise ConnectError("a game can look ahead only within `run`")
 
 
 def _at_random(client: Client, count: int, weights: Sequence[float] | None) -> int:
     return client._choices.below(count) if weights is None else client._choices.weighted(weights)
-
-
-def _error(code: str, message: str) -> bytes:
-    return p.json_frame(p.Kind.ERROR, {"code": code, "message": message, "fatal": True})
-
-
-def _variable(env: Mapping[str, str], name: str, older: str) -> str:
-    return env.get(name) or env.get(older) or ""
-
-
-def settings_in(env: Mapping[str, str]) -> dict[str, Any]:
-    """The experiment's settings as an environment has them; `variant` and `map` among them.
-
-    Raises:
-        ConnectError: they are no JSON object.
-    """
-    text = _variable(env, "PE_SETTINGS", "MC_EXP_SETTINGS")
-    try:
-        value = json.loads(text) if text else {}
-    except (ValueError, RecursionError) as e:
-        raise ConnectError("the settings are not JSON", found=text[:100]) from e
-    if not isinstance(value, dict):
-        raise InputError("the settings are no JSON object", found=text[:100])
-    return value

@@ -9,7 +9,7 @@ from pathlib import Path
 from persona_evo.connect import protocol as p
 from persona_evo.connect.description import Description, LevelName
 from persona_evo.connect.description_file import read
-from persona_evo.connect.findings import changed
+from persona_evo.connect.findings import replay_differences
 from persona_evo.connect.session import Session
 from persona_evo.errors import GameError, ProtocolError, RunError
 from persona_evo.jobs import checksum, files, schema
@@ -53,7 +53,7 @@ def load(path: Path) -> Trace:
     reader = schema.Reader(*schema.read(path, RunError), str(path), RunError)
     if "choices" not in reader.data:
         raise reader.fail(
-            "this is no file with a trace",
+            "this is not a file with a trace",
             said="no choices",
             expected="best.json of `connect search`",
             hint="name that file",
@@ -69,7 +69,7 @@ def load(path: Path) -> Trace:
     choices, counts = _numbers(reader, "choices"), _numbers(reader, "counts")
     if len(choices) != len(counts):
         raise reader.fail(
-            "has another length than the choices",
+            "does not have as many entries as there are choices",
             "counts",
             said=f"{len(counts)}",
             expected=f"{len(choices)}",
@@ -121,7 +121,7 @@ def replay(
         symbols = [m.symbol for m in session.hello().metrics]
     finally:
         session.close()
-    wrong = changed(trace.pairs, trace.metrics, trace.score, result, symbols)
+    wrong = replay_differences(trace.pairs, trace.metrics, trace.score, result, symbols)
     if wrong:
-        raise GameError(f"{trace.game} came to another end than when {trace.level} was searched: " + "; ".join(wrong))
+        raise GameError(f"{trace.game} reached another end than when {trace.level} was searched: " + "; ".join(wrong))
     return result

@@ -95,7 +95,7 @@ def training_of(folder: Path, game_name: str) -> Training:
     pool = r.made(VALIDATION, LevelPool.of_dict)
     if bool(pool.best) != bool(spec.best):
         raise r.fail(
-            "the best known utilities are known for a part of the levels",
+            "the best known utilities are given for only some of the levels",
             VALIDATION,
             "best",
             said=counted(len(pool.best), "number"),

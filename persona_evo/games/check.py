@@ -67,7 +67,7 @@ def check_game(
             looked += probe.play(moves)
             ends[probe.outcome] += 1
     if looked == 0:
-        raise GameError(f"{game.name}: no level to check it on")
+        raise GameError(f"{game.name}: there is no level to check it on")
     if notice is not None and (said := _undecided(game, ends)):
         notice(said)
     return looked
@@ -129,7 +129,7 @@ def _description(game: Game) -> None:
     """What can be seen without playing."""
     symbols = list(game.symbols)
     if len(set(symbols)) != len(symbols) or not symbols:
-        raise GameError(f"{game.name}: the metrics' symbols are {symbols}, expected at least one, each once")
+        raise GameError(f"{game.name}: the metrics' symbols are {symbols}, expected at least one and no duplicates")
     for metric in game.metrics:
         if not metric.symbol.isidentifier() or not metric.symbol.isascii():
             raise GameError(f"{game.name}: {metric.symbol!r} cannot be written in a formula")
@@ -141,7 +141,7 @@ def _description(game: Game) -> None:
         try:
             parse(getattr(game, name) or "0", game.symbols)
         except FormulaError as e:
-            raise GameError(f"{game.name}: {name} is no formula over its metrics: {e}") from e
+            raise GameError(f"{game.name}: {name} is not a formula over its metrics: {e}") from e
     if sum(m.clock for m in game.metrics) > 1:
         raise GameError(f"{game.name}: more than one metric is the clock")
     if game.players < 1 or game.horizon < 1 or game.version < 1:
@@ -216,7 +216,7 @@ class _Probe:
                 self.progress(made)
             actions = self.legal(rules, state)
             if not actions:
-                raise self.fail("the game is not over, and no action is legal")
+                raise self.fail("the game is not over, but no action is legal")
             action = actions[int(below(luck, len(actions)))]
             before = state.copy()
             state = self.step(rules, state, actions, action)
@@ -230,12 +230,12 @@ class _Probe:
         if not 0 <= n <= self.level.max_actions:
             raise self.fail(f"legal gives {n} actions, the level's max_actions is {self.level.max_actions}")
         if (row[n:] != -999).any():
-            raise self.fail(f"legal says {n} actions and writes more")
+            raise self.fail(f"legal says {n} actions but writes more")
         actions = [int(a) for a in row[:n]]
         if len(set(actions)) != n:
             raise self.fail(f"legal names an action twice: {actions}")
         if actions != self.game.legal(self.level, state):
-            raise self.fail("legal gives something else when asked again")
+            raise self.fail("legal returns something else when it is called again")
         for action in actions:
             name = self.game.action_name(self.level, state, action)
             if self.game.parse_action(self.level, state, name) != action:
@@ -263,7 +263,7 @@ class _Probe:
             if self.picture(rules, state) != kept:
                 raise self.fail(f"a step with {name} in a copy changes the state it was copied from")
             if self.game.deterministic and not (before == self.rng).all():
-                raise self.fail(f"{name} draws random numbers in a game that says it is deterministic")
+                raise self.fail(f"{name} draws random numbers, but the game says that it is deterministic")
             if one == action:
                 chosen, luck = first, before
         self.names.append(self.game.action_name(self.level, state, action))
@@ -305,7 +305,7 @@ class _Probe:
         rules.measure(self.level.tables, state, player, self.out)
         for metric, value in zip(self.game.metrics, self.out, strict=True):
             if not math.isfinite(value):
-                raise self.fail(f"{metric.symbol} is {value} (or was not written)")
+                raise self.fail(f"{metric.symbol} is {value} (or was not set)")
             if not metric.low - 1e-9 <= value <= metric.high + 1e-9:
                 raise self.fail(f"{metric.symbol} is {value:g}, its range is [{metric.low:g}, {metric.high:g}]")
             if metric.clock and value != made:
@@ -325,7 +325,7 @@ class _Probe:
             row = np.full(2 * n, np.nan)
             reach(self.level.tables, state, moves, row)
             if np.isnan(row).any():
-                raise self.fail("reach writes no number, or leaves one out")
+                raise self.fail("reach does not set all numbers")
             self.limits.append(_Limits(made, moves, row[:n], row[n:]))
         if self.picture(rules, state) != kept:
             raise self.fail("reach changes the state")

@@ -95,9 +95,9 @@ def from_rules(
     """
     for kind, function in (("legal", legal), ("step", step), ("over", over), ("measure", measure)):
         if not isinstance(function, Callback):
-            raise GameError(f"{name}: {kind} is no compiled rule\n  hint: write @rule({kind!r}) above it")
+            raise GameError(f"{name}: {kind} is not a compiled rule\n  hint: write @rule({kind!r}) above it")
     if players > 1 and mover is None:
-        raise GameError(f"{name}: a game for {players} needs the rule mover")
+        raise GameError(f"{name}: a game for {players} players needs the rule mover")
     rules = Rules(
         legal,
         step,
@@ -168,7 +168,7 @@ def _reader(game: str, title: str, actions: int, read: Callable[..., Rows]) -> C
             raise LevelError(
                 f"{title} cannot read the level: {e}",
                 place=Place(source or name),
-                expected="what its function `read` takes",
+                expected="text that its function `read` accepts",
             ) from e
         return Level(game, name, text, tables, state, actions, source, options)
 
@@ -185,5 +185,5 @@ def _words(row: Sequence[int]) -> NDArray[np.uint16]:
     if found.size == 0:
         found = np.zeros(1, dtype=np.int64)
     if found.min() < 0 or found.max() > 0xFFFF:
-        raise ValueError(f"a row holds {found.min()} to {found.max()}, where 0 to 65,535 have room")
+        raise ValueError(f"a row holds {found.min()} to {found.max()}, but only 0 to 65,535 fit")
     return found.astype(np.uint16)

@@ -292,7 +292,7 @@ class Game:
         if variant and variant not in self.variants:
             expected, hint = unknown(variant, self.variants)
             raise SettingsError(
-                f"{self.name} has no such variant of its rules", found=variant, expected=expected, hint=hint
+                f"{self.name} does not have this variant of its rules", found=variant, expected=expected, hint=hint
             )
         rules = self.variants[variant] if variant else self.rules
         return rules(costly=any(m.costly and m.symbol in wanted for m in self.metrics))

@@ -76,13 +76,18 @@ def check_recording(game: Game, path: Path) -> int:
     except (ValueError, TypeError, RecursionError, InputError) as e:
         raise GameError(f"{path} cannot be replayed: {e}") from e
     if kept.version != game.version:
-        raise GameError(f"{path} is of version {kept.version}, {game.name} is version {game.version}: record it again")
+        raise GameError(
+            f"{path} was recorded with version {kept.version}, but {game.name} is version {game.version}: "
+            "record it again"
+        )
     now = record(game, level, actions, kept.seed)
     for i, (was, is_now) in enumerate(zip(kept.metrics, now.metrics, strict=True)):
         changed = [s for s in is_now if was.get(s) != is_now[s]]
         if changed or set(was) != set(is_now) or kept.outcomes[i] != now.outcomes[i]:
             what = ", ".join(f"{s} {was.get(s)} -> {is_now[s]}" for s in changed) or "the outcome or the set of metrics"
-            raise GameError(f"{path}: after move {i} it differs: {what}; a wanted change raises the game's version")
+            raise GameError(
+                f"{path}: after move {i} it differs: {what}; if the change is intended, raise the game's version"
+            )
     return len(actions)
 
 

@@ -104,10 +104,10 @@ class Journal(Generic[R]):
                 )
             if key in places:
                 raise RunError(
-                    f"a {self.form.name} is there twice",
+                    f"a {self.form.name} appears twice",
                     place=place,
                     found=self.form.label(key),
-                    expected=f"each once; it is in line {places[key].line}, too",
+                    expected=f"each only once; it is already in line {places[key].line}, too",
                     hint=self.form.hint,
                 )
             places[key] = place
@@ -221,7 +221,7 @@ def _unreadable(text: str, place: Place, name: str, hint: str, why: str) -> RunE
 
 
 def _refuse_constant(text: str) -> float:
-    raise ValueError(f"{text} is no JSON number")
+    raise ValueError(f"{text} is not a JSON number")
 
 
 def cut_torn_line(path: Path) -> None:

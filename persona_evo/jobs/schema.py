@@ -173,7 +173,7 @@ def migrate(
             "schema",
             found=version,
             expected=f"1 to {current}",
-            hint="the file comes from a newer persona-evo: update" if version > current else "",
+            hint="the file comes from a newer version of persona-evo: update" if version > current else "",
         )
     while version < current:
         data = migrations[version](data)

@@ -92,7 +92,7 @@ def from_row(data: dict[str, Any], place: Place) -> GameRecord:
     if missing or unknown:
         found = "; ".join(filter(None, (missing and f"no {missing}", unknown and f"unknown {unknown}")))
         raise RunError(
-            "a game of the match lacks something, or has too much",
+            "a game of the match lacks a field, or has unknown ones",
             place=place,
             found=found[:200],
             expected="the fields " + ", ".join(names),
@@ -101,7 +101,7 @@ def from_row(data: dict[str, Any], place: Place) -> GameRecord:
     for name, (fits, expected) in _FIELDS.items():
         if not fits(data[name]):
             raise RunError(
-                f"{name} of a game of the match is wrong",
+                f"{name} of a game of the match is not valid",
                 place=place,
                 found=json.dumps(data[name])[:80],
                 expected=expected,
@@ -209,8 +209,8 @@ def even(games: int, swap: bool) -> None:
     """
     if swap and games % 2:
         raise SettingsError(
-            "with both sides of each board the number of games is even",
+            "the number of games must be even if each board is played from both sides",
             found=str(games),
             expected=str(games + 1),
-            hint="--games with an even number, or no --swap",
+            hint="use an even number with --games, or leave --swap out",
         )

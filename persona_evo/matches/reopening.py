@@ -55,7 +55,7 @@ def reopen(folder: Path) -> Kept:
     """What a folder holds, without a lock.
 
     Raises:
-        RunError: it is no match's folder, a file is damaged, or the game's rules are others now.
+        RunError: it is no match's folder, a file is damaged, or the rules of the game have changed since this match.
     """
     r = KIND.reader(folder)
     name = r.text_of("game")
@@ -63,11 +63,11 @@ def reopen(folder: Path) -> Kept:
     game = _made(r, ("game",), lambda: registry.get(name))
     if r.whole("game_version") != game.version:
         raise r.fail(
-            "the game's rules are others now",
+            "the rules of the game have changed since this match",
             "game_version",
             found=r.whole("game_version"),
             expected=f"{game.version}, the version of {game.name} here",
-            hint="its games replay with the version of the game that they were played with",
+            hint="use the version of the game that the match was played with",
         )
     _settings(r)
     agents = [_agent(r, i, game) for i in range(len(r.items("agents")))]

@@ -99,7 +99,9 @@ def reopen(folder: Path) -> Reopened:
         if player.data.get("formula", "") is not None:
             formula_at(player, "formula")
         if player.text_of("skill", "") not in ("", *SKILLS):
-            raise player.fail("is no level of skill", "skill", found=player.data["skill"], expected=", ".join(SKILLS))
+            raise player.fail(
+                "is not a level of skill", "skill", found=player.data["skill"], expected=", ".join(SKILLS)
+            )
         if not 0 <= player.number("c") < math.inf:
             raise player.fail("is out of range", "c", found=player.data["c"], expected="a number of at least 0")
     if not 1 <= r.whole("trials") <= MOST_TRIALS:

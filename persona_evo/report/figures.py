@@ -146,7 +146,7 @@ def save(
         raise SettingsError("there is no such format for figures", found=form, expected=", ".join(FORMATS))
     drawings, folder = list(drawings), Path(folder)
     if not drawings:
-        raise RunError("there is nothing to draw", hint="figures show results: wait for the first ones")
+        raise RunError("there is nothing to draw", hint="figures show results: wait until there are some")
     made(folder, option="--figures")
     names, written = Names(folder), []
     for drawing in drawings:

@@ -62,7 +62,7 @@ def choose(records: Sequence[Playthrough]) -> ReplayChoice:
         ValueError: no records.
     """
     if not records:
-        raise ValueError("no playthroughs to choose from")
+        raise ValueError("there are no playthroughs to choose from")
     ordered = sorted(records, key=lambda r: (r.utility, r.steps, r.trial))
     best = min(records, key=lambda r: (-r.utility, r.steps, r.trial))
     worst = min(records, key=lambda r: (r.utility, -r.steps, r.trial))
@@ -169,7 +169,7 @@ def save_gif(shown: Sequence[Frame], path: Path | str, loop: bool = True) -> Pat
         ValueError: no pictures, or of different sizes.
     """
     if not shown:
-        raise ValueError("no pictures for a replay")
+        raise ValueError("there are no pictures for a replay")
     if len({f.picture.size for f in shown}) > 1:
         raise ValueError("the pictures of a replay have different sizes")
     from PIL.Image import Dither

@@ -293,7 +293,7 @@ def _check(policy: Policy, r: schema.Reader) -> None:
         raise r.fail("no such kind of policy", "kind", found=policy.kind, expected=expected, hint=hint)
     if policy.kind != "lists" and policy.lists:
         raise r.fail(
-            f"policies of the kind {policy.kind!r} have no open lists",
+            f"policies of the kind {policy.kind!r} do not have open lists",
             "lists",
             said=counted(len(policy.lists), "list"),
             expected='"kind": "lists"',
@@ -347,11 +347,11 @@ def _check_own(formula: Formula, r: schema.Reader, key: str, game: Game | None) 
     changing = [symbol for symbol in (*SEARCH_VARIABLES, *MOVE_VARIABLES) if symbol in formula.symbols - still]
     if changing:
         raise r.fail(
-            f"the own score of open lists cannot read {' and '.join(changing)}",
+            f"the policy's own score cannot use {' and '.join(changing)}",
             key,
             said=formula.text,
             expected="a formula over the game's metrics",
-            hint="states wait in the lists by scores that must not change while the search goes on",
+            hint="states wait in the lists in the order of scores, which must not change during the search",
         )
 
 

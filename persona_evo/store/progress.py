@@ -248,5 +248,5 @@ def _tail(path: Path, number: int) -> list[dict[str, Any]]:
     lines = text[: text.rfind(b"\n") + 1].splitlines()
     rows = [json.loads(line) for line in lines[-number:] if line.strip()]
     if not all(isinstance(row, dict) for row in rows):
-        raise ValueError(f"a line of {path.name} is no object")
+        raise ValueError(f"a line of {path.name} is not an object")
     return rows

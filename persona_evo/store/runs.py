@@ -181,17 +181,17 @@ def _fresh(root: Path, name: str) -> Path:
                 continue
     except OSError as e:
         raise RunError("the run's folder cannot be made", place=Place(str(root / name)), found=e.strerror) from e
-    raise RunError("there are too many runs of this name", place=Place(str(root / name)))
+    raise RunError("there are too many runs with this name", place=Place(str(root / name)))
 
 
 def _named(folder: Path) -> Path:
     """The folder, made if it is not there (one without a configuration was left by a process that was killed)."""
     if (folder / CONFIG).exists():
-        raise RunError("the folder holds a run already", place=Place(str(folder)), hint="resume it, or name another")
+        raise RunError("the folder already holds a run", place=Place(str(folder)), hint="resume it, or name another")
     left = [name for name in (CHECKPOINT, PREVIOUS, JOURNAL) if (folder / name).exists()]
     if left:
         raise RunError(
-            f"the folder holds a run without its {CONFIG}",
+            f"the folder holds a run that lacks its {CONFIG}",
             place=Place(str(folder / CONFIG)),
             found=", ".join(left),
             expected=f"{CONFIG} beside them",
@@ -255,7 +255,7 @@ def _check_new(folder: Path) -> None:
             "the run has generations but no checkpoint",
             place=Place(str(folder / CHECKPOINT)),
             found=", ".join([*signs, *([f"{JOURNAL} up to generation {max(later)}"] if later else [])]),
-            expected="the file, which tells where to go on",
+            expected="the file, which says where to continue",
             hint="restore it from a copy, or start a new run",
         )
 
@@ -309,7 +309,7 @@ def _rows(path: Path, end: int | None = None) -> Iterator[tuple[dict[str, Any], 
         here = (row["generation"], island if isinstance(island, int) else -1)
         if here < last or (here == last and island is not None):
             raise RunError(
-                "a line of the journal is not where it was written",
+                "a line of the journal is out of order",
                 place=place,
                 found=f"generation {here[0]}, island {here[1]}",
                 expected=f"a line that comes after generation {last[0]}, island {last[1]}",
@@ -331,7 +331,7 @@ def _repair(path: Path, checkpoint: Checkpoint | None) -> None:
     size = path.stat().st_size if path.is_file() else 0
     if size < checkpoint.journal:
         raise RunError(
-            "the journal lacks lines that the checkpoint has",
+            "the journal lacks lines that the checkpoint counts",
             place=Place(str(path)),
             found=f"{size} bytes",
             expected=f"{checkpoint.journal} bytes",
@@ -342,7 +342,7 @@ def _repair(path: Path, checkpoint: Checkpoint | None) -> None:
         last, number = row["generation"], place.line
     if last != checkpoint.generation:
         raise RunError(
-            "the journal does not belong to the checkpoint",
+            "the journal does not match the checkpoint",
             place=Place(str(path), number),
             found=f"a line of generation {last}" if number else "no line",
             expected=f"generation {checkpoint.generation}",

@@ -85,6 +85,6 @@ def settings(folder: Path, study: str, make: Callable[..., T]) -> T:
             "the reproduction's file is damaged",
             place=Place(str(folder / CONFIG)),
             found=str(e).partition("\n")[0],
-            expected="as this program wrote it",
+            expected="the file as this program wrote it",
             hint=json_text.RESTORE,
         ) from e

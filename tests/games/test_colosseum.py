@@ -215,7 +215,7 @@ def test_random_levels_and_their_options() -> None:
     assert (GAME.start(fixed, 1) == GAME.start(level, 7)).all() and (GAME.start(fixed, 2) == GAME.start(fixed, 3)).all()
     assert (random_level(6, size=8, seed=7).start == fixed.start).all()
     assert (GAME.start(level, 2**40 + 1) != GAME.start(level, 1)).any()
-    with pytest.raises(SettingsError, match="size and seed go with random boards"):
+    with pytest.raises(SettingsError, match="size and seed are for random boards"):
         mapsets.resolve(GAME, ["open05"], size=7)
     with pytest.raises(SettingsError, match="size is out of range"):
         random_level(6, size=99)

@@ -215,7 +215,7 @@ def test_large_files_are_refused_before_they_are_read(game: Game, here: Path) ->
 
 def test_a_shipped_set_without_its_level(game: Game) -> None:
     (Path(game.levels or "") / "test01.txt").unlink()
-    assert "the shipped set 'test' names a level that is not there" in wrong(game, "test")
+    assert "the shipped set 'test' names a level that does not exist" in wrong(game, "test")
     assert names(game, "train") == ["train01", "train02"]
 
 

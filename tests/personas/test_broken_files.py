@@ -32,7 +32,7 @@ def test_two_personas_of_one_name_are_refused(tmp_path: Path, name: str) -> None
         (b"a = " + b"[" * 20000, "nested too deep"),
         (b"a = " + b"9" * 6000, "a value cannot be read"),
         (RUNNER.encode() + b"#" * 2**20, "too large"),
-        (RUNNER.encode() + b'title = "a\\u001b[2J"', "title holds a control character"),
+        (RUNNER.encode() + b'title = "a\\u001b[2J"', "title contains a control character"),
         (RUNNER.replace('utility = "MS"', 'utility = ""').encode(), r":4:\d+: utility is empty"),
         (RUNNER.replace('utility = "MS"', 'utility = ""').encode(), r":4:\d+: utility is empty"),
         (RUNNER.encode() + b"title = 0x" + b"f" * 9000, "title is not a text"),

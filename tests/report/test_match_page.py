@@ -127,7 +127,7 @@ def test_a_record_that_comes_to_another_end_is_refused(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"game_version": 99}, "match.json:4:19: .game_version: the game's rules are others now"),
+        ({"game_version": 99}, "match.json:4:19: .game_version: the rules of the game have changed since this match"),
         ({"games": "two"}, ".games: has the wrong type"),
         ({"seed": True}, ".seed: has the wrong type"),
         ({"agents": 3}, ".agents: has the wrong type"),
@@ -138,7 +138,7 @@ def test_a_record_that_comes_to_another_end_is_refused(folder: Path) -> None:
             {"levels": [{"name": "x", "text": "random 5", "source": "", "options": {"size": 1000}}]},
             ".levels[0]: the board",
         ),
-        ({"schema": 99}, "a newer persona-evo"),
+        ({"schema": 99}, "a newer version of persona-evo"),
     ],
 )
 def test_a_damaged_match_is_told_with_its_file_and_place(

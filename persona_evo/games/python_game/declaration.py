@@ -68,17 +68,17 @@ def declaration_of(
         raise GameError(f"{cls.__name__} lacks the methods {', '.join(missing)}")
     names = tuple(getattr(cls, "actions", ()))
     if not all(isinstance(n, str) and n for n in names) or len(set(names)) != len(names):
-        raise GameError(f"{cls.__name__} has the actions {names!r}, expected different texts")
+        raise GameError(f"{cls.__name__} has the actions {names!r}, expected texts that differ")
     most = max_actions or len(names)
     if most < 1:
-        raise GameError(f"{cls.__name__} has no `actions`: say max_actions, the most legal actions of any state")
+        raise GameError(f"{cls.__name__} has no `actions`: set max_actions to the most legal actions of any state")
     ways = _ways_of(cls, [m.symbol for m in found], players)
     symbols = [m.symbol for m in (*found, *ways)]
     care, health, homing = (_formula_of(cls, name, symbols) for name in ("care", "health", "homing"))
     idle = getattr(cls, "idle", "")
     if idle and idle not in names:
         raise GameError(
-            f"{cls.__name__}.idle is none of its actions\n  found: {idle!r}\n"
+            f"{cls.__name__}.idle is not one of its actions\n  found: {idle!r}\n"
             f"  expected: one of {', '.join(names) or 'its actions, which it has to name'}"
         )
     return Declaration(
@@ -105,7 +105,7 @@ def _formula_of(cls: type[Any], name: str, symbols: Sequence[str]) -> str:
             parse(text, symbols)
     except (FormulaError, TypeError, AttributeError) as e:
         raise GameError(
-            f"{cls.__name__}.{name} is no formula over the class's metrics\n  found: {text!r}\n"
+            f"{cls.__name__}.{name} is not a formula over the class's metrics\n  found: {text!r}\n"
             f"  expected: a formula over {', '.join(symbols)}\n  hint: {e}"
         ) from e
     return str(text)

@@ -49,7 +49,7 @@ def reader(game: str, declared: Declaration, rules: ClassRules) -> Callable[...,
             raise LevelError(
                 f"{cls.__name__} cannot read the level: {e}",
                 place=Place(source or name),
-                expected="what its from_text takes",
+                expected="text that its from_text accepts",
             ) from e
         except (Exception, SystemExit) as e:
             hint = "\n  hint: for a text that is no level from_text raises ValueError"

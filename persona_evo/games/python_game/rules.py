@@ -33,6 +33,9 @@ OUTCOMES: Mapping[str | None, int] = {None: RUNNING, "": RUNNING, "won": WON, "l
 LARGEST = 1e100
 """Largest absolute value of a metric, so that sums and squares of metrics remain finite."""
 
+MANY_ACTIONS = 100
+"""Legal actions of a state from which on they are kept, so that an equal list need not be checked again."""
+
 SHOWN = 200
 """Characters of a wrong answer that a message quotes."""
 
@@ -83,6 +86,7 @@ class ClassRules:
         self.copy: Callable[[Any], Any] = getattr(self.cls, "copy", None) or copy.deepcopy
         self.has_key = callable(getattr(self.cls, "key", None))
         self.file = declared.module[1]
+        self._checked: tuple[Sequence[Any], NDArray[np.int64]] = ([], np.zeros(0, dtype=np.int64))
         parts = {"_legal": self.legal, "_step": self.step, "_over": self.over, "_measure": self.measure}
         rollout = with_names(play_out, **parts)
         methods: tuple[Any, ...] = (self.legal, self.step, self.over, self.mover, self.measure, self.key, rollout)
@@ -147,13 +151,29 @@ class ClassRules:
             if not isinstance(found, (Sequence, np.ndarray)) or isinstance(found, (str, bytes)):
                 self.refuse("legal", found, "a list of actions in a fixed order", state)
             found = list(found)
+        if self.is_checked(found) and len(found) <= len(actions):
+            actions[: len(found)] = self._checked[1]
+            return len(found)
         if len(found) > len(actions):
             raise self.error("legal", f"gives {len(found)} actions, max_actions is {len(actions)}{_when(state)}")
         for k, action in enumerate(found):
             actions[k] = self._number(action, state)
         if len(set(actions[: len(found)].tolist())) != len(found):
             self.refuse("legal", found, "each action once", state)
+        self.keep_checked(found, actions)
         return len(found)
+
+    def is_checked(self, actions: Sequence[Any]) -> bool:
+        """Return whether a long list of legal actions equals the last one that was checked."""
+        try:
+            return len(actions) >= MANY_ACTIONS and bool(actions == self._checked[0])
+        except Exception:  # an element that cannot be compared is no action, which `legal` reports
+            return False
+
+    def keep_checked(self, actions: Sequence[Any], numbers: Sequence[int] | NDArray[np.int64]) -> None:
+        """Keep a long list of legal actions that was checked, with its numbers: most states have the same one."""
+        if len(actions) >= MANY_ACTIONS:
+            self._checked = actions[:], np.array(numbers[: len(actions)], dtype=np.int64)
 
     def _number(self, action: Any, state: ClassState) -> int:
         """Return the number of an action that `legal` gave."""

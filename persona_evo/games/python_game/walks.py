@@ -15,7 +15,7 @@ from persona_evo.games.python_game.rules import LARGEST, ClassRules, ClassState,
 
 
 class ClassPlayer(ClassRules):
-    """The rules of a class, and what makes a search with them fast: `persona_evo.search.asking.ObjectSearcher`."""
+    """The rules of a class, and what a fast search asks of them: `persona_evo.search.object_engine.ObjectSearcher`."""
 
     def tell(self, tables: ClassTables, state: ClassState, player: int, out: ctypes.Array[Any]) -> None:
         """Write the metrics to a row of ctypes, as `measure` does to an array."""
@@ -36,9 +36,13 @@ class ClassPlayer(ClassRules):
         """Return the legal actions of a state as the class gives them, checked."""
         try:
             found = state[0].legal()
-            known = self.number
-            if type(found) is list and len(found) <= self.max_actions and len({known[a] for a in found}) == len(found):
-                return found
+            if type(found) is list and len(found) <= self.max_actions:
+                if self.names and self.is_checked(found):
+                    return found
+                numbers = [self.number[a] for a in found]
+                if len(set(numbers)) == len(found):
+                    self.keep_checked(found, numbers)
+                    return found
         except (Exception, SystemExit):  # `legal` below says what is wrong, or reads actions without names
             pass
         actions = np.zeros(self.max_actions, dtype=np.int64)

@@ -277,7 +277,7 @@ def reopen(folder: Path) -> tuple[DungeonSettings, list[Level]]:
             "the reproduction's file is damaged",
             place=Place(path),
             found=str(e).partition("\n")[0],
-            expected="as this program wrote it",
+            expected="the file as this program wrote it",
             hint=json_text.RESTORE,
         ) from e
     if version != game.version:

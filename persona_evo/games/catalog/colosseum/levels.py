@@ -241,8 +241,8 @@ def load(text: str, name: str, source: str = "", *, size: int = 0, seed: int = -
     found = parse(text, source or name)
     if isinstance(found, ColosseumBoard) and (size or seed >= 0):
         raise SettingsError(
-            "size and seed go with random boards",
-            found=f"{name}, which is drawn",
+            "size and seed are for random boards",
+            found=f"{name}, which is a drawing",
             hint="leave the options out, or name random boards",
         )
     if isinstance(found, BoardRequest):

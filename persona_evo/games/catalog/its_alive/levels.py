@@ -43,7 +43,7 @@ def load(
             place=Place(source or name),
             found=counted(width * height, "cell"),
             expected=f"{layout.TENACIOUS_PIECES} for the design tenacious",
-            hint="take another field or design",
+            hint="choose another field or design",
         )
     tables = layout.build(found.whole["seed"], **found.word)
     return Level(

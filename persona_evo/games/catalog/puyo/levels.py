@@ -54,7 +54,7 @@ def parse(text: str, source: str) -> PuyoSetup:
             "the level is empty",
             place=Place(source, 1, 1),
             found="comments alone" if text.strip() else "no text",
-            expected="a line at least, such as  seed = 1",
+            expected="at least one line, such as  seed = 1",
             hint="persona-evo level new NAME --game puyo writes a level to start from",
         )
     for key in data:
@@ -92,7 +92,7 @@ class _File:
         whole = isinstance(value, int) and not isinstance(value, bool)
         if not whole or not low <= value <= high:
             raise LevelError(
-                f"{key} is out of range" if whole else f"{key} is no whole number",
+                f"{key} is out of range" if whole else f"{key} is not a whole number",
                 place=self.places.value(key),
                 found=textfile.shown(value),
                 expected=f"a whole number from {low} to {high}",
@@ -105,7 +105,7 @@ class _File:
         value = self.data.get(key, "")
         if not isinstance(value, str):
             raise LevelError(
-                f"{key} is no text",
+                f"{key} is not text",
                 place=self.places.value(key),
                 found=textfile.shown(value),
                 expected="letters in quotes",
@@ -169,7 +169,7 @@ def _field(file: _File, colours: int) -> tuple[str, ...]:
             )
         if len(row.cells) != tables.COLUMNS:
             raise LevelError(
-                "a row of another length",
+                "this row has the wrong length",
                 found=f"{len(row.cells)} cells",
                 place=file.places.within(("field",), row.start + min(len(row.cells), tables.COLUMNS)),
                 expected=f"{tables.COLUMNS} cells, . for an empty one",
@@ -181,7 +181,7 @@ def _field(file: _File, colours: int) -> tuple[str, ...]:
             place=file.places.within(("field",), given[tables.ROWS].start),
             found=f"{len(given)} rows",
             expected=f"at most {tables.ROWS}, the topmost being the ghost row",
-            hint=f"delete {len(given) - tables.ROWS} of them; empty ones on top may be left out",
+            hint=f"delete {len(given) - tables.ROWS} of them; empty rows on top may be omitted",
         )
     _settled(file, given)
     return ("." * tables.COLUMNS,) * (tables.ROWS - len(given)) + tuple(row.cells for row in given)
@@ -202,7 +202,7 @@ def _settled(file: _File, given: list[_Row]) -> None:
                     "a puyo floats",
                     place=at(y - 1, x),
                     found=f"{rows[y - 1][x]} in column {x + 1} over nothing",
-                    expected="puyos that stand on the ground or on others",
+                    expected="puyos that lie on the ground or on others",
                     hint="fill the cell below it, or move it down",
                 )
     top = tables.ROWS - tables.VISIBLE_ROWS
@@ -210,7 +210,7 @@ def _settled(file: _File, given: list[_Row]) -> None:
         raise LevelError(
             "the game is over before it begins",
             place=at(top, tables.THIRD),
-            found="a third column full up to row 12",
+            found="the third column is full up to row 12",
             expected="room in the third column",
             hint="the game is lost when this cell is filled",
         )
@@ -219,7 +219,7 @@ def _settled(file: _File, given: list[_Row]) -> None:
     if group:
         y, x = group[0]
         raise LevelError(
-            "the field pops before the first drop",
+            "the field has a complete group before the first drop",
             place=at(y, x),
             found=f"a group of {len(group)} {rows[y][x]} at column {x + 1}, row {tables.ROWS - y}",
             expected="groups of three at most",
