@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from persona_evo.agents.contest import FAULTS, Fault
-from persona_evo.agents.output import Ear
+from persona_evo.agents.pipe_reader import PipeReader
 from persona_evo.errors import Place, SettingsError
 from persona_evo.games.core import Game, Level
 
@@ -97,7 +97,7 @@ class ProgramSeat:
         self._pending, self._number = b"", 0
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._failed = ""
-        self._ear: Ear | None = None
+        self._output: PipeReader | None = None
         self._told: list[str] = []
         self._starts = 0
 
@@ -109,7 +109,7 @@ class ProgramSeat:
     @property
     def said(self) -> str:
         """All that the program has printed in this game, and its tracebacks."""
-        return "".join([*self._told, self._ear.text if self._ear else ""])
+        return "".join([*self._told, self._output.text if self._output else ""])
 
     def last(self, known: str) -> list[str]:
         """The last lines that it has printed, without what is known already and frames that are none of its own."""
@@ -140,7 +140,7 @@ class ProgramSeat:
             start_new_session=os.name != "nt",
         )
         assert self._process.stderr is not None
-        self._ear = Ear(os.dup(self._process.stderr.fileno()))
+        self._output = PipeReader(os.dup(self._process.stderr.fileno()))
         self._process.stderr.close()
         if self._starts:
             self._told.append(AGAIN)
@@ -232,15 +232,15 @@ class ProgramSeat:
 
     def _where(self) -> str:
         """Which of its lines the program is at, "" where it cannot be asked or does not tell."""
-        if self._process is None or self._ear is None or not hasattr(signal, "SIGUSR1"):
+        if self._process is None or self._output is None or not hasattr(signal, "SIGUSR1"):
             return ""
-        known, folder = self._ear.heard, os.path.dirname(self.path) + os.sep
+        known, folder = self._output.count, os.path.dirname(self.path) + os.sep
         with contextlib.suppress(OSError):
             self._process.send_signal(signal.SIGUSR1)
         end = time.perf_counter() + DUMP_SECONDS
         while time.perf_counter() < end and self._process.poll() is None:
             time.sleep(0.02)
-            lines = [m.groups() for m in _FRAME.finditer(self._ear.since(known)) if m[1].startswith(folder)]
+            lines = [m.groups() for m in _FRAME.finditer(self._output.since(known)) if m[1].startswith(folder)]
             if lines:
                 file, number, function = lines[0]
                 return f"it was at {file.removeprefix(folder)}:{number}, in {function}"
@@ -268,10 +268,10 @@ class ProgramSeat:
 
     def _hear(self) -> None:
         """Keep what an ended process has said."""
-        if self._ear is not None and self._process is None:
-            self._ear.join(1.0)
-            self._told.append(self._ear.text)
-            self._ear = None
+        if self._output is not None and self._process is None:
+            self._output.join(1.0)
+            self._told.append(self._output.text)
+            self._output = None
 
 
 def _how(process: subprocess.Popen[bytes]) -> str:
