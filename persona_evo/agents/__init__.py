@@ -8,8 +8,7 @@
 | `contest` | one game between agents |
 | `duel` | whole games of an agent, alone or against an opponent, in the form of a plan; leagues |
 | `program` | programs of others as agents, each in a process |
-| `guard` | the process that starts such a program and ends all that the program has started |
-| `pipe_reader` | the output of such a process |
+| `output` | the output of such a process |
 | `skill` | levels of skill |
 | `skilled_player` | a player of limited skill |
 | `continuation` | play from the end of a plan to the end of the game |

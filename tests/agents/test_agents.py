@@ -257,6 +257,7 @@ def test_a_move_over_the_limit_is_replaced() -> None:
     assert {f.kind for f in played.faults} == {"time"} and len(played.faults) == (len(played.actions) + 1) // 2
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("text", "message", "place"),
     [
@@ -270,8 +271,8 @@ def test_a_move_over_the_limit_is_replaced() -> None:
         ("[a]\nutility = 'WIN'\nsearch = 'fast'", "wrong kind", "3:10"),
         ("[a]\nutility = 'WIN'\nseconds = true", "wrong kind", "3:11"),
         ("[a]\nkind = 'greedy'", "no utility", "1:1"),
-        ("[a]\nutility = 'WIN'\nvariant = 'kilers'", "no such variant", "3:11"),
-        ("[a]\nutility = 'WIN'\nsearch.variant = 'kilers'", "no such variant", "3:18"),
+        ("[a]\nutility = 'WIN'\nvariant = 'kilers'", "does not have this variant", "3:11"),
+        ("[a]\nutility = 'WIN'\nsearch.variant = 'kilers'", "does not have this variant", "3:18"),
         ("[a]\nutility = 'WIN'\npolicy = 'ucb1:x'", "constant cannot be read", "3:10"),
         ("[a]\nutility = 'WIN'\nsearch = { rolout = 3 }", "no such field in search settings", "3:21"),
         ("[a]\nutility = 'WIN'\n[a.search]\nrollout = 3\nhorizon = -2", "search setting 'horizon'", "5:11"),
@@ -298,6 +299,7 @@ def test_wrong_files_of_agents_name_the_fields_line_and_column(
         assert caught.value.found and caught.value.expected and caught.value.hint
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("text", "found", "place"),
     [
@@ -318,6 +320,7 @@ def test_a_wrong_formula_of_an_agent_names_the_character_in_the_file(
     assert str(caught.value.place) == f"{path}:{place}" and (caught.value.found or "") == found
 
 
+@pytest.mark.quick
 def test_formulas_that_come_from_no_file_name_none() -> None:
     """A constant's value is longer than its name, and still the column is that of what was written."""
     agent = replace(AGENTS["uct"], policy="R + C*sqrt(log(P)) + FOO")
@@ -326,6 +329,7 @@ def test_formulas_that_come_from_no_file_name_none() -> None:
     assert str(caught.value.place) == "a formula of uct:1:22" and caught.value.found == "FOO"
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("text", "place"),
     [
@@ -342,6 +346,7 @@ def test_a_wrong_league_names_the_entry(tmp_path: Path, text: str, place: str) -
     assert str(caught.value.place) == f"{path}:{place}"
 
 
+@pytest.mark.quick
 def test_constants_are_numbers_in_formulas() -> None:
     half = replace(AGENTS["uct"], constants={"C": 0.5})
     assert policy_of(half, GAME).text == TreePolicy.of("R + 0.5*sqrt(log(P) / N)", GAME).text

@@ -16,9 +16,9 @@ import pytest
 
 import persona_evo as pe
 from persona_evo.connect import traces
+from persona_evo.connect.local_pool import LocalPool
 from persona_evo.connect.traces import load as load_trace
 from persona_evo.connect.tree import PrefixTree
-from persona_evo.connect.within import Within
 from persona_evo.errors import GameError, InputError, RunError, SettingsError
 from persona_evo.experiments import files as reading
 from persona_evo.experiments import job as course
@@ -136,7 +136,7 @@ def test_growth_and_the_best_game(one: pe.Run) -> None:
     assert best_at(growth, growth[-1][0] - 1) == growth[-2][1] and math.isnan(best_at(growth, 0))
     game = registry.get("its_alive")
     (level,) = mapsets.resolve(game, ["train01"], FACTORED)
-    actions = Within(game, level).actions([choice for choice, _ in one.best.pairs])
+    actions = LocalPool(game, level).actions([choice for choice, _ in one.best.pairs])
     states = game.replay(level, actions)
     assert game.measure(level, states[-1]) == one.best.metrics and one.best.metrics["PT"] == one.score
     assert all(len(game.legal(level, s)) == n for s, (_, n) in zip(states, one.best.pairs, strict=False))
@@ -194,7 +194,7 @@ def test_mistakes_are_told(changes: dict[str, Any], words: str) -> None:
 def test_a_game_that_is_not_the_same_again_is_told(bits: tuple[Game, Any]) -> None:
     from persona_evo.connect import protocol as p
 
-    within = Within(*bits)
+    within = LocalPool(*bits)
     within.submit(p.Rollout(0, 0, 1, p.ALL_METRICS, p.UNIFORM, 0, p.pack([(0, 2), (0, 2)])))
     with pytest.raises(GameError, match="the same choices"):
         within.next()
@@ -228,6 +228,7 @@ def written(folder: Path, text: str = TEXT) -> Path:
     return file
 
 
+@pytest.mark.quick
 def test_a_file_is_variants_times_players(tmp_path: Path) -> None:
     found = reading.read(written(tmp_path))
     assert [c.label for c in found.cells] == ["regular / greedy", "regular / lazy", "mono / greedy", "mono / lazy"]
@@ -240,6 +241,7 @@ def test_a_file_is_variants_times_players(tmp_path: Path) -> None:
     assert len(reading.read(start).cells) == 4
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("old", "new", "place", "words"),
     [
@@ -342,6 +344,7 @@ def made(scores: dict[str, Sequence[float]], growth: Growth | None = None) -> Ex
     return ExperimentResults(experiment, records)
 
 
+@pytest.mark.quick
 def test_what_is_higher_is_said_with_a_corrected_p() -> None:
     found = made({"low": range(10), "high": range(20, 30), "same": range(10)})
     low_high, low_same, high_same = comparisons(found)
@@ -354,6 +357,7 @@ def test_what_is_higher_is_said_with_a_corrected_p() -> None:
     assert [s.mean.value for s in summaries(found)] == [4.5, 24.5, 4.5]
 
 
+@pytest.mark.quick
 def test_curves_hold_the_best_so_far() -> None:
     records = made({"a": [4.0, 8.0]}).records
     grown = curve(records, 100)

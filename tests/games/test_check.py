@@ -193,7 +193,7 @@ def test_a_recording_notices_a_change_of_the_rules(tmp_path: Path) -> None:
 
     with pytest.raises(GameError, match=r"after move 0 it differs: COINS 0.0 -> 1.0"):
         check_recording(changed(game, measure=generous), path)
-    with pytest.raises(GameError, match="version 1, corridor is version 2: record it anew"):
+    with pytest.raises(GameError, match="version 1, but corridor is version 2: record it again"):
         check_recording(dataclasses.replace(game, version=2), path)
     with pytest.raises(GameError, match="no recorded game"):
         check_recording(game, tmp_path / "none.json")

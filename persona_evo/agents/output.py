@@ -1,4 +1,4 @@
-"""The output of a process: its beginning and its end are kept, and the process never waits for a reader."""
+"""Reads what a process prints, keeps the beginning and the end, and so never lets the process wait."""
 
 from __future__ import annotations
 
@@ -6,31 +6,27 @@ import os
 import threading
 
 HEAD, TAIL = 16_384, 4_096
-"""Bytes that are kept of the beginning and of the end."""
+"""Bytes that are kept of the beginning, and of the end."""
 
 _PIECE = 1 << 16
 
 
-class PipeReader(threading.Thread):
-    """Reads a pipe to its end in the background, and then closes it.
-
-    Args:
-        pipe: the file descriptor of the pipe's reading end, which belongs to the reader from now on.
-    """
+class OutputReader(threading.Thread):
+    """Reads a pipe to its end and then closes it; `text` may be read at any time."""
 
     def __init__(self, pipe: int) -> None:
         super().__init__(daemon=True)
         self._pipe = pipe
-        self._head, self._tail, self._count = bytearray(), bytearray(), 0
+        self._head, self._tail, self._length = bytearray(), bytearray(), 0
         self._lock = threading.Lock()
         self.start()
 
     def run(self) -> None:
-        """Read until no process can write to the pipe any more."""
+        """Read until nobody can write to the pipe any more."""
         try:
             while piece := os.read(self._pipe, _PIECE):
                 with self._lock:
-                    self._count += len(piece)
+                    self._length += len(piece)
                     room = HEAD - len(self._head)
                     self._head += piece[:room]
                     self._tail = (self._tail + piece[max(0, room) :])[-TAIL:]
@@ -40,20 +36,20 @@ class PipeReader(threading.Thread):
             os.close(self._pipe)
 
     @property
-    def count(self) -> int:
-        """The number of bytes read so far."""
-        return self._count
+    def length(self) -> int:
+        """How many bytes have been read so far."""
+        return self._length
 
-    def since(self, count: int) -> str:
-        """Return what was read after so many bytes, or its end if that is too long to keep."""
+    def since(self, length: int) -> str:
+        """The end of what has been read since `length` was that."""
         with self._lock:
-            new = self._count - count
+            new = self._length - length
             return bytes((self._head + self._tail)[-new:] if new else b"").decode("utf-8", "replace")
 
     @property
     def text(self) -> str:
-        """What was read so far; a line in the middle says how many bytes are left out there."""
+        """What has been read so far, with a line that says how much was left out in the middle."""
         with self._lock:
-            missing = self._count - len(self._head) - len(self._tail)
+            missing = self._length - len(self._head) - len(self._tail)
             cut = f"\n... {missing} bytes are left out ...\n".encode() if missing else b""
             return bytes(self._head + cut + self._tail).decode("utf-8", "replace")
