@@ -47,7 +47,12 @@ class ConnectedPlanner:
     ) -> ConnectedSearch:
         """A search that has not begun."""
         about = self._session.about
-        ordering = Ordering(about.slots, self._session.mode, about.constant == INSIDE)
+        ordering = Ordering(
+            about.slots,
+            self._session.mode,
+            about.constant == INSIDE,
+            snapshots="snapshot" in self._session.hello().capabilities,
+        )
         return ConnectedSearch(
             self.game,
             self._session.pool(self._name),
