@@ -95,7 +95,7 @@ def mean_interval(values: Values, level: float = 0.95) -> Interval:
     """
     x = finite(values)
     if len(x) == 0:
-        raise ValueError("the mean of no values")
+        raise ValueError("no values, so there is no mean")
     if x.min() == x.max():
         return Interval(float(x[0]), float(x[0]), float(x[0]), len(x))
     (z,), shift, scale = scaled(x)
@@ -121,7 +121,7 @@ def vargha_delaney(a: Values, b: Values, level: float = 0.95) -> Interval:
     x, y = finite(a), np.sort(finite(b))
     n, m = len(x), len(y)
     if n == 0 or m == 0:
-        raise ValueError("the effect size of no values")
+        raise ValueError("no values, so there is no effect size")
     below, not_above = np.searchsorted(y, x, "left"), np.searchsorted(y, x, "right")
     value = float((below + not_above).sum()) / (2 * n * m)
     z = NormalDist().inv_cdf(0.5 + level / 2)
@@ -157,7 +157,7 @@ def difference(a: Values, b: Values, level: float = 0.95) -> Interval:
     x, y = finite(a), finite(b)
     fewest = min(len(x), len(y))
     if fewest == 0:
-        raise ValueError("the difference to no values")
+        raise ValueError("no values, so there is no difference")
     (x, y), _, scale = scaled(x, y)
     value = float(x.mean() - y.mean())
     if fewest == 1:

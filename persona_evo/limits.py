@@ -1,4 +1,4 @@
-"""Numbers that users give: one conversion and one set of ranges for Python and the command line.
+"""Numbers and names that users give: one conversion and one set of ranges for Python and the command line.
 
 A whole number may be an `int`, a NumPy integer, or a float with a whole value, such as 1e3. A number may be any real
 number of Python or NumPy. `True`, `nan`, text and None are not numbers.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numbers
 import operator
+from pathlib import Path
 from typing import SupportsIndex
 
 from persona_evo.errors import SettingsError
@@ -28,7 +29,7 @@ _EXACT = 2.0**53
 
 
 def python_number(value: object) -> object:
-    """A number as Python's own `int` or `float`; anything else as it is."""
+    """Convert a number to Python's own `int` or `float`, and return anything else as it is."""
     if isinstance(value, bool):
         return value
     if isinstance(value, SupportsIndex):
@@ -42,13 +43,13 @@ def python_number(value: object) -> object:
 
 
 def integral(value: object) -> object:
-    """A number with a whole value as an `int`; anything else as it is."""
+    """Convert a number with a whole value to an `int`, and return anything else as it is."""
     found = python_number(value)
     return int(found) if isinstance(found, float) and found.is_integer() and abs(found) <= _EXACT else found
 
 
 def whole(value: object, name: str, low: int, high: int) -> int:
-    """A whole number of [low, high].
+    """Convert a value to a whole number of [low, high].
 
     Args:
         value: what the user gave.
@@ -66,7 +67,7 @@ def whole(value: object, name: str, low: int, high: int) -> int:
 
 
 def number(value: object, name: str, low: float, high: float, *, above: bool = False) -> float:
-    """A number of [low, high], or with `above` of (low, high].
+    """Convert a value to a number of [low, high], or with `above` of (low, high].
 
     Raises:
         SettingsError: it is something else.
@@ -79,12 +80,12 @@ def number(value: object, name: str, low: float, high: float, *, above: bool = F
 
 
 def seed(value: object) -> int:
-    """A seed."""
+    """Convert a value to a seed."""
     return whole(value, "the seed", 0, SEEDS)
 
 
 def jobs(value: object) -> int:
-    """A number of jobs: at least 1, or -1 for all cores."""
+    """Convert a value to a number of jobs: at least 1, or -1 for all cores."""
     found = integral(value)
     if isinstance(found, bool) or not isinstance(found, int) or not (found == -1 or 1 <= found <= MOST_JOBS):
         raise _out_of_range(value, "the number of jobs", f"a whole number from 1 to {MOST_JOBS}, or -1 for all cores")
@@ -97,3 +98,18 @@ def _out_of_range(value: object, name: str, expected: str) -> SettingsError:
     except ValueError:  # a whole number of thousands of digits
         found = "a number of more than 4,300 digits"
     return SettingsError(f"{name} is out of range", found=found[:200], expected=expected)
+
+
+def name(value: object, what: str) -> str:
+    """Convert a name or a path to text.
+
+    Args:
+        value: that was given.
+        what: it should name, for the message.
+
+    Raises:
+        SettingsError: it is neither text nor a path.
+    """
+    if not isinstance(value, str | Path):
+        raise SettingsError(f"this does not name {what}", found=repr(value)[:200], expected="a name or a file")
+    return str(value)

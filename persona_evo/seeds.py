@@ -128,5 +128,5 @@ def check_weights(weights: Sequence[float]) -> float:
             raise SettingsError("a weight is out of range", found=str(weight), expected="a finite number >= 0")
         total += weight
     if not 0.0 < total < math.inf:
-        raise SettingsError("the weights have no finite sum above 0", found=str(total))
+        raise SettingsError("the sum of the weights is not a finite number above 0", found=str(total))
     return total

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+"""Modules are read by every worker and by hundreds of child processes: their bytecode is kept even in containers, where
+it usually is not. Rewriting the assertions alone takes 20 s otherwise, for every worker and every time."""
 
 ANY_MACHINE = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("same", ANY_MACHINE, derandomize=True)
@@ -20,6 +27,13 @@ ORDER = ("formula", "personas", "store", "games", "playtest", "search", "connect
 """Folders of tests, quick ones first; test modules beside them come last."""
 COMPILED = ("search", "colosseum", "minidungeons2", "its_alive", "roguelike2d", "puyo")
 """What takes long to compile, so that every second of them takes two workers about the same time."""
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not import a module for the quick subset if no test in it is marked quick."""
+    if config.option.markexpr != "quick" or collection_path.suffix != ".py":
+        return None
+    return re.search(r"\bmark\.quick\b", collection_path.read_text(encoding="utf-8")) is None or None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -146,9 +146,9 @@ def test_lists_alone_play_with_the_planner_only(tmp_path: Path) -> None:
     who = plain_persona(tmp_path)
     lists = pe.Policy("mine", "minidungeons2", "lists", lists=plain_persona(tmp_path, '[[lists]]\nscore="MS"\n').lists)
     assert pe.player(who, lists).policy.kind == "lists"
-    with pytest.raises(pe.PersonaEvoError, match="plays only where a planner"):
+    with pytest.raises(pe.PersonaEvoError, match="needs a planner that searches"):
         pe.plan("train01", who, lists, iterations=40, search="single")
-    with pytest.raises(pe.PersonaEvoError, match="plays only where a planner"):
+    with pytest.raises(pe.PersonaEvoError, match="needs a planner that searches"):
         pe.playtest_levels("train01", pe.player(who, lists), trials=1, iterations=40, jobs=1, search="paper")
 
 

@@ -17,9 +17,12 @@ ROOMS = (
     "store",
     "evolve",
     "playtest",
+    "agents",
+    "connect",
+    "matches",
+    "experiments",
     "report",
     "cli",
-    "connect",
     "api",
 )
 pytestmark = pytest.mark.quick

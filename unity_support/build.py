@@ -65,20 +65,24 @@ def tests(out: Path) -> Path:
 
 
 def unity(out: Path) -> Path:
-    """The parts for Unity, compiled against stubs of what they use of Unity: they are checked, not run.
+    """The parts for Unity, compiled against stubs of what they use of Unity.
 
-    The component is compiled twice, as for a player and as for the Editor.
+    They are compiled three times: as for a player that playtests (in the folder itself), as for the Editor (`editor`),
+    and as for a player that is released, which has no session with the driver (`release`).
     """
-    core = compile_to(out / "PersonaEvo.Playtest.Core.dll", csharp(CORE))
     engine = compile_to(out / "UnityEngine.dll", csharp(STUBS / "UnityEngine"))
     editor = compile_to(out / "UnityEditor.dll", csharp(STUBS / "UnityEditor"), f"-r:{engine}")
-    references = [f"-r:{r}" for r in (core, engine)]
-    component = out / "PersonaEvo.Playtest.dll"
-    compile_to(component, csharp(PACKAGE / "Runtime" / "Unity"), *references, f"-r:{editor}", "-define:UNITY_EDITOR")
-    compile_to(component, csharp(PACKAGE / "Runtime" / "Unity"), *references)
-    references += [f"-r:{component}", f"-r:{editor}"]
-    compile_to(out / "PersonaEvo.Playtest.Editor.dll", csharp(PACKAGE / "Editor"), *references)
-    return compile_to(out / "Samples.dll", csharp(PACKAGE / "Samples~"), *references)
+    references = [f"-r:{engine}", f"-r:{editor}"]
+    built = {}
+    for kind, define in (("", "PERSONA_EVO"), ("editor", "UNITY_EDITOR"), ("release", "RELEASE")):
+        defines = ["-define:UNITY_5_3_OR_NEWER", f"-define:{define}"]
+        (out / kind).mkdir(exist_ok=True)
+        core = compile_to(out / kind / "PersonaEvo.Playtest.Core.dll", csharp(CORE), *defines)
+        component = out / kind / "PersonaEvo.Playtest.dll"
+        compile_to(component, csharp(PACKAGE / "Runtime" / "Unity"), *defines, *references, f"-r:{core}")
+        built[kind] = [*references, f"-r:{core}", f"-r:{component}"]
+    compile_to(out / "PersonaEvo.Playtest.Editor.dll", csharp(PACKAGE / "Editor"), *built["editor"])
+    return compile_to(out / "Samples.dll", csharp(PACKAGE / "Samples~"), *built[""])
 
 
 def main() -> None:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from persona_evo.compiling.arrays import WordRow
 from persona_evo.formula import Formula
 from persona_evo.games.core import RUNNING, Game, Level
-from persona_evo.search.act import Actor
+from persona_evo.search.actor import Actor
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.seeds import derive, stream

@@ -4,7 +4,7 @@
 |---|---|
 | random | moves of the game's own random player (variant `random`), else uniform ones |
 | greedy | the move after which `utility` is highest, of equal ones any; with `seconds`, the best looked at by then |
-| search | the best move of a tree search (`act`) |
+| search | the best move of a tree search (`search.actor`) |
 | flat | in single-player games, the first move of the best of random lines, `search.horizon` moves long (`lookahead`) |
 | program | what a program of others answers (`persona_evo.agents.program`) |
 
@@ -32,7 +32,7 @@ from persona_evo.formula import PRIMITIVES, Formula, parse
 from persona_evo.games import textfile
 from persona_evo.games.core import RUNNING, Game, Level
 from persona_evo.games.tomlplaces import Places
-from persona_evo.search.act import CHOICES, Actor
+from persona_evo.search.actor import CHOICES, Actor
 from persona_evo.search.lookahead import Allowance, Lookahead
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy, check_moves, variables
@@ -139,7 +139,7 @@ def load_league(path: Path) -> list[str]:
     """
     data, places = _read(path)
     words = data.get(LEAGUE, [])
-    what, said = "the league is no list of agents", 'a list of names, such as ["random", "uct"]'
+    what, said = "the league is not a list of agents", 'a list of names, such as ["random", "uct"]'
     if not isinstance(words, list):
         raise SettingsError(what, place=places.value(LEAGUE), found=textfile.shown(words), expected=said)
     for i, word in enumerate(words):
@@ -182,7 +182,7 @@ def _checked(name: str, data: object, game: Game, places: Places | None) -> Agen
             place=key_of(),
             found=name[:80],
             expected="a table [NAME] with its fields",
-            hint="a NAME begins with a letter; letters, digits and _ follow",
+            hint="a NAME consists of letters, digits and _ and begins with a letter",
         )
     for key, value in data.items():
         if key not in _FIELDS:
@@ -204,10 +204,10 @@ def _checked(name: str, data: object, game: Game, places: Places | None) -> Agen
         fresh = _NAME.fullmatch(key) and key not in variables(game, moves=True) and key not in PRIMITIVES
         if not fresh or type(value) not in (int, float) or not math.isfinite(value):
             raise SettingsError(
-                f"agent {name}: a constant is a new name and a finite number",
+                f"agent {name}: a constant needs a new name and a finite number",
                 place=at("constants", key),
                 found=f"{key} = {textfile.shown(value)}",
-                expected="a name that formulas do not know, and a number such as 0.5",
+                expected="a name that formulas do not use yet, and a number such as 0.5",
             )
     make: Callable[..., Agent] = Agent
     agent = make(name, **{"kind": "search", **data})
@@ -278,7 +278,7 @@ def _kind(agent: Agent, game: Game) -> None:
         raise SettingsError("no such kind of agent", found=agent.kind, expected=expected, hint=hint)
     if agent.kind == "program" and not game.programs:
         raise SettingsError(
-            f"{game.name} does not say how programs are shown its states",
+            f"{game.name} has no form of its states that programs can be given",
             found=agent.program or agent.kind,
             expected="another kind, such as search",
         )
@@ -301,7 +301,7 @@ def _utility(agent: Agent, game: Game) -> Formula:
 def _lines(agent: Agent) -> None:
     if not SearchSettings.from_dict(agent.search).horizon:
         raise SettingsError(
-            "the agent does not say how many moves its lines have", expected="search = { horizon = ... }"
+            "the agent does not say how many moves it looks ahead", expected="search = { horizon = ... }"
         )
 
 

@@ -20,6 +20,7 @@ from persona_evo.search.plan import Plan
 from persona_evo.search.settings import Budget
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.seeds import derive
+from persona_evo.words import counted
 
 
 def budget_for(iterations: int | None, seconds: float | None, league: League | None = None) -> Budget:
@@ -69,13 +70,17 @@ class League:
         """
         if (self.opponents and game.players != 2) or game.players > 2:
             raise SettingsError(
-                "a league is for two-player games", found=f"{game.name}, for {game.players}", hint="leave --league out"
+                "a league is for two-player games",
+                found=f"{game.name}, for {counted(game.players, 'player')}",
+                hint="leave --league out",
             )
         if not self.opponents and game.players == 2:
             raise SettingsError("the league has no opponents", expected="at least one agent")
         if game.outside is not None:
             raise SettingsError(
-                "a connected game is planned whole, not played move by move", found=game.name, hint="leave --agent out"
+                "levels of a connected game are planned as a whole, not played move by move",
+                found=game.name,
+                hint="leave --agent out",
             )
         if self.agent.kind != "search":
             raise SettingsError(
@@ -88,7 +93,7 @@ class League:
                 raise SettingsError(
                     "a program cannot be in a league",
                     found=opponent.name,
-                    expected="agents of this program, whose games can be played again from their seeds",
+                    expected="built-in kinds of agents, whose games can be replayed from their seeds",
                     hint="persona-evo match plays against programs",
                 )
         check(self.agent, game)

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from persona_evo.errors import SettingsError, unknown
+from persona_evo.words import counted
 
 if TYPE_CHECKING:
     from persona_evo.games.core import Game
@@ -132,7 +133,7 @@ def check_game(game: Game) -> None:
     if game.players > 1:
         raise SettingsError(
             "--skill is for single-player games",
-            found=f"{game.name}, for {game.players} players",
+            found=f"{game.name}, for {counted(game.players, 'player')}",
             hint="leave --skill out",
         )
 

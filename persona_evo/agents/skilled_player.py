@@ -24,13 +24,13 @@ from persona_evo.compiling import Handle, entry
 from persona_evo.compiling.arrays import FloatRow, IntRow, WordRow
 from persona_evo.formula import Formula
 from persona_evo.games.core import LOST, RUNNING, WON, Game, Level
-from persona_evo.search.act import Actor
+from persona_evo.search.actor import Actor
 from persona_evo.search.plan import Plan, Planner, capacity_for
 from persona_evo.search.play import Play, worth
-from persona_evo.search.run import SearchRun
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree import ACTION, DEPTH, LEFT, OVER, PARENT, ROOT, SLOT, STATUS, Tree
 from persona_evo.search.tree_policy import TreePolicy
+from persona_evo.search.tree_search import TreeSearch
 from persona_evo.seeds import derive, stream
 
 
@@ -185,7 +185,7 @@ class SkilledPlayer:
         if self._planner is None:
             return self._of_chance(state, min(self.skill.sight, self._horizon - made), budget, seed)
         self._planner.horizon = min(self._horizon, made + self.skill.sight)
-        search = SearchRun(self._planner, self._planner.pack(state), made, self.utility, self._policy, seed, None)
+        search = TreeSearch(self._planner, self._planner.pack(state), made, self.utility, self._policy, seed, None)
         search.spend(budget, time.perf_counter())
         self._spent, self._nodes = self._spent + search.iterations, self._nodes + search.nodes
         return self._judge(search.tree, search.nodes, np.random.default_rng(derive(seed, "ties")))

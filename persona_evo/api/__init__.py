@@ -3,13 +3,14 @@
 | module | what |
 |---|---|
 | naming | levels, personas, policies and players by their names |
+| search_rules | settings and budgets of searches |
 | evolution | evolve a policy |
 | checks | what is wrong with a game of your own, and with levels that nobody has played |
 | frames | playthroughs as rows of tables |
 | options | options with their types |
 | generating | levels drawn from a seed |
 | playtests | play levels, compare two, solve one |
-| results | what a playtest comes to |
+| results, comparison | what a playtest of levels, or of two versions of one, comes to |
 | runs | what is kept in the folders of runs, and figures of it |
 | experiments | experiments of one's own |
 | studies | published experiments that can be run again, and how they are found |
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from persona_evo.api.checks import check_game, check_levels
+    from persona_evo.api.comparison import Comparison
     from persona_evo.api.evolution import evolve_policy, resume_evolution
     from persona_evo.api.experiments import experiment
     from persona_evo.api.generating import generate_levels
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
         tree_policy,
     )
     from persona_evo.api.playtests import compare, plan, playtest_levels, solve
-    from persona_evo.api.results import Comparison, Results
+    from persona_evo.api.results import Results
     from persona_evo.api.runs import compare_playtests, kept_playtest, save_figures
     from persona_evo.api.studies import Reproduction, reproduce, resume_reproduction
     from persona_evo.errors import PersonaEvoError
@@ -127,7 +129,8 @@ _NAMES = {
     "api.generating": "generate_levels",
     "api.naming": "load_game load_level load_levels load_persona load_personas load_policy player tree_policy",
     "api.playtests": "compare plan playtest_levels solve",
-    "api.results": "Comparison Results",
+    "api.comparison": "Comparison",
+    "api.results": "Results",
     "api.runs": "compare_playtests kept_playtest save_figures",
     "api.studies": "Reproduction reproduce resume_reproduction",
     "errors": "PersonaEvoError",

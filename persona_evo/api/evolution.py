@@ -13,17 +13,15 @@ from persona_evo.agents.duel import League
 from persona_evo.api.naming import (
     LevelsLike,
     PersonaLike,
-    SearchLike,
-    budget_of,
     first_policies,
     game_of,
     league_of,
     levels_of,
     listed,
     persona_of,
-    rules_of_search,
 )
 from persona_evo.api.options import EvolutionChanges
+from persona_evo.api.search_rules import SearchLike, budget_of, rules_of_search
 from persona_evo.evolve import comparison, genome, pools
 from persona_evo.evolve import run as runs_of_evolution
 from persona_evo.evolve.driving import GenerationProgress
@@ -36,7 +34,7 @@ from persona_evo.evolve.start import chosen as chosen_settings
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
 from persona_evo.games.generating import asked
-from persona_evo.jobs import schema
+from persona_evo.jobs import files
 from persona_evo.jobs.workers import lent
 from persona_evo.personas import Persona
 from persona_evo.search.settings import Budget
@@ -166,6 +164,7 @@ def _usable(outcome: Outcome) -> Outcome:
         seed=config["seed"],
         budget=config["budget"],
         search=config["search"],
+        connected={} if game.outside is None else game.outside.ordering,
         evolution=config["evolution"],
         run={"name": folder.name, "generations": outcome.generations, "fitness_in_run": outcome.best.fitness},
         versions=config["versions"],
@@ -173,7 +172,7 @@ def _usable(outcome: Outcome) -> Outcome:
         **plays,
     )
     path = folder / f"interrupted-{outcome.generations}.json"
-    schema.write_atomically(path, policy.to_text())
+    files.write_atomically(path, policy.to_text())
     return replace(outcome, policy=path)
 
 

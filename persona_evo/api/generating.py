@@ -82,6 +82,8 @@ def path_between(game: Game, low: int | None, high: int | None) -> dict[str, All
         )
     if high is not None and high < (low or 0):
         raise SettingsError(
-            "no path is that long", found=f"at least {low} and at most {high}", expected="the higher number last"
+            "no path can have this length",
+            found=f"at least {low} and at most {high}",
+            expected="the higher number last",
         )
     return {path: AllowedRange(low or 0, math.inf if high is None else high)}

@@ -21,7 +21,7 @@ from typing import Any
 
 from persona_evo.errors import PersonaEvoError, Place, RunError
 from persona_evo.games.acceptance import Accepted
-from persona_evo.jobs import checksum, schema
+from persona_evo.jobs import checksum, files, schema
 from persona_evo.jobs.workers import quiet_worker
 from persona_evo.store.cleaning import NEW, written
 from persona_evo.store.folders import kind_of
@@ -105,16 +105,16 @@ def publish(folder: Path, version: Snapshot) -> None:
     shutil.rmtree(new, ignore_errors=True)
     new.mkdir()
     schema.write(new / journal.CONFIG, {"schema": journal.SCHEMA, **version.config})
-    schema.write_atomically(new / journal.TRACES, [checksum.sealed(line) + "\n" for line in version.lines])
+    files.write_atomically(new / journal.TRACES, [checksum.sealed(line) + "\n" for line in version.lines])
     if not (folder / journal.CONFIG).is_file():  # so that the first version is there while its page is drawn
         for name in (journal.TRACES, journal.CONFIG):
-            schema.write_atomically(folder / name, (new / name).read_text(encoding="utf-8"))
+            files.write_atomically(folder / name, (new / name).read_text(encoding="utf-8"))
     results = kept_playtest(new)
     results.command, results.accepted = version.command, version.accepted
     page = results.write(new, pictures=version.pictures, replays=version.replays)
     page.write_text(reloading(page.read_text(encoding="utf-8"), version.stamp), encoding="utf-8", newline="\n")
     _put(new, folder, page.name)
-    schema.write_atomically(folder / STAMP, f'stamped("{version.stamp}");\n')
+    files.write_atomically(folder / STAMP, f'stamped("{version.stamp}");\n')
     shutil.rmtree(new, ignore_errors=True)
 
 

@@ -7,13 +7,14 @@ policy "evolved", "paper", "utility", "ucb1", a policy's name, its file, a run's
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from persona_evo import limits
 from persona_evo.agents.core import Agent
-from persona_evo.agents.duel import League, budget_for
+from persona_evo.agents.duel import League
+from persona_evo.api.search_rules import SearchLike, by_utility, search_of
 from persona_evo.errors import PolicyError, SettingsError
 from persona_evo.formula import Formula
 from persona_evo.games import mapsets, registry
@@ -23,7 +24,6 @@ from persona_evo.games.options import level_options
 from persona_evo.matches import names
 from persona_evo.personas import Persona, load, named, resolve
 from persona_evo.playtest.players import Player
-from persona_evo.search.settings import PRESETS, Budget, SearchSettings
 from persona_evo.search.tree_policy import UTILITY_POLICY, TreePolicy
 from persona_evo.store import policy_library
 from persona_evo.store.policies import Policy
@@ -35,13 +35,9 @@ PolicyLike: TypeAlias = str | Path | Policy | TreePolicy | Formula
 PlayersLike: TypeAlias = PersonaLike | Player | Sequence[PersonaLike | Player]
 LevelOption: TypeAlias = str | int | float | bool
 """An option of a game's loader."""
-SearchLike: TypeAlias = str | SearchSettings | Mapping[str, object]
 
 FORMULA = "formula:"
 """Start of a policy that is given as its formula."""
-
-TOLERANCE = 0.01
-"""Share of the best utility within which the trials of a playtest may take other routes, where nothing else is said."""
 
 
 def load_game(name: str | Path = registry.DEFAULT) -> Game:
@@ -51,7 +47,7 @@ def load_game(name: str | Path = registry.DEFAULT) -> Game:
         SettingsError: there is no such game, or its module cannot be imported.
         GameError: this is no game, or its module fails.
     """
-    return registry.get(_text(name, "a game"))
+    return registry.get(limits.name(name, "a game"))
 
 
 def load_levels(*names: str | Path, game: str | Game = registry.DEFAULT, **options: LevelOption) -> list[Level]:
@@ -67,7 +63,7 @@ def load_levels(*names: str | Path, game: str | Game = registry.DEFAULT, **optio
         SettingsError: the game has no such option.
     """
     of = game_of(game)
-    return mapsets.resolve(of, [_text(n, "a level") for n in names], level_options(of, options))
+    return mapsets.resolve(of, [limits.name(n, "a level") for n in names], level_options(of, options))
 
 
 def load_level(name: str | Path, game: str | Game = registry.DEFAULT, **options: LevelOption) -> Level:
@@ -94,7 +90,9 @@ def load_persona(name: str | Path, game: str | Game | None = None) -> Persona:
         PersonaError: there is none, the file is damaged, or it is for another game.
         FormulaError: its utility is not a formula over the game's metrics.
     """
-    return load(name if isinstance(name, Path) else _text(name, "a persona"), None if game is None else game_of(game))
+    return load(
+        name if isinstance(name, Path) else limits.name(name, "a persona"), None if game is None else game_of(game)
+    )
 
 
 def load_personas(*names: str, game: str | Game = registry.DEFAULT) -> list[Persona]:
@@ -103,7 +101,7 @@ def load_personas(*names: str, game: str | Game = registry.DEFAULT) -> list[Pers
     Raises:
         PersonaError, FormulaError: as for `load_persona`; two personas have the same name.
     """
-    return resolve([_text(name, "a persona") for name in names], game_of(game))
+    return resolve([limits.name(name, "a persona") for name in names], game_of(game))
 
 
 def load_policy(name: str | Path, game: str = registry.DEFAULT) -> Policy:
@@ -112,7 +110,7 @@ def load_policy(name: str | Path, game: str = registry.DEFAULT) -> Policy:
     Raises:
         PolicyError: there is none, or the file is damaged.
     """
-    return policy_library.load(name if isinstance(name, Path) else _text(name, "a policy"), game)
+    return policy_library.load(name if isinstance(name, Path) else limits.name(name, "a policy"), game)
 
 
 def tree_policy(policy: PolicyLike, persona: Persona, game: Game) -> TreePolicy:
@@ -183,6 +181,13 @@ def _first_policy(text: str, game: str) -> str:
     return policy.best
 
 
+def _constant(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError as e:
+        raise SettingsError("UCB1's constant is not a number", found=text, expected="ucb1:C such as ucb1:0.7") from e
+
+
 def usual_policy(persona: Persona, game: Game, by_utility: bool) -> TreePolicy:
     """What a persona plays by where nothing is said: its evolved policy, or its utility where none has been evolved.
 
@@ -202,12 +207,6 @@ def usual_policy(persona: Persona, game: Game, by_utility: bool) -> TreePolicy:
 def not_evolved(error: PolicyError) -> bool:
     """Whether an error says that no policy has been evolved yet; others say that something is wrong with it."""
     return error.what.startswith("there is no evolved policy")
-
-
-def by_utility(game: Game, search: SearchSettings | None = None, agent: str = "") -> bool:
-    """Whether personas without a policy are played by their utility: where whole levels are planned, as the paper does
-    not. search: None for the usual one. agent: who plays move by move, "" for nobody."""
-    return game.planned and not agent and (search is None or search.preset_name != "paper")
 
 
 def player(
@@ -250,17 +249,6 @@ def persona_of(persona: PersonaLike) -> Persona:
     return persona if isinstance(persona, Persona) else load_persona(persona)
 
 
-def _text(name: object, what: str) -> str:
-    """A name as text.
-
-    Raises:
-        SettingsError: this is neither text nor a path.
-    """
-    if not isinstance(name, (str, Path)):
-        raise SettingsError(f"this does not name {what}", found=repr(name)[:200], expected="a name or a file")
-    return str(name)
-
-
 def listed(values: object, what: str, single: tuple[type, ...]) -> list[Any]:
     """One value or several as a list.
 
@@ -286,7 +274,7 @@ def levels_of(game: Game, levels: LevelsLike, **options: LevelOption) -> list[Le
     named = listed(levels, "a level", (str, Path, Level))
     for one in named:
         if not isinstance(one, Level):
-            _text(one, "a level")
+            limits.name(one, "a level")
     found: list[Level] = []
     waiting: list[str] = []
     for level in [*named, None]:
@@ -313,7 +301,7 @@ def players_of(players: PlayersLike, search: SearchLike = "anytime", agent: str 
         if isinstance(one, Player):
             found.append(one)
         else:
-            several = [one] if isinstance(one, Persona) else resolve([_text(one, "a persona")])
+            several = [one] if isinstance(one, Persona) else resolve([limits.name(one, "a persona")])
             for p in several:
                 game = registry.get(p.game)
                 found.append(Player(p, usual_policy(p, game, by_utility(game, search_of(search), agent))))
@@ -325,100 +313,5 @@ def league_of(game: Game, persona: Persona, words: Sequence[str], agent: str = "
     if game.players > 1 or agent:
         return names.league(game, persona.utility.text, agent, words)
     if words:
-        raise SettingsError("a league is for two-player games", found=f"{game.name}, for one")
+        raise SettingsError("a league is for two-player games", found=f"{game.name}, a single-player game")
     return None
-
-
-def search_of(search: object) -> SearchSettings:
-    """The settings of a search that are meant.
-
-    Args:
-        search: settings; the name of a preset; or values by the names of settings, {"preset": "single", "rollout": 5},
-            which change the preset, "anytime" if none is named.
-
-    Raises:
-        SettingsError: there is no such preset or setting, or a value is out of range.
-    """
-    if isinstance(search, SearchSettings):
-        return search
-    if isinstance(search, str):
-        return SearchSettings.preset(search)
-    if not isinstance(search, Mapping):
-        expected = f"one of {', '.join(PRESETS)}, a mapping such as {{'rollout': 5}}, or SearchSettings"
-        raise SettingsError("these are no settings of a search", found=repr(search)[:200], expected=expected)
-    preset = SearchSettings.preset(_text(search.get("preset", "anytime"), "a preset of the search"))
-    return SearchSettings.from_dict({**preset.to_dict(), **search})
-
-
-def rules_of_search(
-    search: SearchLike,
-    game: Game,
-    *,
-    hedge: float | None = None,
-    tolerance: float | None = None,
-    agent: str = "",
-    usual: float = 0.0,
-) -> SearchSettings:
-    """The rules of a search in a game; the planner's open lists only where it plans.
-
-    Args:
-        search: as for `search_of`; all but presets stay what they are but for hedge and tolerance.
-        hedge, tolerance: None for what the settings have, or 0 and `usual`.
-        agent: who plays move by move, "" for nobody.
-
-    Raises:
-        SettingsError: no such preset; hedge or tolerance out of range, or for a search without lists.
-    """
-    rules = search_of(search)
-    shares = {"hedge": hedge, "tolerance": tolerance}
-    given: dict[str, Any] = {name: value for name, value in shares.items() if value is not None}
-    why = _listless(rules, game, agent)
-    if why and given:
-        said = ", ".join(f"{name} {value:g}" for name, value in given.items())
-        raise SettingsError(
-            "hedge and tolerance are for the planner's open lists",
-            found=f"{said}; {why}",
-            expected="the search anytime in a single-player game without chance, planned whole",
-            hint="leave them out",
-        )
-    if isinstance(search, str):
-        rules = replace(rules, lists=() if why else rules.lists, tolerance=0.0 if why else usual)
-    return replace(rules, **given)
-
-
-def budget_of(
-    budget: Budget | None, iterations: int | None, seconds: float | None, league: League | None = None
-) -> Budget:
-    """The budget of a search: a whole one, or iterations and seconds, or the usual one.
-
-    Raises:
-        SettingsError: it is given in both ways, or a number is out of range.
-    """
-    if budget is None:
-        return budget_for(iterations, seconds, league)
-    if iterations is not None or seconds is not None:
-        raise SettingsError(
-            "the budget is given twice",
-            found=f"{budget}, iterations {iterations}, seconds {seconds}",
-            expected="either a budget, or iterations and seconds",
-        )
-    given: object = budget
-    if not isinstance(given, Budget):
-        raise SettingsError("this is not a budget", found=repr(given)[:200], expected="Budget(iterations=1000)")
-    return budget
-
-
-def _listless(rules: SearchSettings, game: Game, agent: str) -> str:
-    """Why a search has no open lists, "" where it has."""
-    if agent:
-        return f"agent {agent} plays move by move"
-    if not game.planned:
-        return f"{game.name} is not planned with open lists"
-    return "" if rules.lists else f"the search {rules.preset_name} has none"
-
-
-def _constant(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError as e:
-        raise SettingsError("UCB1's constant is not a number", found=text, expected="ucb1:C such as ucb1:0.7") from e

@@ -6,31 +6,28 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from persona_evo import limits
+from persona_evo.api.comparison import Comparison, compared
 from persona_evo.api.naming import (
-    TOLERANCE,
     LevelLike,
     LevelsLike,
     PersonaLike,
     PlayersLike,
     PolicyLike,
-    SearchLike,
-    budget_of,
-    by_utility,
     league_of,
     levels_of,
     load_game,
     persona_of,
     players_of,
-    rules_of_search,
     tree_policy,
     usual_policy,
 )
-from persona_evo.api.results import Comparison, Results, add_bounds, as_results, compared
+from persona_evo.api.results import Results, add_bounds, as_results
+from persona_evo.api.search_rules import TOLERANCE, SearchLike, budget_of, by_utility, rules_of_search
 from persona_evo.errors import SettingsError
 from persona_evo.games import acceptance, registry
 from persona_evo.games.core import closing_outside
 from persona_evo.jobs.progress import Tell
-from persona_evo.jobs.workers import lent
+from persona_evo.jobs.workers import Workers, lent
 from persona_evo.playtest import batch, bounds
 from persona_evo.playtest.players import check_lists, with_skills
 from persona_evo.playtest.playing import CONTINUATION, room
@@ -105,6 +102,7 @@ def playtest_levels(
     continuation: float = CONTINUATION,
     accept: str | Path | None = None,
     skills: Sequence[str] = (),
+    workers: Workers | None = None,
 ) -> Results:
     """Let players play levels many times.
 
@@ -130,6 +128,7 @@ def playtest_levels(
         accept: a file of accepted findings (see `persona_evo.games.acceptance`).
         skills: levels of skill at which each player plays (see `persona_evo.agents.skill`), none for `perfect` alone
             without its name in the label.
+        workers: processes that several calls share, in place of `jobs`.
 
     Raises:
         PersonaError, PolicyError, FormulaError, LevelError: there is no such thing, or its file is damaged.
@@ -158,6 +157,7 @@ def playtest_levels(
         usual=TOLERANCE,
         continuation=continuation,
         skills=skills,
+        workers=workers,
     )
     results.accepted = accepted
     return results
@@ -184,6 +184,7 @@ def _playtest(
     tolerance: float | None = None,
     continuation: float = CONTINUATION,
     skills: Sequence[str] = (),
+    workers: Workers | None = None,
 ) -> Results:
     """`playtest_levels` with the tolerance where none is given."""
     trials, jobs = limits.whole(trials, "the number of trials", 1, limits.MOST_TRIALS), limits.jobs(jobs)
@@ -199,7 +200,7 @@ def _playtest(
     mover = meeting.agent.name if meeting is not None else ""
     rules = rules_of_search(search, game, hedge=hedge, tolerance=tolerance, agent=mover, usual=usual)
     check_lists([p.policy for p in chosen if p.agent is None], rules, mover)
-    with lent(None, jobs, alone=registry.alone(game)) as workers:
+    with lent(workers, jobs, alone=registry.alone(game)) as lent_workers:
         played = batch.playtest(
             game,
             loaded,
@@ -208,7 +209,7 @@ def _playtest(
             seed=seed,
             budget=budget_of(budget, iterations, seconds, meeting),
             settings=rules,
-            workers=workers,
+            workers=lent_workers,
             folder=target,
             progress=progress,
             game_name=registry.address(game),
@@ -216,8 +217,8 @@ def _playtest(
             continuation=continuation,
         )
         results = as_results(played)
-        if bound_seconds > 0:
-            add_bounds(results, bound_seconds, workers=workers)
+        if bound_seconds > 0 and results.complete:
+            add_bounds(results, bound_seconds, workers=lent_workers)
     return results
 
 
@@ -242,6 +243,7 @@ def compare(
     tolerance: float | None = None,
     continuation: float = CONTINUATION,
     skills: Sequence[str] = (),
+    workers: Workers | None = None,
 ) -> Comparison:
     """Play two versions of a level and say what differs.
 
@@ -279,6 +281,7 @@ def compare(
         tolerance=tolerance,
         continuation=continuation,
         skills=skills,
+        workers=workers,
     )
     return compared(results)
 

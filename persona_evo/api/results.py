@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -11,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from persona_evo.api import frames
-from persona_evo.formula import parse
 from persona_evo.formula.guards import guards
 from persona_evo.games.acceptance import Accepted
 from persona_evo.games.core import Level
@@ -19,14 +17,10 @@ from persona_evo.games.diagnosis import harder_copies
 from persona_evo.games.findings import Finding
 from persona_evo.games.level_text import LevelText
 from persona_evo.jobs.workers import Workers
-from persona_evo.playtest import appraisals, batch, duels, require, routes, versions
+from persona_evo.playtest import appraisals, batch, duels, require, routes
 from persona_evo.playtest import bounds as limits
-from persona_evo.playtest.analysis import Analysis, analyse, told_rows
-from persona_evo.playtest.answer import Answer, answer
+from persona_evo.playtest.analysis import Analysis, analyse
 from persona_evo.playtest.appraisals import Appraisals, LevelQuestion
-from persona_evo.playtest.compare import ComparisonRow, compare_levels, headlines
-from persona_evo.playtest.metrics import DAMAGE, EVERY
-from persona_evo.playtest.versions import Changes
 from persona_evo.search.outlook import Outlook
 from persona_evo.words import counted, listed
 
@@ -303,87 +297,6 @@ def listed_few(names: Sequence[str], most: int = 6) -> str:
     return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
 
 
-@dataclass(frozen=True, repr=False)
-class Comparison:
-    """Two versions of a level, A and B: rows for each player and measure, and the answer; printed, the latter."""
-
-    a: Level
-    b: Level
-    results: Results
-    rows: Sequence[ComparisonRow]
-
-    @cached_property
-    def changes(self) -> Changes:
-        """The tiles that changed."""
-        return versions.changes(self.results.game, self.a, self.b)
-
-    @cached_property
-    def answer(self) -> Answer:
-        """What differs, in five lines at most. Hit points are told as damage alone."""
-        game = self.results.game
-        again = parse(game.health).symbols if any(r.measure.key == DAMAGE.key for r in self.rows) else ()
-        rows = [r for r in self.rows if r.measure.key not in again]
-        return answer(rows, self.changes, versions.difference(game, self.a, self.b))
-
-    @property
-    def sentences(self) -> list[str]:
-        """Everything that was compared, in words: what differs, then the win rates that do not."""
-        return headlines(self.rows)
-
-    def write(
-        self, folder: str | Path, *, workers: Workers | None = None, progress: Callable[[str], None] | None = None
-    ) -> Path:
-        """Write traces, tables, pictures and the page into a folder; the page's path (as `Results.write`)."""
-        from persona_evo.report import folder as report
-        from persona_evo.report import versions as drawn
-
-        target, game, analysis = Path(folder), self.results.game, self.results.analysis
-        (target / "pictures").mkdir(parents=True, exist_ok=True)
-        maps = (target / "pictures" / "changed-a.png", target / "pictures" / "changed-b.png")
-        shown = drawn.Versions(
-            self.answer,
-            self.rows,
-            self.changes,
-            drawn.changed_maps(game, self.a, self.b, self.changes, maps),
-            drawn.health_charts(self.results.records, [self.a.name, self.b.name], analysis.personas),
-        )
-        each = tuple(s for s in analysis.summaries if s.level != EVERY)
-        return report.write(
-            target,
-            game,
-            self.results.levels,
-            replace(analysis, summaries=each),
-            title=f"{self.a.name} (A) against {self.b.name} (B)",
-            facts=self.results.facts,
-            versions=shown,
-            replays=False,
-            workers=workers,
-            progress=progress,
-        ).page
-
-    def playthroughs(self, *, states: bool = False) -> list[frames.Row]:
-        """As `Results.rows`, of both versions."""
-        return self.results.rows(states=states)
-
-    def __str__(self) -> str:
-        """The answer, in plain ASCII where standard output cannot show all of its characters."""
-        from persona_evo.report.tables import printable
-
-        return printable("\n".join(self.answer.lines), sys.stdout)
-
-    def __repr__(self) -> str:
-        return f"<Comparison of {self.a.name} (A) and {self.b.name} (B): {self.answer.lines[0]}>"
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows: the answer, and the summary of each player."""
-        lines = "".join(f"<p>{html.escape(line)}</p>" for line in self.answer.lines)
-        return lines + self.results._repr_html_()
-
-    def __reduce__(self) -> tuple[Callable[[Results], Comparison], tuple[Results]]:
-        """A comparison is pickled as its playthroughs, from which all else is computed again."""
-        return compared, (self.results,)
-
-
 def as_results(played: batch.BatchResults) -> Results:
     """A batch's results with the analysis beside them."""
     return Results(**{name: getattr(played, name) for name in batch.BatchResults.__dataclass_fields__})
@@ -413,11 +326,3 @@ def add_bounds(
         workers=workers,
         then=then,
     )
-
-
-def compared(results: Results) -> Comparison:
-    """The comparison of the two levels of a playtest."""
-    a, b = results.levels
-    groups = [[r for r in results.records if r.level == level.name] for level in (a, b)]
-    rows = compare_levels(groups[0], groups[1], results.game.metrics)
-    return Comparison(a, b, results, told_rows(rows, results.game))

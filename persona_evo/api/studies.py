@@ -158,4 +158,4 @@ def resume_reproduction(folder: str | Path, **settings: Any) -> Reproduction:
 
 
 def _command_only(study: str, command: str) -> SettingsError:
-    return SettingsError("this study runs only from the command line", found=study, hint=command)
+    return SettingsError("this study can only be run from the command line", found=study, hint=command)

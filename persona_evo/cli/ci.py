@@ -21,10 +21,10 @@ OPTIONS = ("junit", "summary")
 def add(parser: argparse.ArgumentParser) -> None:
     """--junit and --summary."""
     parser.add_argument(
-        "--junit", type=path, metavar="FILE", help="write the results as JUnit XML, also where something failed"
+        "--junit", type=path, metavar="FILE", help="write the results as JUnit XML, even if something failed"
     )
     parser.add_argument(
-        "--summary", type=path, metavar="FILE", help="write a summary in Markdown, such as for $GITHUB_STEP_SUMMARY"
+        "--summary", type=path, metavar="FILE", help="write a summary in Markdown, for example for $GITHUB_STEP_SUMMARY"
     )
 
 
@@ -65,7 +65,7 @@ def write(
     facts: Mapping[str, str],
 ) -> None:
     """Write what was asked for. facts: where the rest is, and how it was made, by name."""
-    from persona_evo.jobs.schema import write_atomically
+    from persona_evo.jobs.files import write_atomically
     from persona_evo.report import ci
 
     if args.junit is not None:

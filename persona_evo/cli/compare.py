@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _run(args: argparse.Namespace, workers: Workers) -> int:
     game = option_values.game_of(args)
-    from persona_evo.api.results import compared
+    from persona_evo.api.comparison import compared
     from persona_evo.report import tables
 
     levels = option_values.levels_of(args, game, [args.a, args.b])
@@ -67,7 +67,7 @@ def _run(args: argparse.Namespace, workers: Workers) -> int:
     if not results.complete:
         note(f"stopped; kept in {folder}: {counted(len(results.records), 'playthrough')}")
         again = "" if args.out else f" --out {shlex.quote(str(folder))}"
-        note(f"go on with: {option_values.typed(args, results.seed)}{again}")
+        note(f"resume with: {option_values.typed(args, results.seed)}{again}")
         return 130
     results.look(workers=workers)
     comparison = compared(results)

@@ -89,7 +89,7 @@ def add(commands: Commands) -> None:
         default="default",
         type=filled,
         metavar="LEVEL",
-        help="MAP:VARIANT@SEED; MAP is any text, which the game gets (default: the game's own)",
+        help="MAP:VARIANT@SEED; MAP is any text that the game understands (default: the game's own level)",
     )
     search.add_argument(
         "--persona",
@@ -115,7 +115,7 @@ def add(commands: Commands) -> None:
     options.add_seed(search)
     options.add_out(search, f"folder for {BEST}, {TREE} and {SAMPLES} (default: nothing is kept)")
     search.set_defaults(run=run_search)
-    replay = parts.add_parser("replay", help="replay the playthrough in the game's window")
+    replay = parts.add_parser("replay", help="replay a playthrough in the game's window")
     replay.add_argument("game", type=filled, metavar="FILE.toml", help="the game's description")
     replay.add_argument("trace", type=path, metavar="TRACE", help=f"{BEST} of a search")
     replay.add_argument(
@@ -124,7 +124,7 @@ def add(commands: Commands) -> None:
         metavar="S",
         help="seconds before each decision (default: the game plays as fast as it likes)",
     )
-    replay.add_argument("--no-screen", action="store_true", help="without its window")
+    replay.add_argument("--no-screen", action="store_true", help="do not open the game's window")
     replay.set_defaults(run=run_replay)
 
 
@@ -145,7 +145,7 @@ def run_search(args: argparse.Namespace) -> int:
     except (PersonaEvoError, KeyboardInterrupt):
         if kept:
             logs = sorted(str(f.name) for f in args.out.glob("logs*") if f.is_dir())
-            note(f"what was found until then is in {args.out}: {', '.join([*kept, *logs])}")
+            note(f"what was found so far is in {args.out}: {', '.join([*kept, *logs])}")
         raise
 
 
@@ -160,7 +160,7 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
     from persona_evo.connect.planner import ConnectedPlanner
     from persona_evo.games import mapsets, registry
     from persona_evo.games.core import closing_outside
-    from persona_evo.jobs.schema import writing_in
+    from persona_evo.jobs.files import writing_in
     from persona_evo.personas import load
     from persona_evo.playtest.players import check_lists
     from persona_evo.playtest.playing import room
@@ -210,7 +210,7 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
         finally:
             option_values.report_findings(game)
         if wrong:
-            say("FAULT: the same choices led to another end when they were replayed: " + "; ".join(wrong))
+            say("FAULT: replaying the same choices led to a different end: " + "; ".join(wrong))
         if search.lost:
             played = counted(search.lost + search.iterations, "rollout")
             say(f"FAULT: the game failed in {search.lost:,} of {played}, each time that these were played")

@@ -1,19 +1,25 @@
-"""`persona-evo demo`: the main job in small, in under three minutes on two cores.
+"""`persona-evo demo`: a small version of the main job, which takes under three minutes on two cores.
 
-Evolves a tree policy for one persona on a few of the shipped training levels, prints the formula, playtests a level
-that the evolution has not seen against UCB1, and writes a page with pictures.
+It evolves a tree policy for one persona on three of the shipped training levels, prints the formula, playtests it
+against UCB1 in a level that the evolution has not seen, and writes a page with pictures.
 """
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from persona_evo.cli import evolve, option_values, options, playtest
 from persona_evo.cli.parser import Commands, filled, whole
 from persona_evo.cli.players import with_baseline
 from persona_evo.cli.say import note, say
 from persona_evo.words import counted
+
+if TYPE_CHECKING:
+    from persona_evo.evolve.run import Outcome
+    from persona_evo.games.core import Game
+    from persona_evo.store.policies import Policy
 
 TRAINING = ("train01", "train02", "train03")
 UNSEEN = "test01"
@@ -47,30 +53,37 @@ def add(commands: Commands) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Evolve, show, playtest, report."""
-    from persona_evo.personas import load
-
+    """Evolve a policy, show it, and playtest it."""
     out = args.out or Path("runs") / "demo"
     game = option_values.game_of(args)
-    persona = load(args.persona, game)
-    jobs = option_values.jobs_of(args)
-    from persona_evo.api.naming import TOLERANCE, load_policy, player, rules_of_search
-    from persona_evo.api.results import add_bounds, as_results
+    outcome = _evolved(args, game, out)
     from persona_evo.evolve.driving import INTERRUPTED
+
+    if outcome.status == INTERRUPTED or outcome.policy is None:
+        return evolve.finish(outcome, game, args.persona)
+    from persona_evo.api import load_policy
+
+    policy = load_policy(outcome.policy, game.name)
+    say(f"the formula that was found (utility {policy.mean:.3f} on fresh seeds):\n\n  {policy.best}\n")
+    for symbol, meaning in policy.metrics.items():
+        say(f"  {symbol:<5} {meaning}")
+    note(f"\n2. playtesting {UNSEEN}, which the evolution has not seen, {counted(args.trials, 'trial')} each")
+    return _playtest(args, game, policy, outcome.policy, out / f"playtest-{outcome.folder.name}")
+
+
+def _evolved(args: argparse.Namespace, game: Game, out: Path) -> Outcome:
+    """Evolve a policy for the persona on the training levels."""
     from persona_evo.evolve.run import evolve as evolve_policy
     from persona_evo.evolve.settings import EvolutionSettings
     from persona_evo.games import mapsets, registry
-    from persona_evo.games.commands import command
-    from persona_evo.jobs.workers import Workers
-    from persona_evo.playtest import batch
-    from persona_evo.report.text import summary_text
+    from persona_evo.personas import load
     from persona_evo.search.settings import Budget
 
-    islands = 4 if args.population % 4 == 0 else 1
+    persona = load(args.persona, game)
     settings = EvolutionSettings.modern(
         generations=args.generations,
         population=args.population,
-        islands=islands,
+        islands=4 if args.population % 4 == 0 else 1,
         elites=1,
         migrants=1,
         first=(),
@@ -81,7 +94,7 @@ def run(args: argparse.Namespace) -> int:
         f"1. evolving a tree policy for the {persona.title or persona.name} ({persona.utility.text}) on "
         f"{', '.join(TRAINING)}, seed {args.seed}"
     )
-    outcome = evolve_policy(
+    return evolve_policy(
         game,
         persona,
         mapsets.resolve(game, TRAINING),
@@ -89,45 +102,41 @@ def run(args: argparse.Namespace) -> int:
         args.seed,
         root=out,
         budget=Budget(args.iterations),
-        jobs=jobs,
+        jobs=option_values.jobs_of(args),
         progress=evolve.teller(),
         game_name=registry.address(game),
     )
-    if outcome.status == INTERRUPTED or outcome.policy is None:
-        return evolve.finish(outcome, game, args.persona)
-    policy = load_policy(outcome.policy, game.name)
-    say(f"the formula that was found (utility {policy.mean:.3f} on fresh seeds):\n\n  {policy.best}\n")
-    for symbol, meaning in policy.metrics.items():
-        say(f"  {symbol:<5} {meaning}")
-    note(f"\n2. playtesting {UNSEEN}, which the evolution has not seen, {counted(args.trials, 'trial')} each")
+
+
+def _playtest(args: argparse.Namespace, game: Game, policy: Policy, file: Path, folder: Path) -> int:
+    """Playtest a policy against UCB1 and write the report; file: of the policy."""
+    from persona_evo.api import load_persona, player, playtest_levels
+    from persona_evo.games.commands import command
+    from persona_evo.jobs.workers import Workers
+    from persona_evo.report.text import summary_text
+
+    persona = load_persona(args.persona, game)
     label = f"{persona.name}/ucb1"
     own, baseline = player(persona, policy, persona.name, label), player(persona, "ucb1", label)
-    players = with_baseline(own, baseline, mean=True)
-    folder = out / f"playtest-{outcome.folder.name}"
-    with Workers(jobs) as workers:
-        results = as_results(
-            batch.playtest(
-                game,
-                mapsets.resolve(game, [UNSEEN]),
-                players,
-                args.trials,
-                seed=args.seed,
-                budget=Budget(args.iterations),
-                settings=rules_of_search("anytime", game, usual=TOLERANCE),
-                workers=workers,
-                folder=folder,
-                progress=playtest.teller(),
-                game_name=registry.address(game),
-            )
+    with Workers(option_values.jobs_of(args)) as workers:
+        results = playtest_levels(
+            UNSEEN,
+            with_baseline(own, baseline, mean=True),
+            trials=args.trials,
+            iterations=args.iterations,
+            seed=args.seed,
+            folder=folder,
+            bound_seconds=3.0,
+            progress=playtest.teller(),
+            workers=workers,
         )
         if not results.complete:
             return playtest.interrupted(results)
-        add_bounds(results, 3.0, game_name=registry.address(game), workers=workers)
         results.look(workers=workers)
         page = results.write(folder, workers=workers)
     say("\n" + summary_text(results.analysis))
     say(f"\npictures and the whole report: {page}")
-    say(f"policy: {outcome.policy}")
-    again = ("playtest", "YOUR_LEVELS", "--personas", args.persona, "--policy", outcome.policy, "--baseline", "ucb1")
-    say(f"next: {command(game, *again)}")
+    say(f"policy: {file}")
+    next_step = ("playtest", "YOUR_LEVELS", "--personas", args.persona, "--policy", file, "--baseline", "ucb1")
+    say(f"next: {command(game, *next_step)}")
     return 0

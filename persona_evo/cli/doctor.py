@@ -86,7 +86,7 @@ def _say_what_is_compiled() -> None:
     from persona_evo.compiling.machine import host, mark
 
     if INTERPRET:
-        say("nothing is compiled: PERSONA_EVO_INTERPRET is set")
+        say("nothing is compiled, because PERSONA_EVO_INTERPRET is set")
         return
     choice, kept = cache.chosen(), cache.state(mark())
     state = "the engine is compiled" if kept.here else "the engine will be compiled at its first use"
@@ -113,7 +113,7 @@ def _check(args: argparse.Namespace) -> int:
     for m in game.metrics:
         say(f"  metric {m.symbol:<12} {m.name}")
     if args.level is None:
-        say(f"the game can be loaded; check its rules:  persona-evo game check {registry.address(game)} LEVEL")
+        say(f"the game can be loaded; now check its rules:  persona-evo game check {registry.address(game)} LEVEL")
         return 0
     levels = mapsets.resolve(game, [args.level])
     looked = check_game(game, levels)
@@ -166,7 +166,7 @@ def _examine(args: argparse.Namespace) -> int:
     again = (
         ""
         if not found.restarted
-        else (f", but {counted(found.restarted, 'process')} ended or hung and had to be started anew")
+        else (f", but {counted(found.restarted, 'process')} ended or hung and had to be restarted")
     )
     say("the game cannot be searched" if found.faults else f"the same choices lead to the same end: fine{again}")
     return 1 if found.faults else 0

@@ -179,7 +179,7 @@ def _start(args: argparse.Namespace, end: float | None, workers: Workers) -> int
 
     game = option_values.game_of(args)
     persona = load(args.persona, game)
-    from persona_evo.api.naming import rules_of_search
+    from persona_evo.api.search_rules import rules_of_search
     from persona_evo.evolve.comparison import held_out
     from persona_evo.evolve.fitness_spec import spec_to_dict
     from persona_evo.evolve.individuals import left_out, settled, start_in_words
@@ -367,11 +367,11 @@ def finish(outcome: Outcome, game: Game, persona: str = "", levels: Sequence[str
 
     if outcome.status == INTERRUPTED:
         note(f"stopped after {counted(outcome.generations, 'generation')}; all of them are kept in {outcome.folder}")
-        note(f"go on with: {command(game, 'evolve', '--resume', outcome.folder)}")
+        note(f"resume with: {command(game, 'evolve', '--resume', outcome.folder)}")
         return 130
     if outcome.policy is None:
         note("time ran out before any formula was evaluated, so there is no policy")
-        note(f"go on with: {command(game, 'evolve', '--resume', outcome.folder, '--for', '5m')}")
+        note(f"resume with: {command(game, 'evolve', '--resume', outcome.folder, '--for', '5m')}")
         return 0
     policy = policies.read(outcome.policy)
     _tell_policy(policy, outcome)
@@ -434,7 +434,7 @@ def _tell_policy(policy: Policy, outcome: Outcome) -> None:
     for level, value in rows:
         say(f"  {level:<12} {value:.4f}")
     if "tuning" in policy.unfinished:
-        say("time ran out before all constants were tuned, so the same seed need not give this policy again")
+        say("time ran out before all constants were tuned, so the same seed may give another policy")
     policy_command.tell_comparison(policy)
     early = ", ended by its deadline" if outcome.status != "finished" else ""
     if outcome.generations:

@@ -43,8 +43,15 @@ def add(commands: Commands) -> None:
         metavar="NAME|FOLDER",
         help="of the file that is written, or of an experiment that was made",
     )
-    parser.add_argument("--replicates", type=whole(1, 10_000), metavar="N", help="replaces the number in the file")
-    parser.add_argument("--rollouts", type=whole(1, 100_000_000), metavar="N", help="replaces the number in the file")
+    parser.add_argument(
+        "--replicates", type=whole(1, 10_000), metavar="N", help="number of replicates, instead of the one in the file"
+    )
+    parser.add_argument(
+        "--rollouts",
+        type=whole(1, 100_000_000),
+        metavar="N",
+        help="number of replicates, instead of the one in the file",
+    )
     options.add_jobs(parser)
     parser.add_argument(
         "-o",
@@ -67,7 +74,7 @@ def add(commands: Commands) -> None:
         metavar="S",
         help="replay: seconds before each decision of a connected game (default: as fast as it likes)",
     )
-    parser.add_argument("--no-screen", action="store_true", help="replay: without the window of a connected game")
+    parser.add_argument("--no-screen", action="store_true", help="replay: do not open a connected game's window")
     options.add_trust(parser)
     parser.set_defaults(run=run)
 
@@ -97,7 +104,7 @@ def _new(args: argparse.Namespace) -> int:
 def _make(args: argparse.Namespace) -> int:
     from persona_evo.experiments import files as reading
     from persona_evo.experiments import job as course
-    from persona_evo.jobs.schema import writing_in
+    from persona_evo.jobs.files import writing_in
     from persona_evo.report import experiment as report
 
     experiment = reading.read(Path(args.what)).smaller(args.replicates, args.rollouts)
@@ -173,7 +180,10 @@ def _best(records: Sequence[SearchRecord], experiment: Experiment) -> SearchReco
     searched = {cell.label: cell.goal for cell in experiment.cells}
     goals = list(dict.fromkeys(searched[record.cell] for record in records))
     if len(goals) > 1:
-        note(f"the best for {goals[0]}; scores of other goals are not comparable, name their combinations with --cell")
+        note(
+            f"showing the best for {goals[0]}; scores of other goals cannot be compared with it: choose their "
+            "combinations with --cell"
+        )
     return max((r for r in records if searched[r.cell] == goals[0]), key=lambda r: (r.score, -r.replicate))
 
 

@@ -19,13 +19,13 @@ def add(commands: Commands) -> None:
     """The command's options."""
     parser = commands.add_parser("formula", description=__doc__)
     parts = parser.add_subparsers(dest="command_formula", metavar="simplify|export", required=True)
-    simplify = parts.add_parser("simplify", help="a shorter formula with the same values, checked")
+    simplify = parts.add_parser("simplify", help="simplify a formula and check that its values stay the same")
     simplify.add_argument("formula", type=filled, metavar="FORMULA", help='such as "0.5*MS + 0.5*MS"')
     simplify.add_argument(
         "--timeout",
         type=number(0, 3600, above=True),
         metavar="S",
-        help="seconds to try at most (default: no limit but that of the work, which is the same on every machine)",
+        help="time limit in seconds (default: only the limit on the work, which is the same on every machine)",
     )
     options.add_game(simplify)
     simplify.set_defaults(run=run_simplify)
@@ -84,7 +84,7 @@ def write(formula: Formula, args: argparse.Namespace, about: str) -> int:
 def put(text: str, args: argparse.Namespace) -> int:
     """Print a text, or write it to a file that is not there yet (or anew with --force)."""
     from persona_evo.errors import Place, SettingsError
-    from persona_evo.jobs import schema
+    from persona_evo.jobs import files
 
     text = text.rstrip("\n")
     if args.out is None:
@@ -92,6 +92,6 @@ def put(text: str, args: argparse.Namespace) -> int:
         return 0
     if args.out.is_file() and not args.force:
         raise SettingsError("the file already exists", place=Place(str(args.out)), hint="--force overwrites it")
-    schema.write_atomically(args.out, text + "\n")
+    files.write_atomically(args.out, text + "\n")
     say(f"wrote {args.out}")
     return 0

@@ -21,7 +21,7 @@ def add(commands: Commands) -> None:
     new.add_argument(
         "--compiled",
         action="store_true",
-        help="add compiled rules to the class: more to write, but more than fifty times as fast",
+        help="add compiled rules to the class: more to write, but over fifty times faster",
     )
     new.add_argument("-o", "--out", type=path, metavar="FILE", help="file to write (default: NAME.py)")
     new.add_argument("--force", action="store_true", help="overwrite an existing file")
@@ -33,7 +33,7 @@ def add(commands: Commands) -> None:
         "--like",
         type=filled,
         metavar="GAME",
-        help="compare with another game that has to behave the same, such as the class beside compiled rules",
+        help="compare with another game that must behave the same, such as the class that the compiled rules replace",
     )
     options.add_level_options(check)
     options.add_seed(check)
@@ -48,7 +48,7 @@ def run_new(args: argparse.Namespace) -> int:
         raise SettingsError(
             "not a name for a game",
             found=repr(args.name),
-            expected="letters, digits and _, since Python has to read it",
+            expected="letters, digits and _, so that Python can import it",
         )
     target = begun(args, "a game", ".py", compiled_file if args.compiled else class_file, SettingsError)
     level = target.with_suffix(".txt")

@@ -56,8 +56,8 @@ def add(commands: Commands) -> None:
     check.add_argument("levels", nargs="+", type=filled, metavar="LEVEL", help=options.LEVELS)
     options.add_level_options(check)
     options.add_accept(check)
-    check.add_argument("--structure", action="store_true", help="also print what the levels are made of, as a table")
-    check.add_argument("--json", action="store_true", help="print the findings as JSON, as findings.json has them")
+    check.add_argument("--structure", action="store_true", help="also print a table of what the levels are made of")
+    check.add_argument("--json", action="store_true", help="print the findings as JSON, in the form of findings.json")
     ci.add(check)
     check.set_defaults(run=run_check)
     listing = parts.add_parser("list", help="the levels and sets that ship with a game, and the format of its levels")
@@ -85,7 +85,7 @@ def run_new(args: argparse.Namespace) -> int:
             f"{game.title} has no level to start from",
             hint="its levels are not files: they are named MAP:VARIANT@SEED"
             if game.outside is not None
-            else "a level of a game of your own is a text that its from_text reads",
+            else "a level of a game of your own is text that its from_text reads",
         )
     target = begun(args, "a level", game.level_suffixes[0], lambda _: words.example, LevelError, digits=True)
     say(f"wrote {target}\n\n{words.example}\n{words.legend}\n")
@@ -176,7 +176,7 @@ def _tell(game: Game, levels: list[Level], told: Sorted) -> None:
         if limits := unknown_in(game, level):
             say(f"{level.name}: {limits}.\n")
     if not has_analysis(game):
-        say(f"{game.title} has no level analysis: levels are read, but their layout is not checked.\n")
+        say(f"{game.title} has no level analysis: its levels are read, but their layout is not checked.\n")
     for name in dict.fromkeys(f.level for f in found):
         say(name)
         for finding in found:

@@ -56,7 +56,7 @@ def constraint(text: str) -> tuple[str, tuple[float, float]]:
 
 def add(parts: Commands) -> None:
     """The command's options."""
-    parser = parts.add_parser("generate", help="draw sound, winnable levels from a seed", description=ABOUT)
+    parser = parts.add_parser("generate", help="generate sound, winnable levels from a seed", description=ABOUT)
     parser.add_argument(
         "--count", type=whole(1, 10_000), default=10, metavar="N", help="number of levels (default: %(default)s)"
     )
@@ -72,7 +72,7 @@ def add(parts: Commands) -> None:
         type=names,
         default=(),
         metavar="NAMES",
-        help="kinds of levels, with commas between them; they take turns (default: all of the game)",
+        help="kinds of levels, separated by commas; they take turns (default: all kinds that the game has)",
     )
     parser.add_argument(
         "--min-path", type=whole(0, MOST), metavar="N", help="fewest moves of the shortest path to the end"
@@ -115,9 +115,9 @@ def run(args: argparse.Namespace) -> int:
     folder: Path = args.out or Path(f"generated-{seed}")
     note(f"seed {seed}, stream {args.stream}, kinds {', '.join(args.kinds or drawn.kinds)}")
     if drawn.from_seed:
-        note(f"{game.title} makes its levels from a seed: each file has a seed of its own and a few settings")
+        note(f"{game.title} makes its levels from a seed: each file holds a seed and a few settings")
     if not game.planned:
-        note(f"levels of {game.title} are checked but not solved: it cannot be proven that they can be won")
+        note(f"levels of {game.title} are checked but not solved: it cannot be proven winnable")
     made = 0
     for won in _levels(args, game, seed, constraints_of(args, game)):
         write(folder / f"{won.level.name}{game.level_suffixes[0]}", won.level.text, args.force)
@@ -178,7 +178,7 @@ def write(target: Path, text: str, force: bool) -> None:
     Raises:
         LevelError: the file holds something else, or cannot be written.
     """
-    from persona_evo.jobs.schema import write_atomically
+    from persona_evo.jobs.files import write_atomically
 
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -69,7 +69,7 @@ def add(commands: Commands) -> None:
         nargs="*",
         type=filled,
         metavar="AGENT|FOLDER",
-        help="two or more; without any, the game's own agents are listed. With replay: the folder of a match",
+        help="two or more agents; without any, the game's own agents are listed. With replay: the folder of a match",
     )
     parser.add_argument(
         "--games",
@@ -102,7 +102,8 @@ def add(commands: Commands) -> None:
         "--limit",
         type=number(0, 3600, above=True),
         metavar="S",
-        help="a move that took longer is replaced and counted (default: 2 for programs, else none)",
+        help="time limit of a move in seconds; a move that exceeds it is replaced and counted "
+        "(default: 2 for programs, otherwise none)",
     )
     parser.add_argument(
         "--memory",
@@ -114,7 +115,7 @@ def add(commands: Commands) -> None:
     options.add_jobs(parser)
     options.add_backend(parser)
     options.add_seed(parser)
-    parser.add_argument("--no-pictures", action="store_true", help="leave pictures of games out of the page")
+    parser.add_argument("--no-pictures", action="store_true", help="omit pictures of games from the page")
     parser.add_argument(
         "-o",
         "--out",
@@ -128,7 +129,7 @@ def add(commands: Commands) -> None:
         "--number",
         type=whole(1, 100_000_000),
         metavar="N",
-        help="replay: which game, as the page numbers them (default: the closest)",
+        help="replay: number of the game on the page (default: the closest game)",
     )
     options.add_trust(parser)
     parser.set_defaults(run=run)
@@ -168,7 +169,7 @@ def _run(args: argparse.Namespace, workers: Workers) -> int:
     if game.players != 2 and args.agents and game.agents:
         raise SettingsError(
             "a match needs a two-player game",
-            found=f"{game.name}, for {game.players}",
+            found=f"{game.name}, for {counted(game.players, 'player')}",
             expected="such as colosseum",
             hint="persona-evo playtest is for single-player games",
         )
@@ -250,7 +251,7 @@ class _Teller:
 
 def _finish(args: argparse.Namespace, played: PlayedMatch, folder: Path) -> int:
     """Print the tables, write the page; the exit code."""
-    from persona_evo.jobs.schema import writing_in
+    from persona_evo.jobs.files import writing_in
     from persona_evo.report import match as report
     from persona_evo.report import match_tables as tables
 
@@ -278,7 +279,7 @@ def _finish(args: argparse.Namespace, played: PlayedMatch, folder: Path) -> int:
     StatusLine.done_with_line()
     say(written.text + "\n")
     _say_faults(played, folder)
-    say(f"seed {match.seed}" + ("" if match.reproducible else "; agents with limits of time: another run may differ"))
+    say(f"seed {match.seed}" + ("" if match.reproducible else "; agents have time limits, so another run may differ"))
     say(f"everything is in {folder}, start with {written.page}")
     return 0
 
@@ -293,7 +294,7 @@ def _replay(args: argparse.Namespace) -> int:
         )
     folder = Path(args.agents[0])
     options.check_gif(args.out)
-    from persona_evo.jobs.schema import writing_in
+    from persona_evo.jobs.files import writing_in
     from persona_evo.matches import reopening
     from persona_evo.report import match as report
 
@@ -304,7 +305,7 @@ def _replay(args: argparse.Namespace) -> int:
             "no game has been played yet",
             place=Place(str(folder)),
             found="no game",
-            expected="one at least",
+            expected="at least one",
             hint="play the match first",
         )
     closest = min(range(len(kept.records)), key=lambda i: (abs(kept.records[i].margin), -kept.records[i].plies))

@@ -45,7 +45,7 @@ def rules_of(args: argparse.Namespace, game: Game, league: League | None = None)
     """
     from dataclasses import replace
 
-    from persona_evo.api.naming import rules_of_search
+    from persona_evo.api.search_rules import rules_of_search
 
     found = rules_of_search(
         args.search or "anytime",
@@ -196,7 +196,9 @@ def league_of(args: argparse.Namespace, game: Game, persona: Persona) -> League 
     if game.players == 1:
         if args.league:
             raise SettingsError(
-                "--league is for two-player games", found=f"{game.name}, for one", hint="leave --league out"
+                "--league is for two-player games",
+                found=f"{game.name}, a single-player game",
+                hint="leave --league out",
             )
         if not args.agent:
             return None
@@ -252,7 +254,7 @@ def seed_of(args: argparse.Namespace) -> int:
 def players_of(args: argparse.Namespace, game: Game) -> list[Player]:
     """The personas that were named with their tree policies, each followed by its baseline where one is asked for."""
     from persona_evo import api
-    from persona_evo.api.naming import by_utility
+    from persona_evo.api.search_rules import by_utility
     from persona_evo.cli.say import note
     from persona_evo.personas import catalog, resolve
     from persona_evo.search.settings import SearchSettings

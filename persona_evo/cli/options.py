@@ -41,7 +41,7 @@ def add_trust(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--trust",
         action="store_true",
-        help="run the game's file that the folder names, although it is not the one of then",
+        help="run the game's file that the folder names, although it has changed since then",
     )
 
 
@@ -158,8 +158,8 @@ def add_personas(parser: argparse.ArgumentParser) -> None:
         default=["all"],
         type=names,
         metavar="NAMES",
-        help="names, abbreviations or TOML files with commas between them; your own are named by file; "
-        "all: the paper's four, or all that ship with the game if it has none of these (default: all)",
+        help="names, abbreviations or TOML files, separated by commas; name your own by file; "
+        "all stands for the paper's four, or for all that ship with the game if it has none of these (default: all)",
     )
 
 
@@ -189,15 +189,15 @@ def add_search(parser: argparse.ArgumentParser, tolerance: float) -> None:
         "--hedge",
         type=number(0, MOST_SHARE),
         metavar="SHARE",
-        help="with anytime: share of the iterations for a search by UCB1 of its own, of which the plan "
-        "counts if it is the better one (default: 0)",
+        help="with anytime: share of the iterations for a separate search by UCB1, whose plan is "
+        "used if it is better (default: 0)",
     )
     parser.add_argument(
         "--tolerance",
         type=number(0, MOST_SHARE),
         metavar="SHARE",
-        help="with anytime: each trial shows another route among the plans that are worth less than "
-        f"the best by this share of its utility at most (default: {tolerance:g})",
+        help="with anytime: each trial shows a different route among the plans whose utility is "
+        f"below the best by at most this share (default: {tolerance:g})",
     )
     parser.add_argument(
         "--selection-rule",
@@ -210,7 +210,7 @@ def add_search(parser: argparse.ArgumentParser, tolerance: float) -> None:
         "--rollout-policy",
         type=filled,
         metavar="NAME",
-        help="rollouts of an installed package (default: random, the game's own)",
+        help="a rollout policy of an installed package (default: the game's own random rollouts)",
     )
     parser.set_defaults(usual_tolerance=tolerance)
 
@@ -224,7 +224,7 @@ def check_picture(target: Path, suffix: str = ".gif") -> None:
     """Refuse a name for a picture that does not end as its format does."""
     if target.suffix.lower() != suffix:
         raise SettingsError(
-            f"the picture is a {suffix[1:].upper()} and would be named as something else",
+            f"the picture is a {suffix[1:].upper()} file, and its name says otherwise",
             found=str(target),
             expected=f"a name that ends in {suffix}",
         )

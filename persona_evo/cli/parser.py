@@ -45,7 +45,7 @@ class Parser(argparse.ArgumentParser):
         mistyped = [a for a in typed if a.partition("=")[0] not in self._option_string_actions]
         if mistyped and "required" in message:
             self._refuse(mistyped)
-        raise SettingsError(message, hint=f"{self.prog} --help lists what there is")
+        raise SettingsError(message, hint=f"{self.prog} --help lists the commands")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """As argparse does, but what is left over is refused at once, by the command that it stands behind."""
@@ -134,7 +134,7 @@ def names(text: str) -> list[str]:
     """A kind of value: names with commas between them."""
     found = [part.strip() for part in text.split(",")]
     if not all(found):
-        raise argparse.ArgumentTypeError(f"expected names with commas between them, found {text!r}")
+        raise argparse.ArgumentTypeError(f"expected names separated by commas, found {text!r}")
     return found
 
 

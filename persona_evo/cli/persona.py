@@ -31,7 +31,7 @@ def add(commands: Commands) -> None:
     new = parts.add_parser("new", help="write a commented persona file to start from")
     options.add_new(new, "toml")
     new.set_defaults(run=run_new)
-    check = parts.add_parser("check", help="explain a persona's utility on states of real games, and find mistakes")
+    check = parts.add_parser("check", help="explain a persona's utility with states of real games, and find mistakes")
     check.add_argument("file", type=filled, metavar="FILE", help="a TOML file, or the name of a shipped persona")
     check.add_argument(
         "--levels",
@@ -39,7 +39,7 @@ def add(commands: Commands) -> None:
         default=[],
         type=filled,
         metavar="LEVEL",
-        help="use states of these levels, and show the ends of short searches and random games in each",
+        help="use states of these levels, and show how short searches and random games end in each",
     )
     options.add_level_options(check)
     check.set_defaults(run=run_check)
@@ -169,7 +169,7 @@ def run_list(args: argparse.Namespace) -> int:
         say(f"{persona.name:<{width}}  {persona.short:<4} {persona.description or persona.title}")
         say(f"{'':<{width}}       {persona.utility.text}")
     if not found:
-        note(f"no personas ship for {game.title}: write one with  {command(game, 'persona', 'new', 'NAME')}")
+        note(f"no personas ship with {game.title}: write one with  {command(game, 'persona', 'new', 'NAME')}")
     return 0
 
 

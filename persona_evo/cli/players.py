@@ -73,7 +73,10 @@ def tell_of_agents(policy: str, persona: Persona, game: Game) -> None:
     except PolicyError:  # no file, or a damaged one, which is told where it is read to play by it
         return
     if agent:
-        note(f"{name} was evolved to be played move by move, and plans whole levels here; as it was: --agent {name}")
+        note(
+            f"{name} was evolved to play move by move, but plans whole levels here; "
+            f"to play as it was evolved: --agent {name}"
+        )
 
 
 def read_policy(policy: str, persona: Persona, game: Game) -> TreePolicy | Agent:

@@ -62,7 +62,7 @@ FEWEST_LEVELS = 4
 """As `playtest.calibration.FEWEST`."""
 BOUND_SECONDS = 3.0
 TOLERANCE = 0.01
-"""As `api.naming.TOLERANCE`."""
+"""As `api.search_rules.TOLERANCE`."""
 CONTINUATION = 0.1
 """As `playtest.playing.CONTINUATION`."""
 ROOT = Path("runs") / "playtests"
@@ -80,7 +80,7 @@ def add(commands: Commands) -> None:
         const="ucb1",
         type=filled,
         metavar="POLICY",
-        help="each persona also plays by this policy and is compared with that (default: ucb1)",
+        help="each persona also plays by this policy, as a baseline for comparison (default: ucb1)",
     )
     parser.add_argument(
         "--calibrate",
@@ -108,7 +108,7 @@ def add(commands: Commands) -> None:
         "(default: %(default)s)",
     )
     ci.add(parser)
-    parser.add_argument("--no-pictures", action="store_true", help="no maps and replays")
+    parser.add_argument("--no-pictures", action="store_true", help="draw no maps and no replays")
     parser.add_argument("--no-replays", action="store_true", help="no replays")
     options.add_out(
         parser,
@@ -129,7 +129,7 @@ def add_playing(parser: argparse.ArgumentParser, tolerance: float) -> None:
         default=[],
         type=names,
         metavar="LEVELS",
-        help="levels of skill at which each persona plays, with commas between them: "
+        help="levels of skill at which each persona plays, separated by commas: "
         f"{', '.join(SKILLS)} (below; default: perfect alone)",
     )
     parser.add_argument(
@@ -181,7 +181,7 @@ def _run(args: argparse.Namespace, workers: Workers) -> int:
     accepted = option_values.accepted_of(args)
     if args.bound_seconds == 0 and any(r.measure == "bound_ratio" for r in requirements):
         raise SettingsError(
-            "bound_ratio needs the limits that --bound-seconds 0 leaves out",
+            "bound_ratio needs the limits that --bound-seconds 0 skips",
             found="--bound-seconds 0",
             expected="--bound-seconds above 0, or no requirement on bound_ratio",
         )
@@ -281,7 +281,7 @@ def play(
     budget = option_values.budget_of(args, league)
     if league is not None and args.search is not None:
         raise SettingsError(
-            "move by move the agent says how it searches",
+            "agents that play move by move have search settings of their own",
             found=f"--search {args.search}",
             hint="leave --search out, or name another --agent",
         )
@@ -388,7 +388,7 @@ def interrupted(results: Results, wanted: Sequence[str] = ()) -> int:
         note(f"stopped after {counted(len(results.records), 'playthrough')}, not kept")
     else:
         note(f"stopped; kept in {results.folder}: {counted(len(results.records), 'playthrough')}")
-        note(f"go on with: {command(results.game, 'playtest', '--resume', results.folder, *wanted)}")
+        note(f"resume with: {command(results.game, 'playtest', '--resume', results.folder, *wanted)}")
     return 130
 
 

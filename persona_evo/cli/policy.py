@@ -276,6 +276,7 @@ def _facts(policy: Policy) -> list[tuple[str, str]]:
         ("run", ", ".join(f"{k} {v}" for k, v in run.items() if not isinstance(v, dict))),
         ("evolved for", in_words({"budget": policy.budget, "skill": policy.skill}) if policy.skill else ""),
         ("search", "" if policy.skill else listed(policy.search)),
+        ("rollouts", listed(policy.connected)),
         ("budget", ", ".join(f"{v:g} {k}" for k, v in policy.budget.items() if v is not None and not policy.skill)),
         ("versions", ", ".join(f"{k} {v}" for k, v in policy.versions.items())),
         ("notes", policy.notes),

@@ -23,8 +23,8 @@ def add_held_out(parser: argparse.ArgumentParser) -> None:
         "--held-out",
         type=whole(1, 10_000),
         metavar="N",
-        help="with --levels generate:N: number of held-out levels, which nothing is chosen by and the "
-        "result is reported on (default: 50)",
+        help="with --levels generate:N: number of held-out levels, which influence no choice and on "
+        "which the result is reported (default: 50)",
     )
 
 

@@ -4,7 +4,7 @@
   persona-evo runs show latest              what the run that changed last has found
   persona-evo runs show RUN --trace 3       playthrough 3 of a playtest, move by move
   persona-evo runs show RUN --figures DIR   its charts and maps for a publication, as PDF, PNG or SVG
-  persona-evo runs compare RUN RUN          what changed between two playtests, or two evolutions
+  persona-evo runs compare RUN RUN          show what changed between two playtests, or two evolutions
   persona-evo runs clean --older-than 30d   which finished runs would be deleted; --yes deletes them
 
 A RUN is a folder, a part of a folder's name that only one run has, or latest.
@@ -35,7 +35,7 @@ def add(commands: Commands) -> None:
     """The command's options."""
     parser = commands.add_parser("runs", description=__doc__)
     parts = parser.add_subparsers(dest="command_runs", metavar="list|show|compare|clean", required=True)
-    listing = parts.add_parser("list", help="all runs, the newest first")
+    listing = parts.add_parser("list", help="list all runs, newest first")
     add_roots(listing)
     listing.add_argument("--json", action="store_true", help="print JSON")
     listing.set_defaults(run=run_list)
@@ -48,19 +48,23 @@ def add(commands: Commands) -> None:
         metavar="N",
         help="play playthrough N of a playtest (from 1) as text, with the moves after the plan",
     )
-    show.add_argument("--gif", type=path, metavar="FILE", help="with --trace: an animated picture instead of text")
-    show.add_argument("--page", action="store_true", help="write the page of an evolution again")
+    show.add_argument(
+        "--gif", type=path, metavar="FILE", help="with --trace: write an animated picture instead of text"
+    )
+    show.add_argument("--page", action="store_true", help="rewrite the page of an evolution")
     show.add_argument(
         "--figures",
         type=path,
         metavar="FOLDER",
-        help="draw its charts and maps for print into this folder, a column of a paper wide",
+        help="draw charts and maps for print into this folder, one column of a paper wide",
     )
     options.add_trust(show)
-    show.add_argument("--format", choices=("pdf", "png", "svg"), help="with --figures: of the files (default: pdf)")
+    show.add_argument(
+        "--format", choices=("pdf", "png", "svg"), help="with --figures: format of the files (default: pdf)"
+    )
     options.add_game(show)
     show.set_defaults(run=run_show)
-    compare = parts.add_parser("compare", help="what changed between two playtests, or two evolutions")
+    compare = parts.add_parser("compare", help="show what changed between two playtests, or two evolutions")
     compare.add_argument("a", type=filled, metavar="A", help=RUN)
     compare.add_argument("b", type=filled, metavar="B", help=RUN)
     add_root(compare)
@@ -72,21 +76,24 @@ def add(commands: Commands) -> None:
         nargs="*",
         type=filled,
         metavar="RUN",
-        help="these runs alone, also unfinished ones (default: all finished ones)",
+        help="only these runs, even if they are unfinished (default: all finished runs)",
     )
     add_root(clean)
     clean.add_argument("--keep", type=whole(0, 10**6), metavar="N", help="keep the newest N runs of each kind")
     clean.add_argument(
-        "--older-than", type=filled, metavar="TIME", help="only runs unchanged for at least this long: 30d, 12h"
+        "--older-than",
+        type=filled,
+        metavar="TIME",
+        help="only runs that have not changed for at least this long, such as 30d or 12h",
     )
-    clean.add_argument("--yes", action="store_true", help="delete them; without this nothing is deleted")
+    clean.add_argument("--yes", action="store_true", help="delete them; without this option, nothing is deleted")
     clean.set_defaults(run=run_clean)
 
 
 def add_roots(parser: argparse.ArgumentParser) -> None:
     """ROOT..., where runs are looked for."""
     parser.add_argument(
-        "roots", nargs="*", type=path, metavar="ROOT", help="folders in which runs are looked for (default: runs)"
+        "roots", nargs="*", type=path, metavar="ROOT", help="folders to search for runs (default: runs)"
     )
 
 
@@ -97,7 +104,7 @@ def add_root(parser: argparse.ArgumentParser) -> None:
         action="append",
         type=path,
         metavar="FOLDER",
-        help="where runs are looked for; may be repeated (default: runs)",
+        help="folder to search for runs; may be repeated (default: runs)",
     )
 
 

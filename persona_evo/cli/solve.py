@@ -33,39 +33,39 @@ def add(commands: Commands) -> None:
         "--method",
         choices=METHODS,
         default="auto",
-        help="auto: the planner, up to a proof; the others to compare with (default: %(default)s)",
+        help="auto is the planner, which runs until a proof; the others are for comparison (default: %(default)s)",
     )
     parser.add_argument(
         "--iterations",
         type=whole(1, options.MOST_ITERATIONS),
         metavar="N",
-        help=f"of auto: iterations of the search for each level at most (default: {ITERATIONS:,})",
+        help=f"with auto: most search iterations for each level (default: {ITERATIONS:,})",
     )
     parser.add_argument(
         "--states",
         type=whole(1, options.MOST_ITERATIONS),
         metavar="N",
-        help="of the other methods: states that they make at most (default: the solver's)",
+        help="with other methods: most states that they create (default: the solver's own limit)",
     )
     parser.add_argument(
         "--seconds",
         type=number(0, options.MOST_SECONDS, above=True),
         metavar="S",
-        help="time for each level at most; results then depend on the machine (default: no limit)",
+        help="time limit for each level in seconds; results then depend on the machine (default: no limit)",
     )
     parser.add_argument(
         "--seed",
         type=whole(0, options.SEEDS),
         default=0,
         metavar="N",
-        help="everything random follows from it (default: %(default)s)",
+        help="seed of all random choices (default: %(default)s)",
     )
     parser.add_argument(
         "--draw",
         type=filled,
         metavar="FILE",
-        help="draw the plan: FILE.png shows its steps on the map, FILE.gif plays it; of several levels "
-        "each has a file of its own, FILE-LEVEL.png",
+        help="draw the plan: FILE.png shows its steps on the map, FILE.gif plays it; with several levels, "
+        "each gets a file of its own, FILE-LEVEL.png",
     )
     options.add_level_options(parser)
     parser.set_defaults(run=run)
@@ -206,13 +206,17 @@ def _teller(line: StatusLine, name: str) -> Callable[[str], None]:
 
 def show(game: Game, level: Level, solution: Solution) -> None:
     """A solution in words."""
+    from persona_evo.games.core import RUNNING
     from persona_evo.report.layout import terminal_width, wrapped
     from persona_evo.search.bounds import at_most
 
     names = _names(game, level, solution)
-    ending = ("not over", "won", "lost", "ended")[solution.outcome]
+    made, end = counted(len(names), "move"), ("not over", "won", "lost", "ended")[solution.outcome]
+    ending = f"{end} in {made}"
+    if solution.outcome == RUNNING and len(names) >= game.horizon_of(level):
+        ending = f"not over at the game's horizon of {made}"
     proof = "proven: no plan is better" if solution.proven else f"best known, not proven; {at_most(solution.upper)}"
     how = f"by {solution.method} in {solution.seconds:.1f} s"
-    say(f"{level.name}: utility {solution.utility:.6g} ({proof}), {ending} in {counted(len(names), 'move')}, {how}")
+    say(f"{level.name}: utility {solution.utility:.6g} ({proof}), {ending}, {how}")
     for words in (names, [f"{k}={v:.4g}" for k, v in solution.metrics.items()]):
         say("\n".join(wrapped("  " + " ".join(words), terminal_width(), "  ")))

@@ -23,7 +23,7 @@ def add(commands: Commands) -> None:
         type=number(0.1, 3600),
         default=EVERY,
         metavar="S",
-        help="with --follow: seconds between two looks (default: %(default)s)",
+        help="with --follow: seconds between two reports (default: %(default)s)",
     )
     parser.set_defaults(run=run)
 

@@ -55,8 +55,8 @@ def add(commands: Commands) -> None:
         help="each persona also plays by this policy (default: ucb1)",
     )
     options.add_accept(parser)
-    parser.add_argument("--no-pictures", action="store_true", help="no charts, maps and replays on the page")
-    parser.add_argument("--no-replays", action="store_true", help="no replays on the page")
+    parser.add_argument("--no-pictures", action="store_true", help="put no charts, maps or replays on the page")
+    parser.add_argument("--no-replays", action="store_true", help="put no replays on the page")
     options.add_out(parser, f"folder of the report, kept up to date (default: {FOLDER})")
     parser.set_defaults(run=run)
 
@@ -113,7 +113,7 @@ def run(args: argparse.Namespace) -> int:
         watch = LevelWatch(args, game, live, publisher, command, players, accepted)
         note(
             f"watching {counted(len(levels), 'level')} with {counted(len(players), 'player')}, seed {seed}; the page "
-            f"is {folder / 'index.html'}; Ctrl-C ends"
+            f"is {folder / 'index.html'}; Ctrl-C stops"
         )
         try:
             watch.go()

@@ -110,7 +110,7 @@ def address(array: NDArray[Any], kind: np.dtype[Any]) -> int:
         TypeError: the numbers are of another kind, or do not lie side by side.
     """
     if array.dtype != kind or not array.flags.c_contiguous:
-        raise TypeError(f"compiled code takes {kind} side by side, not {array.dtype} with strides {array.strides}")
+        raise TypeError(f"compiled code needs contiguous {kind}, not {array.dtype} with strides {array.strides}")
     try:
         return ctypes.addressof(ctypes.c_char.from_buffer(array))  # type: ignore[arg-type]
     except (TypeError, ValueError):  # read-only, or empty

@@ -218,7 +218,10 @@ def explain(mark: str) -> None:
     """Say once why everything is compiled again: what is there has other marks alone."""
     if any(_code()) and not has_any(mark):
         folder = chosen().folder
-        _warn("mark", f"the compiled code in {folder} is for another processor or other versions; it is compiled again")
+        _warn(
+            "mark",
+            f"the compiled code in {folder} is for another processor or for other versions; the code is compiled again",
+        )
 
 
 @dataclass(frozen=True)

@@ -137,7 +137,7 @@ def explained(function: FunctionType, functions: list[FunctionType], error: Base
         place=Place(file, line),
         found=said,
         expected=_EXPECTED,
-        hint="a variable has one type throughout; a row has no methods: use loops",
+        hint="give each variable one type throughout; a row has no methods: use loops",
     )
 
 

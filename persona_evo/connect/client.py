@@ -36,6 +36,7 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.connect import hello_frame
 from persona_evo.connect import protocol as p
+from persona_evo.connect.game_frames import json_id, read_id
 from persona_evo.errors import ConnectError, InputError, ProtocolError
 from persona_evo.seeds import SplitMix64, check_weights
 from persona_evo.words import counted
@@ -204,13 +205,13 @@ class Client:
         if symbol not in self._number:
             raise ConnectError("no such metric", found=symbol, expected=", ".join(self._number))
         if not -3.4e38 <= value <= 3.4e38:
-            raise ConnectError(f"metric {symbol} is no finite number of 32 bits", found=str(value))
+            raise ConnectError(f"metric {symbol} is not a finite 32-bit number", found=str(value))
         self._values[self._number[symbol]] = value
 
     def report_score(self, score: float) -> None:
         """The score so far: what counts where the game is cut short."""
         if not math.isfinite(score):
-            raise ConnectError("the score is no finite number", found=str(score))
+            raise ConnectError("the score is not a finite number", found=str(score))
         self._score = float(score)
 
     def report_hash(self, state: int) -> None:
@@ -256,7 +257,7 @@ class Client:
     def _answer(self, status: int, message: str = "") -> None:
         if self._looking:
             if status == p.EXCEPTION or self._made != self._planned:
-                raise ConnectError("the game does not come to the same state again", found=message or None)
+                raise ConnectError("the game does not reach the same state again", found=message or None)
             raise _Reached
         order, self._order = self._order, None
         if order is None or not self.is_driver_present:
@@ -328,7 +329,7 @@ class Client:
             p.json_frame(
                 p.Kind.DECIDE,
                 {
-                    "id": self._order.id,
+                    "id": json_id(self._order.id),
                     "depth": self._made,
                     "count": count,
                     "weights": None if weights is None else list(weights),
@@ -341,7 +342,7 @@ class Client:
             if kind == p.Kind.CHOICE:
                 value = p.decode_json(kind, payload)
                 choice: Any = value.get("choice")
-                if value.get("id") == self._order.id and isinstance(choice, int) and 0 <= choice < count:
+                if read_id(value.get("id")) == self._order.id and isinstance(choice, int) and 0 <= choice < count:
                     return int(choice)
                 raise ProtocolError("CHOICE does not fit", found=str(value)[:100], expected=f"0 to {count - 1}")
             self._other(kind, payload)
@@ -369,7 +370,7 @@ class Client:
         elif kind == p.Kind.ERROR:
             value = p.decode_json(kind, payload)
             if value.get("fatal"):
-                raise ConnectError(f"the driver refuses this game: {value.get('message')}")
+                raise ConnectError(f"the driver rejects this game: {value.get('message')}")
         elif kind == p.Kind.BYE:
             self._finished = True
             raise ExperimentFinished
@@ -432,7 +433,7 @@ class Client:
 
 
 def _no_play(client: Client) -> None:
-    raise ConnectError("a game looks ahead only within `run`")
+    raise ConnectError("a game can look ahead only within `run`")
 
 
 def _at_random(client: Client, count: int, weights: Sequence[float] | None) -> int:
@@ -459,5 +460,5 @@ def settings_in(env: Mapping[str, str]) -> dict[str, Any]:
     except (ValueError, RecursionError) as e:
         raise ConnectError("the settings are not JSON", found=text[:100]) from e
     if not isinstance(value, dict):
-        raise InputError("the settings are no JSON object", found=text[:100])
+        raise InputError("the settings are not a JSON object", found=text[:100])
     return value

@@ -64,7 +64,7 @@ from persona_evo.games import textfile
 
 MAX_BYTES = 2**20
 MOST_LEVELS = 100_000
-"""Levels that names and sets may stand for in all, each counted as often as it is named."""
+"""Levels that names and sets may stand for in all, each counted every time it is named."""
 MOST_NESTED = 50
 """Sets within each other."""
 MOST_SLOTS = 4096
@@ -142,9 +142,9 @@ class Description:
         for number, level in enumerate(level for name in names for level in self._levels(name, ())):
             if number >= MOST_LEVELS:
                 raise SettingsError(
-                    "these are too many levels",
+                    "there are too many levels",
                     place=Place(str(self.source)),
-                    found=f"more than {MOST_LEVELS:,}, each counted as often as it is named",
+                    found=f"more than {MOST_LEVELS:,}, each counted every time it is named",
                     expected=f"at most {MOST_LEVELS:,}",
                     hint="name fewer seeds, or fewer sets of sets",
                 )
@@ -190,7 +190,7 @@ class Description:
             return
         if len(within) >= MOST_NESTED:
             raise SettingsError(
-                "sets are nested too deep",
+                "sets are nested too deeply",
                 place=self.place(name, "maps"),
                 found=f"{name} within {len(within)} others",
                 expected=f"at most {MOST_NESTED}",
@@ -222,7 +222,7 @@ class Description:
             )
         if not first <= last < _SEEDS or last - first >= MOST_LEVELS:
             raise SettingsError(
-                "a range of seeds is out of range",
+                "a range of seeds is not valid",
                 found=name,
                 expected=f"FIRST-LAST, at most {MOST_LEVELS} seeds below 2^63",
             )

@@ -147,14 +147,14 @@ class _Reader:
         if value is None:
             raise self.wrong(f"{key} is missing", key, table, expected=f'{key} = "..."')
         if not isinstance(value, str) or has_control(value) or (not value and default is None):
-            raise self.wrong(f"{key} is no text", key, table, found=textfile.shown(value), expected=f'{key} = "..."')
+            raise self.wrong(f"{key} is not text", key, table, found=textfile.shown(value), expected=f'{key} = "..."')
         return value
 
     def words(self, key: str, values: Mapping[str, Any] | None = None, table: str = "") -> tuple[str, ...]:
         value = (self.values if values is None else values).get(key, [])
         if not isinstance(value, list) or not all(isinstance(v, str) and not has_control(v) for v in value):
             raise self.wrong(
-                f"{key} is no list of texts",
+                f"{key} is not a list of texts",
                 key,
                 table,
                 found=textfile.shown(value),
@@ -266,7 +266,7 @@ class _Reader:
     def metrics(self) -> tuple[MetricWords, ...]:
         value = self.values.get("metrics", [])
         if not isinstance(value, list) or not all(isinstance(v, dict) for v in value):
-            raise self.wrong("metrics is no list of tables", "metrics", expected="[[metrics]]")
+            raise self.wrong("metrics is not a list of tables", "metrics", expected="[[metrics]]")
         found = []
         for table in value:
             self.only("metrics", table, tuple(MetricWords.__dataclass_fields__))

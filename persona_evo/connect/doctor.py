@@ -49,7 +49,7 @@ def examine(session: Session, level: LevelName, *, rollouts: int = ROLLOUTS, sec
 
     Raises:
         ConnectError: the game does not start, or what it sends is not what the protocol says.
-        InputError: a metric, a formula or a persona of the description is not as it should be.
+        InputError: a metric, a formula or a persona of the description is not valid.
     """
     pool = session.pool(level)
     game = of(session)

@@ -29,7 +29,7 @@ from persona_evo.errors import ConnectError, LevelError, SettingsError
 from persona_evo.formula import parse
 from persona_evo.formula.primitives import PRIMITIVES
 from persona_evo.games.core import ENDED, LOST, RUNNING, WON, Game, Level, Metric, Rules
-from persona_evo.games.python_game import number_of
+from persona_evo.games.python_game.contents import number_of
 from persona_evo.search.plan import Plan, PlanJob, PlannedOutside
 from persona_evo.search.tree_policy import MOVE_VARIABLES, SEARCH_VARIABLES
 from persona_evo.seeds import below
@@ -80,8 +80,21 @@ def of(session: Session) -> Game:
             sets=about.maps,
             personas=tuple(map(str, about.personas)),
             wins=bool(about.outcome[0]),
+            ordering=_ordering(about, hello),
         ),
     )
+
+
+def _ordering(about: Description, hello: p.Hello) -> dict[str, object]:
+    """How searches of the game order its rollouts, in the words of policy files (see `store.policies.Policy`)."""
+    return {
+        "rollout": about.rollout,
+        "policy": about.policy,
+        "slots": about.slots,
+        "constant": about.constant,
+        "horizon": about.horizon or hello.max_decisions,
+        "max_decisions": hello.max_decisions,
+    }
 
 
 def _plans(jobs: Iterable[PlanJob]) -> Iterator[Plan]:
@@ -193,7 +206,7 @@ def _metrics(about: Description, hello: p.Hello) -> tuple[Metric, ...]:
     for symbol in known:
         if symbol in names or symbol in PRIMITIVES:
             raise ConnectError(
-                f"{hello.game[0]} calls a metric by a name that formulas use otherwise",
+                f"{hello.game[0]} has a metric whose name means something else in formulas",
                 found=symbol,
                 expected=f"none of {', '.join(names)}, nor a function's",
             )

@@ -56,10 +56,10 @@ class Door:
     def __init__(self, port: int, place: Place | None = None) -> None:
         if not 0 <= port <= p.MOST_PORT:
             raise ConnectError(
-                "there is no such port for the game",
+                "the port for the game does not exist",
                 place=place,
                 found=str(port),
-                expected=f"at most {p.MOST_PORT}; each worker has one of its own, from `port` on",
+                expected=f"at most {p.MOST_PORT}; each worker uses one, counting up from `port`",
             )
         self._listener = socket.socket()
         try:
@@ -74,11 +74,11 @@ class Door:
         except OSError as e:
             self._listener.close()
             raise ConnectError(
-                "the port for the game is taken",
+                "the port for the game is already in use",
                 place=place,
                 found=f"127.0.0.1:{port}: {e.strerror or e}",
                 expected="a free port",
-                hint="leave `port` out, and the system chooses a free one",
+                hint="remove `port`, so that the system chooses a free one",
             ) from e
         self._callers: list[_Caller] = []
 
@@ -101,7 +101,7 @@ class Door:
         Raises:
             ConnectError: the game ended or did not come in time, with what was wrong with who came instead; or it came
                 and speaks another version.
-            ProtocolError: its HELLO has the nonce, but is not as it should be.
+            ProtocolError: its HELLO has the nonce, but is not valid.
         """
         end = _after(host.connect)
         refused: ConnectError | None = None

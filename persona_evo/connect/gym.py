@@ -85,7 +85,9 @@ class Environment:
         self._made_with = json.dumps(settings, sort_keys=True)
         space, spec = self.environment.action_space, self.environment.spec
         if type(space).__name__ != "Discrete":
-            raise ConnectError(f"the actions of {name} cannot be numbered", found=str(space)[:200], expected="Discrete")
+            raise ConnectError(
+                f"the actions of {name} are not a numbered list", found=str(space)[:200], expected="Discrete"
+            )
         self.first, self.actions = int(space.start), int(space.n)
         self.most = most or getattr(spec, "max_episode_steps", None) or MOST_STEPS
         self.parts = list(_parts(self.environment.observation_space, ""))[:MOST_NUMBERS]
@@ -125,7 +127,7 @@ class Environment:
         if (self.metrics, self.actions) != before:
             raise ConnectError(
                 f"{self.name} has other actions or observations with other settings",
-                hint="describe that in a file of its own",
+                hint="write a separate description for it",
             )
 
     def play(self, client: Client) -> None:
@@ -176,7 +178,7 @@ class Environment:
             fits = False
         if not fits:
             raise ConnectError(
-                f"{self.name} gives an observation that its observation_space does not have",
+                f"{self.name} returns an observation that is not in its observation_space",
                 found=repr(seen)[:200],
                 expected=str(space)[:200],
             )
@@ -194,7 +196,7 @@ class Environment:
         if settings.get("map"):
             if not self.map_key:
                 raise ConnectError(
-                    "a map is asked for, but not which argument of the environment that is",
+                    "a map is given, but no argument of the environment to pass it to",
                     found=str(settings["map"]),
                     hint='arguments = ["--map", "map_name"]',
                 )
@@ -214,7 +216,7 @@ def _make(name: str, arguments: Mapping[str, Any]) -> Any:
         return gymnasium.make(name, **arguments)
     except (gymnasium.error.Error, ImportError, TypeError, ValueError, LookupError, AssertionError) as e:
         given = ", ".join(f"{k} = {v!r}" for k, v in arguments.items())
-        raise ConnectError(f"gymnasium does not make {name}: {type(e).__name__}: {e}", found=given or None) from e
+        raise ConnectError(f"gymnasium cannot make {name}: {type(e).__name__}: {e}", found=given or None) from e
 
 
 def _parts(space: Any, where: str) -> Iterator[tuple[str, float, float]]:
@@ -275,10 +277,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """What a connected game of Gymnasium runs."""
     parser = argparse.ArgumentParser(prog="gymnasium", description="A Gymnasium environment as a connected game.")
     parser.add_argument("name", help="the environment's ID, or MODULE:ID")
-    parser.add_argument("--map", default="", help="argument of the environment that a level's map becomes")
-    parser.add_argument("--most", type=int, default=0, help=f"steps at most (default: its own limit, or {MOST_STEPS})")
-    parser.add_argument("--grid", type=int, default=0, help="columns of the grid whose cells the observation numbers")
-    parser.add_argument("--no-mask", action="store_true", help="all actions may be chosen, whatever action_mask says")
+    parser.add_argument("--map", default="", help="argument of the environment that is given a level's map")
+    parser.add_argument(
+        "--most",
+        type=int,
+        default=0,
+        help=f"most steps of an episode (default: the environment's own limit, or {MOST_STEPS})",
+    )
+    parser.add_argument(
+        "--grid", type=int, default=0, help="number of columns of the grid, if the observation is the number of a cell"
+    )
+    parser.add_argument("--no-mask", action="store_true", help="allow all actions, whatever action_mask says")
     given = parser.parse_args(arguments)
     try:
         settings = settings_in(os.environ)

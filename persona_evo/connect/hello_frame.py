@@ -14,9 +14,7 @@ from persona_evo.connect.protocol import (
     Hello,
     Kind,
     MetricInfo,
-    bad,
     decode_json,
-    is_number,
     is_whole,
     json_frame,
 )
@@ -48,7 +46,7 @@ def nonce_in(payload: bytes) -> str:
     """
     nonce = decode_json(Kind.HELLO, payload).get("nonce", "")
     if not isinstance(nonce, str):
-        raise bad("nonce", nonce, "a text, that of PE_NONCE")
+        raise _bad("nonce", nonce, "a text, that of PE_NONCE")
     return nonce
 
 
@@ -62,31 +60,31 @@ def decode_hello(payload: bytes) -> Hello:
         raise ProtocolError("HELLO is too large", found=f"{len(payload)} bytes", expected=f"at most {MOST_HELLO}")
     value = decode_json(Kind.HELLO, payload)
     if value.get("magic") != MAGIC:
-        raise ProtocolError("this is no game of this protocol", found=repr(value.get("magic")), expected=repr(MAGIC))
+        raise ProtocolError("this is not a game of this protocol", found=repr(value.get("magic")), expected=repr(MAGIC))
     protocol = value.get("protocol")
     if not (isinstance(protocol, list) and len(protocol) == 2 and all(is_whole(n, 0, 10**6) for n in protocol)):
-        raise bad("protocol", protocol, "[1, 0]")
+        raise _bad("protocol", protocol, "[1, 0]")
     if protocol[0] != VERSION[0]:
         nonce = value.get("nonce")
         said = str(value.get("library", "")), nonce if isinstance(nonce, str) else ""
         return Hello(said[0], ("", ""), said[1], (), (), 1, (protocol[0], protocol[1]))
     game = value.get("game")
     if not isinstance(game, dict) or not all(isinstance(game.get(k), str) for k in ("name", "version")):
-        raise bad("game", game, "an object with name and version")
+        raise _bad("game", game, "an object with name and version")
     short = all(len(game[k]) <= 200 and _line(game[k]) for k in ("name", "version"))
     if not game["name"].strip() or not short:
-        raise bad("game", game, "a name and a version of at most 200 characters, on one line each")
+        raise _bad("game", game, "a name and a version of at most 200 characters, on one line each")
     nonce, library = value.get("nonce"), value.get("library", "")
     if not isinstance(nonce, str):
-        raise bad("nonce", nonce, "a text, that of PE_NONCE")
+        raise _bad("nonce", nonce, "a text, that of PE_NONCE")
     if not _line(library):
-        raise bad("library", library, "a text on one line")
+        raise _bad("library", library, "a text on one line")
     capabilities = value.get("capabilities", [])
     if not isinstance(capabilities, list) or not all(_line(c) for c in capabilities):
-        raise bad("capabilities", capabilities, "a list of texts on one line each")
+        raise _bad("capabilities", capabilities, "a list of texts on one line each")
     most = value.get("max_decisions")
     if not is_whole(most, 1, MOST_DECISIONS):
-        raise bad("max_decisions", most, f"a whole number from 1 to {MOST_DECISIONS}")
+        raise _bad("max_decisions", most, f"a whole number from 1 to {MOST_DECISIONS}")
     return Hello(
         library,
         (game["name"], game["version"]),
@@ -98,21 +96,33 @@ def decode_hello(payload: bytes) -> Hello:
     )
 
 
+def _is_number(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    return abs(value) <= 1e308
+
+
+def _bad(key: str, value: Any, expected: str) -> ProtocolError:
+    shown = repr(value)
+    shown = shown if len(shown) <= 100 else shown[:100] + "..."
+    return ProtocolError(f"HELLO's {key!r} is not valid", found=shown, expected=expected)
+
+
 def _metrics(value: Any) -> tuple[MetricInfo, ...]:
     if not isinstance(value, list):
-        raise bad("metrics", value, "a list")
+        raise _bad("metrics", value, "a list")
     found: list[MetricInfo] = []
     for m in value:
         symbol = m.get("symbol") if isinstance(m, dict) else None
         if not isinstance(symbol, str) or not SYMBOL.fullmatch(symbol):
-            raise bad("metrics", m, "objects with a symbol of letters, digits and _")
+            raise _bad("metrics", m, "objects with a symbol of letters, digits and _")
         if symbol in (other.symbol for other in found):
-            raise ProtocolError("HELLO has two metrics of one symbol", found=symbol)
+            raise ProtocolError("HELLO has two metrics with the same symbol", found=symbol)
         name, low, high = m.get("name") or symbol, m.get("low"), m.get("high")
-        if not _line(name) or not all(b is None or is_number(b) for b in (low, high)):
-            raise bad("metrics", m, "a text on one line as name, numbers or null as low and high")
+        if not _line(name) or not all(b is None or _is_number(b) for b in (low, high)):
+            raise _bad("metrics", m, "a text on one line as name, numbers or null as low and high")
         if low is not None and high is not None and low > high:
-            raise bad("metrics", m, "low <= high")
+            raise _bad("metrics", m, "low <= high")
         found.append(MetricInfo(name, symbol, low, high))
     return tuple(found)
 

@@ -86,7 +86,7 @@ def find(path: Path) -> Path:
             "there is no such game",
             place=place,
             expected="a program, a Python file, a .app or a build's folder",
-            hint="paths in the file count from its folder",
+            hint="paths in the file are relative to its folder",
         )
     if path.suffix == ".app":
         return _in_app(path)
@@ -95,11 +95,13 @@ def find(path: Path) -> Path:
             found = [f for f in sorted(path.iterdir()) if f.suffix == suffix and not _is_helper(f)]
             if len(found) > 1:
                 names = ", ".join(f.name for f in found)
-                raise ConnectError("the folder holds several games", place=place, found=names, hint="name one of them")
+                raise ConnectError(
+                    "the folder contains several games", place=place, found=names, hint="name one of them"
+                )
             if found:
                 return find(found[0])
         raise ConnectError(
-            "the folder holds no game", place=place, expected="a file that ends in " + " or ".join(_suffixes())
+            "the folder contains no game", place=place, expected="a file that ends in " + " or ".join(_suffixes())
         )
     return path
 
@@ -127,9 +129,9 @@ def _words(file: Path) -> list[str]:
         return [_needed("mono", file, "install Mono"), str(file)]
     if not os.access(file, os.X_OK):
         raise ConnectError(
-            "this file is no program",
+            "this file is not a program",
             place=place,
-            expected="a file that may be executed",
+            expected="an executable file",
             hint=f"chmod +x {file.name}",
         )
     return [str(file)]
@@ -162,7 +164,7 @@ def _in_app(path: Path) -> Path:
     found = [f for f in sorted(folder.iterdir()) if f.is_file()] if folder.is_dir() else []
     if len(found) != 1:
         raise ConnectError(
-            "the .app holds no program",
+            "the .app contains no program",
             place=Place(str(path)),
             found=", ".join(f.name for f in found) or "nothing",
             expected="one program in Contents/MacOS",

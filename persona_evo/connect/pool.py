@@ -235,7 +235,7 @@ class ProcessPool:
             self.hello = hello
         elif (known.game, known.metrics, known.max_decisions) != (hello.game, hello.metrics, hello.max_decisions):
             raise ConnectError(
-                "two processes of the game are not the same game",
+                "two processes of the game report different games",
                 place=Place(str(self.start.path)),
                 found=_described(hello),
                 expected=_described(known),
@@ -355,7 +355,7 @@ class ProcessPool:
         elif kind == p.Kind.BYE:
             self._replace(seat, seat.worker.failure("the game said BYE", "before it was told to"), "crash")
         elif kind != p.Kind.PING:
-            wrong = ProtocolError("a frame that only the driver sends", found=p.Kind(kind).name, expected="RESULT")
+            wrong = ProtocolError("only the driver may send this frame", found=p.Kind(kind).name, expected="RESULT")
             raise self._told(seat, wrong)
 
     def _read(self, seat: _Seat, kind: int, payload: bytes) -> dict[str, Any]:
@@ -396,7 +396,9 @@ class ProcessPool:
                 "RESULT has a wrong number of metrics", found=f"{result.columns}", expected=f"{columns}"
             )
         if whole and columns and (result.rows == 0) != (order.flags != p.ALL_METRICS or not result.trace):
-            raise ProtocolError("RESULT has rows not asked for, or lacks them", found=f"{result.rows} rows")
+            raise ProtocolError(
+                "RESULT has rows that were not requested, or lacks rows that were", found=f"{result.rows} rows"
+            )
         if whole and not result.trace.startswith(order.prefix):
             raise ProtocolError(
                 "RESULT's trace does not begin with the prefix",
@@ -415,7 +417,7 @@ class ProcessPool:
         return GameError(
             f"{game} is not deterministic: at decision {depth} it offered {asked[depth][1]} choices once and {offered} "
             f"now, after the choices {choices} with game seed {order.game_seed}\n"
-            "  hint: all chance has to come from the game seed, and all state has to be new in each game"
+            "  hint: all randomness must come from the game seed, and each game must start from fresh state"
         )
 
     def _told_plain(self, text: str) -> GameError:

@@ -34,6 +34,7 @@ PAIR = 4
 
 _HEAD = struct.Struct("<IB")
 _ROLLOUT = struct.Struct("<QQQBBI")
+RESTORE_HEAD = struct.Struct("<QIQ")
 _RESULT = struct.Struct("<QBdI")
 _SHAPE = struct.Struct("<IH")
 _TAIL = struct.Struct("<QI")
@@ -54,6 +55,7 @@ class Kind(IntEnum):
     PING = 8
     ERROR = 9
     BYE = 10
+    RESTORE = 11
 
 
 JSON = frozenset({Kind.HELLO, Kind.WELCOME, Kind.POLICY, Kind.DECIDE, Kind.CHOICE, Kind.ERROR})
@@ -91,7 +93,18 @@ class Hello(NamedTuple):
 
 
 class Rollout(NamedTuple):
-    """One order to play: from the start along `prefix`, and on to the end. policy: an id of a POLICY, mode 2 only."""
+    """An order to play from the start along a prefix, and on to the end.
+
+    Attributes:
+        id, game_seed, rollout_seed: numbers of 64 bits.
+        flags: which metrics RESULT has.
+        mode: how the game chooses after the prefix.
+        policy: the id of a POLICY, for mode 2 only.
+        prefix: pairs of choice and count.
+        restore: the number of a state that the game may begin from, 0 for none (capability `snapshot`).
+        depth: how many choices of the prefix that state stands behind.
+        snapshot: the number under which the game keeps the state at the end of the prefix, 0 for none.
+    """
 
     id: int
     game_seed: int
@@ -100,6 +113,9 @@ class Rollout(NamedTuple):
     mode: int = UNIFORM
     policy: int = 0
     prefix: bytes = b""
+    restore: int = 0
+    depth: int = 0
+    snapshot: int = 0
 
 
 class Result(NamedTuple):
@@ -167,7 +183,7 @@ def check_pairs(data: bytes, what: str, last_is_free: bool = False) -> None:
     last_is_free: the last pair tells of a choice that does not fit (status 2).
     """
     if len(data) % PAIR:
-        raise ProtocolError(f"{what} is no row of pairs", found=f"{len(data)} bytes", expected="a multiple of 4")
+        raise ProtocolError(f"{what} is not a row of pairs", found=f"{len(data)} bytes", expected="a multiple of 4")
     flat = struct.unpack(f"<{len(data) // 2}H", data)
     choices, counts = flat[::2], flat[1::2]
     known = len(choices) - last_is_free
@@ -176,7 +192,7 @@ def check_pairs(data: bytes, what: str, last_is_free: bool = False) -> None:
     for i in range(known):
         if not choices[i] < counts[i] <= MOST_CHOICES:
             raise ProtocolError(
-                f"{what} holds an impossible choice",
+                f"{what} contains an impossible choice",
                 found=f"choice {choices[i]} of {counts[i]} at decision {i}",
                 expected=f"a choice below its count, a count from 1 to {MOST_CHOICES}",
             )
@@ -199,7 +215,7 @@ def json_frame(kind: Kind, value: Mapping[str, Any]) -> bytes:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         return frame(kind, text.encode("utf-8"))
     except ValueError as e:
-        raise ProtocolError(f"{kind.name} holds what JSON cannot say: {e}") from e
+        raise ProtocolError(f"{kind.name} contains something that JSON cannot express: {e}") from e
 
 
 class Frames:
@@ -231,8 +247,8 @@ class Frames:
             size, kind = _HEAD.unpack_from(held, at)
             if size > self.most:
                 raise ProtocolError("a frame is too large", found=f"{size} bytes", expected=f"at most {self.most}")
-            if not Kind.HELLO <= kind <= Kind.BYE:
-                raise ProtocolError("a frame of an unknown type", found=str(kind), expected="1 to 10")
+            if not Kind.HELLO <= kind <= Kind.RESTORE:
+                raise ProtocolError("a frame of an unknown type", found=str(kind), expected=f"1 to {Kind.RESTORE:d}")
             if end - at - 5 < size:
                 break
             found.append((kind, held[at + 5 : at + 5 + size]))
@@ -242,23 +258,27 @@ class Frames:
 
 
 def encode_rollout(r: Rollout) -> bytes:
-    """ROLLOUT as a whole frame."""
+    """ROLLOUT as a whole frame; RESTORE where the order has to do with a kept state."""
     head = _ROLLOUT.pack(r.id, r.game_seed, r.rollout_seed, r.flags, r.mode, r.policy)
+    if r.restore or r.snapshot:
+        return frame(Kind.RESTORE, RESTORE_HEAD.pack(r.restore, r.depth, r.snapshot) + head + r.prefix)
     return _HEAD.pack(_ROLLOUT.size + len(r.prefix), Kind.ROLLOUT) + head + r.prefix
 
 
 def decode_rollout(payload: bytes) -> Rollout:
-    """ROLLOUT's payload.
+    """Read the payload of ROLLOUT.
 
     Raises:
-        ProtocolError: it is not as written.
+        ProtocolError: It is not as PROTOCOL.md has it.
     """
     if len(payload) < _ROLLOUT.size:
         raise ProtocolError("ROLLOUT is too short", found=f"{len(payload)} bytes", expected=f">= {_ROLLOUT.size}")
     id_, game_seed, rollout_seed, flags, mode, policy = _ROLLOUT.unpack_from(payload)
     if flags > ALL_METRICS or mode > ASK:
         raise ProtocolError(
-            "ROLLOUT asks for what there is not", found=f"flags {flags}, mode {mode}", expected="flags to 2, mode to 3"
+            "ROLLOUT has unknown flags or an unknown mode",
+            found=f"flags {flags}, mode {mode}",
+            expected="flags from 0 to 2, a mode from 0 to 3",
         )
     prefix = payload[_ROLLOUT.size :]
     check_pairs(prefix, "a prefix")
@@ -304,11 +324,11 @@ def decode_result(payload: bytes) -> Result:
         end = final + 4 * columns
         hash_, microseconds = _TAIL.unpack_from(payload, end)
     except struct.error as e:
-        raise ProtocolError("RESULT is cut short", found=f"{size} bytes") from e
+        raise ProtocolError("RESULT is too short", found=f"{size} bytes") from e
     if status > EXCEPTION:
         raise ProtocolError("RESULT has an unknown status", found=str(status), expected="0 to 3")
     if not math.isfinite(score):
-        raise ProtocolError("a score is no number", found=str(score), expected="a finite number")
+        raise ProtocolError("a score is not a number", found=str(score), expected="a finite number")
     if rows not in (0, n):
         raise ProtocolError("RESULT has a wrong number of rows", found=str(rows), expected=f"0 or {n}")
     tail = end + _TAIL.size
@@ -321,7 +341,7 @@ def decode_result(payload: bytes) -> Result:
         except UnicodeDecodeError as e:
             raise ProtocolError("RESULT's message is not UTF-8", found=repr(payload[tail : tail + 40])) from e
     if columns and not math.isfinite(sum(struct.unpack_from(f"<{(rows + 1) * columns}f", payload, before))):
-        raise ProtocolError("RESULT holds a metric that is no number", expected="finite numbers")
+        raise ProtocolError("RESULT contains a metric that is not a number", expected="finite numbers")
     trace = payload[_RESULT.size : at]
     check_pairs(trace, "a trace", last_is_free=status == ILLEGAL and n > 0)
     return Result(
@@ -351,28 +371,16 @@ def decode_json(kind: int, payload: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError) as e:
         raise ProtocolError(f"{name} is not JSON: {str(e)[:100]}", found=repr(payload[:40])) from e
     if not isinstance(value, dict):
-        raise ProtocolError(f"{name} is no JSON object", found=repr(payload[:40]))
+        raise ProtocolError(f"{name} is not a JSON object", found=repr(payload[:40]))
     return value
 
 
 def _no_constant(text: str) -> float:
-    raise ValueError(f"{text} is no number")
+    raise ValueError(f"{text} is not a number")
 
 
 def is_whole(value: Any, low: int, high: int) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
-
-
-def is_number(value: Any) -> bool:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return False
-    return abs(value) <= 1e308
-
-
-def bad(key: str, value: Any, expected: str) -> ProtocolError:
-    shown = repr(value)
-    shown = shown if len(shown) <= 100 else shown[:100] + "..."
-    return ProtocolError(f"HELLO's {key!r} is not as it should be", found=shown, expected=expected)
 
 
 def hash_of(trace: bytes, final: bytes) -> int:

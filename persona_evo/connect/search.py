@@ -197,7 +197,7 @@ class ConnectedSearch:
         self.pool.settle()
         if self.best is None:
             first = shown(self.pool.findings[0].message) if self.pool.findings else "no rollout came to its end"
-            raise ConnectError("the game could not be played to its end even once", found=first)
+            raise ConnectError("the game could not be played to its end a single time", found=first)
 
     @property
     def proven(self) -> bool:

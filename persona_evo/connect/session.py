@@ -226,7 +226,7 @@ class Session:
                 or (choices[depth] >= count)
             ):
                 raise ConnectError(
-                    "the game does not come to the same decisions again",
+                    "the game does not reach the same decisions again",
                     found=f"{count} choices at decision {depth}",
                     expected=f"{len(choices)} decisions",
                 )
@@ -273,7 +273,7 @@ class Session:
         if self._hello is not None and hello.metrics != self._hello.metrics:
             pool.close()
             raise ConnectError(
-                f"the game reports other metrics in {level}",
+                f"the game reports different metrics in {level}",
                 found=", ".join(m.symbol for m in hello.metrics),
                 expected=", ".join(m.symbol for m in self._hello.metrics),
             )
@@ -283,7 +283,7 @@ class Session:
                 "the game does not take seeds",
                 found=str(level),
                 expected=f"the level without @{level.seed}",
-                hint="it does not name the capability `seed`",
+                hint="it does not announce the capability `seed`",
             )
         if self.about.policy:
             self._tell_policy(pool, hello)
@@ -296,10 +296,10 @@ class Session:
         try:
             if "lookahead" not in hello.capabilities:
                 raise ConnectError(
-                    "the game cannot look ahead, and so cannot play by a policy",
+                    "the game cannot look ahead, so it cannot play by a policy",
                     place=place,
                     expected='rollout = "uniform"',
-                    hint="it does not name the capability `lookahead`",
+                    hint="it does not announce the capability `lookahead`",
                 )
             formula = parse(self.about.policy, [m.symbol for m in hello.metrics], place=place)
         except BaseException:

@@ -12,7 +12,7 @@ from persona_evo.connect.description_file import read
 from persona_evo.connect.findings import changed
 from persona_evo.connect.session import Session
 from persona_evo.errors import GameError, ProtocolError, RunError
-from persona_evo.jobs import checksum, schema
+from persona_evo.jobs import checksum, files, schema
 
 FORMAT = 1
 _RESTORE = "restore the file from a copy, or search again"
@@ -41,7 +41,7 @@ class Trace:
             "choices": [c for c, _ in self.pairs],
             "counts": [n for _, n in self.pairs],
         }
-        schema.write_atomically(path, checksum.sealed(json.dumps(value)) + "\n")
+        files.write_atomically(path, checksum.sealed(json.dumps(value)) + "\n")
 
 
 def load(path: Path) -> Trace:
@@ -53,7 +53,7 @@ def load(path: Path) -> Trace:
     reader = schema.Reader(*schema.read(path, RunError), str(path), RunError)
     if "choices" not in reader.data:
         raise reader.fail(
-            "this is no file with a trace",
+            "this is not a file with a trace",
             said="no choices",
             expected="best.json of `connect search`",
             hint="name that file",
@@ -69,7 +69,7 @@ def load(path: Path) -> Trace:
     choices, counts = _numbers(reader, "choices"), _numbers(reader, "counts")
     if len(choices) != len(counts):
         raise reader.fail(
-            "has another length than the choices",
+            "does not have as many entries as there are choices",
             "counts",
             said=f"{len(counts)}",
             expected=f"{len(choices)}",
@@ -123,5 +123,5 @@ def replay(
         session.close()
     wrong = changed(trace.pairs, trace.metrics, trace.score, result, symbols)
     if wrong:
-        raise GameError(f"{trace.game} came to another end than when {trace.level} was searched: " + "; ".join(wrong))
+        raise GameError(f"{trace.game} reached another end than when {trace.level} was searched: " + "; ".join(wrong))
     return result

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from persona_evo.errors import Place, RunError
-from persona_evo.jobs import schema
-from persona_evo.jobs.regular import opened
+from persona_evo.jobs import files
+from persona_evo.jobs.files import opened
 from persona_evo.search import tree as t
 from persona_evo.search.prefixes import Prefixes
 
@@ -153,7 +153,7 @@ class PrefixTree:
     def save(self, path: Path) -> None:
         """Write the tree to a file."""
         about = json.dumps({"format": FORMAT, "symbols": list(self.symbols)})
-        with schema.naming(path), path.open("wb") as file:
+        with files.naming(path), path.open("wb") as file:
             np.savez_compressed(
                 file,
                 links=self.links,

@@ -99,7 +99,7 @@ class Worker:
                 f"the game cannot be started: {e.strerror or e}",
                 place=Place(str(self.start.path)),
                 found=_named(e) or words[0],
-                expected="a program that is there and may be executed",
+                expected="an existing program that may be executed",
             ) from e
         except BaseException:
             self.kill()
@@ -265,7 +265,7 @@ class Worker:
         made = factory(address, port, self._nonce)
         if not isinstance(made, subprocess.Popen):
             raise ConnectError(
-                "a factory started no process",
+                "the factory started no process",
                 place=Place(str(self.start.path)),
                 found=type(made).__name__,
                 expected="factory(address, port, nonce) that returns subprocess.Popen(...)",

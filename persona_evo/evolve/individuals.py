@@ -37,7 +37,7 @@ def settled(settings: EvolutionSettings, spec: FitnessSpec) -> EvolutionSettings
     planned = bool(spec.search.lists) and spec.whole
     if settings.variables in PLANNED and not (spec.whole and spec.search.best_first):
         raise SettingsError(
-            "these variables are worked out in plans of whole levels alone",
+            "these variables exist only in plans of whole levels",
             found=f"variables {settings.variables!r}",
             expected="search 'single' or 'anytime', without an agent or a skill, in a game that is planned whole",
             hint="--set variables=metrics",
@@ -54,7 +54,7 @@ def settled(settings: EvolutionSettings, spec: FitnessSpec) -> EvolutionSettings
         )
     if settings.individual == LISTS and not still:
         raise SettingsError(
-            "the scores of open lists cannot read the search's variables, which change",
+            "the scores of open lists cannot use the search's variables, which change",
             found=f"variables {settings.variables!r}",
             expected="variables 'metrics'",
         )
@@ -105,7 +105,7 @@ def first_individuals(settings: EvolutionSettings, spec: FitnessSpec, lists: Seq
         found = check_first(settings, symbols_of(settings, spec), texts)
         if unbounded := [text for text in texts if text not in found and text in settings.first]:
             raise SettingsError(
-                "nothing bounds this utility, so that it has no CEILING",
+                "nothing bounds this utility, so it has no CEILING",
                 found=utility.text,
                 expected="a utility that only rises, or only falls, with each of its metrics",
                 hint=f"leave out {unbounded[0]}",

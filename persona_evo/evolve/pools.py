@@ -232,7 +232,7 @@ def winners(
     LevelSource(game, seed, stream, constraints, options or {})
     if not game.planned:
         raise SettingsError(
-            f"nobody can prove that levels of {game.title} can be won",
+            f"levels of {game.title} cannot be proven winnable",
             found=game.name,
             expected="a deterministic single-player game",
             hint="name levels instead",
@@ -300,7 +300,7 @@ def _won(wanted: LevelRequest, jobs: Sequence[tuple[int, int]]) -> Iterator[Won]
                 f"no level that is proven winnable was found for number {number} of {game.title}",
                 found=f"no win of {counted(CANDIDATES, 'sound level')} in {win_iterations(game)[-1]:,} iterations each",
                 expected="levels that can be won",
-                hint="widen the constraints, or choose other kinds",
+                hint="relax the constraints, or choose other kinds",
             )
 
 

@@ -20,7 +20,7 @@ from persona_evo.evolve.training import Training
 from persona_evo.formula import parse
 from persona_evo.games import registry
 from persona_evo.games.level_text import check_levels, load_levels
-from persona_evo.jobs import schema
+from persona_evo.jobs import json_text, schema
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.store import checkpoints, runs
 from persona_evo.store.policies import lists_at
@@ -95,12 +95,12 @@ def training_of(folder: Path, game_name: str) -> Training:
     pool = r.made(VALIDATION, LevelPool.of_dict)
     if bool(pool.best) != bool(spec.best):
         raise r.fail(
-            "the best known utilities are known for a part of the levels",
+            "the best known utilities are given for only some of the levels",
             VALIDATION,
             "best",
             said=counted(len(pool.best), "number"),
             expected="all or none of them",
-            hint=schema.RESTORE,
+            hint=json_text.RESTORE,
         )
     return Training(spec, spec.best, pool, spec.lists)
 
@@ -115,7 +115,7 @@ def _check_best(reader: schema.Reader, key: str, levels: str = "levels") -> None
             key,
             said=counted(len(values), "number"),
             expected=f"{count}, one for each level",
-            hint=schema.RESTORE,
+            hint=json_text.RESTORE,
         )
     for i, value in enumerate(values):
         if not isinstance(value, (int, float)) or isinstance(value, bool) or not abs(value) < math.inf:
@@ -129,7 +129,7 @@ def formula_at(reader: schema.Reader, key: str, symbols: Any = None) -> None:
         parse(text, symbols)
     except InputError as e:
         raise reader.fail(
-            f"not a formula: {e.what}", key, found=text, expected=e.expected or "", hint=schema.RESTORE
+            f"not a formula: {e.what}", key, found=text, expected=e.expected or "", hint=json_text.RESTORE
         ) from e
 
 
@@ -160,7 +160,7 @@ def state_of(folder: Path, config: Mapping[str, Any], checkpoint: checkpoints.Ch
     where, found, expected = wrong
     reader = checkpoints.checkpoint_reader(folder)
     raise reader.fail(
-        "the checkpoint's state is damaged", *where.split("."), said=found, expected=expected, hint=schema.RESTORE
+        "the checkpoint's state is damaged", *where.split("."), said=found, expected=expected, hint=json_text.RESTORE
     )
 
 

@@ -137,13 +137,13 @@ def evolve(
         league.check(game)
         if search is not None:
             raise SettingsError(
-                "move by move the agent says how it searches",
+                "agents that play move by move have search settings of their own",
                 found="settings of the search",
                 expected="none",
                 hint=f"change them in agent {league.agent.name}",
             )
     elif game.players > 1:
-        raise SettingsError("an evolution for a game for two needs opponents", found=game.name, expected="a league")
+        raise SettingsError("an evolution for a two-player game needs opponents", found=game.name, expected="a league")
     spec = specification(game, persona, levels, settings, search, budget, league, game_name, skilled)
     settings = settled(settings, spec)
     if pools:
@@ -252,7 +252,7 @@ def resume(
             done = run.checkpoint.generation + 1 if run.checkpoint else 0
             if generations < max(1, done):
                 raise SettingsError(
-                    "a run cannot be made shorter", found=str(generations), expected=f"at least {max(1, done)}"
+                    "a run cannot be shortened", found=str(generations), expected=f"at least {max(1, done)}"
                 )
             run.aim(generations)
         return replace(_work(run, training, chosen, deadline, progress, tell), recovered=run.recovered)

@@ -73,7 +73,7 @@ def training_of(
         raise SettingsError(
             "too few levels to draw some for each generation",
             found=counted(len(spec.levels), "level"),
-            expected=f"at least {SET_APART}, as a quarter of them is set apart to compare on",
+            expected=f"at least {SET_APART}, because a quarter of them is set apart for comparisons",
             hint="name more, such as --levels generate:200, or leave levels_a_generation out",
         )
     game = registry.get(spec.game)

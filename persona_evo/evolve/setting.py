@@ -70,7 +70,7 @@ class SkilledPlay(NamedTuple):
         check_game(game)
         for what in (what for what, value in others.items() if value):
             raise SettingsError(
-                f"{what} does not go with a skill, which says how moves are searched for",
+                f"{what} cannot be combined with a skill, which has its own way of searching",
                 found=f"{what} beside skill {self.skill.name}",
                 expected="one of them",
                 hint=f"leave {what} or the skill out",

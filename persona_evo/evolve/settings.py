@@ -375,7 +375,9 @@ def _check(s: EvolutionSettings) -> None:
         value = getattr(s, name)
         if not isinstance(value, str) or (value not in choices and value not in (more := _added(name))):
             expected, hint = unknown(str(value), (*choices, *more) if isinstance(value, str) else choices)
-            raise SettingsError(f"setting {name!r} has no such choice", found=repr(value), expected=expected, hint=hint)
+            raise SettingsError(
+                f"setting {name!r} does not have this choice", found=repr(value), expected=expected, hint=hint
+            )
     for name, what in (("mutation", "chance"), ("crossover", "chance"), ("wins", "weight"), ("tuning", "share")):
         value = getattr(s, name)
         if not _is_number(value) or not 0 <= value <= 1:

@@ -123,7 +123,7 @@ def chosen(
     """
     if first is not None and "first" in changes:
         raise SettingsError(
-            "the policies of the first population are named twice",
+            "the policies of the first population are given twice",
             found="setting first",
             expected="either the setting or --seed-policies",
         )
@@ -145,7 +145,9 @@ def named(first: Sequence[str]) -> tuple[str, ...]:
     """
     if NONE in first and len(first) > 1:
         raise SettingsError(
-            "none does not go with other policies", found=" ".join(first), expected="none alone, or policies without it"
+            "none cannot be combined with other policies",
+            found=" ".join(first),
+            expected="none alone, or policies without it",
         )
     return () if NONE in first else tuple(first)
 

@@ -286,6 +286,7 @@ def policy_text(
         search=fitness.spec.search.to_dict(),
         agent=template,
         skill=skill_to_dict(fitness.spec.skill, fitness.spec.per_legal_move),
+        connected={} if game.outside is None else game.outside.ordering,
         evolution=dict(config["evolution"]),
         run={
             **({"as_evolved": {"lists": text}} if genome.is_lists(text) else {}),

@@ -231,7 +231,7 @@ class ExperimentReader:
             value, where = found.get(key, ("", ()))
             if not isinstance(value, str) or has_control(value):
                 raise self.wrong(
-                    f"{key} is no text", key, *where, found=textfile.shown(value), expected=f'{key} = "..."'
+                    f"{key} is not text", key, *where, found=textfile.shown(value), expected=f'{key} = "..."'
                 )
             words[key] = value
         if words["score"] and words["persona"]:

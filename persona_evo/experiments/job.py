@@ -25,7 +25,7 @@ from persona_evo.experiments.design import Cell, Experiment
 from persona_evo.experiments.run import Growth, search
 from persona_evo.experiments.subject import ExperimentLevel
 from persona_evo.games import trust
-from persona_evo.jobs import runner, schema
+from persona_evo.jobs import json_text, runner
 from persona_evo.jobs.cache import WorkerCache
 from persona_evo.jobs.dispatch import Dispatch
 from persona_evo.jobs.folder import JobFolder, JobKind
@@ -223,7 +223,7 @@ def reopen(folder: Path) -> Experiment:
             "the experiment's file is damaged",
             place=Place(r.source),
             found=str(e).partition("\n")[0],
-            hint=schema.RESTORE,
+            hint=json_text.RESTORE,
         ) from e
     trust.check(r)
     return made

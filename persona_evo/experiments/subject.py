@@ -166,7 +166,7 @@ def open_stage(
         game = source if isinstance(source, Game) else registry.get(str(source))
         if isinstance(settings, str):
             raise SettingsError(
-                "a text is no settings of a game of the catalog",
+                "a game of the catalog does not take text as its settings",
                 found=settings,
                 expected="options of its levels by name",
             )
@@ -189,7 +189,7 @@ def _description(source: Source) -> Description | None:
         return source
     if isinstance(source, Game):
         if source.outside is not None:
-            raise SettingsError(f"{source.title} is searched by its file", expected="the TOML file that describes it")
+            raise SettingsError(f"{source.title} is named by its file", expected="the TOML file that describes it")
         return None
     if callable(source):
         return description.plain(Path("factory"), source)

@@ -158,7 +158,9 @@ def export(formula: Formula, kind: str, name: str = "score", about: str = "") ->
         raise SettingsError("no such form of a formula", found=kind, expected=expected, hint=hint)
     if not re.fullmatch(r"[A-Za-z_][A-Za-z_0-9]*", name) or {name, _title(name)} & RESERVED:
         raise SettingsError(
-            "not a name for a function", found=repr(name), expected="letters, digits and _, no word of the language"
+            "not a name for a function",
+            found=repr(name),
+            expected="letters, digits and _, and not a keyword of the language",
         )
     return KINDS[kind](formula, name, " ".join((about or f"Score: {formula.text}").split()))
 

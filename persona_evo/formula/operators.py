@@ -61,7 +61,7 @@ class Operator:
             raise FormulaError(
                 f"the operator {self.name} has the wrong parameters",
                 found=", ".join(self.parameters) or "none",
-                expected="at least one, each with a name of its own",
+                expected="at least one, each with a different name",
             )
         place = Place(f"operator {self.name}", 1, 1)
         object.__setattr__(self, "tokens", read(self.formula, self.parameters, place))

@@ -99,7 +99,7 @@ def _lexemes(text: str, start: Place) -> Iterator[Lexeme]:
                 found *= 2
             alike = f"write {_ALIKE[found]}" if found in _ALIKE else None
             raise FormulaError(
-                "a character that no formula contains",
+                "formulas cannot contain this character",
                 place=place,
                 found=repr(found),
                 expected="numbers, symbols, + - * / ^ ( ) , > >= < <=",
@@ -179,7 +179,7 @@ class _Parser:
             self.comma(lexeme)
         elif lexeme.text in ("==", "!="):
             raise FormulaError(
-                "formulas know no such comparison",
+                "formulas do not have this comparison",
                 place=lexeme.place,
                 found=lexeme.text,
                 expected="> >= < <=",
@@ -189,7 +189,7 @@ class _Parser:
             self.infix(lexeme)
         elif (word := lexeme.text.lower()) in _LOGIC:
             raise FormulaError(
-                f"formulas have no {word}",
+                f"formulas do not have {word}",
                 place=lexeme.place,
                 found=lexeme.text,
                 expected="an operator",
@@ -197,11 +197,11 @@ class _Parser:
             )
         else:
             raise FormulaError(
-                "two values stand side by side",
+                "two values follow each other",
                 place=lexeme.place,
                 found=lexeme.text,
                 expected="an operator between them",
-                hint="a product needs its *, as in 2 * ST",
+                hint="write products with *, as in 2 * ST",
             )
         return True
 
@@ -240,9 +240,7 @@ class _Parser:
     def symbol(self, lexeme: Lexeme) -> None:
         name = lexeme.text
         if name in p.FUNCTIONS:
-            raise FormulaError(
-                "a function stands without its brackets", place=lexeme.place, found=name, expected=_usage(name)
-            )
+            raise FormulaError("a function lacks its brackets", place=lexeme.place, found=name, expected=_usage(name))
         if self.known is not None and name not in self.known:
             expected, hint = unknown(name, self.symbols or ())
             hint = _LOGIC.get(name.lower(), hint)
@@ -265,10 +263,10 @@ class _Parser:
             top = self.pending.pop()
             if top.precedence == precedence == primitive.COMPARISON:
                 raise FormulaError(
-                    "comparisons cannot follow each other",
+                    "comparisons cannot be chained",
                     place=lexeme.place,
                     found=lexeme.text,
-                    hint="both together are (a > b) * (b > c)",
+                    hint="write (a > b) * (b > c) for both together",
                 )
             self.apply(top)
         self.pending.append(Pending(lexeme.text, precedence, lexeme.place))
@@ -296,17 +294,17 @@ class _Parser:
         call = self.unwind()
         if call is None or call.name == "(":
             raise FormulaError(
-                "a comma stands outside of a call",
+                "this comma is not inside a call",
                 place=lexeme.place,
                 found=",",
-                hint="numbers have a decimal point: 0.7; arguments stand in min(a, b), max(a, b), if(c, a, b)",
+                hint="write numbers with a decimal point: 0.7; arguments go into min(a, b), max(a, b), if(c, a, b)",
             )
         self.pending.append(call._replace(operands=call.operands + 1))
 
     def close(self, lexeme: Lexeme, empty: bool = False) -> None:
         opened = self.unwind()
         if opened is None:
-            raise FormulaError("a closing bracket has no opening one", place=lexeme.place, found=")")
+            raise FormulaError("a closing bracket has no matching opening bracket", place=lexeme.place, found=")")
         if opened.name == "(":
             return
         name, given = opened.name[:-1], 0 if empty else opened.operands

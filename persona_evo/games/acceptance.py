@@ -87,7 +87,7 @@ def read(path: Path) -> list[Accepted]:
             _refuse("unknown key", places.key(key), key, f"[[{_TABLE}]] tables alone")
     rows = values.get(_TABLE, [])
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        _refuse(f"{_TABLE} is no list of tables", places.key(_TABLE), textfile.shown(rows), f"[[{_TABLE}]]")
+        _refuse(f"{_TABLE} is not a list of tables", places.key(_TABLE), textfile.shown(rows), f"[[{_TABLE}]]")
     return [_Entry(row, places, (_TABLE, i)).accepted() for i, row in enumerate(rows)]
 
 
@@ -150,16 +150,16 @@ class _Entry(NamedTuple):
     def text(self, key: str) -> str:
         value = self.values.get(key)
         if not isinstance(value, str) or not value.strip():
-            what = f"{key} is missing" if key not in self.values else f"{key} is no text, or an empty one"
+            what = f"{key} is missing" if key not in self.values else f"{key} is not text, or an empty one"
             _refuse(
                 what, self.at.value(*self.path, key), None if value is None else textfile.shown(value), f'{key} = "..."'
             )
         if has_control(value):
             _refuse(
-                f"{key} holds a control character",
+                f"{key} contains a control character",
                 self.at.value(*self.path, key),
                 textfile.shown(value),
-                "a text that can be shown",
+                "printable text",
             )
         return value
 

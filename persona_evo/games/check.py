@@ -42,7 +42,7 @@ def check_game(game: Game, levels: Iterable[Level], seed: int = 0, *, games: int
         for number in range(games):
             looked += _Probe(game, level, derive(seed, "check", level.name, number)).play(moves)
     if looked == 0:
-        raise GameError(f"{game.name}: no level to check it on")
+        raise GameError(f"{game.name}: there is no level to check it on")
     return looked
 
 
@@ -82,7 +82,7 @@ def _description(game: Game) -> None:
     """What can be seen without playing."""
     symbols = list(game.symbols)
     if len(set(symbols)) != len(symbols) or not symbols:
-        raise GameError(f"{game.name}: the metrics' symbols are {symbols}, expected at least one, each once")
+        raise GameError(f"{game.name}: the metrics' symbols are {symbols}, expected at least one and no duplicates")
     for metric in game.metrics:
         if not metric.symbol.isidentifier() or not metric.symbol.isascii():
             raise GameError(f"{game.name}: {metric.symbol!r} cannot be written in a formula")
@@ -94,7 +94,7 @@ def _description(game: Game) -> None:
         try:
             parse(getattr(game, name) or "0", game.symbols)
         except FormulaError as e:
-            raise GameError(f"{game.name}: {name} is no formula over its metrics: {e}") from e
+            raise GameError(f"{game.name}: {name} is not a formula over its metrics: {e}") from e
     if sum(m.clock for m in game.metrics) > 1:
         raise GameError(f"{game.name}: more than one metric is the clock")
     if game.players < 1 or game.horizon < 1 or game.version < 1:
@@ -158,7 +158,7 @@ class _Probe:
                 break
             actions = self.legal(rules, state)
             if not actions:
-                raise self.fail("the game is not over, and no action is legal")
+                raise self.fail("the game is not over, but no action is legal")
             action = actions[int(below(luck, len(actions)))]
             before = state.copy()
             state = self.step(rules, state, actions, action)
@@ -172,12 +172,12 @@ class _Probe:
         if not 0 <= n <= self.level.max_actions:
             raise self.fail(f"legal gives {n} actions, the level's max_actions is {self.level.max_actions}")
         if (row[n:] != -999).any():
-            raise self.fail(f"legal says {n} actions and writes more")
+            raise self.fail(f"legal says {n} actions but writes more")
         actions = [int(a) for a in row[:n]]
         if len(set(actions)) != n:
             raise self.fail(f"legal names an action twice: {actions}")
         if actions != self.game.legal(self.level, state):
-            raise self.fail("legal gives something else when asked again")
+            raise self.fail("legal returns something else when it is called again")
         for action in actions:
             name = self.game.action_name(self.level, state, action)
             if self.game.parse_action(self.level, state, name) != action:
@@ -206,7 +206,7 @@ class _Probe:
             if self.picture(rules, state) != kept:
                 raise self.fail(f"a step with {name} in a copy changes the state it was copied from")
             if self.game.deterministic and not (before == self.rng).all():
-                raise self.fail(f"{name} draws random numbers in a game that says it is deterministic")
+                raise self.fail(f"{name} draws random numbers, but the game says that it is deterministic")
             if one == action:
                 chosen, luck = first, before
         self.names.append(self.game.action_name(self.level, state, action))
@@ -239,7 +239,7 @@ class _Probe:
         rules.measure(self.level.tables, state, player, self.out)
         for metric, value in zip(self.game.metrics, self.out, strict=True):
             if not math.isfinite(value):
-                raise self.fail(f"{metric.symbol} is {value} (or was not written)")
+                raise self.fail(f"{metric.symbol} is {value} (or was not set)")
             if not metric.low - 1e-9 <= value <= metric.high + 1e-9:
                 raise self.fail(f"{metric.symbol} is {value:g}, its range is [{metric.low:g}, {metric.high:g}]")
             if metric.clock and value != made:
@@ -259,7 +259,7 @@ class _Probe:
             row = np.full(2 * n, np.nan)
             reach(self.level.tables, state, moves, row)
             if np.isnan(row).any():
-                raise self.fail("reach writes no number, or leaves one out")
+                raise self.fail("reach does not set all numbers")
             self.limits.append(_Limits(made, moves, row[:n], row[n:]))
         if self.picture(rules, state) != kept:
             raise self.fail("reach changes the state")
@@ -313,7 +313,7 @@ def same(a: Any, b: Any) -> bool:
     """Whether two state rows are equal; Python objects by what they hold."""
     if a.dtype != object:
         return bool((a == b).all())
-    from persona_evo.games.python_game import number_of
+    from persona_evo.games.python_game.contents import number_of
 
     return a[0] is b[0] or number_of(a[0]) == number_of(b[0])
 
@@ -376,13 +376,18 @@ def check_recording(game: Game, path: Path) -> int:
     except (ValueError, TypeError, RecursionError, InputError) as e:
         raise GameError(f"{path} cannot be replayed: {e}") from e
     if kept.version != game.version:
-        raise GameError(f"{path} is of version {kept.version}, {game.name} is version {game.version}: record it anew")
+        raise GameError(
+            f"{path} was recorded with version {kept.version}, but {game.name} is version {game.version}: "
+            "record it again"
+        )
     now = record(game, level, actions, kept.seed)
     for i, (was, is_now) in enumerate(zip(kept.metrics, now.metrics, strict=True)):
         changed = [s for s in is_now if was.get(s) != is_now[s]]
         if changed or set(was) != set(is_now) or kept.outcomes[i] != now.outcomes[i]:
             what = ", ".join(f"{s} {was.get(s)} -> {is_now[s]}" for s in changed) or "the outcome or the set of metrics"
-            raise GameError(f"{path}: after move {i} it differs: {what}; a wanted change raises the game's version")
+            raise GameError(
+                f"{path}: after move {i} it differs: {what}; if the change is intended, raise the game's version"
+            )
     return len(actions)
 
 

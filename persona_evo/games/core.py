@@ -166,6 +166,7 @@ class Outside:
     findings() -> what made the game fail since the last call, one text each.
     keep_in(folder) says where what shows a failure is kept, if the description says nothing of that.
     wins: whether it is said which ends of the game count as won.
+    ordering: how searches order rollouts of the game; policy files keep it, so that others can play by the same search.
     """
 
     levels: Callable[[Sequence[str]], list[str]]
@@ -175,6 +176,7 @@ class Outside:
     sets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     personas: tuple[str, ...] = ()
     wins: bool = True
+    ordering: Mapping[str, object] = field(default_factory=dict)
 
 
 class Swift(NamedTuple):
@@ -290,7 +292,7 @@ class Game:
         if variant and variant not in self.variants:
             expected, hint = unknown(variant, self.variants)
             raise SettingsError(
-                f"{self.name} has no such variant of its rules", found=variant, expected=expected, hint=hint
+                f"{self.name} does not have this variant of its rules", found=variant, expected=expected, hint=hint
             )
         rules = self.variants[variant] if variant else self.rules
         return rules(costly=any(m.costly and m.symbol in wanted for m in self.metrics))

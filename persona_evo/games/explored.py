@@ -112,7 +112,7 @@ def _no_return(seen: SeenLevel) -> list[Finding]:
             "no_return",
             "problem",
             seen.level.name,
-            f"Whoever enters {at(doors)} never gets out again and cannot win any more "
+            f"Whoever enters {at(doors)} can never leave again and can no longer win "
             f"({counted(sum(map(len, tiles)), 'tile')}, proven).",
             tuple(doors),
             evidence={"tiles": len(stuck), "states": len(found.states), "proven": True},
@@ -142,7 +142,7 @@ def _given_away(seen: SeenLevel) -> list[Finding]:
             "no_return",
             "notice",
             seen.level.name,
-            f"A move to {at(places)} can give the win away: play goes on, and no way leads to a win any more (proven).",
+            f"A move to {at(places)} can give the win away: play goes on, but no way leads to a win any more (proven).",
             tuple(places),
             evidence={"places": len(places), "states": len(found.states), "proven": True},
         )
@@ -273,7 +273,7 @@ def _useless(seen: SeenLevel) -> list[Finding]:
                 "notice",
                 seen.level.name,
                 f"Nobody needs the '{char}' at {at(spots)}: {metric.name} ({metric.symbol}) are never used, and "
-                "nothing gets harder without it (proven).",
+                "nothing is harder without it (proven).",
                 tuple(spots),
                 evidence={"metric": metric.symbol, "proven": True},
             )

@@ -84,10 +84,10 @@ def asked(names: Sequence[str]) -> int:
         return 0
     if len(names) > 1:
         raise SettingsError(
-            "generated levels do not go with others",
+            "generated levels cannot be mixed with others",
             found=" ".join(names),
             expected=f"{given[0]} alone",
-            hint="level generate writes levels to files, which go with others",
+            hint="level generate writes levels to files, which can be mixed with others",
         )
     text = given[0].removeprefix(GENERATE)
     if not (text.isascii() and text.isdecimal()) or not 1 <= int(text[:9]) <= MOST_LEVELS:
@@ -151,7 +151,7 @@ class LevelSource:
         for name, span in constraints.spans.items():
             if not span.low <= span.high:
                 raise SettingsError(
-                    f"the constraint on {name} excludes everything", found=str(span), expected="the lower number first"
+                    f"the constraint on {name} allows nothing", found=str(span), expected="the lower number first"
                 )
         self._number = list(STREAMS).index(stream)
 
@@ -224,7 +224,7 @@ class _Seen:
             if name not in numbers:
                 expected, hint = unknown(name, numbers)
                 raise SettingsError(
-                    f"levels of {game.title} have no such number", found=name, expected=expected, hint=hint
+                    f"levels of {game.title} do not have this number", found=name, expected=expected, hint=hint
                 )
             if not math.isnan(value := numbers[name]):
                 low, high = self._values.get(name, (value, value))
@@ -249,7 +249,7 @@ class _Seen:
             f"no such level of {game.title} ({', '.join(kinds)}) was found in {counted(self.drawn, 'attempt')}",
             found="; ".join(filter(None, (enumerated(found), counts))),
             expected=enumerated(what) if what else "a sound level",
-            hint="widen the constraints, or choose other kinds" if spans else "choose another seed or other kinds",
+            hint="relax the constraints, or choose other kinds" if spans else "choose another seed or other kinds",
         )
 
 

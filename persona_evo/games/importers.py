@@ -102,7 +102,9 @@ def load(game: Game, path: Path, text: str, name: str, options: Mapping[str, Any
         return game.load(own, name, source, **options)
     except LevelError as e:
         what = f"the importer {key!r} makes a level that {game.title} cannot read"
-        raise LevelError(what, place=Place(source), found=str(e), hint="the line is one of the imported level") from e
+        raise LevelError(
+            what, place=Place(source), found=str(e), hint="the line number refers to the imported level"
+        ) from e
 
 
 def _converted(importer: Importer, name: str, text: str, source: str) -> str:

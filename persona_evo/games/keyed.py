@@ -63,7 +63,7 @@ def read(text: str, source: str, known: Mapping[str, Whole | Word], **given: str
         name, value, place, at = _split(content, number, source, known)
         if name in seen:
             raise LevelError(
-                f"{name} is set twice", place=place, found=f"in line {seen[name]} already", hint="keep one of them"
+                f"{name} is set twice", place=place, found=f"first set in line {seen[name]}", hint="keep one of them"
             )
         seen[name] = number
         setting = known[name]

@@ -59,7 +59,7 @@ def existing(base: Path, name: str) -> Path | None:
         here = alike[0]
     if not here.exists():
         target = os.readlink(here) if here.is_symlink() else "nothing"
-        raise SettingsError("a link that leads nowhere", place=Place(str(here)), found=target, expected="a file")
+        raise SettingsError("this link leads nowhere", place=Place(str(here)), found=target, expected="a file")
     return here
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from persona_evo.games.core import Game, Level
-from persona_evo.jobs import schema
+from persona_evo.jobs import json_text, schema
 
 
 class LevelText(NamedTuple):
@@ -47,7 +47,7 @@ def check_levels(reader: schema.Reader) -> None:
     """Refuse a configuration whose levels are not as this program writes them."""
     levels = reader.items("levels")
     if not levels:
-        raise reader.fail("is empty", "levels", expected="at least one level", hint=schema.RESTORE)
+        raise reader.fail("is empty", "levels", expected="at least one level", hint=json_text.RESTORE)
     for level in levels:
         for key in ("name", "text", "source"):
             level.text_of(key)

@@ -113,7 +113,7 @@ def find(game: Game, names: Sequence[str]) -> list[Path]:
     """
     if game.outside is not None:
         raise SettingsError(
-            "levels of a connected game are no files",
+            "levels of a connected game are not files",
             found=", ".join(map(str, names)),
             hint="the game itself reads its maps",
         )
@@ -211,10 +211,10 @@ class _Finder:
     def _member(self, member: str, of: str) -> Path:
         if member not in self.shipped.levels:
             raise SettingsError(
-                f"the shipped set {of!r} names a level that is not there",
+                f"the shipped set {of!r} names a level that does not exist",
                 found=member,
                 expected="one of " + ", ".join(self.shipped.levels),
-                hint=f"repair {SETS_FILE} of the game, or install it again",
+                hint=f"repair {SETS_FILE} of the game, or reinstall the game",
             )
         return self.shipped.levels[member]
 
@@ -244,7 +244,7 @@ class _Finder:
                 "the folder has no level files",
                 place=Place(str(path)),
                 expected="files that end in " + " or ".join((*self.suffixes, *self._imported)),
-                hint="subfolders are not searched: a pattern with ** does",
+                hint="subfolders are not searched; a pattern with ** includes them",
             )
         return files
 
@@ -283,7 +283,7 @@ class _Finder:
                 "the patterns search too many files",
                 place=Place(name),
                 found=f"more than {MOST_LOOKED_AT:,} files and folders",
-                hint="name a folder nearer to the levels, or use fewer patterns",
+                hint="name a folder closer to the levels, or use fewer patterns",
             )
 
     def _toml(self, path: Path, key: str | None = None) -> list[Path]:
@@ -331,11 +331,11 @@ class _Finder:
 
         if name.startswith(GENERATE):
             return SettingsError(
-                "levels are generated within evolve alone",
+                "only evolve generates levels",
                 place=place,
                 found=name,
-                expected="levels that are there",
-                hint="persona-evo level generate --count N --seed S --out FOLDER writes them: name FOLDER then",
+                expected="existing levels",
+                hint="persona-evo level generate --count N --seed S --out FOLDER writes them; then name FOLDER",
             )
         looks_like_path = any(sep in name for sep in "/\\") or name.lower().endswith((*self.suffixes, ".toml"))
         files = [path.name for path in level_files(folder, self.suffixes)] if folder.is_dir() else []

@@ -108,7 +108,7 @@ def known(game: str | Game) -> Game:
         return get(game)
     if not isinstance(game, Game):
         raise SettingsError(
-            "this is neither a game nor a name of one",
+            "this is neither a game nor the name of one",
             found=repr(game)[:200],
             expected="a Game, a name, or FILE.py:GAME",
         )
@@ -202,7 +202,7 @@ def again(recorded: str, now: str | None, folder: str) -> str:
         get(recorded)
     except SettingsError as e:
         raise SettingsError(
-            "the game is not where it was when this began",
+            "the game is no longer where it was when this began",
             place=Place(folder),
             found=f"{recorded}: {e.what}",
             hint="say where it is now: --game FILE.py:GAME (or FILE.toml) beside --resume",
@@ -222,7 +222,7 @@ def in_module(module: str, file: str, name: str) -> Game:
     else:
         try:
             if module == "__main__":
-                raise ImportError("the main program is read by its file")
+                raise ImportError("the main program has no file to load it from")
             found = importlib.import_module(module)
         except ImportError as e:
             if not file:
@@ -268,7 +268,7 @@ def _at(name: str, target: str) -> Game:
     module, _, attribute = target.rpartition(":")
     file = module if module.endswith(".py") else ""
     if not file and not all(part.isidentifier() for part in module.split(".")):
-        raise _not_loaded(name, target, ValueError(f"{module!r} is no name of a module"))
+        raise _not_loaded(name, target, ValueError(f"{module!r} is not the name of a module"))
     try:
         found = _from_file(file) if file else importlib.import_module(module)
     except PersonaEvoError:
@@ -278,11 +278,11 @@ def _at(name: str, target: str) -> Game:
     except (Exception, SystemExit) as e:
         raise GameError(
             f"{raised(e, file)}: game {name!r} cannot be loaded: its module raises {type(e).__name__}: {e}"
-            "\n  hint: importing the module must do no more than define the game"
+            "\n  hint: importing the module must only define the game"
         ) from e
     game = getattr(found, attribute, None) if attribute.isidentifier() else None
     if game is None:
-        raise _not_loaded(name, target, AttributeError(f"there is no {attribute!r} in it"))
+        raise _not_loaded(name, target, AttributeError(f"it does not define {attribute!r}"))
     if not isinstance(game, Game):
         hint = ""
         if isinstance(game, type):
@@ -299,7 +299,7 @@ def _not_loaded(name: str, target: str, error: Exception) -> SettingsError:
         f"game {name!r} cannot be loaded: {error}",
         found=target,
         expected='"module:object" of an importable module, or "path/to/file.py:OBJECT"',
-        hint="is the path right, or the game's package installed in this environment?",
+        hint="check the path, and whether the game's package is installed in this environment",
     )
 
 
@@ -307,13 +307,13 @@ def _from_file(file: str) -> ModuleType:
     """The module in a file, under a name of its own that is the same in every process."""
     path = Path(file).resolve()
     if not path.is_file():
-        raise ImportError(f"{path} is no file")
+        raise ImportError(f"{path} is not a file")
     name = f"{_OF_FILE}{hashlib.sha256(str(path).encode()).hexdigest()[:12]}_{path.stem}"
     if name in sys.modules:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise ImportError(f"{path} is no Python file")
+        raise ImportError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from persona_evo.errors import InputError, Place
-from persona_evo.jobs.regular import opened
+from persona_evo.jobs.files import opened
 
 _DIGITS = 4000
 MOST_PARTS = 50
@@ -57,7 +57,7 @@ def toml(text: str, source: str, error: type[InputError], hint: str) -> dict[str
                 "a key has too many parts",
                 place=Place(source, number, key.start() + 1),
                 found=f"{key[0][:40]}...",
-                expected=f"at most {MOST_PARTS} names with dots between them",
+                expected=f"at most {MOST_PARTS} names separated by dots",
                 hint=hint,
             )
     try:
@@ -76,7 +76,7 @@ def toml(text: str, source: str, error: type[InputError], hint: str) -> dict[str
     except RecursionError as e:
         line = max(range(len(lines)), key=lambda i: lines[i].count("[") + lines[i].count("{")) + 1
         raise error(
-            "not TOML that can be read: it is nested too deep",
+            "this TOML is nested too deeply",
             place=Place(source, line),
             found="hundreds of brackets within each other",
             hint=hint,
@@ -101,7 +101,7 @@ def _decode(data: bytes, source: str, error: type[InputError]) -> str:
             place=Place(source, 1, 1),
             found="UTF-16 byte order mark",
             expected="UTF-8",
-            hint="save it again with the encoding UTF-8",
+            hint="save it again in UTF-8",
         )
     if b"\0" in data:
         raise error("the file is binary", place=Place(source), found="a zero byte", expected="a text file (UTF-8)")
@@ -117,5 +117,5 @@ def _decode(data: bytes, source: str, error: type[InputError]) -> str:
             place=Place(source, data.count(b"\n", 0, start) + 1, column),
             found=f"byte 0x{data[start]:02X}",
             expected="UTF-8",
-            hint="save it again with the encoding UTF-8",
+            hint="save it again in UTF-8",
         ) from e

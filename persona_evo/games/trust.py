@@ -21,7 +21,7 @@ from typing import Any
 from persona_evo.errors import SettingsError
 from persona_evo.games import registry
 from persona_evo.jobs import schema
-from persona_evo.jobs.regular import opened
+from persona_evo.jobs.files import opened
 
 CODE = "code"
 """Key of a configuration: the digest of the file that the game is in; absent for a listed game."""

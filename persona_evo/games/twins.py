@@ -140,7 +140,7 @@ def _watched(game: Game, level: Level, rules: Rules, seed: int, moves: int) -> i
     except (IndexError, ArithmeticError, RecursionError) as e:
         found = "it calls itself without end" if isinstance(e, RecursionError) else e
         raise GameError(
-            f"{game.name}: its rule {at} cannot be trusted\n  level: {level.name}\n"
+            f"{game.name}: its rule {at} uses an index or a number that is out of range\n  level: {level.name}\n"
             f"  after: {' '.join(names) or 'no move'}\n  found: {found}\n  expected: each index from 0 to below "
             "the length of its row, numbers from 0 to 65,535 in a state"
         ) from e

@@ -9,7 +9,9 @@
 | `workers` | processes and threads of this machine, Dask, Ray |
 | `cache` | what a worker keeps from job to job |
 | `progress` | how far a job is, and the seconds to go |
-| `schema`, `checksum`, `lock` | JSON files with places in their errors, their checksums, one process for one folder |
+| `files` | atomic writes, appends that survive a crash, reads of regular files alone |
+| `json_text`, `schema`, `checksum` | JSON and its places, values checked with their places, checksums |
+| `lock` | one process for one folder |
 
 What every kind of job promises; `tests/jobs/test_contract.py` runs the same tests for each kind:
 

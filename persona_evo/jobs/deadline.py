@@ -51,7 +51,7 @@ def until(text: str, now: datetime | None = None) -> float:
         end = end.astimezone().replace(tzinfo=None)
     seconds = (end - now).total_seconds()
     if seconds <= 0:
-        raise SettingsError("the time to end is in the past", found=repr(text), expected="a time to come")
+        raise SettingsError("the time to end is in the past", found=repr(text), expected="a time in the future")
     return seconds
 
 

@@ -65,7 +65,7 @@ class JobKind:
                 place=Place(str(folder)),
                 found=found,
                 expected=f"a folder with {self.config}",
-                hint="name the folder that --out named",
+                hint="name the folder that was given with --out",
             )
         data, text = schema.read(path, RunError)
         data = schema.migrate(data, text, str(path), RunError, self.version, {})
@@ -127,7 +127,7 @@ def claim(kind: JobKind, folder: Path, values: Values) -> None:
             raise RunError(
                 f"the folder has {lines.name} but no {config.name}",
                 place=Place(str(folder)),
-                found=f"{lines.name}, which does not say what it is of",
+                found=f"{lines.name}, which does not say what was played",
                 expected=f"{config.name} beside it, or no {lines.name}",
                 hint=f"restore {config.name} from a copy, or name another folder",
             )

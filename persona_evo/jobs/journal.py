@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from persona_evo.errors import Place, RunError
-from persona_evo.jobs import checksum, schema
-from persona_evo.jobs.regular import opened
+from persona_evo.jobs import checksum, files, json_text
+from persona_evo.jobs.files import opened
 
 R = TypeVar("R")
 
@@ -104,10 +104,10 @@ class Journal(Generic[R]):
                 )
             if key in places:
                 raise RunError(
-                    f"a {self.form.name} is there twice",
+                    f"a {self.form.name} appears twice",
                     place=place,
                     found=self.form.label(key),
-                    expected=f"each once; it is in line {places[key].line}, too",
+                    expected=f"each only once; it is already in line {places[key].line}, too",
                     hint=self.form.hint,
                 )
             places[key] = place
@@ -143,7 +143,7 @@ def append(path: Path, lines: Iterable[str]) -> int:
     Returns:
         The size of the file in bytes.
     """
-    return schema.append_lines(path, map(checksum.sealed, lines))
+    return files.append_lines(path, map(checksum.sealed, lines))
 
 
 def rows(path: Path, name: str, hint: str = REPEAT, end: int | None = None) -> Iterator[tuple[Row, Place]]:
@@ -207,7 +207,7 @@ def _unreadable(text: str, place: Place, name: str, hint: str, why: str) -> RunE
     """The error for a line that is not JSON, with the column where that is known."""
     found = RunError(f"not valid JSON: {why}", place=place)
     try:
-        schema.parse_line(text, place, RunError)
+        json_text.parse_line(text, place, RunError)
     except RunError as told:
         found = told
     problem = found.what.removeprefix("not valid JSON: ")
@@ -221,7 +221,7 @@ def _unreadable(text: str, place: Place, name: str, hint: str, why: str) -> RunE
 
 
 def _refuse_constant(text: str) -> float:
-    raise ValueError(f"{text} is no JSON number")
+    raise ValueError(f"{text} is not a JSON number")
 
 
 def cut_torn_line(path: Path) -> None:

@@ -49,7 +49,7 @@ class Lock:
                 "the folder cannot be locked",
                 place=Place(str(self.path)),
                 found=e.strerror,
-                hint="see that the folder may be written, or name another folder with --out",
+                hint="make the folder writable, or name another one with --out",
             ) from e
         holder = _holder(self.path)
         if not _try_often(handle):
@@ -58,7 +58,7 @@ class Lock:
                 "the folder is in use by another process",
                 place=Place(str(self.path)),
                 found=_said(holder),
-                hint="wait until that ends, or stop it; the work can be resumed then",
+                hint="wait until it ends, or stop it; the work can then be resumed",
             )
         host = socket.gethostname()
         if holder.get("host") not in (None, host):
@@ -68,7 +68,7 @@ class Lock:
                 "the folder was left locked on another machine",
                 place=Place(str(self.path)),
                 found=_said(holder),
-                hint="delete this file if nothing is at work there any more",
+                hint="delete this file if nothing is running there any more",
             )
         self._handle = handle
         os.ftruncate(handle, 0)

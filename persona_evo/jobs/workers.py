@@ -321,13 +321,15 @@ def _check_address(backend: str, address: str | None) -> None:
             raise _missing(backend, package)
     elif address is not None:
         raise SettingsError(
-            "an address goes with a cluster",
+            "an address is only for a cluster",
             found=f"address {address}, backend {backend}",
             expected="--backend dask or --backend ray beside --address",
         )
     named = backend == "ray" and address in ("auto", "local")
     if address is not None and not named and not _ADDRESS.fullmatch(address):
-        raise SettingsError("not the address of a scheduler", found=address, expected="HOST:PORT, as in 10.0.0.5:8786")
+        raise SettingsError(
+            "this is not the address of a scheduler", found=address, expected="HOST:PORT, as in 10.0.0.5:8786"
+        )
 
 
 def _no_cluster(backend: str, address: str | None, error: BaseException) -> SettingsError:
@@ -335,7 +337,7 @@ def _no_cluster(backend: str, address: str | None, error: BaseException) -> Sett
         f"no {backend} cluster answers",
         found=f"{address or 'one started here'}: {error or type(error).__name__}",
         expected="the address of a running scheduler",
-        hint="is it running, and can this machine reach it?",
+        hint="check that it is running and that this machine can reach it",
     )
 
 

@@ -26,15 +26,16 @@ from persona_evo.games.core import Game, Level
 from persona_evo.games.level_text import LevelText
 from persona_evo.jobs import runner
 from persona_evo.jobs.dispatch import Dispatch
+from persona_evo.jobs.files import opened
 from persona_evo.jobs.folder import JobFolder
 from persona_evo.jobs.journal import Journal
 from persona_evo.jobs.progress import Forecast, Progress, Tell
-from persona_evo.jobs.regular import opened
 from persona_evo.jobs.workers import Workers
 from persona_evo.matches import cost
 from persona_evo.matches.records import AGAIN, CHANGED, KIND, PROGRAMS, GameRecord, even, games, log
 from persona_evo.matches.replays import MARGIN, RESULTS, positions
 from persona_evo.seeds import derive
+from persona_evo.words import counted
 
 
 @dataclass(frozen=True)
@@ -243,7 +244,7 @@ def _replay(
     for number, (record, job) in enumerate(zip(records, todo, strict=False), 1):
         if record.start != job.start:
             raise RunError(
-                "a game began somewhere else than the match's seed says",
+                "a game did not begin where the match's seed says",
                 place=kept.place(number),
                 found=f"start {record.start}",
                 expected=f"start {job.start}",
@@ -287,13 +288,15 @@ def digest(program: str) -> str:
             place=Place(program),
             found=e.strerror or str(e),
             expected="a Python file",
-            hint="see that it stays where it is",
+            hint="leave it where it is",
         ) from e
 
 
 def _check(match: Match, game: Game) -> None:
     if game.players != 2:
-        raise SettingsError("a match needs a two-player game", found=f"{game.name}, for {game.players}")
+        raise SettingsError(
+            "a match needs a two-player game", found=f"{game.name}, for {counted(game.players, 'player')}"
+        )
     if len(match.agents) < 2:
         raise SettingsError("a match needs at least two agents", found=str(len(match.agents)))
     if not match.levels:

@@ -43,7 +43,7 @@ def agents(game: Game, typed: Sequence[str]) -> list[Agent]:
     twice = next((n for n in names if names.count(n) > 1), None)
     if twice is not None:
         raise SettingsError(
-            "two agents have the same name", found=twice, hint=f"name one of them otherwise: other={twice}"
+            "two agents have the same name", found=twice, hint=f"give one of them another name: other={twice}"
         )
     return found
 
@@ -95,7 +95,7 @@ def _known(game: Game, file: str, name: str, in_file: bool) -> Agent:
     expected, hint = unknown(name, {*known, *own})
     if name.endswith(".toml") and Path(name).is_file():
         raise SettingsError(
-            "a file of agents is named with one of them",
+            "a file of agents needs the name of one of them",
             found=name,
             expected=f"{name}#NAME",
             hint="NAME is one of its tables",
@@ -188,7 +188,7 @@ def _changed(agent: Agent, changes: str, word: str, game: Game) -> Agent:
         key, mark, text = (p.strip() for p in part.partition("="))
         value = _value(text)
         if not mark or not (text or key == "variant"):
-            raise SettingsError("a change of an agent cannot be read", found=part, expected="NAME=VALUE", hint=word)
+            raise SettingsError("a change to an agent cannot be read", found=part, expected="NAME=VALUE", hint=word)
         if key in constants:
             if isinstance(value, str):
                 raise SettingsError(f"constant {key} of {agent.name} is a number", found=text, expected="a number")
@@ -199,7 +199,9 @@ def _changed(agent: Agent, changes: str, word: str, game: Game) -> Agent:
             search[key] = value
         else:
             expected, hint = unknown(key, {*constants, *SEARCH, *OWN})
-            raise SettingsError(f"agent {agent.name} has nothing of this name", found=key, expected=expected, hint=hint)
+            raise SettingsError(
+                f"agent {agent.name} has no field of this name", found=key, expected=expected, hint=hint
+            )
     for key in ("seconds", "iterations"):
         value = own.get(key, 1)
         if isinstance(value, str) or (key == "iterations" and value != int(value)):

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from persona_evo.errors import Place, RunError, SettingsError, printable
-from persona_evo.jobs import schema
+from persona_evo.jobs import files, schema
 from persona_evo.jobs.folder import JobKind
 from persona_evo.jobs.journal import Journal, LineFormat
 from persona_evo.search.configuration import comparable
@@ -92,7 +92,7 @@ def from_row(data: dict[str, Any], place: Place) -> GameRecord:
     if missing or unknown:
         found = "; ".join(filter(None, (missing and f"no {missing}", unknown and f"unknown {unknown}")))
         raise RunError(
-            "a game of the match lacks something, or has too much",
+            "a game of the match lacks a field, or has unknown ones",
             place=place,
             found=found[:200],
             expected="the fields " + ", ".join(names),
@@ -101,7 +101,7 @@ def from_row(data: dict[str, Any], place: Place) -> GameRecord:
     for name, (fits, expected) in _FIELDS.items():
         if not fits(data[name]):
             raise RunError(
-                f"{name} of a game of the match is wrong",
+                f"{name} of a game of the match is not valid",
                 place=place,
                 found=json.dumps(data[name])[:80],
                 expected=expected,
@@ -181,9 +181,9 @@ def log(folder: Path, number: int, record: GameRecord, said: Mapping[str, str]) 
             continue
         path.parent.mkdir(exist_ok=True)
         other = record.second if name == record.first else record.first
-        schema.append_lines(path, [f"--- game {number}, {record.level}, against {other}", printable(text).rstrip()])
+        files.append_lines(path, [f"--- game {number}, {record.level}, against {other}", printable(text).rstrip()])
         if path.stat().st_size > MOST_LOG:
-            schema.append_lines(path, ["--- the log is full: nothing is added from here on"])
+            files.append_lines(path, ["--- the log is full: nothing is added from here on"])
 
 
 def log_of(folder: Path, name: str) -> Path:
@@ -209,8 +209,8 @@ def even(games: int, swap: bool) -> None:
     """
     if swap and games % 2:
         raise SettingsError(
-            "with both sides of each board the number of games is even",
+            "the number of games must be even if each board is played from both sides",
             found=str(games),
             expected=str(games + 1),
-            hint="--games with an even number, or no --swap",
+            hint="use an even number with --games, or leave --swap out",
         )

@@ -12,7 +12,7 @@ from persona_evo.errors import InputError, PersonaEvoError, Place, RunError
 from persona_evo.games import registry, trust
 from persona_evo.games.core import Game, Level
 from persona_evo.games.level_text import LevelText
-from persona_evo.jobs import schema
+from persona_evo.jobs import json_text, schema
 from persona_evo.matches.records import GAMES, KIND, GameRecord, games
 
 T = TypeVar("T")
@@ -46,7 +46,7 @@ class Kept:
                 place=self.place(number),
                 found=name,
                 expected="one of " + ", ".join(t.name for t in self.levels),
-                hint=schema.RESTORE,
+                hint=json_text.RESTORE,
             )
         return text.load(game)
 
@@ -55,7 +55,7 @@ def reopen(folder: Path) -> Kept:
     """What a folder holds, without a lock.
 
     Raises:
-        RunError: it is no match's folder, a file is damaged, or the game's rules are others now.
+        RunError: it is no match's folder, a file is damaged, or the rules of the game have changed since this match.
     """
     r = KIND.reader(folder)
     name = r.text_of("game")
@@ -63,11 +63,11 @@ def reopen(folder: Path) -> Kept:
     game = _made(r, ("game",), lambda: registry.get(name))
     if r.whole("game_version") != game.version:
         raise r.fail(
-            "the game's rules are others now",
+            "the rules of the game have changed since this match",
             "game_version",
             found=r.whole("game_version"),
             expected=f"{game.version}, the version of {game.name} here",
-            hint="its games replay with the version of the game that they were played with",
+            hint="use the version of the game that the match was played with",
         )
     _settings(r)
     agents = [_agent(r, i, game) for i in range(len(r.items("agents")))]
@@ -79,7 +79,9 @@ def _settings(r: schema.Reader) -> None:
     """See that the other values are of their kinds."""
     for key, least in (("games", 1), ("seed", 0), ("megabytes", 0)):
         if r.whole(key) < least:
-            raise r.fail("is out of range", key, found=r.data[key], expected=f"at least {least}", hint=schema.RESTORE)
+            raise r.fail(
+                "is out of range", key, found=r.data[key], expected=f"at least {least}", hint=json_text.RESTORE
+            )
     r.get("swap", bool, "true or false")
     r.get("limit", (int, float, type(None)), "seconds, or null")
     r.number("program_seconds")
@@ -91,7 +93,7 @@ def _agent(r: schema.Reader, i: int, game: Game) -> Agent:
     program = values.pop("program", "")
     if not isinstance(program, str):
         raise r.fail(
-            "has the wrong type", "agents", i, "program", found=program, expected="a text", hint=schema.RESTORE
+            "has the wrong type", "agents", i, "program", found=program, expected="a text", hint=json_text.RESTORE
         )
     return replace(_made(r, ("agents", i), lambda: agent_from(values, game)), program=program)
 
@@ -113,6 +115,6 @@ def _made(r: schema.Reader, path: tuple[str | int, ...], make: Callable[[], T]) 
     try:
         return make()
     except InputError as e:
-        raise r.fail(e.what, *path, said=e.found, expected=e.expected or "", hint=e.hint or schema.RESTORE) from e
+        raise r.fail(e.what, *path, said=e.found, expected=e.expected or "", hint=e.hint or json_text.RESTORE) from e
     except (PersonaEvoError, TypeError, ValueError, KeyError, AttributeError) as e:
-        raise r.fail("is damaged", *path, said=f"{type(e).__name__}: {e}"[:200], hint=schema.RESTORE) from e
+        raise r.fail("is damaged", *path, said=f"{type(e).__name__}: {e}"[:200], hint=json_text.RESTORE) from e

@@ -170,7 +170,7 @@ def resolve(names: Sequence[str], game: Game | str | None = None) -> list[Person
                     f"two personas have the name {persona.name!r}",
                     place=Place(persona.source or persona.name),
                     found=" and ".join(p.source or p.name for p in (other, persona)),
-                    expected="a name of its own for each, in capitals or not",
+                    expected="different names; capital and small letters count as equal",
                     hint=f"change `name` in {persona.source}, or leave one of them out",
                 )
     return list(found.values())
@@ -244,7 +244,9 @@ def _build(table: TomlTable, game: Game | str | None) -> Persona:
     if "always" in table.values:
         if not stages:
             raise PersonaError(
-                "`always` goes with stages", place=table.place("always"), hint="add the term to the utility itself"
+                "`always` is only for personas with stages",
+                place=table.place("always"),
+                hint="add the term to the utility itself",
             )
         always = table.formula("always", symbols)
     utility = combine(stages, always) if stages else table.formula("utility", symbols)
@@ -252,7 +254,7 @@ def _build(table: TomlTable, game: Game | str | None) -> Persona:
     if priority not in symbols:
         expected, hint = unknown(priority, symbols)
         raise PersonaError(
-            "the priority is no metric of the game",
+            "the priority is not a metric of the game",
             place=table.place("priority"),
             found=priority,
             expected=expected,

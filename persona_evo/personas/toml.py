@@ -58,10 +58,10 @@ class TomlTable:
             )
         if has_control(value.replace("\t", " ").replace("\r\n", "\n")):
             raise PersonaError(
-                f"{key} holds a control character",
+                f"{key} contains a control character",
                 place=self.place(key),
                 found=textfile.shown(value),
-                expected="a text that can be shown",
+                expected="printable text",
             )
         return value
 
@@ -70,7 +70,10 @@ class TomlTable:
         value = self.values.get(key, [])
         if not isinstance(value, list) or not all(isinstance(v, dict) for v in value):
             raise PersonaError(
-                f"{key} is no list of tables", place=self.place(key), found=textfile.shown(value), expected=f"[[{key}]]"
+                f"{key} is not a list of tables",
+                place=self.place(key),
+                found=textfile.shown(value),
+                expected=f"[[{key}]]",
             )
         return [TomlTable(v, self.places, (*self.path, key, i)) for i, v in enumerate(value)]
 

@@ -211,7 +211,9 @@ def specified(
     """What decides each playthrough of a batch, all of it checked (arguments as for `playtest`)."""
     _check(levels, players, trials)
     if not 0 <= continuation <= 1:
-        raise SettingsError("the share for playing on is out of range", found=f"{continuation:g}", expected="0 to 1")
+        raise SettingsError(
+            "the share of the budget for playing on is out of range", found=f"{continuation:g}", expected="0 to 1"
+        )
     _check_agents(players, game, league)
     check_skills(players, game, league)
     if league is not None:
@@ -359,7 +361,9 @@ def _check(levels: Sequence[Level], players: Sequence[Player], trials: int) -> N
             raise SettingsError(f"two {what}s have the same name", found=twice, expected="different names")
     for player in players:
         if player.baseline and player.baseline not in [p.label for p in players]:
-            raise SettingsError("a baseline does not play", found=player.baseline, expected="the label of a player")
+            raise SettingsError(
+                "this baseline is not one of the players", found=player.baseline, expected="the label of a player"
+            )
 
 
 def _check_agents(players: Sequence[Player], game: Game, league: League | None) -> None:
@@ -368,7 +372,7 @@ def _check_agents(players: Sequence[Player], game: Game, league: League | None) 
             continue
         if league is None:
             raise SettingsError(
-                "an agent plays move by move, the others here do not",
+                "an agent plays move by move, but the other players do not",
                 found=player.agent.name,
                 hint="name the agent that plays with the other players' tree policies: --agent NAME",
             )
@@ -376,7 +380,7 @@ def _check_agents(players: Sequence[Player], game: Game, league: League | None) 
             raise SettingsError(
                 "a program cannot be in a playtest",
                 found=player.agent.name,
-                expected="an agent of this program",
+                expected="a built-in kind of agent",
                 hint="persona-evo match plays against programs",
             )
         check(player.agent, game)

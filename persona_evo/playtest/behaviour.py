@@ -159,7 +159,7 @@ def exposed_start(e: Evidence) -> list[Finding]:
             () if start is None else (start,),
             (),
             {"playthroughs": len(long), "hurt": len(hurt), "damage": cost},
-            "Look at what reaches the start at once.",
+            "Look at what can reach the start immediately.",
             e.trace(hurt[0]),
         )
     ]

@@ -15,7 +15,7 @@ from persona_evo.formula import parse
 from persona_evo.games import registry
 from persona_evo.games.core import RUNNING, WON, Game, Level
 from persona_evo.games.level_text import LevelText
-from persona_evo.jobs import checksum, schema
+from persona_evo.jobs import checksum, files, json_text, schema
 from persona_evo.jobs.dispatch import Dispatch
 from persona_evo.jobs.workers import Workers
 from persona_evo.personas import Persona
@@ -221,10 +221,10 @@ def _read(folder: Path) -> dict[tuple[str, str], Bound]:
     Earlier versions wrote a list without a checksum.
     """
     try:
-        text = schema.read_text(folder / FILE, RunError)
+        text = files.read_text(folder / FILE, RunError)
         rows = json.loads(text)
         if isinstance(rows, dict):
-            checksum.verify(text, Place(str(folder / FILE)), RunError, schema.RESTORE)
+            checksum.verify(text, Place(str(folder / FILE)), RunError, json_text.RESTORE)
             rows = rows["bounds"]
         return {
             (r["level"], r["persona"]): Bound(

@@ -96,7 +96,7 @@ def _cells(line: str, mark: str) -> list[tuple[str, int]]:
 def _column(names: Sequence[str], wanted: str, source: str, line: int) -> int:
     if wanted not in names:
         raise SettingsError(
-            f"there is no column {wanted!r}",
+            f"the column {wanted!r} is missing",
             place=Place(source, line + 1, 1),
             found=", ".join(names)[:120],
             expected="level and pass_rate in the first line",
@@ -108,7 +108,7 @@ def _rate(text: str, column: int, source: str, line: int) -> float:
     place, expected = Place(source, line, column), "a share from 0 to 1, or a percentage such as 75%"
     number = _NUMBER.fullmatch(text)
     if number is None:
-        raise SettingsError("this is no pass rate", place=place, found=text or "nothing", expected=expected)
+        raise SettingsError("this is not a pass rate", place=place, found=text or "nothing", expected=expected)
     value = float(number[1]) / (100 if number[2] else 1)
     if value > 1:
         hint = f"write {text}%" if not number[2] and value <= 100 else None

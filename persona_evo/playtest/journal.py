@@ -21,7 +21,7 @@ from persona_evo.agents.skill import SKILLS
 from persona_evo.errors import RunError
 from persona_evo.evolve.reopening import budget_at, formula_at
 from persona_evo.games.level_text import check_levels
-from persona_evo.jobs import schema
+from persona_evo.jobs import json_text
 from persona_evo.jobs.folder import JobKind
 from persona_evo.jobs.journal import Journal, LineFormat
 from persona_evo.limits import MOST_TRIALS
@@ -87,7 +87,7 @@ def reopen(folder: Path) -> Reopened:
     r.made("search", SearchSettings.from_dict)
     players = r.items("players")
     if not players:
-        raise r.fail("is empty", "players", expected="at least one player", hint=schema.RESTORE)
+        raise r.fail("is empty", "players", expected="at least one player", hint=json_text.RESTORE)
     for player in players:
         for key in ("label", "persona", "policy"):
             player.text_of(key)
@@ -99,7 +99,9 @@ def reopen(folder: Path) -> Reopened:
         if player.data.get("formula", "") is not None:
             formula_at(player, "formula")
         if player.text_of("skill", "") not in ("", *SKILLS):
-            raise player.fail("is no level of skill", "skill", found=player.data["skill"], expected=", ".join(SKILLS))
+            raise player.fail(
+                "is not a level of skill", "skill", found=player.data["skill"], expected=", ".join(SKILLS)
+            )
         if not 0 <= player.number("c") < math.inf:
             raise player.fail("is out of range", "c", found=player.data["c"], expected="a number of at least 0")
     if not 1 <= r.whole("trials") <= MOST_TRIALS:
@@ -143,5 +145,5 @@ def check_routes(journal: Journal[Playthrough], records: Sequence[Playthrough]) 
                 place=journal.place(number),
                 found=f"best_utility {record.best_utility:.6g} of search {record.search}",
                 expected="an earlier trial with a proof" if proven is None else f"{proven:.6g}, as proven there",
-                hint=schema.RESTORE,
+                hint=json_text.RESTORE,
             )

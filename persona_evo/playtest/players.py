@@ -73,10 +73,10 @@ def check_lists(policies: Iterable[TreePolicy], rules: SearchSettings, agent: st
         if policy.kind == "lists" and (agent or not rules.lists):
             how = f"agent {agent}, move by move" if agent else f"the search {rules.preset_name}, which has none"
             raise SettingsError(
-                "a policy of open lists plays only where a planner searches with them",
+                "a policy of open lists needs a planner that searches with them",
                 found=f"{policy.name}, played by {how}",
                 expected="the search anytime in a single-player game without chance, or another policy",
-                hint="a formula in the policy's file, its own score, plays everywhere",
+                hint="a policy with a formula of its own can be used everywhere",
             )
 
 
@@ -145,7 +145,7 @@ def check_skills(players: Sequence[Player], game: Game, league: League | None = 
     agents += [] if league is None else [league.agent.name]
     if agents:
         raise SettingsError(
-            "an agent plays in its own way and has no level of skill",
+            "an agent has its own way of playing, so it cannot have a level of skill",
             found=agents[0],
             expected="personas with tree policies",
             hint="leave --skill or the agent out",

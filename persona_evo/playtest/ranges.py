@@ -93,7 +93,7 @@ def check(requirement: Requirement, known: Known | None = None) -> str:
     always, never = _decided(requirement, span)
     if never:
         raise SettingsError(
-            f"a requirement that can never hold: {_bound(requirement, span)}",
+            f"this requirement can never hold: {_bound(requirement, span)}",
             place=Place(requirement.source, 1, requirement.number_at),
             found=f"{requirement.operator} {_written(requirement.number, span)}",
             hint=_hint(requirement, span),

@@ -17,7 +17,7 @@ from typing import Any
 
 from persona_evo.errors import GameError
 from persona_evo.games.core import Event
-from persona_evo.jobs import checksum, schema
+from persona_evo.jobs import checksum, files
 from persona_evo.search.settings import PROVEN
 
 SCHEMA = 1
@@ -268,7 +268,7 @@ def ended(stopped: str, proven: bool) -> str:
 def write(path: Path | str, records: Iterable[Playthrough]) -> int:
     """Replace a file of JSON lines at once; the number of lines. Line ends are the same on every system."""
     chosen = list(records)
-    schema.write_atomically(Path(path), (checksum.sealed(record.to_json()) + "\n" for record in chosen))
+    files.write_atomically(Path(path), (checksum.sealed(record.to_json()) + "\n" for record in chosen))
     return len(chosen)
 
 

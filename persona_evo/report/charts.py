@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from persona_evo.intervals import Interval
-from persona_evo.jobs import schema
+from persona_evo.jobs import files
 from persona_evo.report.templating import environment
 
 SERIES = 8
@@ -266,7 +266,7 @@ def standalone(chart: Chart) -> str:
 
 def save(chart: Chart, path: Path) -> Chart:
     """Keep a chart as an SVG file, too; the chart."""
-    schema.write_atomically(path, standalone(chart))
+    files.write_atomically(path, standalone(chart))
     return chart
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from persona_evo.games.findings import Finding, where
 from persona_evo.intervals import Interval
-from persona_evo.jobs import schema
+from persona_evo.jobs import files
 from persona_evo.playtest.compare import ComparisonRow
 from persona_evo.playtest.correlations import CorrelationRow
 from persona_evo.playtest.metrics import Summary
@@ -53,7 +53,7 @@ def write_csv(path: Path | str, rows: Iterable[Mapping[str, object]], headers: S
     writer = csv.DictWriter(text, names, restval="", extrasaction="ignore")
     writer.writerow({name: _cell(name) for name in names})
     writer.writerows(body)
-    schema.write_atomically(Path(path), text.getvalue())
+    files.write_atomically(Path(path), text.getvalue())
     return len(body)
 
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from persona_evo.errors import RunError, SettingsError
 from persona_evo.games.core import Game, Level
 from persona_evo.games.findings import Spot
-from persona_evo.jobs import schema
+from persona_evo.jobs import files
 from persona_evo.jobs.folder import made
 from persona_evo.playtest.records import Playthrough
 from persona_evo.report import maps, tile_counts
@@ -146,14 +146,14 @@ def save(
         raise SettingsError("there is no such format for figures", found=form, expected=", ".join(FORMATS))
     drawings, folder = list(drawings), Path(folder)
     if not drawings:
-        raise RunError("there is nothing to draw", hint="figures show results: wait for the first ones")
+        raise RunError("there is nothing to draw", hint="figures show results: wait until there are some")
     made(folder, option="--figures")
     names, written = Names(folder), []
     for drawing in drawings:
         path = names.file(*drawing.name, suffix=f".{form}")
         if progress is not None:
             progress(path.name)
-        schema.write_atomically(path, rendered(drawing.content, form))
+        files.write_atomically(path, rendered(drawing.content, form))
         written.append(path)
     return written
 

@@ -28,7 +28,7 @@ from persona_evo.agents.skill import errs
 from persona_evo.games.acceptance import no_longer
 from persona_evo.games.core import Game, Level, closing_outside
 from persona_evo.games.findings import to_json
-from persona_evo.jobs import schema
+from persona_evo.jobs import files
 from persona_evo.jobs.workers import Workers
 from persona_evo.playtest import routes
 from persona_evo.playtest.analysis import Analysis
@@ -214,7 +214,7 @@ def write_tables(folder: Path | str, analysis: Analysis) -> list[Path]:
     """The findings and the CSV files alone; tables without rows are left out."""
     folder = Path(folder)
     found = to_json(analysis.findings, analysis.accepted)
-    schema.write_atomically(folder / "findings.json", json.dumps(found, ensure_ascii=False, indent=1) + "\n")
+    files.write_atomically(folder / "findings.json", json.dumps(found, ensure_ascii=False, indent=1) + "\n")
     content = {
         "playthroughs": csv_rows.record_rows(analysis.records),
         "duels": duels.standing_rows(analysis.standings),

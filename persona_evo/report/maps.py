@@ -22,7 +22,7 @@ from persona_evo.games.core import Game, Level
 from persona_evo.games.findings import Spot
 from persona_evo.games.lettering import font
 from persona_evo.games.seen import HEADER_LINES, text_map
-from persona_evo.jobs import schema
+from persona_evo.jobs import files
 from persona_evo.playtest.records import Playthrough
 from persona_evo.report.pages import Figure, width_of
 from persona_evo.report.plots import drawing
@@ -145,6 +145,8 @@ def annotated(
     for place, count in deaths(records).items():
         sheet.skull(place, count)
     for place, points in damage(records).items():
+        if points < 0.05:
+            continue
         sheet.note(place, f"-{points:.0f}" if points >= 1 and abs(points - round(points)) < 0.05 else f"-{points:.1f}")
     sheet.mark(markers)
     return sheet.save(path)
@@ -322,7 +324,7 @@ class Sheet:
     def save(self, path: Path | str) -> Path:
         """Write the picture."""
         path = Path(path)
-        with schema.naming(path):
+        with files.naming(path):
             self.picture.save(path, format="PNG", compress_level=6)
         return path
 

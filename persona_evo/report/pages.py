@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from persona_evo.jobs import schema
+from persona_evo.jobs import files
 from persona_evo.report.tables import Table
 from persona_evo.report.templating import environment
 
@@ -252,7 +252,7 @@ def render(page: Document, folder: Path | None = None, embed: bool = True) -> st
 def write(page: Document, path: Path | str, embed: bool = True) -> Path:
     """Write the page. With `embed` pictures are within the file; without, it names them relative to its folder."""
     path = Path(path)
-    schema.write_atomically(path, render(page, path.parent, embed))
+    files.write_atomically(path, render(page, path.parent, embed))
     return path
 
 

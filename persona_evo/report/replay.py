@@ -12,7 +12,7 @@ import numpy as np
 from persona_evo.errors import VerificationError
 from persona_evo.games.core import Game, Level
 from persona_evo.games.guides import guide
-from persona_evo.jobs import schema
+from persona_evo.jobs import files
 from persona_evo.playtest.records import Playthrough
 from persona_evo.report import duels
 from persona_evo.report.plots import drawing
@@ -62,7 +62,7 @@ def choose(records: Sequence[Playthrough]) -> ReplayChoice:
         ValueError: no records.
     """
     if not records:
-        raise ValueError("no playthroughs to choose from")
+        raise ValueError("there are no playthroughs to choose from")
     ordered = sorted(records, key=lambda r: (r.utility, r.steps, r.trial))
     best = min(records, key=lambda r: (-r.utility, r.steps, r.trial))
     worst = min(records, key=lambda r: (r.utility, -r.steps, r.trial))
@@ -169,7 +169,7 @@ def save_gif(shown: Sequence[Frame], path: Path | str, loop: bool = True) -> Pat
         ValueError: no pictures, or of different sizes.
     """
     if not shown:
-        raise ValueError("no pictures for a replay")
+        raise ValueError("there are no pictures for a replay")
     if len({f.picture.size for f in shown}) > 1:
         raise ValueError("the pictures of a replay have different sizes")
     from PIL.Image import Dither
@@ -180,7 +180,7 @@ def save_gif(shown: Sequence[Frame], path: Path | str, loop: bool = True) -> Pat
     reduced = _changes([p.convert("RGB").quantize(palette=palette, dither=Dither.NONE) for p in pictures])
     path = Path(path)
     again: dict[str, Any] = {"loop": 0} if loop else {}
-    with schema.naming(path):
+    with files.naming(path):
         reduced[0].save(
             path,
             format="GIF",

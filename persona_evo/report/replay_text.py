@@ -9,7 +9,7 @@ from persona_evo.formula import parse
 from persona_evo.games.core import Event, Game, Level, Metric
 from persona_evo.games.findings import where
 from persona_evo.games.guides import Guide, guide
-from persona_evo.games.python_game import as_text
+from persona_evo.games.python_game.levels import as_text
 from persona_evo.playtest.records import Playthrough
 from persona_evo.report.layout import clean
 from persona_evo.report.plots import drawing

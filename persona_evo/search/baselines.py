@@ -330,7 +330,7 @@ def exhaustive(problem: Problem, depth: int, *, states: int = 20_000_000) -> Pla
     plan, found = _by_layers(problem, depth, states, None)
     if not found.complete:
         raise SettingsError(
-            f"not all plans of {depth} moves can be tried",
+            f"there are too many plans of {depth} moves to try them all",
             found=f"more than {states:,} states",
             hint="lower the depth, or raise the limit on states",
         )

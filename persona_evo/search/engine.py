@@ -8,9 +8,9 @@ import numpy as np
 
 from persona_evo.compiling import Entry, Handle, prepare
 from persona_evo.compiling.arrays import IntRow, WordRow
-from persona_evo.search import layout, mcts, moving
-from persona_evo.search.asking import Asking, ObjectSearcher
+from persona_evo.search import layout, mcts, relocation
 from persona_evo.search.layout import SearchSpace
+from persona_evo.search.object_engine import ObjectEngine, ObjectSearcher
 from persona_evo.search.tree import NOBODY, TreeMemory
 
 CHUNK = 20_000
@@ -35,15 +35,15 @@ class Engine:
     def __init__(self, memory: TreeMemory, work: SearchSpace, handle: Handle[SearchSpace] | None = None) -> None:
         self._memory, self.handle = memory, handle or Handle(work)
         player = getattr(work.rules.step, "__self__", None)
-        self._asking = None
+        self._objects = None
         if player is not None and isinstance(player, ObjectSearcher) and not work.options.amaf:
-            self._asking = Asking(work, player)
+            self._objects = ObjectEngine(work, player)
         self._change(work)
 
     def _change(self, work: SearchSpace) -> None:
         self.work = self.handle.work = work
-        if self._asking is not None:
-            self._asking.change(work)
+        if self._objects is not None:
+            self._objects.change(work)
 
     def limit(self, nodes: int) -> None:
         """Let the tree have so many nodes at most."""
@@ -58,8 +58,8 @@ class Engine:
         with self._quiet():
             while True:
                 left = end - int(counts[layout.ITERATIONS])
-                asking = self._asking if entry is mcts.search else None
-                reason = entry(self.handle, left) if asking is None else asking.search(left)
+                objects = self._objects if entry is mcts.search else None
+                reason = entry(self.handle, left) if objects is None else objects.search(left)
                 if reason != layout.NO_ROOM:
                     return reason
                 tree = self._memory.grow(self.work.tree, int(counts[layout.SLOTS]))
@@ -70,14 +70,14 @@ class Engine:
         work, counts = self.work, self.work.buffers.counts
         old, rows = work.tree, np.empty(int(counts[layout.NODES]), dtype=np.int32)
         new, none = self._memory.turn(old), np.empty((0, 0), dtype=np.uint16)
-        move = moving.Relocation(
+        move = relocation.Relocation(
             old._replace(states=none), new._replace(states=none), rows, counts, work.options.horizon
         )
-        kept = moving.move_root(Handle(move), node)
+        kept = relocation.move_root(Handle(move), node)
         old.states[:kept] = old.states[np.flatnonzero(rows != NOBODY)]
         self._change(work._replace(tree=new))
-        if self._asking is not None:
-            self._asking.forget()
+        if self._objects is not None:
+            self._objects.forget()
 
     def prepare(self, entry: Entry, *functions: object) -> None:
         """Compile what begins a search and goes on with it, and functions of the game that Python calls."""
@@ -86,8 +86,8 @@ class Engine:
     def plant(self, state: WordRow) -> None:
         """Begin anew from a state."""
         self.work.tree.states[0] = state
-        if self._asking is not None:
-            self._asking.forget()
+        if self._objects is not None:
+            self._objects.forget()
         with self._quiet():
             mcts.plant(self.handle)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from persona_evo.search.engine import CHUNK, SLOW_CHUNK, Counted, Engine
 from persona_evo.search.layout import SearchSpace
 from persona_evo.search.list_orders import ListScores, MetricOrder, chosen, orders
 from persona_evo.search.open_lists import BETTER, CEILING, FIRST_SCORE, SHORTER, VARIETY, WORTH, Planning
-from persona_evo.search.pace import IterationPace
+from persona_evo.search.pace import IterationPace, SearchProgress
 from persona_evo.search.problem import Problem
 from persona_evo.search.scoring import Scoring, policy_code
 from persona_evo.search.settings import PROVEN, Budget, least_worth, longest_route
@@ -76,7 +77,7 @@ class ListSearch(Counted):
         progress: Callable[[int], None] | None,
         polish: int,
     ) -> None:
-        self._planner, self._progress, self._polish = planner, progress, polish
+        self._planner, self._progress, self._polish = planner, SearchProgress(progress), polish
         game, level = planner.game, planner.level
         self._problem = problem = Problem.of(game, level, utility, planner.horizon)
         several = bool(planner.settings.lists)
@@ -85,9 +86,9 @@ class ListSearch(Counted):
         own = policy.formula.symbols if policy.formula else frozenset()
         if policy.planned and CEILING_OF in read_of(own) and not problem.bounded:
             raise SettingsError(
-                "nothing bounds this utility, so that it has no CEILING",
+                "nothing bounds this utility, so it has no CEILING",
                 found=utility.text,
-                expected="one that only rises, or only falls, with each of its metrics",
+                expected="a utility that only rises, or only falls, with each of its metrics",
                 hint="leave CEILING out of the policy",
             )
         read = utility.symbols.union(*(one.score.symbols for one in found), own)
@@ -180,9 +181,7 @@ class ListSearch(Counted):
         with np.errstate(all="ignore"):
             while not self._done and self.iterations < most:
                 chunk = min(pace.chunk, min(most, self._look) - self.iterations)
-                ended = open_lists.search(self._handle, chunk)
-                if self._progress:
-                    self._progress(self.iterations)
+                ended = self._progress.run(partial(open_lists.search, self._handle), chunk, counts)
                 if ended == layout.EXHAUSTED or self.iterations >= self._look:
                     self._look_around(ended == layout.EXHAUSTED)
                 if counts[layout.FULL]:

@@ -263,7 +263,7 @@ class Lookahead:
             raise SettingsError(
                 "this search is for single-player games",
                 found=counted(self.game.players, "player"),
-                hint="play with persona_evo.search.act",
+                hint="play with persona_evo.search.actor",
             )
         if not 1 <= self.depth <= 1_000:
             raise SettingsError("the depth is out of range", found=str(self.depth), expected="from 1 to 1,000")
@@ -275,7 +275,7 @@ class Lookahead:
             and given.seconds is None
         ):
             raise SettingsError(
-                f"{self.method} search never ends of itself", expected="a limit of playouts, steps or seconds"
+                f"{self.method} search never ends by itself", expected="a limit of playouts, steps or seconds"
             )
         if self.method == "bfs" and sum(self.level.max_actions**d for d in range(self.depth)) > MOST_STATES:
             raise SettingsError(
@@ -324,7 +324,7 @@ class Lookahead:
         look, play = self._look, self._look.play
         count = play.rules.legal(play.tables, state, play.actions)
         if play.rules.over(play.tables, state) != RUNNING or count == 0:
-            raise SettingsError("the game is over: there is no move to make")
+            raise SettingsError("the game is over, so there is no move to make")
         self._moves += 1
         play.rng[:] = stream(derive(self.seed, "look", self._moves))
         look.rows[0], look.moves[0], look.counts[0] = state, play.actions, count

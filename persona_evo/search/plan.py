@@ -12,12 +12,13 @@ from persona_evo.compiling.arrays import WordRow
 from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
 from persona_evo.games.core import WON, Game, Level, Outside
-from persona_evo.search.finish import Ending, play_on
+from persona_evo.search.pace import counted_from
 from persona_evo.search.rollouts import RANDOM
 from persona_evo.search.routes import Routes
-from persona_evo.search.run import SearchRun
 from persona_evo.search.settings import POLISH, PROVEN, Budget, SearchSettings
 from persona_evo.search.tree_policy import STATIC, TreePolicy
+from persona_evo.search.tree_search import TreeSearch
+from persona_evo.search.win_search import Ending, play_on
 from persona_evo.search.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class Planner(Workspace):
         capacity: nodes at most.
 
     Raises:
-        SettingsError: the game is not a deterministic single-player game, or has no such variant of its rules.
+        SettingsError: the game is not a deterministic single-player game, or does not have this variant of its rules.
     """
 
     def __init__(self, game: Game, level: Level, settings: SearchSettings, capacity: int) -> None:
@@ -90,7 +91,7 @@ class Planner(Workspace):
         """Search from the level's start.
 
         A last share of the budget (`SearchSettings.finish`) is for playing on to the game's end where the best plan
-        found does not get there, as long as that does not lower the utility (see `finish.play_on`).
+        found does not get there, as long as that does not lower the utility (see `win_search.play_on`).
 
         Args:
             utility: over the game's metrics; what is backed up and what plans are compared by. Where it can rise with
@@ -112,14 +113,14 @@ class Planner(Workspace):
             )
         policy.check_planned(f"the search {self.settings.preset_name!r}", best_first=self.by_leaf)
         if policy.holds != STATIC or not (self.settings.lists or policy.planned):
-            run = SearchRun(self, self.level.start, 0, utility, policy, seed, progress)
-            return self._plan(run, utility, budget, began, seed)
+            run = TreeSearch(self, self.level.start, 0, utility, policy, seed, progress)
+            return self._plan(run, utility, budget, began, seed, progress)
         from persona_evo.search.list_search import ListSearch
 
         search = ListSearch(self, utility, policy, budget, seed, progress, polish)
-        found = self._plan(search, utility, budget.part(1.0 - self.settings.hedge), began, seed)
+        found = self._plan(search, utility, budget.part(1.0 - self.settings.hedge), began, seed, progress)
         if self.settings.hedge and found.utility < found.upper:
-            found = self._hedged(found, utility, budget.part(self.settings.hedge), began)
+            found = self._hedged(found, utility, budget.part(self.settings.hedge), began, progress)
         if found.utility >= found.upper:  # as good as any can be, whatever found it
             found = replace(found, proven=True, stopped=PROVEN)
         if not self.settings.lists:
@@ -129,18 +130,33 @@ class Planner(Workspace):
         )
         return self.another(found, seed) if self.settings.tolerance else found
 
-    def _plan(self, run: SearchRun | ListSearch, utility: Formula, budget: Budget, began: float, seed: int) -> Plan:
+    def _plan(
+        self,
+        run: TreeSearch | ListSearch,
+        utility: Formula,
+        budget: Budget,
+        began: float,
+        seed: int,
+        progress: Callable[[int], None] | None,
+    ) -> Plan:
         """Spend a budget on a search, and its last share on playing on to the game's end."""
         share = self.settings.finish
         run.spend(budget.part(1.0 - share), began)
         last = Ending(run.actions)
         if share and not run.settled:
-            last = play_on(self._finishing(), run.actions, utility, budget.part(share), seed)
+            last = play_on(
+                self._finishing(),
+                run.actions,
+                utility,
+                budget.part(share),
+                seed,
+                counted_from(run.iterations, progress),
+            )
             if not last.iterations:
                 run.spend(budget, began)
                 last = Ending(run.actions)
         actions = last.actions
-        end = run.end if self.game.compiled and isinstance(run, SearchRun) and not last.iterations else None
+        end = run.end if self.game.compiled and isinstance(run, TreeSearch) and not last.iterations else None
         metrics, worth, outcome = self._end(actions, utility, end)
         return Plan(
             actions=actions,
@@ -165,12 +181,15 @@ class Planner(Workspace):
         metrics = self.game.measure(self.level, end)
         return metrics, utility.evaluate(metrics), self.game.over(self.level, end)
 
-    def _hedged(self, found: Plan, utility: Formula, budget: Budget, began: float) -> Plan:
+    def _hedged(
+        self, found: Plan, utility: Formula, budget: Budget, began: float, progress: Callable[[int], None] | None
+    ) -> Plan:
         """The better of a plan and that of a whole UCB1 search with a budget of its own."""
         if self._hedge is None:
             settings = replace(self.settings, lists=(), hedge=0.0, tolerance=0.0, horizon=self.horizon)
             self._hedge = Planner(self.game, self.level, settings, self.capacity)
-        other = self._hedge.plan(utility, TreePolicy.ucb1(), budget, found.seed)
+        tell = counted_from(found.iterations, progress)
+        other = self._hedge.plan(utility, TreePolicy.ucb1(), budget, found.seed, tell)
         better = max(found, other, key=lambda p: (p.utility, p.outcome == WON, -len(p.actions)))
         return replace(
             better,
@@ -249,19 +268,19 @@ def planner_for(game: Game, level: Level, settings: SearchSettings, capacity: in
     """What plans a level of a game, wherever that runs.
 
     Raises:
-        SettingsError: the game has no such variant of its rules.
+        SettingsError: the game does not have this variant of its rules.
     """
     if game.outside is not None:
         if settings.selection_rule or settings.rollout_policy != RANDOM:
             raise SettingsError(
-                f"{game.title} runs outside this program, which has no selection rules and rollout policies there",
+                f"{game.title} runs in a process of its own, where selection rules and rollout policies do not exist",
                 found=settings.selection_rule or settings.rollout_policy,
-                expected="a game whose rules this program has",
+                expected="a game whose rules run inside this program",
             )
         if settings.variant:
             game.rules_for((), settings.variant)
         if not isinstance(game.outside, PlannedOutside):
-            raise SettingsError(f"{game.title} runs outside this program, where nothing plans its levels")
+            raise SettingsError(f"{game.title} runs in a process of its own, so its levels cannot be planned here")
         return game.outside.planner(game, level, settings, capacity)
     return Planner(game, level, settings, capacity)
 

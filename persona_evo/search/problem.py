@@ -51,7 +51,7 @@ class Problem:
             raise SettingsError(
                 f"{self.game.title} runs outside this program, and its states cannot be searched one by one",
                 expected="a game with a forward model",
-                hint="play it: what its playthroughs reach is the best known",
+                hint="play it: the best of its playthroughs is the best known",
             )
         if not 1 <= self.horizon <= 1_000_000:
             raise SettingsError("the horizon is out of range", found=str(self.horizon), expected="from 1 to 1,000,000")

@@ -181,7 +181,7 @@ class SearchSettings:
                 raise SettingsError(f"search setting {name!r}", found=repr(value), expected=expected, hint=hint)
         if self.selection_rule and self.lists:
             raise SettingsError(
-                "a selection rule is for searches that descend a tree, not for open lists",
+                "selection rules are for searches that descend a tree, not for open lists",
                 found=f"selection_rule {self.selection_rule!r} and {len(self.lists)} lists",
                 expected="the search 'single' or 'paper'",
             )
@@ -249,7 +249,7 @@ class SearchSettings:
             raise SettingsError("search setting 'lists'", found=repr(lists), expected="a list of open lists")
         if "preset" in data and (data["preset"] == "anytime") != bool(lists):
             raise SettingsError(
-                "the search's preset and its lists do not go together",
+                "the search's preset does not fit its lists",
                 found=f"{data['preset']!r}, {len(lists)} lists",
                 expected="lists with 'anytime', and with no other preset",
                 hint="restore the file",
@@ -267,7 +267,7 @@ def _check(fields: Iterable[str], data: Mapping[str, object], what: str) -> None
     for key in data:
         if key not in fields:
             expected, hint = unknown(str(key), fields)
-            raise SettingsError(f"no such field in {what}", found=str(key), expected=expected, hint=hint)
+            raise SettingsError(f"there is no such field in {what}", found=str(key), expected=expected, hint=hint)
 
 
 LONGER = 0.25

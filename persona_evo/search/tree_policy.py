@@ -138,7 +138,7 @@ class TreePolicy:
         read = [s for s in sorted(self.formula.symbols) if s in (UTILITY, CEILING) or s.endswith(PARENT)]
         if not best_first:
             raise SettingsError(
-                f"{search} has nothing of what a policy reads",
+                f"{search} does not compute what this policy reads",
                 found=", ".join(read),
                 expected="a policy over metrics, or the search 'single' or 'anytime' for whole levels",
                 hint="UTILITY, CEILING and the parent's values are for plans of whole levels",
@@ -146,7 +146,7 @@ class TreePolicy:
         if self.holds != STATIC:
             changing = [s for s in sorted(self.formula.symbols) if s in SEARCH_VARIABLES and s != DEPTH]
             raise SettingsError(
-                f"a policy that reads {', '.join(read)} has a score that never changes",
+                f"a policy that reads {', '.join(read)} needs a score that never changes",
                 found=f"{', '.join(changing)} in {self.formula.text}",
                 expected="metrics, D, UTILITY, CEILING and values of the parent",
             )
@@ -187,7 +187,7 @@ def check_moves(game: Game, variant: str, symbols: Iterable[str]) -> None:
             f"searches with the variant {variant!r} of {game.name} do not keep {' and '.join(read)}",
             found=", ".join(read),
             expected="a policy and an answer without AN and AR, or another variant",
-            hint="this variant plays a random game as a whole, so it is not known which player made which of its moves",
+            hint="in this variant a random game is played as one step, so it is unknown which player made which move",
         )
 
 

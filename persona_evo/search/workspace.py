@@ -84,13 +84,13 @@ class Workspace:
         capacity: nodes at most.
 
     Raises:
-        SettingsError: the game is not a deterministic game for one player, or has no such variant of its rules.
+        SettingsError: the game is not a deterministic game for one player, or does not have this variant of its rules.
     """
 
     def __init__(self, game: Game, level: Level, settings: SearchSettings, capacity: int) -> None:
         if game.players != 1 or not game.deterministic:
             raise SettingsError(
-                f"{game.title} cannot be planned with one tree",
+                f"{game.title} cannot be planned with a single tree",
                 found=f"{counted(game.players, 'player')}, {'deterministic' if game.deterministic else 'random'}",
                 expected="a deterministic single-player game",
                 hint=MOVE_BY_MOVE,
@@ -143,7 +143,7 @@ class Workspace:
         strange = sorted({s for f in read for s in f.symbols} & MOVE_VARIABLES.keys() - set(game.symbols))
         if strange:
             raise SettingsError(
-                "a plan of a whole level keeps nothing of this",
+                "plans of whole levels do not record this",
                 found=", ".join(strange),
                 hint="AN and AR are for play from move to move",
             )

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from persona_evo.errors import Place, RunError
-from persona_evo.jobs import checksum, schema
+from persona_evo.jobs import checksum, files, json_text, schema
 
 SCHEMA = 1
 """Version of config.json and checkpoint.json."""
@@ -42,7 +42,7 @@ class Checkpoint:
     def write(self, path: Path) -> None:
         """Replace the file of a checkpoint."""
         text = json.dumps({"schema": SCHEMA, **self.__dict__}, allow_nan=False)
-        schema.write_atomically(path, checksum.sealed(text) + "\n")
+        files.write_atomically(path, checksum.sealed(text) + "\n")
 
 
 def versioned(path: Path) -> schema.Reader:
@@ -58,7 +58,7 @@ def versioned(path: Path) -> schema.Reader:
 
 def digest(config: Mapping[str, Any]) -> str:
     """Names a configuration: the same for the same values, whatever their order."""
-    plain = json.dumps(json.loads(schema.dump(config)), sort_keys=True)
+    plain = json.dumps(json.loads(json_text.dump(config)), sort_keys=True)
     return hashlib.blake2b(plain.encode(), digest_size=16).hexdigest()
 
 
@@ -78,7 +78,7 @@ def read_checkpoint(folder: Path, name: str = CHECKPOINT) -> Checkpoint | None:
                 key,
                 found=reader.whole(key),
                 expected=f"a whole number of at least {least}",
-                hint=schema.RESTORE,
+                hint=json_text.RESTORE,
             )
     return Checkpoint(
         reader.whole("generation"),

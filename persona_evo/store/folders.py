@@ -199,7 +199,7 @@ def _read(kind: FolderKind, folder: Path) -> RunEntry:
     details = kind.read(reader, folder)
     if details.total is not None and details.done > details.total:
         raise RunError(
-            f"there are more lines than the run has: {counted(details.done, kind.unit)} of {details.total:,}",
+            f"there are more lines than the run should have: {counted(details.done, kind.unit)} of {details.total:,}",
             place=Place(str(folder / kind.lines)),
         )
     began = details.started or _moment(config.stat().st_mtime)
@@ -300,7 +300,7 @@ def named(text: str, roots: Sequence[Path] = (ROOT,)) -> RunEntry:
                 "this is not the folder of a run",
                 place=Place(text),
                 expected="a folder with " + ", ".join(k.config for k in KINDS[:-1]) + " or config.json",
-                hint="persona-evo runs list shows those that there are",
+                hint="persona-evo runs list shows all runs",
             )
     entries, where = find(roots), ", ".join(map(str, roots))
     if not entries:
@@ -313,18 +313,18 @@ def named(text: str, roots: Sequence[Path] = (ROOT,)) -> RunEntry:
     if fitting:
         several = ", ".join(str(e.folder) for e in fitting[:5]) + (", ..." if len(fitting) > 5 else "")
         raise RunError(
-            "several runs have this in their names",
+            "this is part of several runs' names",
             place=Place(where),
             found=f"{text}: {several}",
-            expected="a part of one name, a folder, or latest",
+            expected="a folder, part of one run's name, or latest",
         )
     near = nearest(text, [e.folder.name for e in entries])
     raise RunError(
         "there is no such run",
         place=Place(where),
         found=text,
-        expected="a folder, a part of a run's name, or latest",
-        hint=f"did you mean {near}?" if near else "persona-evo runs list shows those that there are",
+        expected="a folder, part of a run's name, or latest",
+        hint=f"did you mean {near}?" if near else "persona-evo runs list shows all runs",
     )
 
 

@@ -20,7 +20,7 @@ from persona_evo.errors import FormulaError, Place, PolicyError, SettingsError, 
 from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
 from persona_evo.games.core import Game
-from persona_evo.jobs import schema
+from persona_evo.jobs import files, json_text, schema
 from persona_evo.personas.lists import FIELDS, OpenList, how_many, readable
 from persona_evo.search.tree_policy import MOVE_VARIABLES, SEARCH_VARIABLES, TreePolicy, plan_variables, variables
 from persona_evo.words import counted
@@ -61,6 +61,9 @@ class Policy:
         seed: of the evolution. budget, search, evolution: the settings.
         agent: in two-player games the agent that it was evolved in, as `agents.core.Agent.to_dict` has it.
         skill: in play from move to move the skill that it was evolved for, as `agents.skill.skill_to_dict` has it.
+        connected: how the rollouts of a connected game were ordered, as `games.core.Outside.ordering` says: they went
+            to the end (`max_decisions` at most) by the rule `rollout`, `slots` of them at once, from nodes of depth
+            `horizon` at most; `constant` says where UCB1's constant stood. Empty for other games.
         run: name of the run folder and its facts. versions: of the programs.
         notes: for people. source: publication or program it was taken from. file: where it was read (not written).
         digest: of what the evolution found, as its file has it; "" where that has none, and until it is written.
@@ -90,6 +93,7 @@ class Policy:
     search: Mapping[str, Any] = field(default_factory=dict)
     agent: Mapping[str, Any] = field(default_factory=dict)
     skill: Mapping[str, Any] = field(default_factory=dict)
+    connected: Mapping[str, Any] = field(default_factory=dict)
     evolution: Mapping[str, Any] = field(default_factory=dict)
     run: Mapping[str, Any] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -118,8 +122,10 @@ class Policy:
     def _evolved(self) -> str:
         """Names what an evolution finds and how: the same for the same values."""
         values = {key: getattr(self, key) for key in _EVOLVED}
+        if self.connected:
+            values["connected"] = self.connected
         plain = {**values, "lists": [one.to_dict() for one in self.lists]}
-        text = json.dumps(json.loads(schema.dump(plain)), sort_keys=True)
+        text = json.dumps(json.loads(json_text.dump(plain)), sort_keys=True)
         return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
     def tree_policy(self, game: Game) -> TreePolicy:
@@ -148,20 +154,20 @@ class Policy:
             del values["c"]
         values["lists"] = [one.to_dict() for one in self.lists]
         values["digest"] = self.digest or (self._evolved() if self.run else "")
-        for name in ("agent", "skill", "lists", "words", "comparison", "unfinished", "digest"):
+        for name in ("agent", "skill", "connected", "lists", "words", "comparison", "unfinished", "digest"):
             if not values[name]:
                 del values[name]
         return {"schema": SCHEMA, **{k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}}
 
     def to_text(self) -> str:
         """The policy file."""
-        return schema.dump(self.to_dict())
+        return json_text.dump(self.to_dict())
 
 
 def write(policy: Policy, path: Path) -> Path:
     """Write a policy file, atomically; folders are made."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    schema.write_atomically(path, policy.to_text())
+    files.write_atomically(path, policy.to_text())
     return path
 
 
@@ -214,6 +220,7 @@ def from_dict(data: dict[str, Any], text: str, source: str) -> Policy:
         search=dict(r.object("search", {}).data),
         agent=dict(r.object("agent", {}).data),
         skill=dict(r.object("skill", {}).data),
+        connected=dict(r.object("connected", {}).data),
         evolution=dict(r.object("evolution", {}).data),
         run=dict(r.object("run", {}).data),
         versions=r.words("versions", {}),
@@ -286,7 +293,7 @@ def _check(policy: Policy, r: schema.Reader) -> None:
         raise r.fail("no such kind of policy", "kind", found=policy.kind, expected=expected, hint=hint)
     if policy.kind != "lists" and policy.lists:
         raise r.fail(
-            f"policies of the kind {policy.kind!r} have no open lists",
+            f"policies of the kind {policy.kind!r} do not have open lists",
             "lists",
             said=counted(len(policy.lists), "list"),
             expected='"kind": "lists"',
@@ -317,6 +324,11 @@ def _check_origin(r: schema.Reader) -> None:
     for key in budget.data:
         budget.get(key, (int, float, type(None)), "a number, or null")
     r.object("evolution", {}).text_of("preset", "")
+    connected = r.object("connected", {})
+    for key in ("rollout", "policy", "constant"):
+        connected.text_of(key, "")
+    for key in ("slots", "horizon", "max_decisions"):
+        connected.whole(key, 1)
     run = r.object("run", {})
     for key in ("generations", "evaluations", "trials", "finalists", "born"):
         run.whole(key, 0)
@@ -335,11 +347,11 @@ def _check_own(formula: Formula, r: schema.Reader, key: str, game: Game | None) 
     changing = [symbol for symbol in (*SEARCH_VARIABLES, *MOVE_VARIABLES) if symbol in formula.symbols - still]
     if changing:
         raise r.fail(
-            f"the own score of open lists cannot read {' and '.join(changing)}",
+            f"the policy's own score cannot use {' and '.join(changing)}",
             key,
             said=formula.text,
             expected="a formula over the game's metrics",
-            hint="states wait in the lists by scores that must not change while the search goes on",
+            hint="states wait in the lists in the order of scores, which must not change during the search",
         )
 
 

@@ -15,8 +15,8 @@ from typing import Any
 
 from persona_evo.errors import RunError
 from persona_evo.jobs import schema
+from persona_evo.jobs.files import opened
 from persona_evo.jobs.lock import LOCK
-from persona_evo.jobs.regular import opened
 from persona_evo.store import checkpoints, runs
 from persona_evo.words import counted, enumerated
 
@@ -248,5 +248,5 @@ def _tail(path: Path, number: int) -> list[dict[str, Any]]:
     lines = text[: text.rfind(b"\n") + 1].splitlines()
     rows = [json.loads(line) for line in lines[-number:] if line.strip()]
     if not all(isinstance(row, dict) for row in rows):
-        raise ValueError(f"a line of {path.name} is no object")
+        raise ValueError(f"a line of {path.name} is not an object")
     return rows

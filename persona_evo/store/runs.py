@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from persona_evo.errors import Place, RunError
-from persona_evo.jobs import journal, schema
+from persona_evo.jobs import files, journal, json_text, schema
 from persona_evo.jobs.folder import made
 from persona_evo.jobs.lock import Lock
 from persona_evo.names import file_name
@@ -150,12 +150,12 @@ class RunFolder:
         """Write the final policy beside those of earlier ends of this run; the same policy is not written twice."""
         path = self.folder / (POLICY if generations else BEFORE_FIRST)
         if not generations:
-            schema.write_atomically(path, policy_text)
+            files.write_atomically(path, policy_text)
             return path
-        if path.exists() and schema.read_text(path, RunError) != policy_text:
+        if path.exists() and files.read_text(path, RunError) != policy_text:
             path = self.folder / f"policy-{generations}.json"
         if not path.exists():
-            schema.write_atomically(path, policy_text)
+            files.write_atomically(path, policy_text)
         return path
 
     def close(self) -> None:
@@ -181,17 +181,17 @@ def _fresh(root: Path, name: str) -> Path:
                 continue
     except OSError as e:
         raise RunError("the run's folder cannot be made", place=Place(str(root / name)), found=e.strerror) from e
-    raise RunError("there are too many runs of this name", place=Place(str(root / name)))
+    raise RunError("there are too many runs with this name", place=Place(str(root / name)))
 
 
 def _named(folder: Path) -> Path:
     """The folder, made if it is not there (one without a configuration was left by a process that was killed)."""
     if (folder / CONFIG).exists():
-        raise RunError("the folder holds a run already", place=Place(str(folder)), hint="resume it, or name another")
+        raise RunError("the folder already holds a run", place=Place(str(folder)), hint="resume it, or name another")
     left = [name for name in (CHECKPOINT, PREVIOUS, JOURNAL) if (folder / name).exists()]
     if left:
         raise RunError(
-            f"the folder holds a run without its {CONFIG}",
+            f"the folder holds a run that lacks its {CONFIG}",
             place=Place(str(folder / CONFIG)),
             found=", ".join(left),
             expected=f"{CONFIG} beside them",
@@ -255,7 +255,7 @@ def _check_new(folder: Path) -> None:
             "the run has generations but no checkpoint",
             place=Place(str(folder / CHECKPOINT)),
             found=", ".join([*signs, *([f"{JOURNAL} up to generation {max(later)}"] if later else [])]),
-            expected="the file, which tells where to go on",
+            expected="the file, which says where to continue",
             hint="restore it from a copy, or start a new run",
         )
 
@@ -296,24 +296,24 @@ def comparable(row: Mapping[str, Any]) -> dict[str, Any]:
 def _rows(path: Path, end: int | None = None) -> Iterator[tuple[dict[str, Any], Place]]:
     """The whole lines of a journal, up to a byte where one is given; generations and their islands are in order."""
     last = (-1, -1)
-    for row, place in journal.rows(path, "line of the journal", schema.RESTORE, end):
+    for row, place in journal.rows(path, "line of the journal", json_text.RESTORE, end):
         if not isinstance(row.get("generation"), int):
             raise RunError(
                 "the journal is damaged",
                 place=place,
                 found=str(row)[:40],
                 expected="a JSON object with a generation",
-                hint=schema.RESTORE,
+                hint=json_text.RESTORE,
             )
         island = row.get("island")
         here = (row["generation"], island if isinstance(island, int) else -1)
         if here < last or (here == last and island is not None):
             raise RunError(
-                "a line of the journal is not where it was written",
+                "a line of the journal is out of order",
                 place=place,
                 found=f"generation {here[0]}, island {here[1]}",
                 expected=f"a line that comes after generation {last[0]}, island {last[1]}",
-                hint=schema.RESTORE,
+                hint=json_text.RESTORE,
             )
         last = here
         yield row, place
@@ -331,18 +331,18 @@ def _repair(path: Path, checkpoint: Checkpoint | None) -> None:
     size = path.stat().st_size if path.is_file() else 0
     if size < checkpoint.journal:
         raise RunError(
-            "the journal lacks lines that the checkpoint has",
+            "the journal lacks lines that the checkpoint counts",
             place=Place(str(path)),
             found=f"{size} bytes",
             expected=f"{checkpoint.journal} bytes",
-            hint=schema.RESTORE,
+            hint=json_text.RESTORE,
         )
     last, number = -1, 0
     for row, place in _rows(path, checkpoint.journal):
         last, number = row["generation"], place.line
     if last != checkpoint.generation:
         raise RunError(
-            "the journal does not belong to the checkpoint",
+            "the journal does not match the checkpoint",
             place=Place(str(path), number),
             found=f"a line of generation {last}" if number else "no line",
             expected=f"generation {checkpoint.generation}",

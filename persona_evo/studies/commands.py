@@ -26,10 +26,12 @@ def add_running(parser: argparse.ArgumentParser, folder: str, backend: bool = Tr
     if backend:
         options.add_backend(parser, address=False)
     parser.add_argument(
-        "--seed", type=whole(0, options.SEEDS), metavar="N", help="everything random follows from it (default: 1)"
+        "--seed", type=whole(0, options.SEEDS), metavar="N", help="seed of all random choices (default: 1)"
     )
     options.add_out(parser, f"folder for everything (default: {folder}); one that was begun is continued")
-    parser.add_argument("--resume", type=path, metavar="FOLDER", help="go on in this folder, with its settings")
+    parser.add_argument(
+        "--resume", type=path, metavar="FOLDER", help="continue the reproduction in this folder, with its settings"
+    )
 
 
 def check_running(args: argparse.Namespace, frozen: Sequence[str], free: str = "") -> None:
@@ -53,7 +55,7 @@ def check_running(args: argparse.Namespace, frozen: Sequence[str], free: str = "
             raise SettingsError(
                 f"--{name.replace('_', '-')} does not go with --resume",
                 expected=free + given,
-                hint="a reproduction has everything else from its folder",
+                hint="a reproduction takes everything else from its folder",
             )
 
 
@@ -79,5 +81,5 @@ def finished(folder: Path, text: str, page: Path) -> int:
 def stopped(args: argparse.Namespace, folder: Path) -> int:
     """Say how to resume after Ctrl-C; return the exit code."""
     note(f"stopped; everything up to here is kept in {folder}")
-    note(f"go on with: persona-evo reproduce {args.command_reproduce} --resume {folder}")
+    note(f"resume with: persona-evo reproduce {args.command_reproduce} --resume {folder}")
     return INTERRUPTED

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from persona_evo.api.studies import CONFIG as CONFIG
 from persona_evo.errors import Place, RunError, SettingsError
-from persona_evo.jobs import schema
+from persona_evo.jobs import json_text, schema
 from persona_evo.jobs.folder import JobFolder, JobKind
 from persona_evo.jobs.journal import Journal, Row, plain_rows
 from persona_evo.search.configuration import comparable
@@ -85,6 +85,6 @@ def settings(folder: Path, study: str, make: Callable[..., T]) -> T:
             "the reproduction's file is damaged",
             place=Place(str(folder / CONFIG)),
             found=str(e).partition("\n")[0],
-            expected="as this program wrote it",
-            hint=schema.RESTORE,
+            expected="the file as this program wrote it",
+            hint=json_text.RESTORE,
         ) from e

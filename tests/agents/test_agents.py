@@ -14,9 +14,9 @@ from persona_evo.agents.core import Agent, Mind, load_agents, load_league, polic
 from persona_evo.errors import FormulaError, SettingsError
 from persona_evo.formula import parse
 from persona_evo.games import registry
-from persona_evo.games.catalog.colosseum import board_of
+from persona_evo.games.catalog.colosseum.levels import board_of
 from persona_evo.games.core import RUNNING
-from persona_evo.search.act import Actor
+from persona_evo.search.actor import Actor
 from persona_evo.search.layout import NODES
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree import ACTION, NODE
@@ -249,6 +249,7 @@ def test_a_move_over_the_limit_is_replaced() -> None:
     assert {f.kind for f in played.faults} == {"time"} and len(played.faults) == (len(played.actions) + 1) // 2
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("text", "message", "place"),
     [
@@ -267,9 +268,9 @@ def test_a_move_over_the_limit_is_replaced() -> None:
         ("[a]\nutility = 'WIN'\npolicy = 'ucb1:x'", "constant cannot be read", "3:10"),
         ("[a]\nutility = 'WIN'\nsearch = { rolout = 3 }", "no such field in search settings", "3:21"),
         ("[a]\nutility = 'WIN'\n[a.search]\nrollout = 3\nhorizon = -2", "search setting 'horizon'", "5:11"),
-        ("[a]\nutility = 'WIN'\nconstants = { C = 1, WIN = 3 }", "a constant is a new name", "3:28"),
+        ("[a]\nutility = 'WIN'\nconstants = { C = 1, WIN = 3 }", "a constant needs a new name", "3:28"),
         ("[a]\nutility = 'WIN'\nconstants = { C = nan }", "finite number", "3:19"),
-        ("[a]\nutility = 'WIN'\nconstants = { sqrt = 1 }", "a constant is a new name", "3:22"),
+        ("[a]\nutility = 'WIN'\nconstants = { sqrt = 1 }", "a constant needs a new name", "3:22"),
         ("[a]\nutility = 'WIN'\nseconds = -1", "out of range", "3:11"),
         ("[a]\nutility = 'WIN'\niterations = 0", "out of range", "3:14"),
         ("[a]\nkind = 'flat'\nutility = 'WIN'\nsearch = { horizon = 3 }", "single-player games", "2:8"),
@@ -290,6 +291,7 @@ def test_wrong_files_of_agents_name_the_fields_line_and_column(
         assert caught.value.found and caught.value.expected and caught.value.hint
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("text", "found", "place"),
     [
@@ -310,6 +312,7 @@ def test_a_wrong_formula_of_an_agent_names_the_character_in_the_file(
     assert str(caught.value.place) == f"{path}:{place}" and (caught.value.found or "") == found
 
 
+@pytest.mark.quick
 def test_formulas_that_come_from_no_file_name_none() -> None:
     """A constant's value is longer than its name, and still the column is that of what was written."""
     agent = replace(AGENTS["uct"], policy="R + C*sqrt(log(P)) + FOO")
@@ -318,6 +321,7 @@ def test_formulas_that_come_from_no_file_name_none() -> None:
     assert str(caught.value.place) == "a formula of uct:1:22" and caught.value.found == "FOO"
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("text", "place"),
     [
@@ -329,11 +333,12 @@ def test_formulas_that_come_from_no_file_name_none() -> None:
 def test_a_wrong_league_names_the_entry(tmp_path: Path, text: str, place: str) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(SettingsError, match="no list of agents") as caught:
+    with pytest.raises(SettingsError, match="not a list of agents") as caught:
         load_league(path)
     assert str(caught.value.place) == f"{path}:{place}"
 
 
+@pytest.mark.quick
 def test_constants_are_numbers_in_formulas() -> None:
     half = replace(AGENTS["uct"], constants={"C": 0.5})
     assert policy_of(half, GAME).text == TreePolicy.of("R + 0.5*sqrt(log(P) / N)", GAME).text

@@ -71,7 +71,7 @@ def test_the_plan_is_the_same_whether_play_goes_on_or_not() -> None:
     for a, b in zip(on, off, strict=True):
         assert b.end is None and b.hit_points == [] and b.final == "unfinished"
         assert dataclasses.replace(a, end=None, hit_points=[], seconds=0) == dataclasses.replace(b, seconds=0)
-    with pytest.raises(SettingsError, match="share for playing on"):
+    with pytest.raises(SettingsError, match="share of the budget for playing on"):
         played_out(OPEN, continuation=2.0)
 
 
@@ -136,7 +136,7 @@ def test_a_class_that_names_no_action_of_its_own_to_stand_still_is_refused() -> 
     class Wrong(Waiting):
         idle = "sleep"
 
-    with pytest.raises(GameError, match=r"(?s)idle is none of its actions.*'sleep'.*wait, go"):
+    with pytest.raises(GameError, match=r"(?s)idle is not one of its actions.*'sleep'.*wait, go"):
         from_class(Wrong)
 
     class Unhealthy(Waiting):

@@ -81,7 +81,7 @@ def test_a_program_of_the_course_runs_unchanged(tmp_path: Path, text: str) -> No
         ("import os\ndef step(b, m, a, k):\n    os._exit(3)\n", "error", "exit code 3"),
         ("def step(b, m, a, k):\n    return 'hello'\n", "nonsense", "hello"),
         ("def step(b, m, a, k):\n    return (0.5, 1), 1\n", "nonsense", "integer"),
-        ("def step(b, m, a, k):\n    return (-5, 99), 17\n", "nonsense", "no cell"),
+        ("def step(b, m, a, k):\n    return (-5, 99), 17\n", "nonsense", "not a cell"),
         ("import os\ndef step(b, m, a, k):\n    os.write(1, b'x' * 10**6)\n", "nonsense", "None"),
         ("def step(b, m, a, k):\n    return m, [d for d in range(4) if b[*m, d]][0]\n", "invalid", "not allowed"),
     ],

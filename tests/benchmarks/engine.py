@@ -18,8 +18,8 @@ import numpy as np
 from persona_evo.formula import Formula, parse
 from persona_evo.games.core import Level
 from persona_evo.search.plan import Budget, Plan, Planner, SearchSettings, TreePolicy
-from persona_evo.search.run import SearchRun
 from persona_evo.search.tree import SLOT
+from persona_evo.search.tree_search import TreeSearch
 from persona_evo.seeds import below, stream
 
 from . import turns, yardstick
@@ -276,7 +276,7 @@ def measure_bytes() -> list[Row]:
 def bytes_per_node(level: Level, iterations: int) -> float:
     """Memory of a tree by its nodes, free places in blocks of children included."""
     planner = Planner(game(), level, to_the_end(), iterations + 1)
-    run = SearchRun(planner, planner.level.start, 0, utility(), TreePolicy.ucb1(), SEED, None)
+    run = TreeSearch(planner, planner.level.start, 0, utility(), TreePolicy.ucb1(), SEED, None)
     run.spend(Budget(iterations=iterations), 0.0)
     return planner.memory.bytes_per_node(run.tree, int(run.tree.nodes[: run.nodes, SLOT].max()) / run.nodes)
 

@@ -38,8 +38,8 @@ EVOLVE = ("evolve", "--persona", "runner", "--levels", "train01", "--generations
         (("--option", "source=y"), "come from its file"),
         (("--option", "allow_unreachable=x"), "true or false"),
         (("--option", "wizards=x"), "whole number"),
-        (("--backend", "dask", "--address", "nonsense"), "not the address of a scheduler"),
-        (("--address", "127.0.0.1:1"), "an address goes with a cluster"),
+        (("--backend", "dask", "--address", "nonsense"), "this is not the address of a scheduler"),
+        (("--address", "127.0.0.1:1"), "an address is only for a cluster"),
     ],
 )
 def test_values_that_make_no_sense(

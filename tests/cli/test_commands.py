@@ -112,7 +112,7 @@ def test_a_run_is_resumed_shown_exported_and_installed(
     assert longer.code == 0 and "generation 3/3" in longer.err
     assert (run_folder / "journal.jsonl").read_text().startswith(journal)
     shorter = run(capsys, "evolve", "--resume", run_folder, "--generations", 1, "--jobs", 1)
-    assert shorter.code == 2 and "cannot be made shorter" in shorter.err
+    assert shorter.code == 2 and "cannot be shortened" in shorter.err
     shown = run(capsys, "policy", "show", run_folder)
     assert shown.code == 0 and "monster_killer" in shown.out and "what its symbols mean" in shown.out
     for kind, part in (("latex", ""), ("python", "def score"), ("csharp", "Evaluate"), ("json", '"schema": 1')):
@@ -312,6 +312,46 @@ def test_a_level_is_solved(here: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert ran.code == 0, ran.err
     assert "seed 0" in ran.err and run(capsys, "solve", "tiny.txt", "--persona", "runner", "--seconds", 5).code == 0
     assert "utility 0.96" in ran.out and "won in 4 moves" in ran.out and "E E E E" in ran.out
+
+
+ENDLESS = """
+from persona_evo.games.core import Metric
+from persona_evo.games.python_game import from_class
+
+
+class Endless:
+    actions = ("left", "right")
+    metrics = (Metric("AT", "place", "steps to the right", low=-7, high=7),)
+    at = 0
+
+    @classmethod
+    def from_text(cls, text):
+        return cls()
+
+    def legal(self):
+        return ["left", "right"]
+
+    def apply(self, action):
+        self.at += 1 if action == "right" else -1
+
+    def over(self):
+        return None
+
+    def measure(self):
+        return {"AT": self.at}
+
+
+GAME = from_class(Endless, horizon=7)
+"""
+
+
+def test_a_plan_that_goes_to_the_horizon_says_so(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "endless.py").write_text(ENDLESS)
+    (here / "far.toml").write_text('game = "endless"\nutility = "AT"\npriority = "AT"\n')
+    (here / "one.txt").write_text("x")
+    solve = ("solve", "one.txt", "--game", "endless.py:GAME", "--persona", "far.toml")
+    ran = run(capsys, *solve, "--iterations", 100)
+    assert ran.code == 0 and "not over at the game's horizon of 7 moves, by" in ran.out, ran
 
 
 def test_formulas_from_the_command_line(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -111,7 +111,7 @@ def test_generated_levels_can_all_be_played_in_each_generation(
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (["--levels", "generate:3", "train"], "do not go with others"),
+        (["--levels", "generate:3", "train"], "cannot be mixed with others"),
         (["--levels", "generate:x"], "not a number of levels"),
         (["--levels", "train", "--held-out", "5"], "leave --held-out out"),
         (["--levels", "generate:3", "--game", "colosseum", "--persona", "duelist"], "no level generator"),

@@ -82,7 +82,7 @@ def test_another_file_is_not_lost(tmp_path: Path, capsys: pytest.CaptureFixture[
         (["--monsters", "1", "--constraint", "monsters=2"], "given twice"),
         (["--min-path", "300", *SMALL], "was found in 3,000 attempts"),
         (["--game", "puyo", "--min-path", "3"], "a path to the end that can be measured"),
-        (["--game", "puyo", "--monsters", "3"], "have no such number"),
+        (["--game", "puyo", "--monsters", "3"], "do not have this number"),
         (["--game", "colosseum"], "no level generator"),
     ],
 )

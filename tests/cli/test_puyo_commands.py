@@ -10,7 +10,7 @@ import pytest
 from persona_evo.formula import parse
 from persona_evo.games import mapsets, registry
 from persona_evo.personas import catalog
-from persona_evo.search.act import Actor, play_game
+from persona_evo.search.actor import Actor, play_game
 from persona_evo.search.settings import Budget, SearchSettings
 from tests.cli.tool import run
 

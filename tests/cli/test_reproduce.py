@@ -26,7 +26,7 @@ from pathlib import Path
 from persona_evo.api.studies import Reproduction, Study
 from persona_evo.report.figures import Drawing
 from persona_evo.report.charts import Bars
-from persona_evo.statistics import Interval
+from persona_evo.intervals import Interval
 
 
 def add_arguments(parser):

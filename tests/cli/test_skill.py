@@ -91,7 +91,7 @@ def test_the_whole_command(tmp_path: Path, levels: Path, capsys: pytest.CaptureF
         ("--skill novise", "did you mean 'novice'"),
         ("--skill novice,novice", "named twice"),
         ("--skill novice --baseline", "have no baseline"),
-        ("--skill novice --game puyo --agent mover", "has no level of skill"),
+        ("--skill novice --game puyo --agent mover", "cannot have a level of skill"),
         ("--skill novice --game colosseum", "single-player games"),
         ("--resume somewhere --skill novice", "do not go with --resume"),
         ("--calibrate nothing.csv", "there is no such file"),

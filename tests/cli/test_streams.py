@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from persona_evo.cli import main as program
-from persona_evo.jobs import schema
+from persona_evo.jobs import files
 from tests.cli.tool import command, environment, run
 
 LISTED, WRONG, HELP = ("policy", "list"), ("persona", "nope"), ("playtest", "--help")
@@ -121,7 +121,7 @@ def test_a_full_disk_names_the_file_and_what_to_do(
 
 def test_an_error_of_writing_without_a_name_gets_that_of_the_folder(tmp_path: Path) -> None:
     for name, told in ((None, str(tmp_path)), ("a.csv", "a.csv")):
-        with pytest.raises(OSError) as caught, schema.writing_in(tmp_path):
+        with pytest.raises(OSError) as caught, files.writing_in(tmp_path):
             raise OSError(28, "No space left on device", name)
         assert caught.value.filename == told
 

@@ -42,8 +42,8 @@ pytestmark = needs_mono
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder with the two console games."""
-    return build(tmp_path_factory.mktemp("csharp"), "corridor", "benchmark")
+    """The folder with the console games."""
+    return build(tmp_path_factory.mktemp("csharp"), "corridor", "benchmark", "roguelike2d")
 
 
 def build(folder: Path, *what: str) -> Path:
@@ -219,6 +219,14 @@ class Driver:
         pairs = b"".join(struct.pack("<HH", *pair) for pair in prefix or [])
         self.send(3, struct.pack("<QQQBBI", id_, game, choices, flags, mode, policy) + pairs)
 
+    def restore(
+        self, state: int, depth: int, keep: int, id_: int, game: int, choices: int, prefix: list[tuple[int, int]]
+    ) -> Answer:
+        """One order that may begin from a kept state, and may leave one; its answer."""
+        pairs = b"".join(struct.pack("<HH", *pair) for pair in prefix)
+        self.send(11, struct.pack("<QIQQQQBBI", state, depth, keep, id_, game, choices, 2, 1, 0) + pairs)
+        return self.answer()
+
     def answer(self) -> Answer:
         kind, data = self.receive()
         assert kind == 4, data
@@ -253,7 +261,7 @@ def test_a_game_greets_and_answers(built: Path) -> None:
         assert driver.hello["nonce"] == "0f" * 32
         assert driver.hello["game"] == {"name": "corridor", "version": "1"}
         assert driver.hello["max_decisions"] == 60
-        assert set(driver.hello["capabilities"]) == {"seed", "weights", "lookahead", "hash", "maps"}
+        assert set(driver.hello["capabilities"]) == {"seed", "weights", "lookahead", "hash", "maps", "snapshot"}
         assert [m["symbol"] for m in driver.hello["metrics"]] == ["ST", "COINS", "OUT"]
         assert driver.hello["metrics"][0] | {"name": ""} == {"name": "", "symbol": "ST", "low": 0, "high": 60}
         right = [(0, 1), (1, 2), (1, 2), (1, 2), (1, 2)]
@@ -301,6 +309,37 @@ def test_many_orders_at_once_are_answered_in_their_order(built: Path) -> None:
         for id_ in range(200):
             driver.order(id_, id_ % 7, id_, flags=id_ % 3)
         assert [driver.answer().id for _ in range(200)] == list(range(200))
+
+
+@pytest.mark.parametrize(("game", "settings"), [("corridor", {"map": ""}), ("roguelike2d", {"days": 4})])
+def test_a_kept_state_changes_nothing_but_the_time(built: Path, game: str, settings: dict[str, object]) -> None:
+    with Driver(built, game, **settings) as driver:
+        assert "snapshot" in driver.hello["capabilities"]
+        whole = driver.rollout(1, 8, 3, mode=1)
+        depths = range(len(whole.trace) + 1)
+        for depth in depths:
+            driver.restore(max(0, depth - 2), max(0, depth - 3), depth + 1, 2, 8, depth, whole.trace[:depth])
+        for depth in depths:
+            for seed in (8, 9):  # there is no state of seed 9, which is played from the start
+                order = (depth + 1, depth, 0, 3, seed, 70 + depth)
+                if seed == 8:
+                    restored = driver.restore(*order, whole.trace[:depth])
+                    plain = driver.rollout(3, seed, 70 + depth, mode=1, prefix=whole.trace[:depth])
+                else:
+                    restored = driver.restore(*order, [])
+                    plain = driver.rollout(3, seed, 70 + depth, mode=1)
+                assert restored._replace(microseconds=0) == plain._replace(microseconds=0), (depth, seed)
+        assert len(depths) > 8
+        other = [(1 - choice if count == 2 else choice, count) for choice, count in whole.trace[:4]]
+        wrong = driver.restore(5, 4, 0, 4, 8, 5, other)  # another prefix than that of the state
+        assert wrong._replace(microseconds=0) == driver.rollout(4, 8, 5, mode=1, prefix=other)._replace(microseconds=0)
+        driver.send(
+            2, json.dumps({"protocol": [1, 0], "settings": settings | {"days": 2}, "map": settings.get("map")}).encode()
+        )
+        after = driver.restore(3, 2, 0, 5, 8, 6, whole.trace[:2])
+        assert after._replace(microseconds=0) == driver.rollout(5, 8, 6, mode=1, prefix=whole.trace[:2])._replace(
+            microseconds=0
+        )
 
 
 def test_weights_policies_and_asking(built: Path) -> None:

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from persona_evo.store import policies
 from tests.cli.tool import run
 from tests.connect.driving import none_left
 from tests.shared import ROOT
@@ -99,6 +100,10 @@ def test_a_policy_evolves_over_tcp_and_plays(described, tmp_path, capsys):
     assert found[1] == found[2] and len(found[1][0]) >= 2
     (made,) = (tmp_path / "runs1").iterdir()
     policy = next(iter(made.glob("*policy*.json")), made)
+    assert policies.read(policy).connected == {
+        **{"rollout": "weights", "policy": "", "slots": 2, "constant": "outside"},
+        **{"horizon": 29_900, "max_decisions": 29_900},
+    }
     played = tmp_path / "played"
     done = run(
         capsys,

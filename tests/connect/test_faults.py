@@ -145,7 +145,7 @@ ROLLOUTS = {
     "half": (ConnectError, "bytes into a frame", "fails too often"),
     "huge": (ProtocolError, "a frame is too large", "4294967295"),
     "garbage": (ProtocolError, "too large", "worker 0"),
-    "nan": (ProtocolError, "a score is no number", "while playing the choices none"),
+    "nan": (ProtocolError, "a score is not a number", "while playing the choices none"),
     "foreign": (ProtocolError, "RESULT", "worker 0"),
     "mute": (ConnectError, "no result within 1 s", "fails too often"),
     "raise": (ConnectError, "the game fails", r"ValueError: no such room \x1b[31m"),
@@ -248,7 +248,7 @@ def test_a_taken_port_is_told(tmp_path):
         other.bind(("127.0.0.1", 0))
         other.listen(1)
         error = one(describe(tmp_path, top=f"port = {other.getsockname()[1]}"))
-    assert "the port for the game is taken" in str(error) and "ladder.toml:3" in str(error)
+    assert "the port for the game is already in use" in str(error) and "ladder.toml:3" in str(error)
 
 
 def test_a_fixed_port_is_used(tmp_path):

@@ -374,7 +374,7 @@ def test_a_description_that_has_moved_is_named_anew(file, tmp_path, capsys):
     run(capsys, "playtest", "short@1", "--game", file, *PLAYED, "--out", tmp_path / "one")
     file.rename(tmp_path / "tower.toml")
     lost = run(capsys, "playtest", "--resume", tmp_path / "one")
-    assert lost.code == 2 and "not where it was" in lost.err and "FILE.toml" in lost.err
+    assert lost.code == 2 and "no longer where it was" in lost.err and "FILE.toml" in lost.err
     (tmp_path / "tower.toml").write_text(
         'name = "ladder"\n' + (tmp_path / "tower.toml").read_text(encoding="utf-8"), encoding="utf-8"
     )
@@ -488,7 +488,7 @@ def test_games_that_hang_do_not_outlive_a_driver_that_is_killed(tmp_path):
         ("[maps]\na = ['default@1-1000000000000']", "out of range"),
         ("[variants.b]\n[maps]\na = [':c']", "variant"),
         ("[maps]\na = ['default@" + "9" * 5000 + "']", "out of range"),
-        ("[metrics.NOPE]\n", "no list of tables"),
+        ("[metrics.NOPE]\n", "not a list of tables"),
         ("port = 65535\nworkers = 2", "port is out of range"),
         ("personas = ['none.toml']", "no such persona file"),
         ("[variants]\na = 1", "not a variant"),

@@ -90,8 +90,8 @@ def test_what_cannot_be_started(tmp_path):
     with pytest.raises(ConnectError, match="no such game"):
         launch.command(tmp_path / "missing")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ConnectError, match="holds no game"):
+    with pytest.raises(ConnectError, match="contains no game"):
         launch.command(tmp_path / "empty")
     (tmp_path / "bad.app").mkdir()
-    with pytest.raises(ConnectError, match="holds no program"):
+    with pytest.raises(ConnectError, match="contains no program"):
         launch.command(tmp_path / "bad.app")

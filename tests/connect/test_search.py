@@ -164,7 +164,7 @@ def test_a_part_of_the_game_that_fails_is_left_out_and_reported(tmp_path, fault,
 
 
 def test_a_game_that_always_fails_is_an_error(tmp_path):
-    with pytest.raises(ConnectError, match="not be played to its end even once"):
+    with pytest.raises(ConnectError, match="not be played to its end a single time"):
         source = faulty(tmp_path, "raise")
         script = tmp_path / "faulty.py"
         script.write_text(script.read_text(encoding="utf-8").replace("made == [1, 0]", "True"), encoding="utf-8")

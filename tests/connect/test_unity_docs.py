@@ -51,7 +51,7 @@ def unity(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def compile_to(target: Path, *sources: Path) -> None:
-    names = ("UnityEngine", "PersonaEvo.Playtest", "PersonaEvo.Playtest.Core")
+    names = ("UnityEngine", "UnityEditor", "PersonaEvo.Playtest", "PersonaEvo.Playtest.Core")
     done = subprocess.run(
         [
             "mcs",

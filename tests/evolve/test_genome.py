@@ -199,7 +199,7 @@ def test_the_search_says_what_an_individual_is() -> None:
     assert settled(EvolutionSettings.modern(individual=FORMULA), spec()).individual == FORMULA
     for reading in (EvolutionSettings.modern(variables="extended"), EvolutionSettings.paper()):
         assert settled(reading, spec()).individual == FORMULA, "lists cannot read what changes"
-        with pytest.raises(SettingsError, match="cannot read the search's variables"):
+        with pytest.raises(SettingsError, match="cannot use the search's variables"):
             settled(replace(reading, individual=LISTS), spec())
     old = EvolutionSettings.modern().to_dict()
     del old["individual"]

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from persona_evo.jobs import schema
+from persona_evo.jobs import files
 from persona_evo.store import checkpoints, runs
 
 from .drive_synthetic import GENERATIONS, config, work
@@ -85,7 +85,7 @@ def test_stopped_between_any_two_writes(tmp_path: Path, preset: str, monkeypatch
     class Killed(BaseException):
         pass
 
-    real = schema.write_atomically
+    real = files.write_atomically
     for survivors in range(12):
         left = [survivors]
 
@@ -97,7 +97,7 @@ def test_stopped_between_any_two_writes(tmp_path: Path, preset: str, monkeypatch
             real(path, text)
 
         run = runs.RunFolder.create(tmp_path / str(survivors), config(preset, 4))
-        monkeypatch.setattr(schema, "write_atomically", dying)
+        monkeypatch.setattr(files, "write_atomically", dying)
         with contextlib.suppress(Killed):
             work(run)
         monkeypatch.undo()

@@ -189,13 +189,13 @@ def test_who_cannot_be_in_a_league(tmp_path: Path) -> None:
         LEAGUE.check(registry.get("minidungeons2"))
     with pytest.raises(SettingsError, match="needs opponents"):
         evolved(tmp_path, league=None)
-    with pytest.raises(SettingsError, match="the agent says how it searches"):
+    with pytest.raises(SettingsError, match="agents that play move by move have search settings"):
         evolved(tmp_path, search=SearchSettings.anytime())
     with pytest.raises(SettingsError, match="needs opponents"):
         batch.playtest(GAME, LEVELS, [Player(DUELIST, TreePolicy.ucb1())], 1, seed=1)
     bad = tmp_path / "agents.toml"
     bad.write_text('league = "uct"\n[evolver]\nkind = "random"\n')
-    with pytest.raises(SettingsError, match=r"agents\.toml:1.*no list of agents"):
+    with pytest.raises(SettingsError, match=r"agents\.toml:1.*not a list of agents"):
         names.league(replace(GAME, agents=str(bad)), "")
 
 
@@ -251,7 +251,7 @@ def test_commands_say_what_does_not_go_together(capsys: pytest.CaptureFixture[st
         (["evolve", "--persona", "runner", "--league", "uct"], "--league is for two-player games"),
         (
             ["evolve", "--persona", "duelist", "--game", "colosseum", "--search", "paper", "--levels", "random06"],
-            "the agent says how it searches",
+            "agents that play move by move have search settings",
         ),
         (["evolve", "--persona", "duelist", "--game", "colosseum", "--agent", "random"], "no tree policy"),
         (
@@ -267,7 +267,7 @@ def test_commands_say_what_does_not_go_together(capsys: pytest.CaptureFixture[st
                 "--search",
                 "paper",
             ],
-            "the agent says how it searches",
+            "agents that play move by move have search settings",
         ),
     ):
         assert main(words) != 0

@@ -317,7 +317,7 @@ def test_from_a_persona_to_a_policy_that_the_search_takes(tmp_path: Path) -> Non
     more = resume(outcome.folder, generations=3)
     assert more.generations == 3 and more.policy is not None
     assert all((outcome.folder / name).read_bytes() == data for name, data in before.items())
-    with pytest.raises(SettingsError, match="cannot be made shorter"):
+    with pytest.raises(SettingsError, match="cannot be shortened"):
         resume(outcome.folder, generations=1)
     assert "runner on 2 levels of minidungeons2, seed 5, preset modern" in summary(runs.read_config(outcome.folder))
 
@@ -425,7 +425,7 @@ def test_ucb1_that_is_named_brings_its_variables() -> None:
     assert first_formulas(made(["ucb1", "utility"]), GAME, persona.utility, persona.priority)[0] == UCB1_FORMULA
     assert made(["none"]).first == () and first_formulas(made(["none"]), GAME) == []
     assert made(None, first=("ucb1",)) == made(["ucb1"])
-    with pytest.raises(SettingsError, match="none does not go with other policies"):
+    with pytest.raises(SettingsError, match="none cannot be combined with other policies"):
         made(["none", "ucb1"])
     with pytest.raises(SettingsError, match="named twice"):
         made(["ucb1"], first=("utility",))

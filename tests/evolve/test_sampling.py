@@ -34,7 +34,7 @@ from persona_evo.evolve.settings import SAMPLING, EvolutionSettings
 from persona_evo.formula import parse
 from persona_evo.games import mapsets, registry
 from persona_evo.games.level_text import LevelText
-from persona_evo.jobs import schema
+from persona_evo.jobs import json_text
 from persona_evo.jobs.workers import Workers
 from persona_evo.personas.core import load
 from persona_evo.report import evolution as page
@@ -540,7 +540,7 @@ def test_a_damaged_configuration_is_told(
     folder = run(made, tmp_path, progress=stopping(lambda p: True)).folder
     file = folder / runs.CONFIG
     config = {**json.loads(unsealed(file)), **change}
-    file.write_text(schema.dump(config))
+    file.write_text(json_text.dump(config))
     (folder / checkpoints.CHECKPOINT).unlink()
     (folder / runs.HALL).unlink()
     (folder / runs.JOURNAL).unlink()

@@ -183,7 +183,7 @@ def test_who_cannot_play_move_by_move(tmp_path: Path) -> None:
             names.league(GAME, *words)
     with pytest.raises(SettingsError, match="move by move"):
         batch.playtest(GAME, levels(), [Player.of_agent(BUILDER, names.agent(GAME, "flat"), GAME)], 1, seed=1)
-    with pytest.raises(SettingsError, match="the agent says how it searches"):
+    with pytest.raises(SettingsError, match="agents that play move by move have search settings"):
         evolved(tmp_path, search=SearchSettings.anytime())
     own.write_text('[flat]\nkind = "flat"\nutility = "WIN"\nsearch = { horizon = 3 }\n[none]\nkind = "search"\n')
     for line, message in (("flat", "single-player games"), ("none", "no utility")):
@@ -306,6 +306,6 @@ def test_a_policy_for_moves_that_plans_whole_levels_is_told(tmp_path: Path, caps
         "1",
     ]
     assert main([*words, "--out", str(tmp_path / "whole")]) == 0
-    assert f"as it was: --agent {path}" in capsys.readouterr().err
+    assert f"as it was evolved: --agent {path}" in capsys.readouterr().err
     assert main([*words, "--agent", str(path), "--out", str(tmp_path / "moves")]) == 0
     assert "as it was" not in capsys.readouterr().err

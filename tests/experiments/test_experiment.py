@@ -228,6 +228,7 @@ def written(folder: Path, text: str = TEXT) -> Path:
     return file
 
 
+@pytest.mark.quick
 def test_a_file_is_variants_times_players(tmp_path: Path) -> None:
     found = reading.read(written(tmp_path))
     assert [c.label for c in found.cells] == ["regular / greedy", "regular / lazy", "mono / greedy", "mono / lazy"]
@@ -240,6 +241,7 @@ def test_a_file_is_variants_times_players(tmp_path: Path) -> None:
     assert len(reading.read(start).cells) == 4
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("old", "new", "place", "words"),
     [
@@ -342,6 +344,7 @@ def made(scores: dict[str, Sequence[float]], growth: Growth | None = None) -> Ex
     return ExperimentResults(experiment, records)
 
 
+@pytest.mark.quick
 def test_what_is_higher_is_said_with_a_corrected_p() -> None:
     found = made({"low": range(10), "high": range(20, 30), "same": range(10)})
     low_high, low_same, high_same = comparisons(found)
@@ -354,6 +357,7 @@ def test_what_is_higher_is_said_with_a_corrected_p() -> None:
     assert [s.mean.value for s in summaries(found)] == [4.5, 24.5, 4.5]
 
 
+@pytest.mark.quick
 def test_curves_hold_the_best_so_far() -> None:
     records = made({"a": [4.0, 8.0]}).records
     grown = curve(records, 100)

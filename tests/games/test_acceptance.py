@@ -89,7 +89,7 @@ ENTRY = '[[accept]]\nkind = "deaths"\nlevel = "a"\nreason = "x"\n'
     ("text", "said"),
     [
         ("[[accepted]]\n", ":1:1: unknown key"),
-        ("accept = 3\n", "accept is no list of tables"),
+        ("accept = 3\n", "accept is not a list of tables"),
         (ENTRY + 'where = "1:1"\n', ":5:1: unknown key"),
         (ENTRY.replace("deaths", "death"), ":2:8: no such kind of finding"),
         (ENTRY.replace("deaths", "death"), "did you mean 'deaths'"),

@@ -14,8 +14,9 @@ from scipy import stats
 
 from persona_evo.errors import LevelError, SettingsError
 from persona_evo.games import mapsets, registry
-from persona_evo.games.catalog.colosseum import board_of, draw, guide, levels, rows_of, scores
-from persona_evo.games.catalog.colosseum.levels import ColosseumBoard, random_board
+from persona_evo.games.catalog.colosseum import draw, guide, levels
+from persona_evo.games.catalog.colosseum.levels import ColosseumBoard, board_of, random_board, rows_of
+from persona_evo.games.catalog.colosseum.moves import scores
 from persona_evo.games.catalog.colosseum.rules import walks
 from persona_evo.games.check import check_game
 from persona_evo.games.core import ENDED, LOST, RUNNING, WON, Level
@@ -214,7 +215,7 @@ def test_random_levels_and_their_options() -> None:
     assert (GAME.start(fixed, 1) == GAME.start(level, 7)).all() and (GAME.start(fixed, 2) == GAME.start(fixed, 3)).all()
     assert (random_level(6, size=8, seed=7).start == fixed.start).all()
     assert (GAME.start(level, 2**40 + 1) != GAME.start(level, 1)).any()
-    with pytest.raises(SettingsError, match="size and seed go with random boards"):
+    with pytest.raises(SettingsError, match="size and seed are for random boards"):
         mapsets.resolve(GAME, ["open05"], size=7)
     with pytest.raises(SettingsError, match="size is out of range"):
         random_level(6, size=99)

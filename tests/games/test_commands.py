@@ -52,6 +52,6 @@ def test_a_class_in_place_of_a_game_is_told_what_makes_one(hopper: str) -> None:
 def test_a_game_that_has_moved_is_named_anew(hopper: str) -> None:
     assert registry.again("minidungeons2", None, "runs/x") == "minidungeons2"
     assert registry.again("/nowhere/hop.py:GAME", hopper, "runs/x") == str(Path("hop.py").resolve()) + ":GAME"
-    with pytest.raises(SettingsError, match="not where it was") as e:
+    with pytest.raises(SettingsError, match="no longer where it was") as e:
         registry.again("/nowhere/hop.py:GAME", None, "runs/x")
     assert "/nowhere/hop.py" in str(e.value) and "--game" in str(e.value)

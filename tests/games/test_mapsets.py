@@ -215,7 +215,7 @@ def test_large_files_are_refused_before_they_are_read(game: Game, here: Path) ->
 
 def test_a_shipped_set_without_its_level(game: Game) -> None:
     (Path(game.levels or "") / "test01.txt").unlink()
-    assert "the shipped set 'test' names a level that is not there" in wrong(game, "test")
+    assert "the shipped set 'test' names a level that does not exist" in wrong(game, "test")
     assert names(game, "train") == ["train01", "train02"]
 
 
@@ -272,7 +272,7 @@ def test_links_pipes_devices_and_users_that_lead_nowhere(tmp_path: Path) -> None
         with pytest.raises(SettingsError, match=r"leads nowhere|no such level"):
             mapsets.find(get("minidungeons2"), [str(name)])
     for name in (tmp_path / "pipe.txt", "/dev/zero"):
-        with pytest.raises(LevelError, match="no regular file"):
+        with pytest.raises(LevelError, match="not a regular file"):
             mapsets.resolve(get("minidungeons2"), [str(name)])
 
 

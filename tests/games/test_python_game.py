@@ -16,11 +16,12 @@ import pytest
 
 from persona_evo.errors import GameError, LevelError, SettingsError
 from persona_evo.formula import parse
-from persona_evo.games import facts as novel
 from persona_evo.games import registry
 from persona_evo.games.check import check_game
 from persona_evo.games.core import Game, Level, Metric
-from persona_evo.games.python_game import from_class, number_of
+from persona_evo.games.python_game import from_class
+from persona_evo.games.python_game import novelty as novel
+from persona_evo.games.python_game.contents import number_of
 from persona_evo.search.bounds import solve
 from persona_evo.search.plan import Planner, plan
 from persona_evo.search.settings import Budget, SearchSettings
@@ -134,7 +135,7 @@ def test_levels_go_to_other_processes_as_their_text() -> None:
 
 def test_keys_are_the_same_in_every_process() -> None:
     code = (
-        "from persona_evo.games.python_game import number_of as n;"
+        "from persona_evo.games.python_game.contents import number_of as n;"
         "print(n((1, 'a', 2.5)), n({'b': {3, 4}, 'a': [None, True]}), n(frozenset('xyz')))"
     )
     lines = {
@@ -235,7 +236,7 @@ def test_what_a_class_does_wrong_is_told(attributes: dict[str, Any], message: st
     [
         ({"metrics": ()}, "no metrics"),
         ({"legal": None}, "lacks the methods legal"),
-        ({"actions": ()}, "say max_actions"),
+        ({"actions": ()}, "set max_actions"),
     ],
 )
 def test_what_a_class_lacks_is_told(attributes: dict[str, Any], message: str) -> None:
@@ -264,6 +265,61 @@ def facts(game: Game, level: Level, state: Any = None) -> list[int]:
     return [int(v) for v in out[:written]]
 
 
+class Keys:
+    """A player strikes three of 25 keys at a time."""
+
+    metrics = (Metric("SUM", "sum", "of all keys struck", high=1000),)
+
+    def __init__(self, sum: int = 0) -> None:
+        self.sum = sum
+
+    @classmethod
+    def from_text(cls, text: str) -> Keys:
+        return cls()
+
+    def legal(self) -> list[str]:
+        return list(self.actions)
+
+    actions = tuple(f"{a}-{b}-{c}" for a in range(25) for b in range(25) for c in range(25))
+
+    def apply(self, action: str) -> None:
+        self.sum += sum(map(int, action.split("-")))
+
+    def over(self) -> str | None:
+        return "won" if self.sum > 500 else None
+
+    def measure(self) -> dict[str, float]:
+        return {"SUM": self.sum}
+
+
+@pytest.mark.parametrize("settings", [SearchSettings.paper(), SearchSettings.single(), SearchSettings.anytime()])
+def test_the_same_many_actions_are_looked_up_once(settings: SearchSettings, monkeypatch: pytest.MonkeyPatch) -> None:
+    game = from_class(Keys, horizon=20)
+    asked = list[str]()
+
+    class Numbers(dict[str, int]):
+        def __getitem__(self, action: str) -> int:
+            asked.append(action)
+            return super().__getitem__(action)
+
+    plain = game.rules().step.__self__  # type: ignore[attr-defined]
+    monkeypatch.setattr(plain, "number", Numbers(plain.number))
+    utility = parse("SUM", game.symbols)
+    found = plan(game, game.load("", "l"), utility, TreePolicy.utility(utility), Budget(20), settings, seed=1)
+    assert found.iterations == 20 and len(Keys.actions) <= len(asked) < 2 * len(Keys.actions)
+
+
+@pytest.mark.parametrize("actions", [(*Keys.actions[:-1], "a"), (*Keys.actions[:-1], "0-0-0")])
+def test_one_of_many_actions_that_is_none_is_told(actions: tuple[str, ...]) -> None:
+    class Wrong(Keys):
+        def legal(self) -> list[str]:
+            return list(Keys.actions if self.sum == 0 else actions)
+
+    game = from_class(Wrong, horizon=20)
+    with pytest.raises(GameError, match="after 1 move"):
+        plan(game, game.load("", "l"), parse("SUM", game.symbols), TreePolicy.ucb1(), Budget(20), seed=1)
+
+
 def test_a_class_says_what_can_still_be_reached() -> None:
     level = GAME.load("$..@.$.D", "c")
     assert GAME.reach is not None
@@ -284,7 +340,7 @@ def test_a_class_says_what_can_still_be_reached() -> None:
         ({"B": (0, 1)}, r"Broken.reach names 'B' at the start, expected .*A"),
         ({"A": 1}, r"gives 1 at the start, expected two numbers, \(lowest, highest\), for A"),
         ({"A": ("0", 1)}, "expected two numbers"),
-        ({"A": (2, 1)}, "expected the lowest first and the highest then for A"),
+        ({"A": (2, 1)}, "expected the lowest first and then the highest for A"),
         ({"A": (float("nan"), 1)}, "expected the lowest first"),
     ],
 )
@@ -385,7 +441,7 @@ def test_without_novelty_every_attribute_counts_but_those_that_count_moves() -> 
 
 def test_members_without_an_order_are_ordered_by_their_contents() -> None:
     def numbers(items: list[Any]) -> list[int]:
-        found = novel.NumberFacts(number_of)
+        found = novel.NumberFacts()
         found.add(set(items), set(items))
         found.add({item: k for k, item in enumerate(items)}, {item: k for k, item in enumerate(items)})
         return [found._place(item) for item in sorted(set(items), key=found._place)]
@@ -419,6 +475,8 @@ def test_what_does_not_fit_is_left_out_and_a_state_that_holds_itself_is_no_harm(
 
 @pytest.mark.parametrize("care", ["B", "A +", 3, ("A",)])
 def test_care_is_a_formula_over_the_metrics(care: Any) -> None:
-    with pytest.raises(GameError, match=r"(?s)Broken.care is no formula over the class's metrics\n  found: .*hint: "):
+    with pytest.raises(
+        GameError, match=r"(?s)Broken.care is not a formula over the class's metrics\n  found: .*hint: "
+    ):
         from_class(type("Broken", (Broken,), {"care": care}))
     assert from_class(type("Broken", (Broken,), {"care": "2 * A"})).care == "2 * A"

@@ -190,7 +190,7 @@ def writing(state: Any, moves: int, out: Any) -> None:
             high_start,
             "(?s)after no move.*found: ST 0.*expected: 1 to .*as reach said for this state of the next 0 moves",
         ),
-        (unwritten, "reach writes no number"),
+        (unwritten, "reach does not set all numbers"),
         (writing, "reach changes the state"),
     ],
 )

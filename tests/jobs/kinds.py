@@ -61,6 +61,11 @@ class Kind:
         rows = [json.loads(line) for line in text.splitlines()]
         return [json.dumps({k: v for k, v in row.items() if k not in (*self.clock, "crc")}) for row in rows]
 
+    def same(self, one: Path, other: Path) -> bool:
+        """Whether two folders hold the same results; those of a study come in any order."""
+        contents = self.content(one), self.content(other)
+        return contents[0] == contents[1] or (self.name == "study" and sorted(contents[0]) == sorted(contents[1]))
+
 
 def _playtest(folder: Path, seed: int, jobs: int) -> None:
     (runner,) = personas.resolve(["runner"], MD2)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from persona_evo.errors import Place, RunError
-from persona_evo.jobs import checksum, journal, schema
+from persona_evo.jobs import checksum, journal, json_text, schema
 from persona_evo.jobs.cache import WorkerCache
 from persona_evo.jobs.journal import Journal, plain_rows
 from persona_evo.jobs.progress import Forecast, Progress
@@ -84,7 +84,7 @@ def test_what_is_no_row_is_refused(tmp_path: Path, line: bytes) -> None:
     with pytest.raises(RunError) as caught:
         Journal(path, plain_rows("row")).read()
     assert caught.value.place is not None and caught.value.place.line == 1 and caught.value.hint
-    with pytest.raises(RunError, match="no regular file"):
+    with pytest.raises(RunError, match="not a regular file"):
         Journal(tmp_path, plain_rows("row")).read()
 
 
@@ -93,7 +93,7 @@ def test_a_files_checksum_is_its_last_key(tmp_path: Path) -> None:
     schema.write(path, {"schema": 1, "list": [[1], [2]], "text": "x"})
     data, text = schema.read(path, RunError)
     assert data == {"schema": 1, "list": [[1], [2]], "text": "x"} and list(json.loads(text))[-1] == "crc"
-    assert checksum.sealed(text) == text == checksum.sealed(schema.dump(data)), "a checksum is replaced, not added"
+    assert checksum.sealed(text) == text == checksum.sealed(json_text.dump(data)), "a checksum is replaced, not added"
     path.write_text(text.replace("\n", "\r\n"), encoding="utf-8")
     assert schema.read(path, RunError)[0] == data, "line ends do not count"
     for damaged in (text.replace('"x"', '"y"'), text.replace('"crc": "', '"crc": "0')):

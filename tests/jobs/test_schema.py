@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from persona_evo.errors import InputError, PolicyError, RunError
-from persona_evo.jobs import schema
+from persona_evo.jobs import files, json_text, schema
 
 TEXT = '{\n  "name": "a",\n  "list": [1, {"deep": true}],\n  "o": {"k": 5}\n}\n'
 
@@ -25,14 +25,14 @@ TEXT = '{\n  "name": "a",\n  "list": [1, {"deep": true}],\n  "o": {"k": 5}\n}\n'
         ("", "f.json:1:1: not valid JSON"),
         ("[1]", "f.json:1:1: not a JSON object"),
         ('{"a": 1, "a": 2}', "twice"),
-        ('{\n "a": NaN}', "f.json:2:7: the file has a number that is not finite"),
+        ('{\n "a": NaN}', "f.json:2:7: the file contains a number that is not finite"),
         ('{"a": -Infinity}', "f.json:1:7"),
         ("[" * 100_000, "nested too deeply"),
     ],
 )
 def test_damage_is_told_with_its_place(text: str, said: str) -> None:
     with pytest.raises(RunError) as e:
-        schema.parse(text, "f.json", RunError)
+        json_text.parse(text, "f.json", RunError)
     assert said in str(e.value)
 
 
@@ -50,7 +50,7 @@ def test_damage_is_told_with_its_place(text: str, said: str) -> None:
     ],
 )
 def test_values_are_located(path: tuple[str | int, ...], place: str) -> None:
-    assert str(schema.locate(TEXT, path, "f")) == place
+    assert str(json_text.locate(TEXT, path, "f")) == place
 
 
 values = st.recursive(
@@ -66,17 +66,17 @@ values = st.recursive(
 
 @given(data=st.dictionaries(st.text(max_size=6), values, max_size=5))
 def test_what_is_dumped_reads_back_and_every_key_is_found(data: dict[str, object]) -> None:
-    text = schema.dump(data)
-    assert schema.parse(text, "f", RunError) == data
+    text = json_text.dump(data)
+    assert json_text.parse(text, "f", RunError) == data
     lines = text.split("\n")
     for key, value in data.items():
-        place = schema.locate(text, (key,), "f")
+        place = json_text.locate(text, (key,), "f")
         rest = "\n".join([lines[place.line - 1][place.column - 1 :], *lines[place.line :]])
         assert json.JSONDecoder().raw_decode(rest)[0] == value
 
 
 def test_readers_say_path_line_found_and_expected() -> None:
-    data = schema.parse(TEXT, "f", PolicyError)
+    data = json_text.parse(TEXT, "f", PolicyError)
     reader = schema.Reader(data, TEXT, "f", PolicyError)
     with pytest.raises(PolicyError) as e:
         reader.object("o").text_of("k")
@@ -120,36 +120,36 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
 
 def test_an_atomic_write_replaces_and_leaves_nothing_beside(tmp_path: Path) -> None:
     path = tmp_path / "f.json"
-    schema.write_atomically(path, "one")
-    schema.write_atomically(path, "two ä")
+    files.write_atomically(path, "one")
+    files.write_atomically(path, "two ä")
     assert path.read_text(encoding="utf-8") == "two ä"
     assert [p.name for p in tmp_path.iterdir()] == ["f.json"]
 
 
 def test_a_write_that_fails_leaves_the_old_file_and_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.json"
-    schema.write_atomically(path, "old\n")
+    files.write_atomically(path, "old\n")
 
     def full(_: int) -> None:
         raise OSError(28, "No space left on device")
 
     with pytest.raises(InputError, match=r"UTF-8.*\n.*ud800"):
-        schema.write_atomically(path, ["new", "\ud800"])
+        files.write_atomically(path, ["new", "\ud800"])
     monkeypatch.setattr("os.fsync", full)
     with pytest.raises(OSError, match=r"a\.json"):
-        schema.write_atomically(path, "new\n")
+        files.write_atomically(path, "new\n")
     assert path.read_text() == "old\n" and [p.name for p in tmp_path.iterdir()] == ["a.json"]
     with pytest.raises(OSError, match=r"a\.json"):
-        schema.append_lines(path, ["more"])
+        files.append_lines(path, ["more"])
 
 
 def test_what_is_no_file_is_written_into_and_a_link_stays_one(tmp_path: Path) -> None:
     link, target = tmp_path / "link", tmp_path / "target"
     target.write_text("old")
     link.symlink_to(target)
-    schema.write_atomically(link, "new")
+    files.write_atomically(link, "new")
     assert link.is_symlink() and target.read_text() == "new"
-    schema.write_atomically(Path("/dev/null"), "gone")
+    files.write_atomically(Path("/dev/null"), "gone")
 
 
 @pytest.mark.parametrize(
@@ -160,17 +160,17 @@ def test_what_is_no_file_is_written_into_and_a_link_stays_one(tmp_path: Path) ->
         ("1" + "0" * 400, "too large"),
         ("9" * 5000, "too large"),
         (str(2**64), "too large"),
-        (r'"a\ud800"', "half a character"),
-        (r'"\udc00"', "half a character"),
-        (r'{"\ud800x": 1}', "half a character"),
+        (r'"a\ud800"', "contains half a character"),
+        (r'"\udc00"', "contains half a character"),
+        (r'{"\ud800x": 1}', "contains half a character"),
         ("[" * 100_000, "nested too deeply"),
     ],
 )
 def test_values_that_nothing_could_hold_are_refused(value: str, said: str) -> None:
     with pytest.raises(RunError, match=f"f.json.*{said}"):
-        schema.parse(f'{{"a": {value}}}', "f.json", RunError)
+        json_text.parse(f'{{"a": {value}}}', "f.json", RunError)
 
 
 def test_whole_characters_and_64_bits_are_fine() -> None:
-    read = schema.parse(r'{"a": "\ud83d\ude00", "b": 18446744073709551615, "c": "\\ud800"}', "f.json", RunError)
+    read = json_text.parse(r'{"a": "\ud83d\ude00", "b": 18446744073709551615, "c": "\\ud800"}', "f.json", RunError)
     assert read == {"a": "\U0001f600", "b": 2**64 - 1, "c": r"\ud800"}

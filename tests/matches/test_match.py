@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
 
 from persona_evo.cli.main import main
 from persona_evo.errors import Place, RunError, SettingsError
@@ -35,6 +34,7 @@ def stable(found: list[GameRecord]) -> list[GameRecord]:
     return [replace(r, seconds=[], slowest=[]) for r in found]
 
 
+@pytest.mark.quick
 def test_every_pair_meets_on_the_same_boards_from_both_sides() -> None:
     m = match("random", "two_ply", "uct")
     jobs = m.jobs()
@@ -109,7 +109,7 @@ def test_a_folder_of_another_match_or_damaged_is_refused(tmp_path: Path) -> None
         with pytest.raises(RunError, match=f"{records.GAMES}:2: game 2 of the match does not replay: .*{said}"):
             play.play(m, folder=tmp_path)
     path.write_text(good.replace('"start": ', '"start": 1', 1))
-    with pytest.raises(RunError, match=f"{records.GAMES}:1: a game began somewhere else than the match's seed says"):
+    with pytest.raises(RunError, match=f"{records.GAMES}:1: a game did not begin where the match's seed says"):
         play.play(m, folder=tmp_path)
     path.write_text(good.replace('"result"', '"rsult"', 1))
     with pytest.raises(RunError, match=f"{records.GAMES}:1") as caught:
@@ -164,7 +164,7 @@ def test_another_text_of_a_program_is_another_match(tmp_path: Path, monkeypatch:
 )
 def test_a_field_of_the_wrong_kind_is_told(field: str, value: Any) -> None:
     row = {**json.loads(game("a", "b", 1.0).to_json()), field: value}
-    with pytest.raises(RunError, match=f"f:4: {field} of a game of the match is wrong"):
+    with pytest.raises(RunError, match=f"f:4: {field} of a game of the match is not valid"):
         records.from_row(row, Place("f", 4))
 
 
@@ -177,6 +177,7 @@ def test_a_programs_log_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert 1000 < len(text) < 1500 and text.endswith("nothing is added from here on\n") and "\x1b" not in text
 
 
+@pytest.mark.quick
 def test_what_makes_no_match_is_told() -> None:
     with pytest.raises(SettingsError, match="at least two agents"):
         play.play(match("random"))
@@ -186,6 +187,7 @@ def test_what_makes_no_match_is_told() -> None:
         play.play(replace(match("random", "two_ply"), game="minidungeons2"))
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
@@ -204,6 +206,7 @@ def test_names_of_agents_that_stand_for_nothing_are_told(typed: str, message: st
         names.agents(GAME, [typed])
 
 
+@pytest.mark.quick
 def test_names_of_agents() -> None:
     found = names.agents(GAME, ["uct", "uct:C=0.1,rollout=20", "other=uct"])
     assert [a.name for a in found] == ["uct", "uct:C=0.1,rollout=20", "other"]
@@ -244,6 +247,7 @@ def game(first: str, second: str, result: float, number: int = 0, **more: Any) -
     return GameRecord(first, second, "size6", number, 1, result, **{**plain, **more})
 
 
+@pytest.mark.quick
 def test_pairs_count_from_both_sides() -> None:
     some = [
         game("a", "b", 1.0, margin=0.5),
@@ -258,6 +262,7 @@ def test_pairs_count_from_both_sides() -> None:
     assert found.rate.value == 0.5 and 0.1 < found.rate.low < found.rate.high < 0.9
 
 
+@pytest.mark.quick
 def test_the_sign_test_by_hand() -> None:
     assert standings.sign_test(5, 0) == 2 / 32 and standings.sign_test(0, 0) == 1
     assert standings.sign_test(8, 2) == pytest.approx(2 * (1 + 10 + 45) / 1024)
@@ -265,6 +270,8 @@ def test_the_sign_test_by_hand() -> None:
 
 @pytest.mark.parametrize(("wins", "losses"), [(3, 9), (600, 500), (1023, 1), (5000, 4900)])
 def test_the_sign_test_takes_any_number_of_games(wins: int, losses: int) -> None:
+    from scipy.stats import binomtest
+
     expected = binomtest(wins, wins + losses).pvalue
     assert standings.sign_test(wins, losses) == pytest.approx(expected, rel=1e-9)
 
@@ -349,6 +356,7 @@ def test_the_command_lists_the_games_own_agents(capsys: pytest.CaptureFixture[st
     assert "killer_moves" in capsys.readouterr().out
 
 
+@pytest.mark.quick
 def test_margins_of_few_games_have_no_interval() -> None:
     from persona_evo.report import match_tables
 

@@ -32,7 +32,7 @@ def test_two_personas_of_one_name_are_refused(tmp_path: Path, name: str) -> None
         (b"a = " + b"[" * 20000, "nested too deep"),
         (b"a = " + b"9" * 6000, "a value cannot be read"),
         (RUNNER.encode() + b"#" * 2**20, "too large"),
-        (RUNNER.encode() + b'title = "a\\u001b[2J"', "title holds a control character"),
+        (RUNNER.encode() + b'title = "a\\u001b[2J"', "title contains a control character"),
         (RUNNER.replace('utility = "MS"', 'utility = ""').encode(), r":4:\d+: utility is empty"),
         (RUNNER.replace('utility = "MS"', 'utility = ""').encode(), r":4:\d+: utility is empty"),
         (RUNNER.encode() + b"title = 0x" + b"f" * 9000, "title is not a text"),
@@ -48,7 +48,7 @@ def test_files_that_are_no_personas(tmp_path: Path, content: bytes, message: str
 
 def test_pipes_and_names_that_cannot_be(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "p.toml")
-    with pytest.raises(PersonaError, match="no regular file"):
+    with pytest.raises(PersonaError, match="not a regular file"):
         load(str(tmp_path / "p.toml"))
     with pytest.raises(PersonaError, match="no such persona"):
         load("a\0b")

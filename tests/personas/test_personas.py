@@ -147,7 +147,7 @@ MISTAKES = [
     (PLAIN.replace('"GOLD"', '"GOLF"'), PersonaError, "miser.toml:3:1: the priority is no metric"),
     (PLAIN.replace('"toy"', '"minidungeons2"'), PersonaError, "miser.toml:1:1: the persona is for another game"),
     (PLAIN.replace('"Miser"', "3"), PersonaError, "miser.toml:2:1: title is not a text"),
-    (PLAIN + 'always = "1"\n', PersonaError, "miser.toml:5:1: `always` goes with stages"),
+    (PLAIN + 'always = "1"\n', PersonaError, "miser.toml:5:1: `always` is only for personas with stages"),
     (PLAIN + 'name = "a b"\n', PersonaError, "miser.toml:5:1: not a name"),
     (PLAIN + "[[stages]]\nutility = 'ST'\n", PersonaError, "miser.toml:4:1: a persona has either"),
     (STAGED + 'until = "ST"\n', PersonaError, "miser.toml:13:1: the last stage has no end"),
@@ -156,7 +156,7 @@ MISTAKES = [
     (STAGED.replace("until", "untill"), PersonaError, "miser.toml:8:1: unknown key"),
     ('game = "toy"\npriority = "GOLD"\nstages = 3\n', PersonaError, "miser.toml:3:1: stages is no list"),
     ('game = "toy"\npriority = "GOLD"\nstages = []\n', PersonaError, "utility is missing"),
-    (PLAIN + "lists = 3\n", PersonaError, "miser.toml:5:1: lists is no list of tables"),
+    (PLAIN + "lists = 3\n", PersonaError, "miser.toml:5:1: lists is not a list of tables"),
     (PLAIN + 'lists = ["GOLD"]\n', PersonaError, "expected: [[lists]]"),
     (PLAIN + "lists = []\n", PersonaError, "miser.toml:5:1: the number of open lists is out of range"),
     (PLAIN + '[[lists]]\nscore = "GOLD"\n' * 17, PersonaError, "found: 17 lists"),
@@ -351,7 +351,7 @@ def test_mistakes_of_stages_are_told(tmp_path: Path, before: str, after: str, sa
         ("and(GOLD, ST)", "and is written"),
         ("!GOLD", "not is written"),
         ("GOLD \u2265 1", "write >="),
-        ("GOLD > 0.5 > ST", "both together are (a > b) * (b > c)"),
+        ("GOLD > 0.5 > ST", "write (a > b) * (b > c) for both together"),
     ],
 )
 def test_how_to_write_and_or_and_not_is_told(formula: str, hint: str) -> None:

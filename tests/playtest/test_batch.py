@@ -210,7 +210,7 @@ def test_names_must_differ(levels: list[Level], players: list[Player]) -> None:
         played(levels, [players[1], players[1]], 1)
     with pytest.raises(SettingsError, match="two levels"):
         played([levels[0], levels[0]], players, 1)
-    with pytest.raises(SettingsError, match="baseline does not play"):
+    with pytest.raises(SettingsError, match="baseline is not one of the players"):
         played(levels, players[:1], 1)
 
 

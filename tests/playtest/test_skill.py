@@ -97,7 +97,7 @@ def test_a_folder_with_an_unknown_level_of_skill_is_refused(tmp_path: Path) -> N
     play(tmp_path, players=ladder_of_players("novice"), trials=1)
     config = tmp_path / "playtest.json"
     config.write_text(unsealed(config).replace('"novice"', '"wizard"'), encoding="utf-8")
-    with pytest.raises(RunError, match="no level of skill"):
+    with pytest.raises(RunError, match="cannot have a level of skill"):
         batch.resume(tmp_path)
 
 
@@ -251,11 +251,11 @@ def test_pass_rates_are_read(tmp_path: Path, text: str, expected: dict[str, floa
     "text, place, what",
     [
         ("", ":1:1", "the file is empty"),
-        ("level,rate\na,1\n", ":1:1", "there is no column 'pass_rate'"),
-        ("name,pass_rate\na,1\n", ":1:1", "there is no column 'level'"),
+        ("level,rate\na,1\n", ":1:1", "the column 'pass_rate' is missing"),
+        ("name,pass_rate\na,1\n", ":1:1", "the column 'level' is missing"),
         ("level,pass_rate\na\n", ":2:2", "too few columns"),
-        ("level,pass_rate\na,much\n", ":2:3", "this is no pass rate"),
-        ("level,pass_rate\na, -1\n", ":2:4", "this is no pass rate"),
+        ("level,pass_rate\na,much\n", ":2:3", "this is not a pass rate"),
+        ("level,pass_rate\na, -1\n", ":2:4", "this is not a pass rate"),
         ("level,pass_rate\na,75\n", ":2:3", "write 75%"),
         ("level,pass_rate\na,175%\n", ":2:3", "out of range"),
         ("level,pass_rate\na,1\n\na,1\n", ":4:1", "named twice"),

@@ -13,7 +13,7 @@ from persona_evo.cli.main import main
 from persona_evo.errors import RunError
 from persona_evo.games import registry
 from persona_evo.games.level_text import LevelText
-from persona_evo.jobs import schema
+from persona_evo.jobs import json_text, schema
 from persona_evo.matches import job as play
 from persona_evo.matches import names, records, reopening
 from persona_evo.matches import replays as again
@@ -127,7 +127,7 @@ def test_a_record_that_comes_to_another_end_is_refused(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"game_version": 99}, "match.json:4:19: .game_version: the game's rules are others now"),
+        ({"game_version": 99}, "match.json:4:19: .game_version: the rules of the game have changed since this match"),
         ({"games": "two"}, ".games: has the wrong type"),
         ({"seed": True}, ".seed: has the wrong type"),
         ({"agents": 3}, ".agents: has the wrong type"),
@@ -138,14 +138,14 @@ def test_a_record_that_comes_to_another_end_is_refused(folder: Path) -> None:
             {"levels": [{"name": "x", "text": "random 5", "source": "", "options": {"size": 1000}}]},
             ".levels[0]: the board",
         ),
-        ({"schema": 99}, "a newer persona-evo"),
+        ({"schema": 99}, "a newer version of persona-evo"),
     ],
 )
 def test_a_damaged_match_is_told_with_its_file_and_place(
     folder: Path, tmp_path: Path, change: dict[str, object], said: str
 ) -> None:
     config, _ = schema.read(folder / records.CONFIG, RunError)
-    (tmp_path / records.CONFIG).write_text(schema.dump({**config, **change}))
+    (tmp_path / records.CONFIG).write_text(json_text.dump({**config, **change}))
     with pytest.raises(RunError) as caught:
         reopening.reopen(tmp_path)
     assert said in str(caught.value) and str(tmp_path / records.CONFIG) in str(caught.value)

@@ -10,7 +10,8 @@ from persona_evo.games import registry
 from persona_evo.games.core import Game, Level, Metric
 from persona_evo.games.guides import guide
 from persona_evo.games.mapsets import resolve
-from persona_evo.games.python_game import as_text, from_class
+from persona_evo.games.python_game import from_class
+from persona_evo.games.python_game.levels import as_text
 from persona_evo.playtest.records import End, Playthrough
 from persona_evo.report.replay_text import picture, told
 

@@ -13,10 +13,10 @@ from persona_evo.formula import Formula
 from persona_evo.games import registry
 from persona_evo.games.core import RUNNING, Game, Level
 from persona_evo.search.plan import Planner
-from persona_evo.search.run import SearchRun
 from persona_evo.search.settings import Budget
 from persona_evo.search.tree import SLOT, Tree
 from persona_evo.search.tree_policy import TreePolicy
+from persona_evo.search.tree_search import TreeSearch
 
 GAME = registry.get("minidungeons2")
 RNG = np.ones(2, dtype=np.int64)
@@ -65,7 +65,7 @@ def optimum(game: Game, of: Level, utility: Formula, horizon: int) -> float:
 
 def tree_of(planner: Planner, utility: Formula, policy: TreePolicy, iterations: int, seed: int) -> Tree:
     """The tree of a search from the level's start, cut to its nodes."""
-    run = SearchRun(planner, planner.level.start, 0, utility, policy, seed, None)
+    run = TreeSearch(planner, planner.level.start, 0, utility, policy, seed, None)
     run.spend(Budget(iterations), 0.0)
     tree, nodes = run.tree, run.nodes
     return tree._replace(nodes=tree.nodes[:nodes], states=tree.states[:nodes])

@@ -14,7 +14,7 @@ from persona_evo.errors import FormulaError, SettingsError
 from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
 from persona_evo.games.core import RUNNING, Game, Level
-from persona_evo.search.act import Actor
+from persona_evo.search.actor import Actor
 from persona_evo.search.layout import NODES
 from persona_evo.search.plan import plan
 from persona_evo.search.settings import Budget, SearchSettings
@@ -241,7 +241,7 @@ def test_random_games_that_are_one_piece_have_no_moves_of_their_own() -> None:
 
 @pytest.mark.parametrize("variant", sorted(COLOSSEUM.variants))
 def test_the_games_that_are_one_piece_are_those_that_are_declared_so(variant: str) -> None:
-    """Asked for one by one, random moves of a variant are those of the whole game, made by whom `mover` says."""
+    """ObjectSpace for one by one, random moves of a variant are those of the whole game, made by whom `mover` says."""
     level, rules = COLOSSEUM.load("random 7", "seven"), COLOSSEUM.variants[variant]()
     actions, seen = np.zeros(level.max_actions, dtype=np.int64), np.zeros((1, len(COLOSSEUM.metrics)))
     same = []

@@ -17,10 +17,10 @@ from persona_evo.games.python_game import from_class
 from persona_evo.search import layout
 from persona_evo.search.bounds import solve
 from persona_evo.search.plan import Planner, plan
-from persona_evo.search.run import SearchRun
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree import ACTION, DEPTH, FIRST, KIDS, LEFT, NODE, OVER, PARENT, SLOT, STATUS, VISITS
 from persona_evo.search.tree_policy import UCB1_FORMULA, TreePolicy
+from persona_evo.search.tree_search import TreeSearch
 from tests.search.levels import GAME, level, optimum, tiny, tree_of
 
 UCB1 = TreePolicy.ucb1()
@@ -101,7 +101,7 @@ def test_the_stop_at_a_win_is_exact() -> None:
 
 def test_being_stuck_changes_nothing_but_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """A search that stops as stuck has the tree that it would have had at the end of the budget."""
-    monkeypatch.setattr(SearchRun, "_watch", lambda self, budget: None)
+    monkeypatch.setattr(TreeSearch, "_watch", lambda self, budget: None)
     of = level("eH   ")
     rules = dataclasses.replace(PAPER, horizon=3)
     policies = [TreePolicy.of(f"ST - 10*PE - 100*WON{rest}", GAME) for rest in ("", " + 0*R")]
@@ -130,10 +130,10 @@ def test_a_path_of_100_000_moves() -> None:
     assert GAME.measure(of, GAME.replay(of, path[:50_000])[-1])["ST"] == 50_000
 
 
-def grown(planner: Planner, depth: int) -> SearchRun:
+def grown(planner: Planner, depth: int) -> TreeSearch:
     """Make a tree that is one line to and fro, each node in a slot of its number, then go down and back up along it."""
     of = planner.level
-    run = SearchRun(planner, of.start, 0, UTILITY, TreePolicy.of("D", GAME), 1, None)
+    run = TreeSearch(planner, of.start, 0, UTILITY, TreePolicy.of("D", GAME), 1, None)
     tree, counts, rows = run.tree, run._engine.work.buffers.counts, np.arange(depth + 1)
     nodes, links = tree.nodes[: depth + 1], tree.links[: depth + 1]
     nodes[:, PARENT], nodes[:, DEPTH], nodes[:, SLOT] = rows - 1, rows, rows

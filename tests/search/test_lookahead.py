@@ -12,7 +12,7 @@ from persona_evo.errors import SettingsError
 from persona_evo.formula import parse
 from persona_evo.games import mapsets, registry
 from persona_evo.games.core import RUNNING
-from persona_evo.search.act import play_game
+from persona_evo.search.actor import play_game
 from persona_evo.search.lookahead import Allowance, Lookahead
 from persona_evo.seeds import stream
 from tests.examples import corridor, nim
@@ -104,7 +104,7 @@ def test_games_written_as_classes() -> None:
         ({"method": "astar"}, "no such method"),
         ({"ties": "last"}, "no such way with ties"),
         ({"depth": 0}, "depth is out of range"),
-        ({"method": "flat"}, "never ends of itself"),
+        ({"method": "flat"}, "never ends by itself"),
         ({"method": "bfs", "depth": 7}, "too many states"),
     ],
 )

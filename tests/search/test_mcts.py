@@ -18,10 +18,10 @@ from persona_evo.games.catalog.minidungeons2.tables import FARTHEST
 from persona_evo.games.core import WON, Level, Rules
 from persona_evo.search.bounds import solve
 from persona_evo.search.plan import Planner, plan
-from persona_evo.search.run import SearchRun
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree import SLOT
 from persona_evo.search.tree_policy import TreePolicy
+from persona_evo.search.tree_search import TreeSearch
 
 GAME = registry.get("minidungeons2")
 RUNNER = parse("PE - 0.01*ST - 5*DEAD", GAME.symbols)
@@ -173,7 +173,7 @@ def test_a_node_takes_little_memory() -> None:
     """Bytes a node under UCB1 in large trees, with the slots that blocks of children leave free."""
     for of in mapsets.resolve(GAME, ["train01", "train07", "test06"]):
         planner = Planner(GAME, of, dataclasses.replace(PAPER, stop="budget"), 20_001)
-        run = SearchRun(planner, planner.level.start, 0, KILLER, UCB1, 1, None)
+        run = TreeSearch(planner, planner.level.start, 0, KILLER, UCB1, 1, None)
         run.spend(Budget(20_000), 0.0)
         slots = int(run.tree.nodes[: run.nodes, SLOT].max()) / run.nodes
         assert run.nodes > 15_000

@@ -196,7 +196,7 @@ def test_a_preset_without_its_lists_is_refused() -> None:
         {k: v for k, v in values.items() if k != "lists"},
         {**values, "preset": "single"},
     ):
-        with pytest.raises(SettingsError, match="do not go together"):
+        with pytest.raises(SettingsError, match="does not fit its lists"):
             SearchSettings.from_dict(broken)
 
 

@@ -14,7 +14,7 @@ from persona_evo.formula import Formula, native, parse
 from persona_evo.games import mapsets
 from persona_evo.games.core import Game, Level
 from persona_evo.search import scoring
-from persona_evo.search.act import Actor
+from persona_evo.search.actor import Actor
 from persona_evo.search.plan import Planner
 from persona_evo.search.scoring import Scoring
 from persona_evo.search.settings import Budget, SearchSettings

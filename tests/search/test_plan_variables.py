@@ -20,7 +20,7 @@ from persona_evo.formula import parse
 from persona_evo.games import mapsets
 from persona_evo.games.registry import get
 from persona_evo.personas import load
-from persona_evo.search.act import Actor
+from persona_evo.search.actor import Actor
 from persona_evo.search.list_search import ListSearch
 from persona_evo.search.open_lists import CEILING, FIRST_SCORE, WORTH
 from persona_evo.search.plan import Budget, Planner, SearchSettings, plan
@@ -130,7 +130,7 @@ def test_what_formulas_of_an_evolution_may_read() -> None:
     assert planner - plain == {"UTILITY", "CEILING", "D"}
     assert {"TO_PARENT", "NT_PARENT", "CEILING_PARENT"} <= parent - planner and "ST_PARENT" not in parent
     assert read("planner", spec("(TO - 0.5) * (PE - 0.5)")) - plain == {"UTILITY", "D"}
-    with pytest.raises(SettingsError, match="plans of whole levels alone"):
+    with pytest.raises(SettingsError, match="exist only in plans of whole levels"):
         settled(settings("planner"), spec(search=SearchSettings.paper()))
     assert settled(settings("planner"), spec(search=SearchSettings.anytime())).individual == "formula"
 

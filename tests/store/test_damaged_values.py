@@ -121,7 +121,7 @@ def test_a_pipe_is_refused_wherever_a_run_is_read(tmp_path: Path) -> None:
         thread.start()
         thread.join(20)
         assert found, f"{path.name} hangs"
-        assert isinstance(found[0], InputError) and "no regular file" in str(found[0]) and "a pipe" in str(found[0])
+        assert isinstance(found[0], InputError) and "not a regular file" in str(found[0]) and "a pipe" in str(found[0])
 
     folder = made(tmp_path / "runs", 2)
     (folder / checkpoints.PREVIOUS).unlink()
@@ -138,7 +138,7 @@ def test_a_pipe_in_place_of_the_checkpoint_is_replaced_by_the_one_before(tmp_pat
     (folder / checkpoints.CHECKPOINT).unlink()
     os.mkfifo(folder / checkpoints.CHECKPOINT)
     checkpoint, said = checkpoints.usable_checkpoint(folder, checkpoints.digest(runs.read_config(folder)))
-    assert checkpoint is not None and checkpoint.generation == 1 and "no regular file" in said
+    assert checkpoint is not None and checkpoint.generation == 1 and "not a regular file" in said
 
 
 @pytest.mark.parametrize("damage", ["deleted", "cut"])

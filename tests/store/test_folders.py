@@ -15,7 +15,7 @@ from persona_evo.api import studies
 from persona_evo.errors import RunError
 from persona_evo.evolve.reopening import budget_at  # noqa: F401 (the modules below name the files)
 from persona_evo.experiments import job as course
-from persona_evo.jobs import schema
+from persona_evo.jobs import files, json_text
 from persona_evo.jobs.lock import Lock, holder
 from persona_evo.matches import records
 from persona_evo.playtest import journal
@@ -59,7 +59,7 @@ NAMES = st.sampled_from(
 
 def run_in(folder: Path) -> None:
     folder.mkdir(parents=True)
-    schema.write_atomically(folder / journal.CONFIG, schema.dump(PLAYTEST))
+    files.write_atomically(folder / journal.CONFIG, json_text.dump(PLAYTEST))
     (folder / journal.TRACES).write_text(LINE)
 
 
@@ -133,7 +133,7 @@ def test_what_is_no_run_s_own_file_keeps_it(tmp_path: Path) -> None:
         (folder / name).write_text("mine")
     again = tmp_path / "again"
     run_in(again / "runs" / "playtest")
-    schema.write_atomically(again / studies.CONFIG, schema.dump({"schema": 1, "study": "minidungeons", "seed": 4}))
+    files.write_atomically(again / studies.CONFIG, json_text.dump({"schema": 1, "study": "minidungeons", "seed": 4}))
     (again / "index.html").write_text("x")
     shutil.copytree(again, tmp_path / "again-2")
     (again / "runs" / "playtest" / "notes.md").write_text("mine")

@@ -81,7 +81,7 @@ def test_a_run_killed_before_its_first_checkpoint_begins_again(tmp_path: Path) -
     [
         ("config.json", lambda t: t[:30], "config.json:"),
         ("config.json", lambda t: t.replace('"seed": 7', '"seed": "x"'), r"config.json:\d+:\d+: .seed"),
-        ("config.json", lambda t: t.replace('"schema": 1', '"schema": 9'), "newer persona-evo"),
+        ("config.json", lambda t: t.replace('"schema": 1', '"schema": 9'), "newer version of persona-evo"),
         ("journal.jsonl", lambda t: t[: len(t) // 2], "lacks lines"),
         ("journal.jsonl", lambda t: t.replace('"generation": 1', '"generation": 0'), "journal.jsonl:3: the line was"),
         ("journal.jsonl", lambda t: t.replace('"best": 0.0', '"best": 0.1'), "journal.jsonl:1: the line was damaged"),

@@ -106,7 +106,7 @@ def test_whole_then_torn_and_resumed(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 def test_stages_alone_and_any_number_of_jobs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     early = run(capsys, "reproduce", "evolution", "--out", tmp_path / "early", *TINY, "--stage", "train")
-    assert early.code == 2 and "begin with --stage pools" in early.err
+    assert early.code == 2 and "run --stage pools first" in early.err
     found = []
     for jobs in ("1", "2"):
         out = tmp_path / jobs

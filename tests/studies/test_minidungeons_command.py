@@ -118,7 +118,7 @@ def test_cut_short_goes_on_and_nothing_gets_mixed_up(
     whole, cut = tmp_path / "whole", tmp_path / "cut"
     assert run(capsys, "reproduce", "minidungeons", "--levels", levels, "--out", whole, *TINY).code == 0
     short = run(capsys, "reproduce", "minidungeons", "--levels", levels, "--out", cut, *TINY, "--for", "0.001s")
-    assert short.code == 2 and "the time was up before any formula was evaluated" in short.err, short.err
+    assert short.code == 2 and "time ran out before any formula was evaluated" in short.err, short.err
     on = run(capsys, "reproduce", "minidungeons", "--resume", cut, "--jobs", "1")
     assert on.code == 0 and "lack of time" not in on.out, on.err
     assert tables(cut) == tables(whole)

@@ -26,22 +26,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--games",
         type=whole(2, 10_000),
         metavar="N",
-        help="of each pair in the round robin, an even number; single pairs play twice as many (default: 50)",
+        help="games of each pair in the round robin, an even number; single pairs play twice as many (default: 50)",
     )
     parser.add_argument(
         "--iterations",
         type=whole(10, 10_000_000),
         metavar="N",
-        help="of a move on 6 x 6, a tenth on 12 x 12 (default: 600, as the second report has nodes)",
+        help="iterations of a move on 6 x 6, and a tenth of them on 12 x 12 "
+        "(default: 600, as the second report has nodes)",
     )
     parser.add_argument(
         "--seconds",
         type=number(0, 3600, above=True),
         metavar="S",
-        help="of a move in table 1, two games a board (default: 1.8)",
+        help="seconds of a move in table 1, with two games a board (default: 1.8)",
     )
     parser.add_argument(
-        "--quick", action="store_true", help="a first look: four games a pair, 100 iterations a move, about a minute"
+        "--quick",
+        action="store_true",
+        help="a quick look: four games of each pair, 100 iterations a move; takes about a minute",
     )
     add_running(parser, "runs/reproduction-colosseum")
 

@@ -185,9 +185,9 @@ def _run(row: dict[str, Any], path: Path, number: int) -> MethodRun:
         found.validation  # noqa: B018 (a run has a curve)
     except (KeyError, TypeError, ValueError, IndexError) as e:
         raise RunError(
-            "a run cannot be read",
+            "this run cannot be read",
             place=Place(str(path), number),
-            expected="a line as this program wrote it",
+            expected="a line the file as this program wrote it",
             hint="delete the line; the run is made again",
         ) from e
     return found

@@ -29,17 +29,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--stage",
         choices=STAGES,
         action="append",
-        help="only this stage, may be given several times (default: all, in this order)",
+        help="run only this stage; may be repeated (default: all, in this order)",
     )
     parser.add_argument(
         "--setting",
         choices=SETTINGS,
         action="append",
-        help="how policies play, may be given several times (default: all)",
+        help="how policies play; may be repeated (default: all)",
     )
-    parser.add_argument("--persona", choices=PERSONAS, action="append", help="whom policies are for, likewise")
     parser.add_argument(
-        "--runs", type=whole(1, 1000), metavar="N", help="of each method, persona and setting (default: 20)"
+        "--persona", choices=PERSONAS, action="append", help="whom policies are for; may be repeated (default: all)"
+    )
+    parser.add_argument(
+        "--runs", type=whole(1, 1000), metavar="N", help="runs of each method, persona and setting (default: 20)"
     )
     parser.add_argument(
         "--playthroughs",
@@ -53,14 +55,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--held-out", type=whole(1, 10_000), metavar="N", help="generated levels to compare on (default: 100)"
     )
-    parser.add_argument("--paper", type=filled, metavar="FOLDER", help="the paper's maps, to compare on as well")
-    parser.add_argument("--levels", type=filled, metavar="FOLDER", help="levels of other designers, likewise")
+    parser.add_argument("--paper", type=filled, metavar="FOLDER", help="the paper's maps, for further comparisons")
     parser.add_argument(
-        "--long", type=path, metavar="FOLDER", help="policies of long runs, SETTING-PERSONA.json, to compare as well"
+        "--levels", type=filled, metavar="FOLDER", help="levels of other designers, for further comparisons"
     )
-    parser.add_argument("--quick", action="store_true", help="tiny numbers throughout: about three minutes")
     parser.add_argument(
-        "--for", dest="for_", type=filled, metavar="TIME", help="time for this call, such as 8h; the next one goes on"
+        "--long",
+        type=path,
+        metavar="FOLDER",
+        help="folder with policies of long runs, SETTING-PERSONA.json, for further comparisons",
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="a quick look with tiny numbers; takes about three minutes"
+    )
+    parser.add_argument(
+        "--for",
+        dest="for_",
+        type=filled,
+        metavar="TIME",
+        help="time for this call, such as 8h; the next call continues",
     )
     add_running(parser, "runs/reproduction-evolution")
 
@@ -102,8 +115,8 @@ def run(args: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         return stopped(args, folder)
     if late:
-        note(f"the time was up in stage {late}; what is finished is kept")
-        note(f"go on with: persona-evo reproduce evolution --resume {folder}")
+        note(f"time ran out in stage {late}; everything that is finished is kept")
+        note(f"resume with: persona-evo reproduce evolution --resume {folder}")
     if args.stage and "report" not in args.stage:
         return 0
     written = report.write(folder, settings, drawing())
@@ -120,7 +133,7 @@ def _teller() -> Callable[[Progress], None]:
 
 
 STUDY = Study(
-    help="what an evolution is worth beside other ways to come by a tree policy",
+    help="what evolution is worth compared with other ways to get a tree policy",
     description="Evolves tree policies for the four personas on generated levels, many runs of each method with "
     "the same number of playthroughs, beside random search, hill climbing, UCB1 and formulas written by hand, and "
     "compares them on levels that none of them has seen. Hours; every stage can be stopped and goes on where it "

@@ -59,7 +59,7 @@ class Levels:
         """
         if (persona, stream) not in self.pools:
             raise RunError(
-                "the study has no such levels yet", found=f"{stream}, {persona}", hint="begin with --stage pools"
+                "the study does not have these levels yet", found=f"{stream}, {persona}", hint="run --stage pools first"
             )
         return self.pools[persona, stream]
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import fmean
 
-from persona_evo.jobs import schema
+from persona_evo.jobs import files
 from persona_evo.personas import load as load_persona
 from persona_evo.report import figures, pages
 from persona_evo.report.figures import Drawing, Heat
@@ -40,7 +40,7 @@ def write(folder: Path, settings: StudySettings, progress: Callable[[str], None]
     """Write the report into the study's folder; files of the same names are written anew."""
     c = Choices.of(folder, settings, with_measured(folder))
     goals, drawn = goal_table(c), [*curves.learning(c), *curves.budgets(c)]
-    files = figures.save(drawn, folder / "figures", "png", progress) if drawn else []
+    images = figures.save(drawn, folder / "figures", "png", progress) if drawn else []
     parts = [
         Section("goals", "What was to be reached", [goals, progress_table(c)], "Goals"),
         Section("nothing", "Where evolution gains nothing", [Lines(findings.nothing_gained(c))], "No gain"),
@@ -54,8 +54,8 @@ def write(folder: Path, settings: StudySettings, progress: Callable[[str], None]
     ]
     page = Document("What an evolution is worth", f"{study_game().title}, seed {settings.seed}", parts)
     path = pages.write(page, folder / "index.html", embed=False)
-    pictures = {id(d.content): f"{f.parent.name}/{f.name}" for d, f in zip(drawn, files, strict=True)}
-    schema.write_atomically(folder / "README.md", markdown(page, pictures))
+    pictures = {id(d.content): f"{f.parent.name}/{f.name}" for d, f in zip(drawn, images, strict=True)}
+    files.write_atomically(folder / "README.md", markdown(page, pictures))
     return WrittenReport(path, goals.render())
 
 

@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--levels",
         type=filled,
         metavar="DIR",
-        help="folder with the paper's maps, map01 to map11 (default: levels of the project stand in)",
+        help="folder with the paper's maps, map01 to map11 (default: levels of this project in their place)",
     )
     parser.add_argument(
         "--runs",
@@ -73,9 +73,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--cross",
         action="store_true",
-        help="also the cross tables: policies under other utilities, on other maps, and against more search",
+        help="also make the cross tables: policies under other utilities, on other maps, and against more search",
     )
-    parser.add_argument("--quick", action="store_true", help="everything from small budgets, in about three minutes")
+    parser.add_argument(
+        "--quick", action="store_true", help="a quick look with small budgets; takes about three minutes"
+    )
     parser.add_argument(
         "--for",
         dest="for_",

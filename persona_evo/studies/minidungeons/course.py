@@ -139,9 +139,9 @@ class Course:
 
     def _unfinished(self, part: Path) -> RunError:
         return RunError(
-            "a part of the reproduction is not finished",
+            "part of the reproduction is not finished",
             place=Place(str(part)),
-            hint=f"go on with it: persona-evo reproduce {self.settings.study} --resume {self.folder}",
+            hint=f"finish it first: persona-evo reproduce {self.settings.study} --resume {self.folder}",
         )
 
     def _best(self, outcomes: Mapping[str, Sequence[evolution.Outcome]]) -> dict[str, evolution.Outcome]:
@@ -237,9 +237,9 @@ class Course:
                 raise KeyboardInterrupt
         if outcome.policy is None:
             raise RunError(
-                f"the time was up before any formula was evaluated: {name}",
+                f"time ran out before any formula was evaluated: {name}",
                 place=Place(str(self.folder)),
-                hint="go on with --resume, without --for or with more time",
+                hint="use --resume, without --for or with more time",
             )
         self.ledger.close(name)
         _check_policy(outcome.policy, persona.name, folder.name)
@@ -396,11 +396,11 @@ def _check(folder: Path, expected: Mapping[str, Any]) -> None:
     other = differences(comparable(known), comparable(ours))
     if other is not None:
         raise RunError(
-            "another evolution is in this folder",
+            "this folder holds another evolution",
             place=Place(str(folder / runs.CONFIG)),
             found=other[0],
             expected=other[1],
-            hint="put the right folder there, or delete this one: it will be made anew",
+            hint="put the right folder there, or delete this one; it will then be made again",
         )
 
 
@@ -409,11 +409,11 @@ def _check_policy(path: Path, persona: str, run: str) -> None:
     found = policy.persona, str(policy.run.get("name"))
     if found != (persona, run):
         raise PolicyError(
-            "another evolution's policy is in this folder",
+            "this folder holds the policy of another evolution",
             place=Place(str(path)),
             found=", run ".join(found),
             expected=f"{persona}, run {run}",
-            hint="restore the file, or delete it: it will be chosen anew",
+            hint="restore the file, or delete it; the choice will then be made again",
         )
 
 

@@ -14,7 +14,7 @@ from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.games import mapsets, registry
 from persona_evo.games.core import Game, Level
 from persona_evo.games.level_text import LevelText
-from persona_evo.jobs import schema
+from persona_evo.jobs import json_text
 from persona_evo.jobs.folder import JobFolder
 from persona_evo.search.settings import PRESETS, Budget, SearchSettings
 from persona_evo.studies import keeping
@@ -277,8 +277,8 @@ def reopen(folder: Path) -> tuple[DungeonSettings, list[Level]]:
             "the reproduction's file is damaged",
             place=Place(path),
             found=str(e).partition("\n")[0],
-            expected="as this program wrote it",
-            hint=schema.RESTORE,
+            expected="the file as this program wrote it",
+            hint=json_text.RESTORE,
         ) from e
     if version != game.version:
         raise RunError(

@@ -26,12 +26,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--replicates",
         type=whole(2, 10_000),
         metavar="N",
-        help="searches of each combination (default: 20, as in the thesis)",
+        help="number of searches of each combination (default: 20, as in the thesis)",
     )
     parser.add_argument(
-        "--rollouts", type=whole(1, 100_000_000), metavar="N", help="of each search (default: 5000; the thesis: 30000)"
+        "--rollouts",
+        type=whole(1, 100_000_000),
+        metavar="N",
+        help="rollouts of each search (default: 5000; the thesis: 30000)",
     )
-    parser.add_argument("--quick", action="store_true", help="a first look: 8 replicates of 600 rollouts")
+    parser.add_argument("--quick", action="store_true", help="a quick look: 8 replicates of 600 rollouts")
     add_running(parser, "runs/reproduction-montecarlo", backend=False)
 
 

@@ -89,7 +89,7 @@ class PuyoSettings:
             raise SettingsError("no such search preset", found=str(self.planning), expected=expected, hint=hint)
         if not self.clocks or min(self.clocks) < 1:
             raise SettingsError(
-                "a clock that stands still",
+                "the clock stands still",
                 found=str(min(self.clocks, default=0)),
                 expected="at least one drop for each row",
             )

@@ -17,7 +17,7 @@ FROZEN = ("games", "drops", "clock", "generations", "population", "iterations")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The study's options."""
     parser.add_argument("--games", type=whole(1, 10), metavar="N", help="starting positions (default: 10)")
-    parser.add_argument("--drops", type=whole(10, 150), metavar="N", help="of a game at most (default: 150)")
+    parser.add_argument("--drops", type=whole(10, 150), metavar="N", help="most moves of a game (default: 150)")
     parser.add_argument(
         "--clock",
         type=whole(1, 1_000_000),
@@ -25,7 +25,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="drops that a search may make for each free row, in figures 3 to 5 (default: 100)",
     )
     parser.add_argument(
-        "--generations", type=whole(1, 1_000_000), metavar="N", help="of the persona's tree policy (default: 20)"
+        "--generations",
+        type=whole(1, 1_000_000),
+        metavar="N",
+        help="generations in the evolution of the persona's tree policy (default: 20)",
     )
     parser.add_argument("--population", type=whole(2, 1_000_000), metavar="N", help="(default: 60)")
     parser.add_argument(
@@ -34,7 +37,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="of the search in the evolution (default: 2000)",
     )
-    parser.add_argument("--quick", action="store_true", help="three short games, a small evolution: about a minute")
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="a quick look: three short games and a small evolution; takes about a minute",
+    )
     add_running(parser, "runs/reproduction-puyo")
 
 

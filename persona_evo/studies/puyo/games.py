@@ -29,7 +29,7 @@ from persona_evo.jobs.progress import Progress, Tell
 from persona_evo.personas import Persona
 from persona_evo.personas import load as load_persona
 from persona_evo.search import baselines
-from persona_evo.search.act import Actor, play_game
+from persona_evo.search.actor import Actor, play_game
 from persona_evo.search.lookahead import Allowance, Lookahead
 from persona_evo.search.plan import plan
 from persona_evo.search.problem import Problem
@@ -96,7 +96,7 @@ def _played(row: Row, place: Place) -> PuyoGame:
             "a game cannot be read",
             place=place,
             found=str(row)[:80],
-            expected="a line as this program wrote it",
+            expected="a line the file as this program wrote it",
             hint=LINES.hint,
         ) from e
 

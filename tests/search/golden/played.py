@@ -21,7 +21,7 @@ from persona_evo.formula import parse
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
 from persona_evo.search import bounds
-from persona_evo.search.act import Actor, play_game
+from persona_evo.search.actor import Actor, play_game
 from persona_evo.search.baselines import exhaustive, flat, random_games
 from persona_evo.search.lookahead import METHODS, Allowance, Lookahead
 from persona_evo.search.outlook import outlook

@@ -1,7 +1,7 @@
 namespace PersonaEvo.Playtest.Games.Roguelike2d
 {
     /// <summary>The game of the present playthrough as something to try out, for policies that look a decision ahead.</summary>
-    public sealed class Model : IForwardModel
+    public sealed class Model : IWeightedModel
     {
         public Roguelike Game { get; private set; }
 
@@ -12,6 +12,11 @@ namespace PersonaEvo.Playtest.Games.Roguelike2d
         }
 
         public int Count { get { return Game.Count; } }
+
+        public double[] Weights()
+        {
+            return Game.Weights;
+        }
 
         public double Score { get { return Game.Reward; } }
 

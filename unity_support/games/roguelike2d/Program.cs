@@ -41,7 +41,8 @@ namespace PersonaEvo.Playtest.Games.Roguelike2d
             var model = new Model();
             using (var session = new PlaytestSession("roguelike2d", "1", most) { Model = model })
             {
-                session.Abilities = Abilities.Seed | Abilities.Weights | Abilities.Hash | Abilities.Maps;
+                session.Abilities = Abilities.Seed | Abilities.Weights | Abilities.Hash | Abilities.Maps
+                    | Abilities.Snapshots;
                 foreach (Metrics.Metric metric in Metrics.All)
                     session.DeclareMetric(metric.Symbol, metric.Name, 0, metric.High);
                 session.DeclareMetric("X", "column", 0, Roguelike.Side - 1);
@@ -56,9 +57,12 @@ namespace PersonaEvo.Playtest.Games.Roguelike2d
         private static void Once(PlaytestSession session, Model model)
         {
             var settings = new Settings(session);
-            model.Start(new Roguelike(settings.Days, settings.Variant, settings.Player, session.GameRandom));
             var values = new double[Metrics.All.Length];
-            Report(session, model.Game, values);
+            if (!session.TryRestore())
+            {
+                model.Start(new Roguelike(settings.Days, settings.Variant, settings.Player, session.GameRandom));
+                Report(session, model.Game, values);
+            }
             while (!model.Game.Over)
             {
                 int choice = session.Select(model.Game.Count, model.Game.Weights);

@@ -1,19 +1,19 @@
-using System;
 using System.Collections.Generic;
-using System.Diagnostics;
 using System.IO;
 using System.Text;
 using UnityEditor;
 using UnityEditor.Build.Reporting;
+using UnityEngine;
 
 namespace PersonaEvo.Playtest.Editor
 {
-    /// <summary>Builds the player and runs persona-evo on it, outside of the Editor.</summary>
+    /// <summary>Builds the player, with the session inside, and describes it to persona-evo.</summary>
     internal static class PlaytestBuild
     {
         private const string Folder = "Builds/Playtest";
+        private const string Define = "PERSONA_EVO";
 
-        /// <summary>What game.toml says but for the game; lines with # wait to be filled in.</summary>
+        /// <summary>What game.toml says beside the game; lines with # are to be filled in.</summary>
         private const string Template = @"workers = 2                      # copies of the game that play at the same time
 # rollout = ""weights""            # guesses go by the weights that the game gives to TrySelect
 # personas = [""personas/*.toml""] # who plays, from this file's folder; persona-evo persona new writes one
@@ -33,7 +33,10 @@ namespace PersonaEvo.Playtest.Editor
 [settings]
 ";
 
-        /// <summary>Builds the scenes of the build settings for this machine; the player's path.</summary>
+        /// <summary>
+        /// Builds the scenes of the build settings for this machine, with the define PERSONA_EVO, and returns the player's
+        /// path. Not to be called while the Editor draws a window: see EditorApplication.delayCall.
+        /// </summary>
         /// <exception cref="PlaytestException">There are no scenes, or the build fails.</exception>
         internal static string Player()
         {
@@ -48,7 +51,8 @@ namespace PersonaEvo.Playtest.Editor
             Directory.CreateDirectory(Folder);
             var options = new BuildPlayerOptions
             {
-                scenes = scenes.ToArray(), locationPathName = path, target = target, options = BuildOptions.None
+                scenes = scenes.ToArray(), locationPathName = path, target = target, options = BuildOptions.None,
+                extraScriptingDefines = new[] { Define }
             };
             BuildReport report = BuildPipeline.BuildPlayer(options);
             if (report.summary.result != BuildResult.Succeeded)
@@ -66,7 +70,7 @@ namespace PersonaEvo.Playtest.Editor
             if (File.Exists(path))
                 return path;
             File.WriteAllText(path, "name = \"" + Word(name) + "\"\ngame = \"" + Path.GetFileName(player) + "\"\n" + Template);
-            UnityEngine.Debug.Log("wrote " + path + "; say in it what counts as won and lost, and which levels there are");
+            Debug.Log("wrote " + path + "; say in it what counts as won and lost, and which levels there are");
             return path;
         }
 
@@ -78,38 +82,6 @@ namespace PersonaEvo.Playtest.Editor
                 word.Append((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ? c : '_');
             string found = word.ToString().TrimStart('_', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9');
             return found.Length > 0 ? found : "game";
-        }
-
-        /// <summary>Starts a command in which {game} and {out} stand for paths; what it says goes to tell.</summary>
-        /// <exception cref="PlaytestException">There is no such program.</exception>
-        internal static Process Start(string program, string arguments, string game, string output, Action<string> tell)
-        {
-            string filled = arguments.Replace("{game}", Quoted(game)).Replace("{out}", Quoted(output));
-            var process = new Process();
-            process.StartInfo = new ProcessStartInfo(program, filled)
-            {
-                UseShellExecute = false, RedirectStandardOutput = true, RedirectStandardError = true, CreateNoWindow = true
-            };
-            process.OutputDataReceived += (sender, line) => tell(line.Data);
-            process.ErrorDataReceived += (sender, line) => tell(line.Data);
-            try
-            {
-                process.Start();
-            }
-            catch (System.ComponentModel.Win32Exception e)
-            {
-                process.Dispose();
-                throw new PlaytestException("'" + program + "' cannot be started: " + e.Message
-                    + "; give the full path of persona-evo, such as .venv/bin/persona-evo", e);
-            }
-            process.BeginOutputReadLine();
-            process.BeginErrorReadLine();
-            return process;
-        }
-
-        private static string Quoted(string path)
-        {
-            return "\"" + path.Replace("\"", "") + "\"";
         }
 
         private static string Ending(BuildTarget target)

@@ -1,6 +1,5 @@
 using System;
 using System.Collections.Generic;
-using System.Diagnostics;
 using System.IO;
 using UnityEditor;
 using UnityEngine;
@@ -8,23 +7,21 @@ using UnityEngine.Tilemaps;
 
 namespace PersonaEvo.Playtest.Editor
 {
-    /// <summary>Window > Persona Evo > Playtest: builds and plays, and shows a playtest's heatmap over a tilemap.</summary>
+    /// <summary>
+    /// Window > Persona Evo > Playtest: builds and plays, attaches Play Mode to a driver, and shows a playtest's heatmap over a
+    /// tilemap.
+    /// </summary>
     public sealed class PlaytestWindow : EditorWindow
     {
-        private const string Program = "PersonaEvo.Program", Arguments = "PersonaEvo.Arguments", Report = "PersonaEvo.Report";
-        private const string UsualArguments = "playtest default --game {game} --out {out}";
-        private const string UsualReport = "Builds/PlaytestReport";
-
-        private readonly Queue<string> said = new Queue<string>();
-        private readonly object saying = new object();
-        private Process process;
+        private PlaytestRun run;
         private string message = "";
         private Heatmap heatmap;
         private Tilemap tilemap;
         private Vector2Int corner;
         private bool rowsGoDown = true;
         private float opacity = 0.6f;
-        private int level, player;
+        private int level, player, port = PlaytestBehaviour.AttachPort;
+        private string token = "";
 
         [MenuItem("Window/Persona Evo/Playtest")]
         private static void Open()
@@ -36,33 +33,49 @@ namespace PersonaEvo.Playtest.Editor
         {
             SceneView.duringSceneGui += DrawHeatmap;
             EditorApplication.update += Watch;
+            EditorApplication.quitting += Stop;
+            run = PlaytestRun.Find();
         }
 
         private void OnDisable()
         {
             SceneView.duringSceneGui -= DrawHeatmap;
             EditorApplication.update -= Watch;
-            Stop();
+            EditorApplication.quitting -= Stop;
         }
 
         private void OnGUI()
         {
-            Setting("Program", Program, "persona-evo");
-            Setting("Arguments", Arguments, UsualArguments);
-            Setting("Report", Report, UsualReport);
-            if (process != null)
+            PlaytestSettings settings = PlaytestSettings.instance;
+            settings.Program = EditorGUILayout.TextField("Program", settings.Program);
+            settings.Arguments = EditorGUILayout.TextField("Arguments", settings.Arguments);
+            settings.Report = EditorGUILayout.TextField("Report", settings.Report);
+            if (run != null)
             {
                 if (GUILayout.Button("Stop"))
                     Stop();
             }
             else if (GUILayout.Button("Build and playtest"))
-                Try(BuildAndPlay);
+                EditorApplication.delayCall += () => Try(BuildAndPlay);
             if (GUILayout.Button("Show the report's heatmap"))
                 Try(Load);
             if (heatmap != null)
                 HeatmapGui();
+            AttachGui();
             if (message.Length > 0)
                 EditorGUILayout.HelpBox(message, MessageType.Info);
+        }
+
+        /// <summary>Play Mode takes part in a search: the driver that waits for it has shown port and token.</summary>
+        private void AttachGui()
+        {
+            port = EditorGUILayout.IntField("Driver's port", port);
+            token = EditorGUILayout.TextField("Driver's token", token);
+            if (token.Length == 0 || EditorApplication.isPlaying || !GUILayout.Button("Attach Play Mode"))
+                return;
+            PlaytestBehaviour.AttachNext(port, token);
+            token = "";
+            EditorApplication.isPlaying = true;
         }
 
         private void HeatmapGui()
@@ -80,14 +93,6 @@ namespace PersonaEvo.Playtest.Editor
                 Try(Load);
             }
             SceneView.RepaintAll();
-        }
-
-        private static void Setting(string label, string key, string usual)
-        {
-            string before = EditorPrefs.GetString(key, usual);
-            string after = EditorGUILayout.TextField(label, before);
-            if (after != before)
-                EditorPrefs.SetString(key, after);
         }
 
         /// <summary>The names in a list that begins with "all".</summary>
@@ -119,34 +124,24 @@ namespace PersonaEvo.Playtest.Editor
 
         private void BuildAndPlay()
         {
+            PlaytestSettings settings = PlaytestSettings.instance;
             string game = PlaytestBuild.Description(PlaytestBuild.Player(), Application.productName);
-            string output = Path.GetFullPath(EditorPrefs.GetString(Report, UsualReport));
-            process = PlaytestBuild.Start(EditorPrefs.GetString(Program, "persona-evo"),
-                EditorPrefs.GetString(Arguments, UsualArguments), game, output, Say);
+            run = PlaytestRun.Start(settings.Program, settings.Arguments, game, Path.GetFullPath(settings.Report));
             message = "playing";
-        }
-
-        /// <summary>Called from other threads.</summary>
-        private void Say(string line)
-        {
-            if (line == null)
-                return;
-            lock (saying)
-                said.Enqueue(line);
+            Repaint();
         }
 
         private void Watch()
         {
-            lock (saying)
-            {
-                while (said.Count > 0)
-                    UnityEngine.Debug.Log(message = said.Dequeue());
-            }
-            if (process == null || !process.HasExited)
+            if (run == null)
                 return;
-            int code = process.ExitCode;
-            process.Dispose();
-            process = null;
+            int code;
+            bool ended = run.HasEnded(out code);
+            foreach (string line in run.NewLines())
+                Debug.Log(message = line);
+            if (!ended)
+                return;
+            run = null;
             if (code == 0)
                 Try(Load);
             else
@@ -156,24 +151,21 @@ namespace PersonaEvo.Playtest.Editor
 
         private void Stop()
         {
-            if (process == null)
-                return;
-            if (!process.HasExited)
-                process.Kill();
-            process.Dispose();
-            process = null;
+            if (run != null)
+                run.Stop();
+            run = null;
         }
 
         private void Load()
         {
-            string file = Path.Combine(EditorPrefs.GetString(Report, UsualReport), "traces.jsonl");
+            string file = Path.Combine(PlaytestSettings.instance.Report, "traces.jsonl");
             if (!File.Exists(file))
                 throw new PlaytestException("there is no " + file + "; choose the folder that a playtest wrote with --out");
             string wantedLevel = Chosen(heatmap, true, level), wantedPlayer = Chosen(heatmap, false, player);
             using (var reader = new StreamReader(file))
                 heatmap = Heatmap.Read(reader, wantedLevel, wantedPlayer);
             if (heatmap.Playthroughs == 0)
-                throw new PlaytestException("the report has no positions of this player in this level; a game tells them by the metrics X and Y");
+                throw new PlaytestException("the report has no positions of this player in this level; a game reports them as the metrics X and Y");
             message = heatmap.Playthroughs + " playthroughs, at most " + heatmap.Most.ToString("0.##") + " visits of a cell in each";
             SceneView.RepaintAll();
         }

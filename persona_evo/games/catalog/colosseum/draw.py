@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from persona_evo.games import lettering
-from persona_evo.games.catalog.colosseum import board_of
 from persona_evo.games.catalog.colosseum.board import DOWN, LEFT, RIGHT, UP
-from persona_evo.games.catalog.colosseum.levels import ColosseumBoard, reached
+from persona_evo.games.catalog.colosseum.levels import ColosseumBoard, board_of, reached
 
 if TYPE_CHECKING:
     from PIL import Image

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from persona_evo.games.catalog.colosseum import board_of
+from persona_evo.games.catalog.colosseum.levels import board_of
 from persona_evo.games.core import Level
 
 RUNNER = str(Path(__file__).with_name("runner.py"))
@@ -36,5 +36,5 @@ def read(level: Level, state: Any, answer: Any) -> int:
     n = int(level.tables[0])
     whole = isinstance(answer, list) and len(answer) == 3 and all(type(v) is int for v in answer)
     if not whole or not (0 <= answer[0] < n and 0 <= answer[1] < n and 0 <= answer[2] < 4):
-        raise ValueError(f"{str(answer)[:80]} is no cell of the board and side from 0 to 3")
+        raise ValueError(f"{str(answer)[:80]} is not a cell of the board and a side from 0 to 3")
     return int(4 * (answer[0] * n + answer[1]) + answer[2])

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from persona_evo.games.catalog.colosseum.board import LEAST, MOST
 from persona_evo.games.catalog.colosseum.levels import HIGHEST, LOWEST
+from persona_evo.games.catalog.colosseum.structure import MEANINGS
+
+__all__ = ["ACTIONS", "EXAMPLE", "LEGEND", "MEANINGS"]
 
 LEGEND = f"""\
 A level of Colosseum Survival! is either one line,
@@ -37,10 +40,3 @@ EXAMPLE = """\
 """
 
 ACTIONS = "ROW,COLUMN,SIDE: the cell walked to, from the top left and from 0, and the side N, E, S or W walled there"
-
-MEANINGS = {
-    "cells": "cells of the board",
-    "steps": "steps a move may have",
-    "inner walls": "walls at the start besides the border",
-    "distance": "rows plus columns between the players",
-}

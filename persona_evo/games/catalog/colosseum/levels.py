@@ -18,9 +18,11 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
-from persona_evo.errors import LevelError, Place
-from persona_evo.games.catalog.colosseum.board import DOWN, LEAST, LEFT, MOST, RIGHT, UP
+from persona_evo.errors import LevelError, Place, SettingsError
+from persona_evo.games.catalog.colosseum.board import DOWN, LEAST, LEFT, MOST, RIGHT, SEATS, SIDE, UP, WALLS
+from persona_evo.games.core import Level
 from persona_evo.seeds import SEED_LIMIT
 from persona_evo.words import counted
 
@@ -220,3 +222,88 @@ def _read(
         ):
             if 0 <= r < n and 0 <= c < n:
                 walls[r][c] |= 1 << d
+
+
+def load(text: str, name: str, source: str = "", *, size: int = 0, seed: int = -1) -> Level:
+    """Read a level from its text.
+
+    Args:
+        size, seed: instead of those of a random board; 0 and -1 for what the text says.
+
+    Raises:
+        LevelError: with the line and column of what is wrong.
+        SettingsError: an option is out of range, or the board is drawn and no random one.
+    """
+    if size and not LOWEST <= size <= HIGHEST:
+        raise SettingsError("the board's size is out of range", found=str(size), expected=f"{LOWEST} to {HIGHEST}")
+    if seed < -1:
+        raise SettingsError("the board's seed is out of range", found=str(seed), expected="at least 0")
+    found = parse(text, source or name)
+    if isinstance(found, ColosseumBoard) and (size or seed >= 0):
+        raise SettingsError(
+            "size and seed are for random boards",
+            found=f"{name}, which is a drawing",
+            hint="leave the options out, or name random boards",
+        )
+    if isinstance(found, BoardRequest):
+        found = BoardRequest(size or found.size, seed if seed >= 0 else found.seed)
+    board = random_board(found.size, found.seed or 0) if isinstance(found, BoardRequest) else found
+    tables, start = rows_of(board)
+    fixed = isinstance(found, ColosseumBoard) or found.seed is not None
+    options = {k: v for k, v in (("size", size), ("seed", seed)) if v != {"size": 0, "seed": -1}[k]}
+    reach = (board.size + 1) // 2
+    return Level(
+        game="colosseum",
+        name=name,
+        text=text,
+        tables=tables,
+        start=start,
+        max_actions=4 * min(board.size**2, 2 * reach * (reach + 1) + 1),
+        source=source,
+        options=options,
+        facts={"size": board.size, "fixed": fixed},
+    )
+
+
+def rows_of(board: ColosseumBoard) -> tuple[NDArray[np.uint16], NDArray[np.uint16]]:
+    """Return a board as the rows that the rules take, the tables and the state; nobody has won yet."""
+    n, words = board.size, (board.size + 15) // 16
+    tables = np.array([n, (n + 1) // 2, words], dtype=np.uint16)
+    state = np.zeros(WALLS + 2 * n * words, dtype=np.uint16)
+    state[SEATS], state[SEATS + 1] = (r * n + c for r, c in board.players)
+    state[SIDE] = board.turn
+    for r, line in enumerate(board.walls):
+        for c, sides in enumerate(line):
+            state[WALLS + r * words + c // 16] |= (sides >> RIGHT & 1) << c % 16
+            state[WALLS + (n + r) * words + c // 16] |= (sides >> DOWN & 1) << c % 16
+    return tables, state
+
+
+def board_of(level: Level, state: NDArray[np.uint16]) -> ColosseumBoard:
+    """Return the board that a state holds; this is the inverse of `rows_of`."""
+    n, words = int(level.tables[0]), int(level.tables[2])
+
+    def wall(r: int, c: int, below: bool) -> int:
+        if r < 0 or c < 0:
+            return 1
+        return int(state[WALLS + (n * below + r) * words + c // 16]) >> c % 16 & 1
+
+    walls = tuple(
+        tuple(
+            wall(r - 1, c, True) << UP
+            | wall(r, c, False) << RIGHT
+            | wall(r, c, True) << DOWN
+            | wall(r, c - 1, False) << LEFT
+            for c in range(n)
+        )
+        for r in range(n)
+    )
+    players = tuple(divmod(int(state[SEATS + p]), n) for p in range(2))
+    return ColosseumBoard(n, walls, (players[0], players[1]), int(state[SIDE]))
+
+
+def restart(level: Level, seed: int) -> NDArray[np.uint16]:
+    """Return a start: a new random board for each seed, unless the level's board is fixed."""
+    if level.facts["fixed"]:
+        return level.start.copy()
+    return rows_of(random_board(int(level.facts["size"]), seed))[1]

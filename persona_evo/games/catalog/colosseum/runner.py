@@ -94,7 +94,7 @@ def load(path: str) -> Any:
     stand_ins(folder)
     spec = importlib.util.spec_from_file_location("agents." + os.path.basename(path)[:-3], path)
     if spec is None or spec.loader is None:
-        raise ImportError("it is no Python file")
+        raise ImportError("it is not a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)

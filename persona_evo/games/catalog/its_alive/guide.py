@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from persona_evo.games.catalog.its_alive import layout
+from persona_evo.games.catalog.its_alive.structure import MEANINGS
 
 __all__ = ["ACTIONS", "AIMED", "EXAMPLE", "LEGEND", "MEANINGS"]
 
@@ -31,11 +32,3 @@ ACTIONS = (
 )
 
 AIMED = ("C",)
-
-MEANINGS = {
-    "columns": "columns of the field",
-    "rows": "rows of the field",
-    "cells": "cells of the field",
-    "win": "monsters to collect for a win",
-    "par": "points that make a score of 1",
-}

@@ -6,7 +6,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from persona_evo.games.catalog.minidungeons2.core import CORE, locate
+from persona_evo.games.catalog.minidungeons2.core import CORE
+from persona_evo.games.catalog.minidungeons2.moves import locate
 from persona_evo.games.core import Event, Level, Rules, Swift
 from persona_evo.games.findings import Finding
 

@@ -208,7 +208,7 @@ def no_return(board: DungeonBoard) -> list[Finding]:
                 "no_return",
                 "problem",
                 board.level.name,
-                f"Whoever comes to {at(doors)} never gets away from there{holds}: no way leads on to the exit.",
+                f"Whoever gets to {at(doors)} can never leave again{holds}: no way leads on to the exit.",
                 tuple(doors),
                 evidence={"tiles": len(stuck)},
             )

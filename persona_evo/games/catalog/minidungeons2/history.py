@@ -126,7 +126,9 @@ def _action(level: Level, before: Any, after: Any) -> int:
         RULES.step(level.tables, state, action, rng)
         if np.array_equal(state, after):
             return action
-    raise GameError(f"level {level.name!r}: no action leads from one state to the other, they are not one turn apart")
+    raise GameError(
+        f"level {level.name!r}: no action leads from one state to the other, they which are not one turn apart"
+    )
 
 
 class _Witness:

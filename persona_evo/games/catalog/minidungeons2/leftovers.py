@@ -69,7 +69,7 @@ def _dead_ends(board: DungeonBoard) -> list[Finding]:
             "empty_dead_end",
             "notice",
             board.level.name,
-            f"{text} without anything to find.",
+            f"{text} with nothing to find.",
             tuple(ends),
             evidence={"dead_ends": len(found), "tiles": tiles},
         )
@@ -89,7 +89,7 @@ def _useless_traps(board: DungeonBoard) -> list[Finding]:
             "useless_object",
             "notice",
             board.level.name,
-            f"Nobody has a reason to step on {named(board, traps)}: nothing else is in the dead end there, so "
+            f"Nobody has a reason to step on {named(board, traps)}: there is nothing else in the dead end, so "
             f"players never meet {them}.",
             tuple(sorted(traps)),
             evidence={"traps": len(traps)},
@@ -183,7 +183,7 @@ def _portals_to_a_room(board: DungeonBoard, room: list[Spot]) -> Finding:
         "notice",
         board.level.name,
         f"The portals at {where(one)} and {where(other)} lead to {what}: {counted(len(room), 'tile')} around "
-        f"{where(room[0])} without anything to find.",
+        f"{where(room[0])} with nothing to find.",
         (one, other, *room[:1]),
         evidence={"tiles": len(room)},
     )

@@ -155,11 +155,11 @@ def split_rows(text: str, source: str) -> list[str]:
     for number, row in enumerate(rows, 1):
         if "\t" in row:
             raise LevelError(
-                "a tab in a level",
+                "the level contains a tab",
                 place=Place(source, number, row.index("\t") + 1),
                 found="tab character",
-                expected="one character a tile: " + ALLOWED,
-                hint="let the editor insert spaces; a floor tile is exactly one space",
+                expected="one character per tile: " + ALLOWED,
+                hint="make the editor insert spaces; a floor tile is exactly one space",
             )
     return rows
 
@@ -181,7 +181,7 @@ def check_shape(rows: list[str], source: str, floor: str = FLOOR) -> int:
                 place=Place(source, number, len(row) + 1),
                 found=counted(len(row), "character"),
                 expected=f"{counted(width, 'character')}, like {counts[width]} of the {len(rows)} rows",
-                hint=f"fill the row up with {'spaces' if floor == FLOOR else repr(floor)} or walls{spaces}",
+                hint=f"pad the row with {'spaces' if floor == FLOOR else repr(floor)} or walls{spaces}",
             )
         if missing < 0:
             raise LevelError(
@@ -332,7 +332,7 @@ def _check_limits(objects: tuple[tuple[str, int, int], ...], source: str) -> Non
             raise LevelError(
                 f"the level has too many {what}",
                 place=Place(source, y + 1, x + 1),
-                found=f"{len(items)} {what}; {char!r} here is the first beyond the limit",
+                found=f"{len(items)} {what}; {char!r} here is the first one over the limit",
                 expected=f"at most {limit} ({constant})",
                 hint="remove some, or divide the level",
             )
@@ -364,5 +364,5 @@ def _check_way(grid: DungeonLevel, source: str, allow_unreachable: bool) -> Dung
         place=place,
         found=found,
         expected="a way from 'H' to 'e' by walking and through the portals",
-        hint="open a wall, or be only warned: --allow-unreachable (in Python allow_unreachable=True)",
+        hint="open a wall, or only be warned: --allow-unreachable (in Python allow_unreachable=True)",
     )

@@ -125,7 +125,7 @@ def _at_hand(board: DungeonBoard) -> list[Finding]:
             "shortcut",
             "notice",
             board.level.name,
-            f"The exit at {where(goal)} is {counted(steps, 'step')} from the start at {where(hero)}, so that players "
+            f"The exit at {where(goal)} is {counted(steps, 'step')} from the start at {where(hero)}, so players "
             f"can leave at once: {rest} {is_are(beyond)} farther away.",
             (goal, hero),
             evidence={"steps": steps, "objects": len(objects), "skipped": len(beyond)},

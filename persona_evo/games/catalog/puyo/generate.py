@@ -1,5 +1,5 @@
 """Levels of Puyo-Puyo: files with a seed of their own, from which the game draws the pairs; some begin with a filled
-field, which is drawn here."""
+field, which is a drawing here."""
 
 from __future__ import annotations
 

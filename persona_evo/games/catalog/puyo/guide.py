@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from persona_evo.games.catalog.puyo.levels import LIMITS
+from persona_evo.games.catalog.puyo.structure import MEANINGS
 from persona_evo.games.catalog.puyo.tables import ROWS
+
+__all__ = ["ACTIONS", "EXAMPLE", "LEGEND", "MEANINGS"]
 
 
 def _range(key: str) -> str:
@@ -43,11 +46,3 @@ RGB.YY
 ACTIONS = (
     "3U: the axis falls in column 3 (from 1), its child above it; R, D, L: the child right of, below, left of the axis"
 )
-
-MEANINGS = {
-    "colours": "colours of the pairs",
-    "drops": "pairs until the level is won",
-    "visible": "pairs in sight",
-    "doubles": "share of the pairs that are of one colour",
-    "filled": "cells filled at the start",
-}

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from persona_evo.errors import LevelError, Place, unknown
 from persona_evo.games import textfile
 from persona_evo.games.catalog.puyo import links, tables
+from persona_evo.games.core import Level
 from persona_evo.games.tomlplaces import Places
 from persona_evo.seeds import SEED_LIMIT, below, derive, stream
 
@@ -53,7 +54,7 @@ def parse(text: str, source: str) -> PuyoSetup:
             "the level is empty",
             place=Place(source, 1, 1),
             found="comments alone" if text.strip() else "no text",
-            expected="a line at least, such as  seed = 1",
+            expected="at least one line, such as  seed = 1",
             hint="persona-evo level new NAME --game puyo writes a level to start from",
         )
     for key in data:
@@ -91,7 +92,7 @@ class _File:
         whole = isinstance(value, int) and not isinstance(value, bool)
         if not whole or not low <= value <= high:
             raise LevelError(
-                f"{key} is out of range" if whole else f"{key} is no whole number",
+                f"{key} is out of range" if whole else f"{key} is not a whole number",
                 place=self.places.value(key),
                 found=textfile.shown(value),
                 expected=f"a whole number from {low} to {high}",
@@ -104,7 +105,7 @@ class _File:
         value = self.data.get(key, "")
         if not isinstance(value, str):
             raise LevelError(
-                f"{key} is no text",
+                f"{key} is not text",
                 place=self.places.value(key),
                 found=textfile.shown(value),
                 expected="letters in quotes",
@@ -168,7 +169,7 @@ def _field(file: _File, colours: int) -> tuple[str, ...]:
             )
         if len(row.cells) != tables.COLUMNS:
             raise LevelError(
-                "a row of another length",
+                "this row has the wrong length",
                 found=f"{len(row.cells)} cells",
                 place=file.places.within(("field",), row.start + min(len(row.cells), tables.COLUMNS)),
                 expected=f"{tables.COLUMNS} cells, . for an empty one",
@@ -180,7 +181,7 @@ def _field(file: _File, colours: int) -> tuple[str, ...]:
             place=file.places.within(("field",), given[tables.ROWS].start),
             found=f"{len(given)} rows",
             expected=f"at most {tables.ROWS}, the topmost being the ghost row",
-            hint=f"delete {len(given) - tables.ROWS} of them; empty ones on top may be left out",
+            hint=f"delete {len(given) - tables.ROWS} of them; empty rows on top may be omitted",
         )
     _settled(file, given)
     return ("." * tables.COLUMNS,) * (tables.ROWS - len(given)) + tuple(row.cells for row in given)
@@ -201,7 +202,7 @@ def _settled(file: _File, given: list[_Row]) -> None:
                     "a puyo floats",
                     place=at(y - 1, x),
                     found=f"{rows[y - 1][x]} in column {x + 1} over nothing",
-                    expected="puyos that stand on the ground or on others",
+                    expected="puyos that lie on the ground or on others",
                     hint="fill the cell below it, or move it down",
                 )
     top = tables.ROWS - tables.VISIBLE_ROWS
@@ -209,7 +210,7 @@ def _settled(file: _File, given: list[_Row]) -> None:
         raise LevelError(
             "the game is over before it begins",
             place=at(top, tables.THIRD),
-            found="a third column full up to row 12",
+            found="the third column is full up to row 12",
             expected="room in the third column",
             hint="the game is lost when this cell is filled",
         )
@@ -218,9 +219,53 @@ def _settled(file: _File, given: list[_Row]) -> None:
     if group:
         y, x = group[0]
         raise LevelError(
-            "the field pops before the first drop",
+            "the field has a complete group before the first drop",
             place=at(y, x),
             found=f"a group of {len(group)} {rows[y][x]} at column {x + 1}, row {tables.ROWS - y}",
             expected="groups of three at most",
             hint="give one of them another colour",
         )
+
+
+def load(text: str, name: str, source: str = "") -> Level:
+    """Read a level whose pairs are all known.
+
+    Raises:
+        LevelError: with line and column of what is wrong.
+    """
+    return _level(text, name, source, False)
+
+
+def load_hidden(text: str, name: str, source: str = "") -> Level:
+    """Read a level of which no more than the visible pairs are known, whatever the file says of later ones.
+
+    Raises:
+        LevelError: with line and column of what is wrong.
+    """
+    return _level(text, name, source, True)
+
+
+def _level(text: str, name: str, source: str, hidden: bool) -> Level:
+    setup = parse(text, source or name)
+    row, start = tables.build(setup.colours, min(setup.visible, setup.drops), setup.pairs, setup.rows, hidden)
+    return Level(
+        game="puyo_hidden" if hidden else "puyo",
+        name=name,
+        text=text,
+        tables=row,
+        start=start,
+        max_actions=tables.PLACEMENTS,
+        source=source,
+        facts={"setup": setup},
+        horizon=setup.drops,
+    )
+
+
+def restart(level: Level, seed: int) -> Any:
+    """A start of the hidden game: the first visible pairs follow from the level's and this seed; 0 is the file's."""
+    state = level.start.copy()
+    if seed:
+        setup = level.facts["setup"]
+        count = len(state) - tables.QUEUE
+        state[tables.QUEUE :] = random_pairs(derive(setup.seed, "start", seed), setup.colours, count)
+    return state

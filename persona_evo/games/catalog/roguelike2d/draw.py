@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from persona_evo.games import lettering
-from persona_evo.games.catalog.roguelike2d import layout, place
+from persona_evo.games.catalog.roguelike2d import layout
 from persona_evo.games.catalog.roguelike2d import rules as r
+from persona_evo.games.catalog.roguelike2d.moves import place
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from persona_evo.games.catalog.roguelike2d import layout
+from persona_evo.games.catalog.roguelike2d.structure import MEANINGS
 
 __all__ = ["ACTIONS", "EXAMPLE", "LEGEND", "MEANINGS"]
 
@@ -26,11 +27,3 @@ player = unrestricted
 ACTIONS = (
     "N, E, S, W: a move; for a factored player toward or away (from the exit), then lateral (east or west) or vertical"
 )
-
-MEANINGS = {
-    "days": "days to survive",
-    "walls": "inner walls a day, mean",
-    "items": "items a day, mean",
-    "food": "food points of a day's items, mean",
-    "enemies": "enemies of all days together",
-}

@@ -1,5 +1,6 @@
 // Names of UnityEditor that the package uses; nothing here does anything.
 using System;
+using System.Collections.Generic;
 using UnityEngine;
 
 namespace UnityEditor
@@ -25,7 +26,8 @@ namespace UnityEditor
     public static class EditorApplication
     {
         public delegate void CallbackFunction();
-        public static CallbackFunction update;
+        public static CallbackFunction update, delayCall;
+        public static event Action quitting { add { } remove { } }
         public static bool isPlaying;
     }
 
@@ -34,6 +36,7 @@ namespace UnityEditor
     public static class EditorGUILayout
     {
         public static string TextField(string label, string text, params GUILayoutOption[] options) { return text; }
+        public static int IntField(string label, int value, params GUILayoutOption[] options) { return value; }
         public static bool Toggle(string label, bool value, params GUILayoutOption[] options) { return value; }
         public static int Popup(string label, int index, string[] names, params GUILayoutOption[] options) { return index; }
         public static float Slider(string label, float value, float low, float high, params GUILayoutOption[] options) { return value; }
@@ -42,10 +45,35 @@ namespace UnityEditor
         public static void HelpBox(string message, MessageType type) { }
     }
 
-    public static class EditorPrefs
+    /// <summary>Kept for as long as the process lives, as Unity keeps it while scripts are compiled anew.</summary>
+    public static class SessionState
     {
-        public static string GetString(string key, string otherwise) { return otherwise; }
-        public static void SetString(string key, string value) { }
+        private static readonly Dictionary<string, object> Kept = new Dictionary<string, object>();
+        public static int GetInt(string key, int otherwise) { return (int)Get(key, otherwise); }
+        public static void SetInt(string key, int value) { Kept[key] = value; }
+        public static void EraseInt(string key) { Kept.Remove(key); }
+        public static string GetString(string key, string otherwise) { return (string)Get(key, otherwise); }
+        public static void SetString(string key, string value) { Kept[key] = value; }
+        public static void EraseString(string key) { Kept.Remove(key); }
+        private static object Get(string key, object otherwise)
+        {
+            object found;
+            return Kept.TryGetValue(key, out found) ? found : otherwise;
+        }
+    }
+
+    [AttributeUsage(AttributeTargets.Class)]
+    public sealed class FilePathAttribute : Attribute
+    {
+        public enum Location { PreferencesFolder, ProjectFolder }
+        public FilePathAttribute(string path, Location location) { }
+    }
+
+    public class ScriptableSingleton<T> : ScriptableObject where T : ScriptableObject, new()
+    {
+        private static T only;
+        public static T instance { get { return only ?? (only = new T()); } }
+        protected void Save(bool asText) { }
     }
 
     public static class Handles
@@ -64,11 +92,18 @@ namespace UnityEditor
         public string locationPathName { get; set; }
         public BuildTarget target { get; set; }
         public BuildOptions options { get; set; }
+        public string[] extraScriptingDefines { get; set; }
     }
 
     public static class BuildPipeline
     {
-        public static Build.Reporting.BuildReport BuildPlayer(BuildPlayerOptions options) { return null; }
+        /// <summary>Not Unity's: the defines of each build.</summary>
+        public static readonly List<string> Built = new List<string>();
+        public static Build.Reporting.BuildReport BuildPlayer(BuildPlayerOptions options)
+        {
+            Built.Add(string.Join("+", options.extraScriptingDefines));
+            return new Build.Reporting.BuildReport();
+        }
     }
 
     public class EditorBuildSettingsScene

@@ -11,6 +11,8 @@ namespace UnityEngine
         public static implicit operator bool(Object o) { return o != null; }
     }
 
+    public class ScriptableObject : Object { }
+
     public class Component : Object
     {
         public GameObject gameObject;
@@ -78,6 +80,7 @@ namespace UnityEngine
     public static class Debug
     {
         public static void Log(object message) { }
+        public static void LogWarning(object message) { Console.WriteLine(message); }
     }
 
     public static class Random
@@ -123,7 +126,9 @@ namespace UnityEngine
 
     public static class GUILayout
     {
-        public static bool Button(string text, params GUILayoutOption[] options) { return false; }
+        /// <summary>Not Unity's: the button that is pressed.</summary>
+        public static string Pressed;
+        public static bool Button(string text, params GUILayoutOption[] options) { return text == Pressed; }
         public static void Label(string text, params GUILayoutOption[] options) { }
     }
 

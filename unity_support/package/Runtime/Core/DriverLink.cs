@@ -1,8 +1,14 @@
+#if PERSONA_EVO || UNITY_EDITOR || !UNITY_5_3_OR_NEWER
+#define PERSONA_EVO_SESSION
+#endif
 using System;
 using System.Collections;
 using System.Globalization;
+using System.IO;
+#if PERSONA_EVO_SESSION
 using System.Net;
 using System.Net.Sockets;
+#endif
 
 namespace PersonaEvo.Playtest
 {
@@ -16,11 +22,18 @@ namespace PersonaEvo.Playtest
         public string Settings = "{}";
         public int Worker;
 
-        /// <summary>What the driver left in this process's environment; null where the game was started by hand.</summary>
+        /// <summary>
+        /// What the driver left in this process's environment; null where the game was started by hand, and in builds of
+        /// Unity without the define PERSONA_EVO.
+        /// </summary>
         /// <exception cref="PlaytestException">The port is none.</exception>
         public static DriverAddress FromEnvironment()
         {
+#if PERSONA_EVO_SESSION
             return From(Environment.GetEnvironmentVariables());
+#else
+            return null;
+#endif
         }
 
         /// <summary>The same from a given environment, names to values.</summary>
@@ -48,20 +61,24 @@ namespace PersonaEvo.Playtest
         }
     }
 
-    /// <summary>The connection: frames out with one call each, frames in from one buffer.</summary>
+    /// <summary>
+    /// The connection: frames out with one call each, frames in from one buffer. Builds of Unity without the define
+    /// PERSONA_EVO have no sockets, and can make none.
+    /// </summary>
     internal sealed class DriverLink : IDisposable
     {
-        private readonly Socket socket;
+        private readonly Stream stream;
         private byte[] incoming = new byte[64 * 1024];
         private int begin, end;
 
         internal readonly FrameWriter Out = new FrameWriter();
 
-        private DriverLink(Socket socket)
+        private DriverLink(Stream stream)
         {
-            this.socket = socket;
+            this.stream = stream;
         }
 
+#if PERSONA_EVO_SESSION
         /// <exception cref="PlaytestException">Nobody listens there.</exception>
         internal static DriverLink Connect(DriverAddress address, int milliseconds)
         {
@@ -76,7 +93,7 @@ namespace PersonaEvo.Playtest
                 if (!pending.AsyncWaitHandle.WaitOne(milliseconds))
                     throw new PlaytestException("the driver at " + where + " does not answer");
                 socket.EndConnect(pending);
-                return new DriverLink(socket);
+                return new DriverLink(new NetworkStream(socket, true));
             }
             catch (SocketException e)
             {
@@ -103,8 +120,26 @@ namespace PersonaEvo.Playtest
             return found[0];
         }
 
-        /// <summary>How long a read may take, 0 for any time.</summary>
-        internal int ReadTimeout { set { socket.ReceiveTimeout = value; } }
+        private static bool IsTimeout(IOException error)
+        {
+            var cause = error.InnerException as SocketException;
+            return cause != null
+                && (cause.SocketErrorCode == SocketError.TimedOut || cause.SocketErrorCode == SocketError.WouldBlock);
+        }
+#else
+        internal static DriverLink Connect(DriverAddress address, int milliseconds)
+        {
+            throw new PlaytestException("this build has no playtest session; build it with the define PERSONA_EVO");
+        }
+
+        private static bool IsTimeout(IOException error)
+        {
+            return false;
+        }
+#endif
+
+        /// <summary>How many milliseconds a read may take, 0 for any time.</summary>
+        internal int ReadTimeout { set { stream.ReadTimeout = value > 0 ? value : System.Threading.Timeout.Infinite; } }
 
         /// <summary>Sends the frame in Out.</summary>
         /// <exception cref="ExperimentFinishedException">The driver is gone.</exception>
@@ -113,11 +148,9 @@ namespace PersonaEvo.Playtest
             Out.End();
             try
             {
-                int sent = 0;
-                while (sent < Out.Length)
-                    sent += socket.Send(Out.Bytes, sent, Out.Length - sent, SocketFlags.None);
+                stream.Write(Out.Bytes, 0, Out.Length);
             }
-            catch (SocketException)
+            catch (IOException)
             {
                 throw Gone();
             }
@@ -153,7 +186,7 @@ namespace PersonaEvo.Playtest
 
         public void Dispose()
         {
-            socket.Close();
+            stream.Dispose();
         }
 
         private void Fill(int wanted)
@@ -171,11 +204,11 @@ namespace PersonaEvo.Playtest
             int got = 0;
             try
             {
-                got = socket.Receive(incoming, end, incoming.Length - end, SocketFlags.None);
+                got = stream.Read(incoming, end, incoming.Length - end);
             }
-            catch (SocketException e)
+            catch (IOException e)
             {
-                if (e.SocketErrorCode == SocketError.TimedOut || e.SocketErrorCode == SocketError.WouldBlock)
+                if (IsTimeout(e))
                     throw new PlaytestException("the driver took the connection and does not answer");
             }
             catch (ObjectDisposedException)

@@ -28,6 +28,13 @@ namespace PersonaEvo.Playtest
         void Restore(object state);
     }
 
+    /// <summary>A forward model whose choices have weights, for policies that were evolved with rollouts by weights.</summary>
+    public interface IWeightedModel : IForwardModel
+    {
+        /// <summary>How likely a rollout should take each choice of the state; null where all are alike.</summary>
+        double[] Weights();
+    }
+
     /// <summary>A game that can only be started anew: see ReplayModel.</summary>
     public interface IReplayable
     {

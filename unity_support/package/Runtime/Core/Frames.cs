@@ -21,13 +21,16 @@ namespace PersonaEvo.Playtest
         public const int MostDecisions = 1000000;
         /// <summary>Longest message in a RESULT, in bytes of UTF-8.</summary>
         public const int MostMessage = 4096;
+        /// <summary>Largest whole number that is written as a number in JSON; larger ones are texts.</summary>
+        public const ulong MostJsonInteger = (1UL << 53) - 1;
         /// <summary>Most bytes that come back from a PING.</summary>
         public const int MostPing = 64;
     }
 
     internal enum FrameType : byte
     {
-        Hello = 1, Welcome = 2, Rollout = 3, Result = 4, Policy = 5, Decide = 6, Choice = 7, Ping = 8, Error = 9, Bye = 10
+        Hello = 1, Welcome = 2, Rollout = 3, Result = 4, Policy = 5, Decide = 6, Choice = 7, Ping = 8, Error = 9, Bye = 10,
+        Restore = 11
     }
 
     /// <summary>How a playthrough ended, as RESULT tells it.</summary>

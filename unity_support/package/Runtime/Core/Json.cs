@@ -91,13 +91,11 @@ namespace PersonaEvo.Playtest
             return whole ? (int)number : otherwise;
         }
 
-        /// <summary>A whole number of 64 bits, exact; otherwise where it is none.</summary>
+        /// <summary>A whole number of 64 bits, exact, written as a number or as a text; otherwise where it is none.</summary>
         public ulong AsULong(ulong otherwise = 0)
         {
             ulong value;
-            bool whole = Kind == JsonKind.Number
-                && ulong.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out value);
-            return whole ? ulong.Parse(text, NumberStyles.None, CultureInfo.InvariantCulture) : otherwise;
+            return ulong.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out value) ? value : otherwise;
         }
 
         /// <summary>Reads a text.</summary>

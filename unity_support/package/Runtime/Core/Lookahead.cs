@@ -16,7 +16,7 @@ namespace PersonaEvo.Playtest
             for (int choice = 0; choice < count; choice++)
             {
                 model.Apply(choice);
-                model.Measure(scorer.Values);
+                scorer.Measure(model);
                 if (asSent)
                     scorer.RoundMetrics();
                 double score = scorer.Score(0.0, 0.0, 0.0, decisions + 1, 0.0, 0.0);

@@ -36,7 +36,7 @@ namespace PersonaEvo.Playtest
         {
             if (!Formula.IsSymbol(info.Symbol))
                 throw new ArgumentException("'" + info.Symbol + "' is no symbol: letters, digits and _, no function's name");
-            if (Array.IndexOf(Policy.SearchVariables, info.Symbol) >= 0)
+            if (Array.IndexOf(Policy.SearchVariables, info.Symbol) >= 0 || info.Symbol == "AN" || info.Symbol == "AR")
                 throw new ArgumentException("the symbol " + info.Symbol + " belongs to the search; give the metric another");
             if (info.Low > info.High)
                 throw new ArgumentException("the metric " + info.Symbol + " has the lower bound " + info.Low + " above " + info.High);

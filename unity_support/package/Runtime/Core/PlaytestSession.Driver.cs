@@ -1,4 +1,5 @@
 using System;
+using System.Globalization;
 
 namespace PersonaEvo.Playtest
 {
@@ -26,6 +27,8 @@ namespace PersonaEvo.Playtest
                 json.Value("hash");
             if ((Abilities & Abilities.Maps) != 0)
                 json.Value("maps");
+            if (Model != null && (Abilities & Abilities.Snapshots) != 0)
+                json.Value("snapshot");
             json.EndArray().Name("metrics").BeginArray();
             foreach (MetricInfo m in metrics.Infos)
             {
@@ -89,13 +92,14 @@ namespace PersonaEvo.Playtest
                 if (type == FrameType.Welcome)
                 {
                     TakeSettings(Json(payload.Text()));
+                    snapshots.Clear();
                     continue;
                 }
-                if (type != FrameType.Rollout)
-                    throw Refuse("a frame of type " + (int)type + " came where ROLLOUT, POLICY, WELCOME, PING or BYE may");
+                if (type != FrameType.Rollout && type != FrameType.Restore)
+                    throw Refuse("a frame of type " + (int)type + " came, expected ROLLOUT, RESTORE, POLICY, WELCOME, PING or BYE");
                 try
                 {
-                    rollout.Read(ref payload);
+                    rollout.Read(ref payload, type == FrameType.Restore);
                 }
                 catch (PlaytestException e)
                 {
@@ -250,7 +254,11 @@ namespace PersonaEvo.Playtest
 
         private int Ask(int count, double[] weights)
         {
-            var json = new JsonWriter().BeginObject().Name("id").Value(rollout.Id);
+            var json = new JsonWriter().BeginObject().Name("id");
+            if (rollout.Id > Protocol.MostJsonInteger)
+                json.Value(rollout.Id.ToString(CultureInfo.InvariantCulture));
+            else
+                json.Value(rollout.Id);
             json.Name("depth").Value(trace.Count).Name("count").Value(count).Name("weights");
             Numbers(json, weights);
             json.Name("metrics").BeginArray();

@@ -16,7 +16,9 @@ namespace PersonaEvo.Playtest
         /// <summary>It calls ReportState.</summary>
         Hash = 4,
         /// <summary>It looks at Settings, DesignVariant and Map anew in every playthrough.</summary>
-        Maps = 8
+        Maps = 8,
+        /// <summary>It calls TryRestore, and Save and Restore of its Model hold all that the state is.</summary>
+        Snapshots = 16
     }
 
     /// <summary>
@@ -218,6 +220,8 @@ namespace PersonaEvo.Playtest
                 throw End(PlaythroughStatus.Truncated, "", "after " + depth + " decisions");
             if (depth < rollout.Length)
                 return Prescribed(depth, count);
+            if (depth == rollout.Length && rollout.Snapshot != 0)
+                Keep();
             int choice = ByRule(count, weights);
             Record(choice, count);
             return choice;

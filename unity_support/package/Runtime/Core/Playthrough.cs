@@ -10,13 +10,20 @@ namespace PersonaEvo.Playtest
         internal ChoiceRule Rule;
         internal uint Policy;
         internal int Length;
+        /// <summary>Numbers of a state to begin from, with the choices before it, and of one to keep; 0 for none.</summary>
+        internal ulong Restore, Snapshot;
+        internal int RestoreDepth;
         private ushort[] prefix = new ushort[64];
 
         internal int PrefixChoice(int depth) { return prefix[2 * depth]; }
         internal int PrefixCount(int depth) { return prefix[2 * depth + 1]; }
 
-        internal void Read(ref FrameReader payload)
+        /// <summary>Reads ROLLOUT, or RESTORE, which is ROLLOUT behind three numbers.</summary>
+        internal void Read(ref FrameReader payload, bool restores)
         {
+            Restore = restores ? payload.U64() : 0;
+            RestoreDepth = restores ? (int)payload.U32() : 0;
+            Snapshot = restores ? payload.U64() : 0;
             Id = payload.U64();
             GameSeed = payload.U64();
             RolloutSeed = payload.U64();
@@ -60,6 +67,20 @@ namespace PersonaEvo.Playtest
             pairs[2 * Count] = (ushort)choice;
             pairs[2 * Count + 1] = (ushort)count;
             Count++;
+        }
+
+        /// <summary>Makes this a copy of another trace.</summary>
+        internal void CopyFrom(Trace other, bool withRows)
+        {
+            if (pairs.Length < 2 * other.Count)
+                pairs = new ushort[2 * other.Count];
+            Array.Copy(other.pairs, pairs, 2 * other.Count);
+            Count = other.Count;
+            Rows = withRows ? other.Rows : 0;
+            cells = withRows ? other.cells : 0;
+            if (rows.Length < cells)
+                rows = new float[cells];
+            Array.Copy(other.rows, rows, cells);
         }
 
         internal void AddRow(float[] values)

@@ -5,16 +5,23 @@ namespace PersonaEvo.Playtest
 {
     /// <summary>
     /// What scores the children of a node in a tree search: UCB1, or an evolved formula over the game's metrics and the
-    /// search's variables. Read from the policy files that persona-evo writes.
+    /// search's variables. Policy files of persona-evo also say under which search the formula was evolved, and
+    /// <see cref="TreeSearchPlayer"/> plays by exactly that search.
     /// </summary>
     public sealed class Policy
     {
         /// <summary>
         /// What a formula may read beside the metrics of the child's state: R, its utility estimate (0.75 mean + 0.25
-        /// maximum, or the mean); N and P, visits of it and of its parent; D, its depth; RMAX and RSD, the largest
-        /// utility and the standard deviation of those backed up through it.
+        /// maximum, or the mean); N and P, the visits of the child and of its parent; D, its depth; RMAX and RSD, the
+        /// largest utility and the standard deviation of the utilities that were backed up through it.
         /// </summary>
         public static readonly string[] SearchVariables = { "R", "N", "P", "D", "RMAX", "RSD" };
+
+        /// <summary>
+        /// The metric that every connected game has without declaring it: its score once the game is over, 0 before.
+        /// A game that declares a metric of this name keeps its own.
+        /// </summary>
+        public const string Score = "SCORE";
 
         private const int Schema = 1;
 
@@ -23,51 +30,47 @@ namespace PersonaEvo.Playtest
             Name = "ucb1";
             Game = "";
             Constant = Math.Sqrt(2.0);
-            RolloutLength = 10;
+            Evolved = new EvolvedSearch();
         }
 
         public string Name { get; private set; }
 
-        /// <summary>The game that it was evolved in.</summary>
+        /// <summary>The game that the policy was evolved in.</summary>
         public string Game { get; private set; }
 
         /// <summary>The formula; null for UCB1.</summary>
         public Formula Formula { get; private set; }
 
-        /// <summary>UCB1's constant, outside the root.</summary>
+        /// <summary>The constant of UCB1.</summary>
         public double Constant { get; private set; }
 
-        /// <summary>What the persona wants, over the metrics; null where the game's score is to be had.</summary>
+        /// <summary>What the persona wants, over the metrics and SCORE; null where it wants the game's score.</summary>
         public Formula Utility { get; private set; }
 
-        /// <summary>Whether R is the mean alone.</summary>
-        public bool MeanOnly { get; private set; }
-
-        /// <summary>Choices that a rollout makes at most.</summary>
-        public int RolloutLength { get; private set; }
-
-        /// <summary>Whether subtrees in which nothing new is to be found are closed.</summary>
-        public bool CutOff { get; private set; }
+        /// <summary>The search that the policy was evolved under.</summary>
+        public EvolvedSearch Evolved { get; private set; }
 
         /// <summary>UCB1, mean + c sqrt(ln P / N).</summary>
-        /// <param name="utility">Over the metrics; "" for the game's score.</param>
+        /// <param name="c">The constant: larger values explore more.</param>
+        /// <param name="utility">A formula over the metrics and SCORE; "" for the game's score.</param>
+        /// <param name="symbols">The metrics of this game, in their order; null for none.</param>
         /// <exception cref="FormulaException">The utility is no formula over these symbols.</exception>
         public static Policy Ucb1(double c = 1.4142135623730951, string utility = "", IList<string> symbols = null)
         {
             if (!(c >= 0.0) || double.IsInfinity(c))
-                throw new ArgumentOutOfRangeException("c", c, "UCB1's constant is a finite number >= 0");
+                throw new ArgumentOutOfRangeException("c", c, "the constant of UCB1 is a finite number >= 0");
             var policy = new Policy { Constant = c };
             if (!string.IsNullOrEmpty(utility))
-                policy.Utility = Formula.Parse(utility, symbols ?? new string[0]);
+                policy.Utility = Formula.Parse(utility, WithScore(symbols ?? new string[0]));
             return policy;
         }
 
         /// <summary>Reads a policy file.</summary>
         /// <param name="json">The file's text.</param>
         /// <param name="symbols">The metrics of this game, in their order.</param>
-        /// <param name="utility">To be had instead of the file's own; null for the file's.</param>
+        /// <param name="utility">A utility that replaces the file's own; null keeps the file's.</param>
         /// <exception cref="JsonException">The text is not JSON, or not a policy that this version reads.</exception>
-        /// <exception cref="FormulaException">It reads metrics that the game does not have.</exception>
+        /// <exception cref="FormulaException">A formula reads metrics that the game does not have.</exception>
         public static Policy Read(string json, IList<string> symbols, string utility = null)
         {
             JsonValue file = JsonValue.Parse(json);
@@ -76,7 +79,6 @@ namespace PersonaEvo.Playtest
             string kind = file["kind"].AsString();
             if (kind != "ucb1" && kind != "formula")
                 throw new JsonException("a policy of kind '" + kind + "', expected ucb1 or formula");
-            JsonValue search = file["search"];
             string wanted = utility ?? file["utility"].AsString();
             var policy = new Policy { Constant = file["c"].AsDouble(Math.Sqrt(2.0)) };
             policy.Name = file["name"].AsString("policy");
@@ -84,13 +86,34 @@ namespace PersonaEvo.Playtest
             if (!(policy.Constant >= 0.0))
                 throw new JsonException("the policy's constant c is " + policy.Constant + ", expected a number >= 0");
             if (wanted.Length > 0)
-                policy.Utility = policy.Parse("utility", wanted, symbols);
-            policy.MeanOnly = search["value"].AsString() == "mean";
-            policy.RolloutLength = Math.Max(0, search["rollout"].AsInt(policy.RolloutLength));
-            policy.CutOff = search["terminal"].AsString("cut_off") == "cut_off";
+                policy.Utility = policy.Parse("utility", wanted, WithScore(symbols));
             if (kind == "formula")
-                policy.Formula = policy.Parse("formula", file["formula"].AsString(), Variables(symbols));
+                policy.Formula = policy.Parse("formula", Best(file), Variables(symbols));
+            policy.Evolved = EvolvedSearch.Read(file);
+            if (policy.Evolved.Rollouts == RolloutRule.Policy)
+                policy.Evolved.RolloutFormula = policy.Parse("rollout policy", file["connected"]["policy"].AsString(), Variables(symbols));
             return policy;
+        }
+
+        /// <summary>Every symbol that a tree policy may read: the metrics, SCORE, then the search's variables.</summary>
+        public static IList<string> Variables(IList<string> symbols)
+        {
+            List<string> all = WithScore(symbols);
+            all.AddRange(SearchVariables);
+            return all;
+        }
+
+        /// <summary>The simplified formula where there is one, as the driver plays it.</summary>
+        private static string Best(JsonValue file)
+        {
+            string simplified = file["simplified"].AsString();
+            return simplified.Length > 0 ? simplified : file["formula"].AsString();
+        }
+
+        /// <summary>The metrics and, behind them, SCORE.</summary>
+        private static List<string> WithScore(IList<string> symbols)
+        {
+            return new List<string>(symbols) { Score };
         }
 
         private Formula Parse(string what, string text, IList<string> symbols)
@@ -105,17 +128,9 @@ namespace PersonaEvo.Playtest
                 throw new FormulaException("the " + what + " of policy " + Name + origin, e);
             }
         }
-
-        /// <summary>Every symbol that a tree policy may read: the metrics, then the search's variables.</summary>
-        public static IList<string> Variables(IList<string> symbols)
-        {
-            var all = new List<string>(symbols);
-            all.AddRange(SearchVariables);
-            return all;
-        }
     }
 
-    /// <summary>A formula over the metrics and the search's variables, with a place for their values.</summary>
+    /// <summary>A formula over the metrics, SCORE and the search's variables, with a place for their values.</summary>
     internal sealed class Scorer
     {
         internal readonly Formula Formula;
@@ -126,7 +141,14 @@ namespace PersonaEvo.Playtest
         {
             Formula = formula;
             this.metrics = metrics;
-            Values = new double[metrics + Policy.SearchVariables.Length];
+            Values = new double[metrics + 1 + Policy.SearchVariables.Length];
+        }
+
+        /// <summary>Reads the metrics and SCORE of a model's state.</summary>
+        internal void Measure(IForwardModel model)
+        {
+            model.Measure(Values);
+            Values[metrics] = model.Count == 0 ? model.Score : 0.0;
         }
 
         /// <summary>Rounds the metrics to what is sent to a driver.</summary>
@@ -138,22 +160,22 @@ namespace PersonaEvo.Playtest
 
         internal double Score(double estimate, double visits, double parentVisits, double depth, double best, double spread)
         {
-            Values[metrics] = estimate;
-            Values[metrics + 1] = visits;
-            Values[metrics + 2] = parentVisits;
-            Values[metrics + 3] = depth;
-            Values[metrics + 4] = best;
-            Values[metrics + 5] = spread;
+            Values[metrics + 1] = estimate;
+            Values[metrics + 2] = visits;
+            Values[metrics + 3] = parentVisits;
+            Values[metrics + 4] = depth;
+            Values[metrics + 5] = best;
+            Values[metrics + 6] = spread;
             return Formula.Evaluate(Values);
         }
     }
 
-    /// <summary>A policy that the driver sent for mode 2.</summary>
+    /// <summary>A policy that the driver sent for mode 2, over the declared metrics and the search's variables.</summary>
     internal sealed class SentPolicy
     {
         internal readonly Scorer Scorer;
 
-        /// <exception cref="FormulaException">It is none.</exception>
+        /// <exception cref="FormulaException">The code is no formula over these.</exception>
         internal SentPolicy(JsonValue json, IList<string> symbols)
         {
             string kind = json["kind"].AsString();
@@ -166,7 +188,10 @@ namespace PersonaEvo.Playtest
                     throw new FormulaException("a token of kind " + token.Kind + ", expected a text or a number");
                 tokens.Add(token.Kind == JsonKind.String ? (object)token.AsString() : token.AsDouble());
             }
-            Scorer = new Scorer(Formula.FromPostfix(tokens, Policy.Variables(symbols)), symbols.Count);
+            Formula formula = Formula.FromPostfix(tokens, Policy.Variables(symbols));
+            if (formula.Symbols.Contains(Policy.Score) && !symbols.Contains(Policy.Score))
+                throw new FormulaException("unknown symbol SCORE, expected one of " + string.Join(", ", symbols));
+            Scorer = new Scorer(formula, symbols.Count);
         }
     }
 }

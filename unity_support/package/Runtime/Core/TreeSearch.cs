@@ -7,31 +7,41 @@ namespace PersonaEvo.Playtest
     /// <summary>Which choice a search ends in.</summary>
     public enum FinalChoice
     {
+        /// <summary>Visits where the policy was evolved move by move, else Plan.</summary>
+        AsEvolved,
         /// <summary>The first one of the best plan that was seen; right where the model has no luck in it.</summary>
         Plan,
-        /// <summary>The child visited most.</summary>
+        /// <summary>The child visited most, of equals the one with the higher mean.</summary>
         Visits,
-        /// <summary>The child of the highest mean.</summary>
+        /// <summary>The child of the highest mean, of equals the one visited more.</summary>
         Mean
     }
 
     /// <summary>How much a search may do, and how it ends.</summary>
     public sealed class SearchSettings
     {
-        public int Iterations = 1000;
-        /// <summary>Milliseconds at most, 0 for no limit; with one, a result depends on the machine.</summary>
+        internal const int UsualIterations = 1000, UsualHorizon = 1000;
+
+        /// <summary>Rollouts of a search; 0 for as many as the policy's file says, or 1000 where it does not.</summary>
+        public int Iterations;
+        /// <summary>Milliseconds at most, 0 for no limit; with a limit, a result depends on the machine.</summary>
         public int Milliseconds;
-        /// <summary>Choices from the root at most.</summary>
-        public int Horizon = 1000;
+        /// <summary>
+        /// Choices from the root at most, those of rollouts included; 0 for as many decisions as the policy's file says,
+        /// or 1000 where it does not.
+        /// </summary>
+        public int Horizon;
         /// <summary>Nodes at most; each holds one saved state.</summary>
         public int Nodes = 100000;
         public ulong Seed;
-        public FinalChoice Choice = FinalChoice.Plan;
+        public FinalChoice Choice = FinalChoice.AsEvolved;
     }
 
     /// <summary>
-    /// Monte Carlo tree search over a forward model: select by the tree policy, expand untried choices first and in their
-    /// order, roll out at random, back up. Ties are broken at random by the search's own stream.
+    /// Monte Carlo tree search over a forward model, by the rules of the driver's search (see PROTOCOL.md for what it asks
+    /// of a game): the first rollout goes out from the root; later ones descend by the tree policy to a node with untried
+    /// choices, try the next of them, and go on from there. Ties are broken at random by the search's own stream, which is
+    /// not the driver's.
     /// </summary>
     public sealed class TreeSearch
     {
@@ -39,37 +49,62 @@ namespace PersonaEvo.Playtest
         {
             internal Node Parent;
             internal readonly List<Node> Children = new List<Node>();
+            internal int[] Order;
             internal object State;
             internal double[] Metrics;
-            internal int Action, Count, Depth, Visits;
+            internal int Action, Count, Depth, Visits, Pending;
             internal double Total, Squares, Best = double.NegativeInfinity;
+            /// <summary>Whether a rollout from here has come back: only then the driver knows its choices.</summary>
+            internal bool Known;
             internal bool Done;
+
+            internal double Mean { get { return Total / Visits; } }
+        }
+
+        /// <summary>A rollout under way; Repeated is the result where it is known already, else NaN.</summary>
+        private struct Order
+        {
+            internal Node Node;
+            internal ulong Seed;
+            internal double Repeated;
         }
 
         private readonly IForwardModel model;
+        private readonly IWeightedModel weighted;
         private readonly Policy policy;
+        private readonly EvolvedSearch rules;
         private readonly SearchSettings settings;
-        private readonly SplitMix64 random;
-        private readonly Scorer scorer;
+        private readonly int horizon, decisions;
+        private readonly SplitMix64 random, rollouts;
+        private readonly Scorer scorer, rolloutScorer;
         private readonly double[] measured;
         private readonly List<int> rolled = new List<int>();
         private readonly List<Node> ties = new List<Node>();
         private readonly List<int> planRolled = new List<int>();
+        private readonly Queue<Order> underWay = new Queue<Order>();
         private Node root, planNode;
         private int nodes;
+        private double lowest;
 
-        /// <param name="metrics">How many the model measures.</param>
+        /// <param name="metrics">How many metrics the model measures.</param>
         public TreeSearch(IForwardModel model, Policy policy, int metrics, SearchSettings settings = null)
         {
             this.model = model;
             this.policy = policy;
             this.settings = settings ?? new SearchSettings();
+            rules = policy.Evolved;
+            weighted = rules.Rollouts == RolloutRule.Weights ? model as IWeightedModel : null;
+            decisions = this.settings.Horizon > 0 ? this.settings.Horizon
+                : rules.MaxDecisions > 0 ? rules.MaxDecisions : SearchSettings.UsualHorizon;
+            horizon = rules.Horizon > 0 ? Math.Min(rules.Horizon, decisions) : decisions;
             random = new SplitMix64(this.settings.Seed);
+            rollouts = new SplitMix64(random.Next());
             scorer = policy.Formula == null ? null : new Scorer(policy.Formula, metrics);
-            measured = new double[metrics];
+            rolloutScorer = rules.RolloutFormula == null ? null : new Scorer(rules.RolloutFormula, metrics);
+            measured = new double[metrics + 1];
         }
 
-        /// <summary>Iterations of the last search.</summary>
+        /// <summary>Rollouts of the last search.</summary>
         public int Iterations { get; private set; }
 
         /// <summary>Whether the last search saw everything within its horizon.</summary>
@@ -98,7 +133,18 @@ namespace PersonaEvo.Playtest
             return visits;
         }
 
-        /// <summary>Searches from the model's state, which it is in again afterwards; the choice found.</summary>
+        /// <summary>The mean utility after each choice at the root, NaN where it was not tried.</summary>
+        public double[] RootMeans()
+        {
+            var means = new double[root.Count];
+            for (int i = 0; i < means.Length; i++)
+                means[i] = double.NaN;
+            foreach (Node child in root.Children)
+                means[child.Action] = child.Mean;
+            return means;
+        }
+
+        /// <summary>Searches from the model's state, which it is in again afterwards; returns the choice found.</summary>
         /// <exception cref="InvalidOperationException">The game is over.</exception>
         public int Choose()
         {
@@ -107,44 +153,103 @@ namespace PersonaEvo.Playtest
             object state = model.Save();
             nodes = 0;
             planNode = null;
+            lowest = 0.0;
             PlanUtility = double.NegativeInfinity;
             root = NewNode(null, -1);
-            Consider(root, Utility());
+            if (!rules.IsConnected)
+                Consider(root, Utility());
+            int limit = Limit(model.Count);
             var clock = Stopwatch.StartNew();
-            for (Iterations = 0; Iterations < settings.Iterations && !root.Done; Iterations++)
+            for (Iterations = 0; ; Iterations++)
             {
-                if (settings.Milliseconds > 0 && clock.ElapsedMilliseconds >= settings.Milliseconds)
+                bool late = settings.Milliseconds > 0 && clock.ElapsedMilliseconds >= settings.Milliseconds;
+                while (!late && underWay.Count < rules.Slots && Iterations + underWay.Count < limit && Send()) { }
+                if (underWay.Count == 0)
                     break;
-                Iterate();
+                Receive(underWay.Dequeue());
             }
             model.Restore(state);
             return Final();
         }
 
-        private void Iterate()
+        private int Limit(int count)
+        {
+            if (settings.Iterations > 0)
+                return settings.Iterations;
+            if (rules.Iterations == 0)
+                return SearchSettings.UsualIterations;
+            return (int)Math.Min(int.MaxValue, (long)rules.Iterations * (rules.IsPerChoice ? count : 1));
+        }
+
+        /// <summary>Sends a rollout on its way; false where nothing is left to be tried.</summary>
+        private bool Send()
+        {
+            Node node = Descend();
+            if (node == null)
+                return false;
+            bool known = node.Count == 0 && node.Visits > 0;
+            underWay.Enqueue(new Order { Node = node, Seed = rollouts.Next(), Repeated = known ? node.Mean : double.NaN });
+            for (Node at = node; at != null; at = at.Parent)
+                at.Pending++;
+            return true;
+        }
+
+        private Node Descend()
         {
             Node node = root;
-            bool fresh = false;
-            while (node.Count > 0 && node.Depth < settings.Horizon && !fresh)
+            while (true)
             {
-                bool untried = node.Children.Count < node.Count;
-                Node next = untried && nodes < settings.Nodes ? Expand(node) : Best(node);
-                if (next == null)
-                    break;
-                fresh = untried && next.Visits == 0;
-                node = next;
+                if (rules.CutOff && node.Done)
+                    return null;
+                if (!node.Known || node.Count == 0 || node.Depth >= horizon)
+                    return node;
+                if (node.Children.Count < node.Count)
+                    return nodes < settings.Nodes ? Expand(node) : node;
+                node = Best(node);
+                if (node == null)
+                    return null;
             }
-            if (!fresh)
+        }
+
+        private void Receive(Order order)
+        {
+            Node node = order.Node;
+            double utility = order.Repeated;
+            if (double.IsNaN(utility))
+            {
                 model.Restore(node.State);
-            BackUp(node, Simulate(node));
+                utility = Simulate(node, order.Seed);
+                if (Iterations == 0 || utility < lowest)
+                    lowest = utility;
+            }
+            for (Node at = node; at != null; at = at.Parent)
+            {
+                at.Pending--;
+                at.Visits++;
+                at.Total += utility;
+                at.Squares += utility * utility;
+                at.Best = Math.Max(at.Best, utility);
+            }
+            if (node.Known)
+                return;
+            node.Known = true;
             Close(node);
         }
 
         private Node Expand(Node parent)
         {
+            int next = parent.Children.Count;
+            if (rules.IsExpandedAtRandom && parent.Order == null)
+            {
+                parent.Order = new int[parent.Count];
+                for (int i = 0; i < parent.Count; i++)
+                    parent.Order[i] = i;
+                random.Shuffle(parent.Order);
+            }
+            int action = parent.Order == null ? next : parent.Order[next];
             model.Restore(parent.State);
-            model.Apply(parent.Children.Count);
-            return NewNode(parent, parent.Children.Count);
+            model.Apply(action);
+            return NewNode(parent, action);
         }
 
         private Node NewNode(Node parent, int action)
@@ -152,8 +257,10 @@ namespace PersonaEvo.Playtest
             var node = new Node { Parent = parent, Action = action, Count = model.Count, State = model.Save() };
             if (scorer != null)
             {
-                model.Measure(measured);
+                Measure();
                 node.Metrics = (double[])measured.Clone();
+                int score = measured.Length - 1;
+                node.Metrics[score] = node.Count == 0 ? measured[score] : 0.0;
             }
             if (parent != null)
             {
@@ -164,16 +271,24 @@ namespace PersonaEvo.Playtest
             return node;
         }
 
-        /// <summary>The child that the tree policy scores highest, null where all are closed.</summary>
+        /// <summary>
+        /// The child that the tree policy scores highest, null where all are closed; where no child is known yet, the one
+        /// that the fewest rollouts are under way to.
+        /// </summary>
         private Node Best(Node parent)
         {
             double top = double.NegativeInfinity;
+            Node waiting = null;
             ties.Clear();
             foreach (Node child in parent.Children)
             {
-                if (policy.CutOff && child.Done)
+                if (rules.CutOff && child.Done)
                     continue;
-                double score = Score(child, parent.Visits);
+                if (waiting == null || child.Pending < waiting.Pending)
+                    waiting = child;
+                if (child.Visits == 0)
+                    continue;
+                double score = Score(child, parent.Visits + parent.Pending);
                 if (score < top)
                     continue;
                 if (score > top)
@@ -182,52 +297,75 @@ namespace PersonaEvo.Playtest
                 ties.Add(child);
             }
             if (ties.Count == 0)
-                return null;
+                return waiting;
             return ties.Count == 1 ? ties[0] : ties[random.Below(ties.Count)];
         }
 
         private double Score(Node child, int parentVisits)
         {
-            double mean = child.Total / child.Visits;
+            int visits = child.Visits + child.Pending;
+            double mean = (child.Total + child.Pending * lowest) / visits;
             if (scorer == null)
-                return mean + policy.Constant * Math.Sqrt(Math.Log(Math.Max(1, parentVisits)) / child.Visits);
-            double spread = Math.Sqrt(Math.Max(0.0, child.Squares / child.Visits - mean * mean));
-            double estimate = policy.MeanOnly ? mean : 0.75 * mean + 0.25 * child.Best;
+            {
+                double share = Math.Log(Math.Max(1, parentVisits)) / visits;
+                return mean + (rules.IsConstantInside ? Math.Sqrt(policy.Constant * share) : policy.Constant * Math.Sqrt(share));
+            }
+            double spread = Math.Sqrt(Math.Max(0.0, child.Squares / child.Visits - child.Mean * child.Mean));
+            double estimate = rules.MeanOnly ? mean : 0.75 * mean + 0.25 * child.Best;
             Array.Copy(child.Metrics, scorer.Values, child.Metrics.Length);
-            return scorer.Score(estimate, child.Visits, parentVisits, child.Depth, child.Best, spread);
+            return scorer.Score(estimate, visits, parentVisits, child.Depth, child.Best, spread);
         }
 
-        /// <summary>Goes on at random from the model's state; the utility of where that ends.</summary>
-        private double Simulate(Node node)
+        /// <summary>Goes on from the model's state by the rollout's rule; returns the utility of where that ends.</summary>
+        private double Simulate(Node node, ulong seed)
         {
+            var choices = new SplitMix64(seed);
             rolled.Clear();
-            double utility = Utility();
-            Consider(node, utility);
-            int length = Math.Min(policy.RolloutLength, settings.Horizon - node.Depth);
+            int length = Math.Min(rules.RolloutLength, decisions - node.Depth);
             for (int count = model.Count; count > 0 && rolled.Count < length; count = model.Count)
             {
-                int choice = random.Below(count);
+                if (!rules.IsConnected)
+                    Consider(node, Utility());
+                int choice = Roll(count, node.Depth + rolled.Count, choices);
                 model.Apply(choice);
                 rolled.Add(choice);
-                utility = Utility();
-                Consider(node, utility);
             }
+            double utility = Utility();
+            Consider(node, utility);
             return utility;
+        }
+
+        private int Roll(int count, int made, SplitMix64 choices)
+        {
+            if (rolloutScorer != null)
+                return Lookahead.Best(model, rolloutScorer, made, true);
+            double[] weights = weighted == null ? null : weighted.Weights();
+            return weights == null ? choices.Below(count) : choices.Weighted(weights);
         }
 
         private double Utility()
         {
             if (policy.Utility == null)
                 return model.Score;
-            model.Measure(measured);
+            Measure();
             return policy.Utility.Evaluate(measured);
         }
 
-        /// <summary>Keeps the plan to here if it is the best: by utility, then the shorter one.</summary>
+        /// <summary>Reads the metrics, as a driver would be sent them, and the score.</summary>
+        private void Measure()
+        {
+            model.Measure(measured);
+            for (int i = 0; i < measured.Length - 1; i++)
+                measured[i] = MetricTable.ToWire(measured[i]);
+            measured[measured.Length - 1] = model.Score;
+        }
+
+        /// <summary>Keeps the plan to here if it is the best one: by utility, then the shorter one.</summary>
         private void Consider(Node node, double utility)
         {
             bool better = planNode == null || utility > PlanUtility;
-            if (!better && (utility < PlanUtility || node.Depth + rolled.Count >= planNode.Depth + planRolled.Count))
+            if (!better && (rules.IsConnected || utility < PlanUtility
+                || node.Depth + rolled.Count >= planNode.Depth + planRolled.Count))
                 return;
             PlanUtility = utility;
             planNode = node;
@@ -235,23 +373,12 @@ namespace PersonaEvo.Playtest
             planRolled.AddRange(rolled);
         }
 
-        private static void BackUp(Node node, double utility)
-        {
-            for (; node != null; node = node.Parent)
-            {
-                node.Visits++;
-                node.Total += utility;
-                node.Squares += utility * utility;
-                node.Best = Math.Max(node.Best, utility);
-            }
-        }
-
         /// <summary>Marks what has nothing new below it, from a node upwards.</summary>
         private void Close(Node node)
         {
             for (; node != null && !node.Done; node = node.Parent)
             {
-                bool leaf = node.Count == 0 || node.Depth >= settings.Horizon;
+                bool leaf = node.Count == 0 || node.Depth >= horizon;
                 if (!leaf && (node.Children.Count < node.Count || node.Children.Exists(c => !c.Done)))
                     return;
                 node.Done = true;
@@ -260,68 +387,24 @@ namespace PersonaEvo.Playtest
 
         private int Final()
         {
-            if (settings.Choice == FinalChoice.Plan)
-            {
-                List<int> plan = Plan();
-                if (plan.Count > 0)
-                    return plan[0];
-            }
+            FinalChoice choice = settings.Choice;
+            if (choice == FinalChoice.AsEvolved)
+                choice = rules.IsPerMove ? FinalChoice.Visits : FinalChoice.Plan;
+            List<int> plan = Plan();
+            if (choice == FinalChoice.Plan && plan.Count > 0)
+                return plan[0];
             Node best = null;
             foreach (Node child in root.Children)
-                if (best == null || Rank(child) > Rank(best))
+                if (child.Visits > 0 && (best == null || IsBetter(child, best, choice == FinalChoice.Mean)))
                     best = child;
             return best == null ? 0 : best.Action;
         }
 
-        private double Rank(Node child)
+        private static bool IsBetter(Node one, Node other, bool byMean)
         {
-            return settings.Choice == FinalChoice.Mean ? child.Total / child.Visits : child.Visits;
-        }
-    }
-
-    /// <summary>Plays inside the game, with no driver, by a tree search before each choice.</summary>
-    public sealed class TreeSearchPlayer : IPlayer
-    {
-        private readonly IForwardModel model;
-        private readonly TreeSearch search;
-        private readonly bool follows;
-        private readonly List<int> plan = new List<int>();
-        private double planUtility;
-
-        /// <param name="metrics">How many the model measures.</param>
-        public TreeSearchPlayer(IForwardModel model, Policy policy, int metrics, SearchSettings settings = null)
-        {
-            settings = settings ?? new SearchSettings();
-            this.model = model;
-            search = new TreeSearch(model, policy, metrics, settings);
-            follows = settings.Choice == FinalChoice.Plan;
-        }
-
-        public void Begin()
-        {
-            plan.Clear();
-        }
-
-        /// <summary>The search's choice; by plan, the one before is followed until a better one is found.</summary>
-        public int Choose(int count, double[] weights)
-        {
-            if (model.Count != count)
-                throw new InvalidOperationException("the model offers " + model.Count + " choices where the game offers " + count);
-            int choice = search.Choose();
-            if (!follows)
-                return choice;
-            List<int> found = search.Plan();
-            if (found.Count > 0 && (plan.Count == 0 || search.PlanUtility > planUtility))
-            {
-                plan.Clear();
-                plan.AddRange(found);
-                planUtility = search.PlanUtility;
-            }
-            if (plan.Count == 0)
-                return choice;
-            choice = plan[0];
-            plan.RemoveAt(0);
-            return choice;
+            if (byMean)
+                return one.Mean > other.Mean || (one.Mean == other.Mean && one.Visits > other.Visits);
+            return one.Visits > other.Visits || (one.Visits == other.Visits && one.Mean > other.Mean);
         }
     }
 }

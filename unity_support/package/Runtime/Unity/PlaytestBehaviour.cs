@@ -32,11 +32,13 @@ namespace PersonaEvo.Playtest
         private bool seeded = true;
         [SerializeField, Tooltip("Some decisions have weights")]
         private bool weighted;
+        [SerializeField, Tooltip("The game calls Session.TryRestore, and its model holds all that the state is; needs UseModel.")]
+        private bool restorable;
         [SerializeField] private DeclaredMetric[] metrics = new DeclaredMetric[0];
         [SerializeField, Tooltip("Plays the game where there is no driver; needs UseModel.")]
         private TextAsset policy;
-        [SerializeField, Tooltip("Iterations of the search before each choice of the policy")]
-        private int iterations = 1000;
+        [SerializeField, Tooltip("Rollouts of each search of the policy; 0 for as many as it was evolved with")]
+        private int iterations;
 
         private bool failed, quitting;
 
@@ -71,17 +73,60 @@ namespace PersonaEvo.Playtest
             }
             Instance = this;
             DontDestroyOnLoad(gameObject);
-            Session = new PlaytestSession(Application.productName, Application.version, maxDecisions);
-            Session.Abilities = (seeded ? Abilities.Seed : Abilities.None) | (weighted ? Abilities.Weights : Abilities.None);
+            Session = new PlaytestSession(Application.productName, Application.version, maxDecisions, Attached());
+            Session.Abilities = (seeded ? Abilities.Seed : Abilities.None) | (weighted ? Abilities.Weights : Abilities.None)
+                | (restorable ? Abilities.Snapshots : Abilities.None);
             Session.Log = Debug.Log;
             foreach (DeclaredMetric m in metrics)
                 Session.DeclareMetric(m.symbol, m.meaning, m.bounded ? m.low : double.NaN, m.bounded ? m.high : double.NaN);
             if (!Session.IsDriverPresent)
+            {
+                WarnOfMissingSession();
                 return;
+            }
             Application.runInBackground = true;
             Application.targetFrameRate = -1;
             QualitySettings.vSyncCount = 0;
             Application.logMessageReceived += OnLog;
+        }
+
+#if UNITY_EDITOR
+        /// <summary>The port at which persona-evo connect attach listens unless it is told another.</summary>
+        public const int AttachPort = 7707;
+        private const string PortKey = "PersonaEvo.AttachPort", TokenKey = "PersonaEvo.AttachToken";
+
+        /// <summary>
+        /// Lets the next Play Mode connect to a driver that waits for it (persona-evo connect attach). The token is kept by
+        /// this Editor session only, and used once.
+        /// </summary>
+        public static void AttachNext(int port, string token)
+        {
+            UnityEditor.SessionState.SetInt(PortKey, port);
+            UnityEditor.SessionState.SetString(TokenKey, token.Trim());
+        }
+
+        private static DriverAddress Attached()
+        {
+            string token = UnityEditor.SessionState.GetString(TokenKey, "");
+            if (token.Length == 0)
+                return null;
+            UnityEditor.SessionState.EraseString(TokenKey);
+            return new DriverAddress { Port = UnityEditor.SessionState.GetInt(PortKey, AttachPort), Nonce = token };
+        }
+#else
+        private static DriverAddress Attached()
+        {
+            return null;
+        }
+#endif
+
+        /// <summary>A driver started a build that cannot see it: its log shows why nobody connects.</summary>
+        private static void WarnOfMissingSession()
+        {
+#if !PERSONA_EVO && !UNITY_EDITOR
+            if (Environment.GetEnvironmentVariable("PE_PORT") != null)
+                Debug.LogWarning("persona-evo: this build has no playtest session; build it with the define PERSONA_EVO");
+#endif
         }
 
         private void OnDestroy()

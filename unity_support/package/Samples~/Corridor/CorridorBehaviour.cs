@@ -4,8 +4,8 @@ using UnityEngine;
 namespace PersonaEvo.Playtest.Samples
 {
     /// <summary>
-    /// The corridor in a scene: put it on an object next to a PlaytestBehaviour with the metrics ST, COINS and OUT. A
-    /// driver or the policy file plays it, or a human by two buttons.
+    /// The corridor in a scene, next to a PlaytestBehaviour with the metrics ST, COINS and OUT (see Corridor.unity). A
+    /// driver or a policy file plays it, or a human with two buttons.
     /// </summary>
     public sealed class CorridorBehaviour : MonoBehaviour
     {
@@ -30,7 +30,7 @@ namespace PersonaEvo.Playtest.Samples
         private void Begin()
         {
             running = playtest.BeginPlaythrough();
-            if (!running)
+            if (!running || playtest.Session.TryRestore())
                 return;
             game.Start(playtest.Map, playtest.Session.GameRandom);
             game.ReportTo(playtest.Session);

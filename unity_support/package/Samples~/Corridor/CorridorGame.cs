@@ -6,14 +6,15 @@ namespace PersonaEvo.Playtest.Samples
     /// A whole game: walk along a corridor, pick up coins, leave by the door (D) within 60 steps. It knows nothing of
     /// Unity nor of the driver, so it can also be tried out by a search inside the game.
     /// </summary>
-    public sealed class CorridorGame : IForwardModel
+    public sealed class CorridorGame : IWeightedModel
     {
         public const int MostSteps = 60;
         private const int Width = 12, Coins = 3;
 
         private sealed class Snapshot
         {
-            internal int At, Steps;
+            internal string Tiles;
+            internal int At, Steps, Total;
             internal bool[] Coins;
         }
 
@@ -65,14 +66,16 @@ namespace PersonaEvo.Playtest.Samples
 
         public object Save()
         {
-            return new Snapshot { At = at, Steps = steps, Coins = (bool[])coins.Clone() };
+            return new Snapshot { Tiles = tiles, At = at, Steps = steps, Total = total, Coins = (bool[])coins.Clone() };
         }
 
         public void Restore(object state)
         {
             var saved = (Snapshot)state;
+            tiles = saved.Tiles;
             at = saved.At;
             steps = saved.Steps;
+            total = saved.Total;
             coins = (bool[])saved.Coins.Clone();
         }
 
@@ -88,7 +91,8 @@ namespace PersonaEvo.Playtest.Samples
         /// <summary>Declares what ReportTo reports, in the order of Measure.</summary>
         public static void Declare(PlaytestSession session)
         {
-            session.Abilities = Abilities.Seed | Abilities.Weights | Abilities.Hash | Abilities.Maps;
+            session.Abilities = Abilities.Seed | Abilities.Weights | Abilities.Hash | Abilities.Maps
+                | Abilities.Snapshots;
             session.DeclareMetric("ST", "steps so far", 0, MostSteps);
             session.DeclareMetric("COINS", "share of the coins picked up", 0, 1);
             session.DeclareMetric("OUT", "1 when through the door", 0, 1);
@@ -112,8 +116,11 @@ namespace PersonaEvo.Playtest.Samples
         /// <summary>Plays once, from the set-up to the outcome.</summary>
         public void Play(PlaytestSession session)
         {
-            Start(session.Map, session.GameRandom);
-            ReportTo(session);
+            if (!session.TryRestore())
+            {
+                Start(session.Map, session.GameRandom);
+                ReportTo(session);
+            }
             while (!IsOver)
             {
                 Apply(session.Select(Count, Weights()));

@@ -8,11 +8,17 @@ namespace PersonaEvo.Playtest.Tests
     {
         internal static JsonValue Read(string folder, string file)
         {
-            string relative = Path.Combine("tests", Path.Combine(folder, file));
+            return JsonValue.Parse(Text("tests", Path.Combine(folder, file)));
+        }
+
+        /// <summary>The text of a file in a folder of the repository.</summary>
+        internal static string Text(string folder, string file)
+        {
+            string relative = Path.Combine(folder, file);
             string root = System.Environment.GetEnvironmentVariable("PERSONA_EVO_REPOSITORY");
             if (root == null)
-                Assert.Ignore("set PERSONA_EVO_REPOSITORY to the project's folder to replay " + relative);
-            return JsonValue.Parse(File.ReadAllText(Path.Combine(root, relative)));
+                Assert.Ignore("set PERSONA_EVO_REPOSITORY to the folder of the repository to read " + relative);
+            return File.ReadAllText(Path.Combine(root, relative));
         }
     }
 }

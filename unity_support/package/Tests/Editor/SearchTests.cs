@@ -14,8 +14,10 @@ namespace PersonaEvo.Playtest.Tests
 
         internal int At { get { return at; } }
         internal int Resets { get; private set; }
+        /// <summary>The score of all states but the last ones.</summary>
+        internal double Prize { get; set; }
         public int Count { get { return made == Steps ? 0 : 2; } }
-        public double Score { get { return made == Steps ? Prizes[at] : 0.0; } }
+        public double Score { get { return made == Steps ? Prizes[at] : Prize; } }
 
         public void Apply(int choice)
         {
@@ -54,6 +56,11 @@ namespace PersonaEvo.Playtest.Tests
             json.Name("formula").Value(formula).Name("utility").Value(utility).Name("search").BeginObject();
             json.Name("terminal").Value(terminal).Name("rollout").Value(3).EndObject().EndObject();
             return Policy.Read(json.ToString(), Walk.Symbols);
+        }
+
+        private static double Play(Walk walk, Policy policy)
+        {
+            return Play(walk, new TreeSearchPlayer(walk, policy, 2, new SearchSettings { Iterations = 400, Seed = 1 }));
         }
 
         private static double Play(Walk walk, IPlayer player)
@@ -105,11 +112,11 @@ namespace PersonaEvo.Playtest.Tests
             Assert.AreEqual(1.0, search.PlanUtility);
             var again = new TreeSearch(new Walk(), Read("R + 1.4142135623730951 * sqrt(log(P) / N)", "revisit"), 2,
                 new SearchSettings { Iterations = 2000, Choice = FinalChoice.Visits });
-            Assert.AreEqual(1, again.Choose());
+            int chosen = again.Choose();
             Assert.AreEqual(2000, again.Iterations);
             int[] visits = again.RootVisits();
-            Assert.AreEqual(2000, visits[0] + visits[1]);
-            Assert.Greater(visits[1], visits[0]);
+            Assert.AreEqual(2000 - 1, visits[0] + visits[1], "the first rollout goes out from the root");
+            Assert.Greater(visits[chosen], visits[1 - chosen]);
         }
 
         [Test]
@@ -191,8 +198,113 @@ namespace PersonaEvo.Playtest.Tests
                 Assert.AreEqual(json["name"].AsString(), policy.Name);
                 Assert.AreEqual(json["kind"].AsString() == "ucb1", policy.Formula == null, file);
                 Assert.AreEqual(json["utility"].AsString() == "", policy.Utility == null, file);
-                Assert.AreEqual(json["search"]["terminal"].AsString() != "revisit", policy.CutOff, file);
+                Assert.AreEqual(json["search"]["terminal"].AsString() != "revisit", policy.Evolved.CutOff, file);
             }
+        }
+
+        /// <summary>A policy file of a connected game; more: further members.</summary>
+        private static string Connected(string formula, string utility, string more = "")
+        {
+            return "{\"schema\": 1, \"kind\": \"formula\", \"name\": \"p\", \"formula\": \"" + formula + "\", \"utility\": \"" + utility
+                + "\", \"budget\": {\"iterations\": 60}, \"search\": {\"rollout\": 10}, \"connected\": {\"slots\": 3}" + more + "}";
+        }
+
+        private const string Skill = ", \"skill\": {\"name\": \"full-sight\", \"iterations\": 9, \"sight\": 1000000, \"errors\": 0.0, "
+            + "\"temperature\": 1.0}";
+
+        [Test]
+        public void PoliciesReadTheScore()
+        {
+            Policy policy = Policy.Read(Connected("R + SCORE", "SCORE - 0.01 * ST"), Walk.Symbols);
+            CollectionAssert.AreEquivalent(new[] { "R", "SCORE" }, policy.Formula.Symbols);
+            var search = new TreeSearch(new Walk(), policy, 2, new SearchSettings { Iterations = 400, Seed = 3 });
+            search.Choose();
+            Assert.AreEqual(1.0 - 0.01 * Walk.Steps, search.PlanUtility, 1e-12);
+            Assert.AreEqual(1.0, Play(new Walk(), Policy.Ucb1(1.0, "SCORE", Walk.Symbols)));
+        }
+
+        [Test]
+        public void TheScoreIsThereOnlyAtTheEnd()
+        {
+            // The score of every state but the last ones is 0.25, which a policy must not see before the game is over.
+            var walk = new Walk { Prize = 0.25 };
+            Policy policy = Policy.Read(Connected("SCORE * AT", ""), Walk.Symbols);
+            Assert.AreEqual(0, new LookaheadPlayer(walk, policy, 2).Choose(2, null), "the first of equals");
+            for (int i = 1; i < Walk.Steps; i++)
+                walk.Apply(1);
+            Assert.AreEqual(1, new LookaheadPlayer(walk, policy, 2).Choose(2, null));
+        }
+
+        [Test]
+        public void AMetricCalledScoreIsTheGamesOwn()
+        {
+            Policy policy = Policy.Read(Connected("SCORE", ""), new[] { "SCORE", "ST" });
+            Assert.AreEqual(0, new LookaheadPlayer(new Walk(), Policy.Read(Connected("0 - SCORE", ""), new[] { "SCORE", "ST" }), 2).Choose(2, null));
+            Assert.AreEqual(1, new LookaheadPlayer(new Walk(), policy, 2).Choose(2, null), "AT is measured first");
+        }
+
+        [Test]
+        public void AConnectedPolicySearchesOnceAndFollowsThePlan()
+        {
+            var walk = new Walk();
+            Policy policy = Policy.Read(Connected("R + sqrt(log(P) / N)", ""), Walk.Symbols);
+            Assert.IsTrue(policy.Evolved.IsConnected);
+            Assert.AreEqual(int.MaxValue, policy.Evolved.RolloutLength);
+            Assert.AreEqual(3, policy.Evolved.Slots);
+            var search = new TreeSearch(new Walk(), policy, 2, new SearchSettings { Seed = 4 });
+            int first = search.Choose();
+            Assert.AreEqual(60, search.Iterations, "as many as in the evolution");
+            List<int> plan = search.Plan();
+            Assert.AreEqual(Walk.Steps, plan.Count, "rollouts go to the end of the game");
+            Assert.AreEqual(first, plan[0]);
+            var player = new TreeSearchPlayer(walk, policy, 2, new SearchSettings { Seed = 4 });
+            Assert.AreEqual(search.PlanUtility, Play(walk, player));
+            Assert.AreEqual(1, player.Searches);
+        }
+
+        [Test]
+        public void APolicyEvolvedMoveByMoveSearchesForEachMove()
+        {
+            var walk = new Walk();
+            Policy policy = Policy.Read(Connected("R + sqrt(log(P) / N)", "", Skill), Walk.Symbols);
+            Assert.IsTrue(policy.Evolved.IsPerMove);
+            var player = new TreeSearchPlayer(walk, policy, 2, new SearchSettings { Seed = 4 });
+            Play(walk, player);
+            Assert.AreEqual(Walk.Steps, player.Searches);
+            var search = new TreeSearch(new Walk(), policy, 2, new SearchSettings { Seed = 4 });
+            int chosen = search.Choose();
+            Assert.AreEqual(60, search.Iterations);
+            Assert.GreaterOrEqual(search.RootVisits()[chosen], search.RootVisits()[1 - chosen]);
+            Policy erring = Policy.Read(Connected("R", "", Skill.Replace("\"errors\": 0.0", "\"errors\": 1")), Walk.Symbols);
+            var ends = new HashSet<double>();
+            for (ulong seed = 0; seed < 30; seed++)
+            {
+                walk.Reset();
+                ends.Add(Play(walk, new TreeSearchPlayer(walk, erring, 2, new SearchSettings { Seed = seed })));
+            }
+            Assert.Greater(ends.Count, 1, "mistakes are made by lot");
+        }
+
+        [Test]
+        public void TheBudgetOfTheSettingsGoesBeforeThatOfTheFile()
+        {
+            Policy policy = Policy.Read(Connected("R + sqrt(log(P) / N)", "", Skill.Replace("}", ", \"per_legal_move\": true}")), Walk.Symbols);
+            var search = new TreeSearch(new Walk(), policy, 2);
+            search.Choose();
+            Assert.AreEqual(2 * 60, search.Iterations);
+            search = new TreeSearch(new Walk(), policy, 2, new SearchSettings { Iterations = 11 });
+            search.Choose();
+            Assert.AreEqual(11, search.Iterations);
+        }
+
+        [TestCase("\"slots\": 3", "\"slots\": 0", "slots")]
+        [TestCase("\"slots\": 3", "\"rollout\": \"best\"", "expected uniform, weights or policy")]
+        [TestCase("\"iterations\": 60", "\"iterations\": -1", "iterations")]
+        [TestCase("\"errors\": 0.0", "\"errors\": 2", "errors 2")]
+        public void DamagedSearchesOfPolicyFiles(string old, string damaged, string message)
+        {
+            string text = Connected("R", "", Skill).Replace(old, damaged);
+            StringAssert.Contains(message, Assert.Throws<JsonException>(() => Policy.Read(text, Walk.Symbols)).Message);
         }
 
         [Test]

@@ -52,10 +52,27 @@ namespace PersonaEvo.Playtest.Tests
             stream.Write(bytes.ToArray(), 0, (int)bytes.Length);
         }
 
-        internal void Rollout(ulong id, byte flags, byte mode, uint policy, params int[] prefix)
+        /// <summary>An order with all metrics that has to do with kept states; all have the same id and seeds.</summary>
+        internal void Restore(ulong state, uint depth, ulong keep, params int[] prefix)
         {
             var bytes = new MemoryStream();
             var writer = new BinaryWriter(bytes);
+            writer.Write(state);
+            writer.Write(depth);
+            writer.Write(keep);
+            Order(writer, 7, 2, 0, 0, prefix);
+            Send(11, bytes.ToArray());
+        }
+
+        internal void Rollout(ulong id, byte flags, byte mode, uint policy, params int[] prefix)
+        {
+            var bytes = new MemoryStream();
+            Order(new BinaryWriter(bytes), id, flags, mode, policy, prefix);
+            Send(3, bytes.ToArray());
+        }
+
+        private static void Order(BinaryWriter writer, ulong id, byte flags, byte mode, uint policy, int[] prefix)
+        {
             writer.Write(id);
             writer.Write(1000UL + id);
             writer.Write(2000UL + id);
@@ -64,7 +81,11 @@ namespace PersonaEvo.Playtest.Tests
             writer.Write(policy);
             foreach (int value in prefix)
                 writer.Write((ushort)value);
-            Send(3, bytes.ToArray());
+        }
+
+        internal void SendRaw(byte[] frame)
+        {
+            stream.Write(frame, 0, frame.Length);
         }
 
         internal byte[] Read(out byte type)
@@ -405,6 +426,7 @@ namespace PersonaEvo.Playtest.Tests
                     byte type;
                     JsonValue question = JsonValue.Parse(Encoding.UTF8.GetString(d.Read(out type)));
                     Assert.AreEqual(6, type);
+                    Assert.AreEqual(JsonKind.String, question["id"].Kind, "JSON readers need not keep a number of that size");
                     Assert.AreEqual(ulong.MaxValue, question["id"].AsULong());
                     Assert.AreEqual(depth, question["depth"].AsInt());
                     Assert.AreEqual(2, question["count"].AsInt());
@@ -412,10 +434,117 @@ namespace PersonaEvo.Playtest.Tests
                     Assert.AreEqual(Math.Max(0.0, 6.0 - depth), question["metrics"].Items[0].AsDouble());
                     d.Send(8, "ping");
                     Assert.AreEqual("ping", Encoding.UTF8.GetString(d.Read(out type)));
-                    d.Send(7, "{\"id\": 18446744073709551615, \"choice\": 0}");
+                    d.Send(7, "{\"id\": " + (depth % 2 == 0 ? "\"18446744073709551615\"" : "18446744073709551615") + ", \"choice\": 0}");
                 }
                 Assert.AreEqual("1/2 0/2 0/2 0/2 0/2 0/2 0/2 0/2", d.Result().Trace);
             });
+        }
+
+        [Test]
+        public void APlaythroughBeginsFromAKeptState()
+        {
+            using (var fake = new FakeDriver())
+            {
+                var walk = new Walk();
+                var session = new PlaytestSession("walk", "1", 100, fake.Address) { Model = walk, MostSnapshots = 2 };
+                session.Abilities = Abilities.Snapshots;
+                session.DeclareMetric("AT");
+                var restored = new List<string>();
+                var driver = new Thread(() =>
+                {
+                    fake.Accept();
+                    ulong[,] orders = { { 0, 0, 11 }, { 11, 2, 12 }, { 12, 2, 13 }, { 11, 2, 0 }, { 13, 2, 0 } };
+                    for (int i = 0; i < orders.GetLength(0); i++)
+                    {
+                        fake.Restore(orders[i, 0], (uint)orders[i, 1], orders[i, 2], 1, 2, 0, 2);
+                        Result result = fake.Result();
+                        restored.Add(result.Trace.Substring(0, 7) + " " + result.Rows.Substring(0, 9));
+                    }
+                    fake.Send(10, "");
+                });
+                driver.Start();
+                session.Run(() =>
+                {
+                    bool back = session.TryRestore();
+                    restored.Add(back ? "back at " + walk.At : "set up");
+                    if (!back)
+                        walk.Reset();
+                    while (walk.Count > 0)
+                    {
+                        session.ReportMetric("AT", walk.At);
+                        walk.Apply(session.Select(walk.Count));
+                    }
+                    session.SupplyOutcome(walk.Score);
+                });
+                driver.Join();
+                session.Dispose();
+                const string Played = "|1/2 0/2 4 | 5 | 4|";
+                Assert.AreEqual("set up" + Played + "back at 4" + Played + "back at 4" + Played + "set up" + Played + "back at 4"
+                    + Played, string.Join("|", restored) + "|", "the first state had to make room for the third one");
+            }
+        }
+
+        /// <summary>The game that PROTOCOL.md describes: six turns of three choices, each worth below(10).</summary>
+        private static void PlayThePage(PlaytestSession session)
+        {
+            var worth = new int[18];
+            for (int i = 0; i < worth.Length; i++)
+                worth[i] = session.GameRandom.Below(10);
+            int sum = 0, zero = 0;
+            for (int turn = 0; turn < 6; turn++)
+            {
+                session.ReportMetric("SUM", sum);
+                session.ReportMetric("ZERO", zero);
+                int gain = worth[3 * turn + session.Select(3)];
+                sum += gain;
+                zero += gain == 0 ? 1 : 0;
+            }
+            session.ReportMetric("SUM", sum);
+            session.ReportMetric("ZERO", zero);
+            session.SupplyOutcome(sum);
+        }
+
+        [Test]
+        public void ThePlaythroughOfTheProtocolByteByByte()
+        {
+            var frames = new List<byte[]>();
+            var bytes = new List<byte>();
+            foreach (string line in (Golden.Text("unity_support", "PROTOCOL.md") + "\n```").Split('\n'))
+            {
+                if (System.Text.RegularExpressions.Regex.IsMatch(line, "^[0-9a-f]{4}  "))
+                    foreach (string pair in line.Substring(6).Split(' '))
+                        bytes.Add(Convert.ToByte(pair, 16));
+                else if (bytes.Count > 0)
+                {
+                    frames.Add(bytes.ToArray());
+                    bytes.Clear();
+                }
+            }
+            Assert.AreEqual(2, frames.Count);
+            using (var fake = new FakeDriver())
+            {
+                var session = new PlaytestSession("by the book", "1", 6, fake.Address);
+                session.DeclareMetric("SUM");
+                session.DeclareMetric("ZERO");
+                byte[] answer = null;
+                var driver = new Thread(() =>
+                {
+                    fake.Accept();
+                    fake.SendRaw(frames[0]);
+                    byte type;
+                    answer = fake.Read(out type);
+                    fake.Send(10, "");
+                });
+                driver.Start();
+                session.Run(() => PlayThePage(session));
+                driver.Join();
+                session.Dispose();
+                for (int i = 1; i <= 4; i++)
+                    answer[answer.Length - i] = 0;      // the microseconds, which stand last where there is no message
+                var expected = new byte[frames[1].Length - 5];
+                Array.Copy(frames[1], 5, expected, 0, expected.Length);
+                CollectionAssert.AreEqual(expected, answer);
+            }
         }
 
         [Test]

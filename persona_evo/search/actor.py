@@ -112,7 +112,7 @@ class Actor:
             choose = parse(choose.text, variables(game, moves=True))
         elif choose not in CHOICES:
             expected, hint = unknown(choose, CHOICES)
-            raise SettingsError("no such way to choose a move", found=choose, expected=expected, hint=hint)
+            raise SettingsError("there is no such way to choose a move", found=choose, expected=expected, hint=hint)
         self.game, self.level, self.seed, self.choice = game, level, seed, choose
         self.budget = budget or Budget(iterations=1_000)
         self.policy = policy or TreePolicy.ucb1()
@@ -183,7 +183,7 @@ class Actor:
             self.budget.seconds, 2**62 if self.budget.nodes is None else 200 if self.game.compiled else 20
         )
         if self.game.over(self.level, state) != RUNNING:
-            raise SettingsError("the game is over: there is no move to make")
+            raise SettingsError("the game is over, so there is no move to make")
         self._moves += 1
         buffers = self._engine.work.buffers
         counts, rng = buffers.counts, stream(derive(self.seed, "move", self._moves))

@@ -54,7 +54,7 @@ BETTER = 256
 """What is added to what `settle` returns where the best plan is a new one."""
 
 
-class Asked(NamedTuple):
+class ObjectSpace(NamedTuple):
     """What the search works on.
 
     Attributes:
@@ -80,7 +80,7 @@ def request(kind: int, number: int, node: int) -> int:
 
 
 @entry
-def choose(work: Asked, legal: int) -> int:
+def choose(work: ObjectSpace, legal: int) -> int:
     """Begin an iteration (legal: UNKNOWN - 1), or go on with it where so many actions are legal (UNKNOWN: no news).
 
     Returns:
@@ -114,13 +114,13 @@ def choose(work: Asked, legal: int) -> int:
 
 
 @entry
-def shuffled(work: Asked, node: int, count: int, left: int) -> int:
+def shuffled(work: ObjectSpace, node: int, count: int, left: int) -> int:
     """The number of the untried action to take where `left` of `count` are left."""
     return untried(work.search.options, work.search.buffers.order, node, count, left)
 
 
 @entry
-def admit(work: Asked, key: int) -> int:
+def admit(work: ObjectSpace, key: int) -> int:
     """Whether the new state, whose metrics are told and whose key this is, becomes a node: 1 or 0."""
     search, node = work.search, work.search.buffers.counts[NODES]
     for k in range(len(search.buffers.metrics)):
@@ -129,7 +129,7 @@ def admit(work: Asked, key: int) -> int:
 
 
 @entry
-def settle(work: Asked, fresh: int, action: int, status: int, legal: int, made: int) -> int:
+def settle(work: ObjectSpace, fresh: int, action: int, status: int, legal: int, made: int) -> int:
     """End an iteration whose rollout made so many moves, with the metrics in `seen` and `told`.
 
     Args:
@@ -165,7 +165,7 @@ def settle(work: Asked, fresh: int, action: int, status: int, legal: int, made: 
 
 
 @compiled
-def add_node(work: Asked, action: int, status: int, legal: int) -> None:
+def add_node(work: ObjectSpace, action: int, status: int, legal: int) -> None:
     """Put the new node below the last one of the path, and at its end."""
     search, path, parent = work.search, work.search.buffers.path, work.search.buffers.path[work.at[0] // DOWN]
     depth = work.at[0] // DOWN + 1
@@ -232,7 +232,7 @@ class ObjectSearcher(Protocol):
         and how the game stands there. Metrics after each go to `seen`."""
 
 
-class Asking:
+class ObjectEngine:
     """A search with a game that is a Python class.
 
     Args:
@@ -243,7 +243,7 @@ class Asking:
     def __init__(self, work: SearchSpace, player: ObjectSearcher) -> None:
         self._player, self._choices, self._none = player, dict[int, list[Move]](), list[Move]()
         metrics, length = len(work.buffers.metrics), work.options.length
-        self._asked = Asked(
+        self._space = ObjectSpace(
             work,
             np.zeros((2 + work.options.players, metrics)),
             np.zeros(length, dtype=np.int64),
@@ -252,14 +252,14 @@ class Asking:
         )
         self._keeps = keeps(work)
         self._seen = work.buffers.seen if work.options.watch == WATCH_ALL else None
-        rows = [(ctypes.c_double * metrics).from_buffer(row) for row in self._asked.told]
+        rows = [(ctypes.c_double * metrics).from_buffer(row) for row in self._space.told]
         self._told, self._ends = rows, rows[2:]
-        self._handle = Handle(self._asked._replace(search=self._quiet(work)))
+        self._handle = Handle(self._space._replace(search=self._quiet(work)))
         self.change(work)
 
     def change(self, work: SearchSpace) -> None:
         """Work on the same with other arrays."""
-        self.work, self._handle.work = work, self._asked._replace(search=self._quiet(work))
+        self.work, self._handle.work = work, self._space._replace(search=self._quiet(work))
         self._choose, self._settle = self._handle.function(choose), self._handle.function(settle)
 
     @staticmethod
@@ -334,16 +334,16 @@ class Asking:
 
     def _roll_out(self, fresh: int, action: int, node: int, status: int, state: tuple[Instance, int]) -> int:
         """Roll out from a node and back the result up; why the search is over, or GOING_ON."""
-        player, options, asked = self._player, self.work.options, self._asked
+        player, options, space = self._player, self.work.options, self._space
         over, legal, end, moves = status & OVER, UNKNOWN, state[0], self._none
         if over == RUNNING:
-            length = min(options.length, options.horizon - int(asked.at[0]) // DOWN - fresh)
+            length = min(options.length, options.horizon - int(space.at[0]) // DOWN - fresh)
             if length > 0:
                 choices = self._choices.get(node)
                 if choices is None:
                     choices = self._choices[node] = player.choices(state)
                 legal = len(choices)
-                draws = asked.draws[:length].tolist()
+                draws = space.draws[:length].tolist()
                 end, moves, over = player.wander(self.work.tables, state, choices, draws, self._seen)
         for who, told in enumerate(self._ends):
             player.tell(self.work.tables, (end, state[1] + len(moves)), who, told)

@@ -12,11 +12,11 @@ from persona_evo.evolve.genetics import Primitives, formula, random_tree
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.formula import Formula
 from persona_evo.games import mapsets, registry
-from persona_evo.search import stuck
+from persona_evo.search import stagnation
 from persona_evo.search.plan import Planner
-from persona_evo.search.run import SearchRun
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy, variables
+from persona_evo.search.tree_search import TreeSearch
 
 GAME = registry.get("minidungeons2")
 GOAL = personas.load("monster_killer", GAME).utility
@@ -54,7 +54,7 @@ def compare(text: str | Formula, settings: SearchSettings, case: int, monkeypatc
     policy = TreePolicy.of(text, GAME)
     early = planner.plan(GOAL, policy, Budget(1_200), case)
     with monkeypatch.context() as patch:
-        patch.setattr(SearchRun, "_watch", lambda self, budget: None)
+        patch.setattr(TreeSearch, "_watch", lambda self, budget: None)
         whole = planner.plan(GOAL, policy, Budget(1_200), case)
     same = ("actions", "utility", "outcome", "nodes", "proven", "upper", "best_actions")
     assert [getattr(early, name) for name in same] == [getattr(whole, name) for name in same], text
@@ -80,14 +80,14 @@ def settings_of(case: int) -> SearchSettings:
 
 @pytest.mark.parametrize("look", [20, 150])
 def test_policies_that_change_their_mind_late(look: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stuck, "LOOK", look)
+    monkeypatch.setattr(stagnation, "LOOK", look)
     ended = [compare(text, settings_of(case), case, monkeypatch) for case, text in enumerate(LATE)]
     assert 2 < sum(ended) < len(ended)
 
 
 @pytest.mark.parametrize("kind", ["paper", "extended"])
 def test_random_formulas(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stuck, "LOOK", 20)
+    monkeypatch.setattr(stagnation, "LOOK", 20)
     settings = EvolutionSettings.paper()
     if kind == "extended":
         settings = replace(settings, functions="extended", variables="extended")

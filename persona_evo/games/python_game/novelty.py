@@ -1,7 +1,7 @@
-"""What is new in a state of a game written as a Python class: its variables and their values (see `python_game`).
+"""The variables of a state of a game that is a Python class, by which a search recognises what is new.
 
-A variable is what has one place in each state: an attribute, an element of a list, a member of a set that is there or
-not. The state before the first move says which there are, so that a variable keeps its number when a set shrinks.
+A variable is what has one place in each state: an attribute, an element of a list, or whether a member of a set is
+there. The state before the first move says which there are, so that a variable keeps its number when a set shrinks.
 """
 
 from __future__ import annotations
@@ -12,32 +12,85 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from persona_evo.errors import GameError
+from persona_evo.games.core import RUNNING, Level
+from persona_evo.games.python_game.contents import number_of
+from persona_evo.games.python_game.rules import ClassRules, ClassState, ClassTables
+from persona_evo.seeds import stream
 
 MOST = 4096
-"""Variables of a state at most; what is beyond is left out."""
+"""Most variables of a state; further ones are left out."""
 ROOM = 64
-"""Variables beyond twice those of the start for which there is room."""
+"""Room for variables beyond twice those of the start."""
 DEEPEST = 50
-"""Containers in each other at most; what is deeper is left out."""
+"""Most containers inside each other; deeper ones are left out."""
 GONE = -1
-"""Value of what was there at the start under some key and is no more."""
+"""Value of an entry that was there at the start and is there no more."""
+FIRST_MOVES = 4
+"""Moves of a game in which an attribute shows that it counts them."""
+
+NoveltyRule = Callable[[ClassTables, ClassState, NDArray[np.int64]], int]
+"""Writes the values of a state's variables to a row, and returns how many it wrote."""
+
+
+def novelty_of(rules: ClassRules, level: Level) -> tuple[NoveltyRule, int]:
+    """Return the rule `novelty` of a level (see `persona_evo.games.core.Game`), and the most variables of a state."""
+    if not callable(getattr(rules.cls, "novelty", None)):
+        found = Novelty(lambda state: _named(rules, state), _first_moves(rules, level))
+        return found, found.count
+    count = room(len(_own_novelty(rules, level.start)))
+
+    def own(tables: ClassTables, state: ClassState, out: NDArray[np.int64]) -> int:
+        return write(_own_novelty(rules, state), out, count)
+
+    return own, count
+
+
+def _own_novelty(rules: ClassRules, state: ClassState) -> list[int]:
+    """Return what the class's method `novelty` says."""
+    found = rules.ask("novelty", state)
+    if not isinstance(found, (list, tuple)) or not all(isinstance(v, (int, np.integer, np.bool_)) for v in found):
+        rules.refuse("novelty", found, "a tuple of whole numbers", state)
+    return [int(v) if -(2**63) <= v < 2**63 else number_of(v) for v in found]
+
+
+def _named(rules: ClassRules, state: ClassState) -> Mapping[Any, Any]:
+    """Return the elements of a tuple `key()` by place, else the attributes by name."""
+    key = rules.ask("key", state) if rules.has_key else None
+    return dict(enumerate(key)) if isinstance(key, tuple) else attributes(state[0])
+
+
+def _first_moves(rules: ClassRules, level: Level) -> list[list[Mapping[Any, Any]]]:
+    """Return the values of the states of some first moves: always the first action, always the last, and in turn."""
+    lines, actions = [], np.zeros(level.max_actions, dtype=np.int64)
+    for picks in ((0,), (-1,), (0, -1)):
+        state, rng = level.start.copy(), stream(1)
+        line = [_named(rules, state)]
+        for made in range(FIRST_MOVES):
+            count = rules.legal(level.tables, state, actions) if rules.over(level.tables, state) == RUNNING else 0
+            if count <= 0:
+                break
+            rules.step(level.tables, state, int(actions[:count][picks[made % len(picks)]]), rng)
+            line.append(_named(rules, state))
+        lines.append(line)
+    return lines
 
 
 def room(facts: int) -> int:
-    """How many variables to reserve where the start has so many."""
+    """Return how many variables to reserve if the start has so many."""
     return min(MOST, 2 * facts + ROOM)
 
 
 def attributes(value: Any) -> dict[str, Any]:
-    """The attributes of an object by name, those in slots too."""
+    """Return the attributes of an object by name, those in slots, too."""
     slots = [s for c in type(value).__mro__ for s in getattr(c, "__slots__", ()) if hasattr(value, s)]
     return dict(sorted({**getattr(value, "__dict__", {}), **{s: getattr(value, s) for s in slots}}.items()))
 
 
 def counts_of_moves(lines: Iterable[list[Mapping[Any, Any]]]) -> set[Any]:
-    """The names of values that count moves, up or down: one more, or one less, after each move of every line.
+    """Return the names of values that count moves: they go up by one, or down by one, with each move of every line.
 
     Args:
         lines: states by name of their values, each line from the start on.
@@ -58,29 +111,23 @@ def _grows(before: Mapping[Any, Any], after: Mapping[Any, Any], name: Any, by: i
 class Novelty:
     """The variables of the states of a level, as a search asks for them: `novelty(tables, state, out)`.
 
-    What counts moves is left out; what is one value comes first, since lists may grow.
+    Counts of moves are left out; single values come first, since lists may grow.
 
     Args:
         named: the values of a state by name.
         lines: some games from the start on, each a list of such values.
-        number_of: makes a number of any plain value.
     """
 
-    def __init__(
-        self,
-        named: Callable[[Any], Mapping[Any, Any]],
-        lines: list[list[Mapping[Any, Any]]],
-        number_of: Callable[[Any], int],
-    ) -> None:
-        self.named, self.number_of, self.start = named, number_of, lines[0][0]
+    def __init__(self, named: Callable[[ClassState], Mapping[Any, Any]], lines: list[list[Mapping[Any, Any]]]) -> None:
+        self.named, self.start = named, lines[0][0]
         self.left_out = counts_of_moves(lines)
         self.count = room(len(self._facts(self.start)))
 
-    def __call__(self, tables: Any, state: Any, out: Any) -> int:
+    def __call__(self, tables: ClassTables, state: ClassState, out: NDArray[np.int64]) -> int:
         return write(self._facts(self.named(state)), out, self.count)
 
     def _facts(self, values: Mapping[Any, Any]) -> list[int]:
-        facts = NumberFacts(self.number_of)
+        facts = NumberFacts()
         single = [name for name, value in self.start.items() if not _is_container(value)]
         for name in (*single, *(name for name in values if name not in single)):
             if name not in self.left_out and name in values:
@@ -88,8 +135,8 @@ class Novelty:
         return facts.found
 
 
-def write(facts: list[int], out: Any, count: int) -> int:
-    """Write the first facts to a row, `count` at most; how many that are."""
+def write(facts: list[int], out: NDArray[np.int64], count: int) -> int:
+    """Write at most the first `count` facts to a row, and return how many were written."""
     written = min(len(facts), count)
     out[:written] = facts[:written]
     return written
@@ -100,18 +147,22 @@ def _is_container(value: Any) -> bool:
 
 
 class NumberFacts:
-    """Values one after the other, as whole numbers of 64 bits. number_of: makes a number of any plain value.
+    """Values one after the other, as whole numbers of 64 bits.
 
     What has no contents to compare is one value that is always the same; what holds itself is followed once.
     """
 
-    def __init__(self, number_of: Callable[[Any], int]) -> None:
-        self.number_of = number_of
+    def __init__(self) -> None:
         self.found: list[int] = []
         self._inside: list[int] = []
 
     def add(self, value: Any, start: Any) -> None:
-        """The variables of a value. start: the same value before the first move, None where there was none."""
+        """Add the variables of a value.
+
+        Args:
+            value: an attribute, or an element of one.
+            start: the same value before the first move; None if there was none.
+        """
         if len(self.found) >= MOST or len(self._inside) > DEEPEST or id(value) in self._inside:
             return
         self._inside.append(id(value))
@@ -130,30 +181,30 @@ class NumberFacts:
         self._inside.pop()
 
     def _whole(self, value: Any) -> int:
-        """Anything as a whole number of 64 bits, by its contents."""
+        """Return a whole number of 64 bits for the contents of any value."""
         if isinstance(value, (int, np.integer)) and -(2**63) <= value < 2**63:
             return int(value)
         try:
-            return self.number_of((type(value).__name__, value.name) if isinstance(value, enum.Enum) else value)
+            return number_of((type(value).__name__, value.name) if isinstance(value, enum.Enum) else value)
         except (GameError, RecursionError, ValueError):
             return 0
 
     def _place(self, value: Any) -> str:
-        """What orders members and keys the same way in every process."""
+        """Return a text that orders members and keys in the same way in every process."""
         return repr(value) if _is_plain(value) else str(self._whole(value))
 
     def _items(self, value: Sequence[Any], start: Sequence[Any]) -> None:
-        """The elements one by one."""
+        """Add the elements one by one."""
         for k, item in enumerate(value):
             self.add(item, start[k] if k < len(start) else None)
 
     def _members(self, value: Any, start: Any) -> None:
-        """For each member at the start whether it is there, then the others."""
+        """Add whether each member of the start is there, then the other members."""
         self.found += [int(item in value) for item in sorted(start, key=self._place)]
         self.found += [self._whole(item) for item in sorted(value - start, key=self._place)]
 
     def _entries(self, value: Mapping[Any, Any], start: Mapping[Any, Any]) -> None:
-        """The value of each key at the start, then the others with their keys."""
+        """Add the value of each key of the start, then the other values with their keys."""
         for key in sorted(start, key=self._place):
             if key in value:
                 self.add(value[key], start[key])
@@ -164,14 +215,14 @@ class NumberFacts:
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether the text of a value hangs on nothing but its contents."""
+    """Return whether the text of a value depends on nothing but its contents."""
     if isinstance(value, tuple):
         return all(_is_plain(v) for v in value)
     return value is None or isinstance(value, (str, bytes, int, float))
 
 
 def _is_object(value: Any) -> bool:
-    """Whether a value is an object whose attributes say what it is."""
+    """Return whether a value is an object whose attributes say what it is."""
     return (
         not isinstance(value, (type, enum.Enum))
         and not callable(value)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from persona_evo.compiling.arrays import WordRow
 from persona_evo.formula import Formula
-from persona_evo.search import layout, stuck
+from persona_evo.search import layout, stagnation
 from persona_evo.search.engine import CHUNK, SLOW_CHUNK, Counted
-from persona_evo.search.pace import IterationPace
+from persona_evo.search.pace import IterationPace, SearchProgress
 from persona_evo.search.settings import PROVEN, Budget
 from persona_evo.search.tree import Tree
 from persona_evo.search.tree_policy import TreePolicy
@@ -16,7 +17,7 @@ from persona_evo.search.workspace import Workspace
 from persona_evo.seeds import derive, stream
 
 
-class SearchRun(Counted):
+class TreeSearch(Counted):
     """One search in a planner's memory, which can be gone on with and asked until the planner's next.
 
     Args:
@@ -35,7 +36,7 @@ class SearchRun(Counted):
         seed: int,
         progress: Callable[[int], None] | None,
     ) -> None:
-        self._planner, self._progress = planner, progress
+        self._planner, self._progress = planner, SearchProgress(progress)
         salt = derive(seed, "expansion") & 0xFFFFFFFF if planner.options.shuffle or planner.by_leaf else 0
         setup = planner.set_up(utility, policy, planner.horizon - depth, salt)
         self._problem, self._engine, self._search = setup.problem, setup.engine, setup.search
@@ -55,13 +56,12 @@ class SearchRun(Counted):
         most = 2**62 if budget.iterations is None else budget.iterations
         fast = planner.game.compiled and not until_won
         watch = self._watch(budget)
-        pace = IterationPace(budget.seconds, SLOW_CHUNK if not fast else stuck.LOOK if watch else CHUNK, began)
+        pace = IterationPace(budget.seconds, SLOW_CHUNK if not fast else stagnation.LOOK if watch else CHUNK, began)
         self._why = "budget"
         counts[layout.FULL] = 0
         while self.iterations < most and self._reason == layout.GOING_ON:
-            self._reason = self._engine.run(self._search, min(pace.chunk, most - self.iterations))
-            if self._progress:
-                self._progress(self.iterations)
+            chunk = min(pace.chunk, most - self.iterations)
+            self._reason = self._progress.run(partial(self._engine.run, self._search), chunk, counts)
             if pace.is_late():
                 self._why = "time"
                 break
@@ -73,7 +73,7 @@ class SearchRun(Counted):
             if watch and self._reason == layout.GOING_ON and watch.sees_end(self._engine.work, most - self.iterations):
                 self._reason = layout.STUCK
 
-    def _watch(self, budget: Budget) -> stuck.StuckWatch | None:
+    def _watch(self, budget: Budget) -> stagnation.StuckWatch | None:
         """What sees that nothing can change any more, where that may be and nothing is done after the search."""
         planner = self._planner
         free = (
@@ -84,7 +84,7 @@ class SearchRun(Counted):
         )
         if not free or self._scoring.formula is None or budget.iterations is None or budget.nodes is not None:
             return None
-        return stuck.StuckWatch(self._scoring)
+        return stagnation.StuckWatch(self._scoring)
 
     @property
     def tree(self) -> Tree:

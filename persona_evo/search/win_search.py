@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import NamedTuple
 
 from persona_evo.compiling.arrays import WordRow
 from persona_evo.formula import Formula, parse
 from persona_evo.games.core import RUNNING, WON
-from persona_evo.search.run import SearchRun
+from persona_evo.search.pace import counted_from
 from persona_evo.search.settings import Budget
 from persona_evo.search.tree_policy import TreePolicy
+from persona_evo.search.tree_search import TreeSearch
 from persona_evo.search.workspace import Workspace
 from persona_evo.seeds import derive
 
@@ -29,7 +31,14 @@ class Ending(NamedTuple):
     nodes: int = 0
 
 
-def play_on(finisher: Workspace, actions: tuple[int, ...], utility: Formula, budget: Budget, seed: int) -> Ending:
+def play_on(
+    finisher: Workspace,
+    actions: tuple[int, ...],
+    utility: Formula,
+    budget: Budget,
+    seed: int,
+    progress: Callable[[int], None] | None = None,
+) -> Ending:
     """The plan that wins and is worth no less, or the most worthy one found in looking for it.
 
     A best state is often one from which nobody gets away, so a win is looked for from the plan's last state, then from
@@ -41,6 +50,7 @@ def play_on(finisher: Workspace, actions: tuple[int, ...], utility: Formula, bud
         actions: the plan, from the level's start.
         utility, seed: of the search whose plan it is.
         budget: for all these searches together.
+        progress: called now and then with the iterations of all these searches.
     """
     game, level = finisher.game, finisher.level
     states = game.replay(level, actions)
@@ -59,7 +69,8 @@ def play_on(finisher: Workspace, actions: tuple[int, ...], utility: Formula, bud
         back = 2 * back or 1
         if depth == finisher.horizon:
             continue
-        run = SearchRun(finisher, states[depth], depth, utility, guide, derive(seed, "finish"), None)
+        tell = counted_from(spent, progress)
+        run = TreeSearch(finisher, states[depth], depth, utility, guide, derive(seed, "finish"), tell)
         share = SHARE if left.iterations is None else max(SHARE, FLOOR / left.iterations)
         run.spend(left.part(share), time.perf_counter(), until_won=True)
         spent, nodes = spent + run.iterations, nodes + run.nodes

@@ -1,9 +1,9 @@
-"""How far it is to what a game has to offer, found by playing: for games of which nothing but the rules is known.
+"""The moves that it takes to get to the targets of a level, found by playing.
 
-A game says where the avatar is in a state, and where the targets lie. Which place leads to which is tried out from the
-level's start: in states of all places, those of rarely seen places first, every action is made once, and it is noted
-from where to where it leads. Doors, one-way ways and portals are thereby right without anybody naming them. It is a map
-for the whole level, however: a door counts as open once one play has opened it, and an enemy in the way as none.
+The class says where the avatar is in a state, and where the targets lie. Trying actions from the level's start shows
+which place leads to which: every action is made once in states of all places, those of rarely seen places first. Doors,
+one-way passages and portals are therefore correct without a description. There is one map for the whole level, however:
+a door counts as open once one play has opened it, and enemies do not block the way.
 """
 
 from __future__ import annotations
@@ -11,17 +11,18 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections import Counter, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import cached_property
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from persona_evo.games.core import RUNNING, Rules
+from persona_evo.games.core import RUNNING
+from persona_evo.games.python_game.rules import ClassRules, ClassState
 from persona_evo.seeds import stream
 
 LOOKED = 5_000
-"""States in which all actions are tried, at most."""
+"""Most states in which all actions are tried."""
 
 Place = tuple[int, int]
 """(x, y)."""
@@ -31,19 +32,19 @@ class MoveGraph:
     """The places of a level and the moves between them.
 
     Args:
-        rules: of the game; a step copies what it changes.
+        rules: those of the class, which has the method `position`.
         start: a state before the first move.
-        most: legal actions of a state at most.
-        place: where the avatar is in a state; None where it is nowhere.
     """
 
-    def __init__(self, rules: Rules, start: Any, most: int, place: Callable[[Any], Place | None]) -> None:
-        self._rules, self._start, self._most, self._place = rules, start, most, place
+    def __init__(self, rules: ClassRules, start: NDArray[np.object_]) -> None:
+        self._rules, self._start, self._place = rules, start, rules.place_of
         self._to: dict[Place, dict[Place, int]] = {}
 
-    def nearest(self, state: Any, targets: Iterable[Place]) -> float:
-        """Moves from a state to the nearest target, as a share of those to the farthest place from the start, at most
-        1, which is also that of a target to which no way is known; 0 without any target, and for who is nowhere."""
+    def nearest(self, state: ClassState, targets: Iterable[Place]) -> float:
+        """Return the moves to the nearest target, as a share of the moves to the place farthest from the start.
+
+        The share is at most 1, and 1 if no way is known. It is 0 without a target, and for an avatar without a place.
+        """
         place = self._place(state)
         moves = [self._moves_to(target).get(place, self._farthest) for target in targets] if place else []
         return min(1.0, min(moves) / self._farthest) if moves else 0.0
@@ -64,25 +65,25 @@ class MoveGraph:
 
     @cached_property
     def _before(self) -> dict[Place, set[Place]]:
-        """Each place -> those from which one move leads there."""
-        rules, actions, rng = self._rules, np.zeros(self._most, dtype=np.int64), stream(1)
+        """The places from which one move leads to a place, by that place."""
+        rules, actions, rng = self._rules, np.zeros(self._rules.max_actions, dtype=np.int64), stream(1)
         looked: Counter[Place] = Counter()
         before: dict[Place, set[Place]] = {}
-        numbers, known = itertools.count(), {rules.key(None, self._start)}  # type: ignore[arg-type]
-        waiting: list[tuple[int, int, Any]] = [(0, next(numbers), self._start)]
+        numbers, known = itertools.count(), {rules.key(None, self._start)}
+        waiting: list[tuple[int, int, NDArray[np.object_]]] = [(0, next(numbers), self._start)]
         while waiting and looked.total() < LOOKED:
             times, number, state = heapq.heappop(waiting)
             here = self._place(state)
-            if here is None or rules.over(None, state) != RUNNING:  # type: ignore[arg-type]
+            if here is None or rules.over(None, state) != RUNNING:
                 continue
             if looked[here] > times:
                 heapq.heappush(waiting, (looked[here], number, state))
                 continue
             looked[here] += 1
-            for action in actions[: rules.legal(None, state, actions)].tolist():  # type: ignore[arg-type]
+            for action in actions[: rules.legal(None, state, actions)].tolist():
                 after = state.copy()
-                rules.step(None, after, action, rng)  # type: ignore[arg-type]
-                there, key = self._place(after), rules.key(None, after)  # type: ignore[arg-type]
+                rules.step(None, after, action, rng)
+                there, key = self._place(after), rules.key(None, after)
                 if there is not None and there != here:
                     before.setdefault(there, set()).add(here)
                 if there is not None and key not in known:
@@ -92,7 +93,7 @@ class MoveGraph:
 
 
 def _distances(start: Place, neighbours: dict[Place, set[Place]]) -> dict[Place, int]:
-    """Moves from a place to each that can be reached."""
+    """Return the number of moves from a place to each place that can be reached."""
     found, waiting = {start: 0}, deque([start])
     while waiting:
         here = waiting.popleft()

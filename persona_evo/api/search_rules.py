@@ -1,0 +1,112 @@
+"""Settings and budgets of searches, as people write them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+from persona_evo import limits
+from persona_evo.agents.duel import League, budget_for
+from persona_evo.errors import SettingsError
+from persona_evo.games.core import Game
+from persona_evo.search.settings import PRESETS, Budget, SearchSettings
+
+SearchLike: TypeAlias = str | SearchSettings | Mapping[str, object]
+
+TOLERANCE = 0.01
+"""Share of the best utility within which the trials of a playtest may take other routes, where nothing else is said."""
+
+
+def search_of(search: object) -> SearchSettings:
+    """The settings of a search that are meant.
+
+    Args:
+        search: settings; the name of a preset; or values by the names of settings, {"preset": "single", "rollout": 5},
+            which change the preset, "anytime" if none is named.
+
+    Raises:
+        SettingsError: there is no such preset or setting, or a value is out of range.
+    """
+    if isinstance(search, SearchSettings):
+        return search
+    if isinstance(search, str):
+        return SearchSettings.preset(search)
+    if not isinstance(search, Mapping):
+        expected = f"one of {', '.join(PRESETS)}, a mapping such as {{'rollout': 5}}, or SearchSettings"
+        raise SettingsError("these are not the settings of a search", found=repr(search)[:200], expected=expected)
+    preset = SearchSettings.preset(limits.name(search.get("preset", "anytime"), "a preset of the search"))
+    return SearchSettings.from_dict({**preset.to_dict(), **search})
+
+
+def rules_of_search(
+    search: SearchLike,
+    game: Game,
+    *,
+    hedge: float | None = None,
+    tolerance: float | None = None,
+    agent: str = "",
+    usual: float = 0.0,
+) -> SearchSettings:
+    """The rules of a search in a game; the planner's open lists only where it plans.
+
+    Args:
+        search: as for `search_of`; all but presets stay what they are but for hedge and tolerance.
+        hedge, tolerance: None for what the settings have, or 0 and `usual`.
+        agent: who plays move by move, "" for nobody.
+
+    Raises:
+        SettingsError: no such preset; hedge or tolerance out of range, or for a search without lists.
+    """
+    rules = search_of(search)
+    shares = {"hedge": hedge, "tolerance": tolerance}
+    given: dict[str, Any] = {name: value for name, value in shares.items() if value is not None}
+    why = _listless(rules, game, agent)
+    if why and given:
+        said = ", ".join(f"{name} {value:g}" for name, value in given.items())
+        raise SettingsError(
+            "hedge and tolerance are for the planner's open lists",
+            found=f"{said}; {why}",
+            expected="the search anytime in a single-player game without chance, without an agent",
+            hint="leave them out",
+        )
+    if isinstance(search, str):
+        rules = replace(rules, lists=() if why else rules.lists, tolerance=0.0 if why else usual)
+    return replace(rules, **given)
+
+
+def budget_of(
+    budget: Budget | None, iterations: int | None, seconds: float | None, league: League | None = None
+) -> Budget:
+    """The budget of a search: a whole one, or iterations and seconds, or the usual one.
+
+    Raises:
+        SettingsError: it is given in both ways, or a number is out of range.
+    """
+    if budget is None:
+        return budget_for(iterations, seconds, league)
+    if iterations is not None or seconds is not None:
+        raise SettingsError(
+            "the budget is given twice",
+            found=f"{budget}, iterations {iterations}, seconds {seconds}",
+            expected="either a budget, or iterations and seconds",
+        )
+    given: object = budget
+    if not isinstance(given, Budget):
+        raise SettingsError("this is not a budget", found=repr(given)[:200], expected="Budget(iterations=1000)")
+    return budget
+
+
+def _listless(rules: SearchSettings, game: Game, agent: str) -> str:
+    """Why a search has no open lists, "" where it has."""
+    if agent:
+        return f"agent {agent} plays move by move"
+    if not game.planned:
+        return f"{game.name} is not planned with open lists"
+    return "" if rules.lists else f"the search {rules.preset_name} has none"
+
+
+def by_utility(game: Game, search: SearchSettings | None = None, agent: str = "") -> bool:
+    """Whether personas without a policy are played by their utility: where whole levels are planned, as the paper does
+    not. search: None for the usual one. agent: who plays move by move, "" for nobody."""
+    return game.planned and not agent and (search is None or search.preset_name != "paper")

@@ -1,0 +1,28 @@
+"""Numbers of a level's pairs and field, known before anybody plays it."""
+
+from __future__ import annotations
+
+from persona_evo.games.core import Level
+
+MEANINGS = {
+    "colours": "colours of the pairs",
+    "drops": "pairs until the level is won",
+    "visible": "pairs in sight",
+    "doubles": "share of the pairs that are of one colour",
+    "filled": "cells filled at the start",
+}
+"""Every number of `structure` by name, and what it is."""
+
+
+def structure(level: Level) -> dict[str, float]:
+    """Numbers of the level: colours, drops, visible pairs, share of pairs of one colour, cells filled at the start."""
+    setup = level.facts["setup"]
+    doubles = sum(pair & 7 == pair >> 3 for pair in setup.pairs) / len(setup.pairs)
+    filled = sum(cell != "." for row in setup.rows for cell in row)
+    return {
+        "colours": float(setup.colours),
+        "drops": float(setup.drops),
+        "visible": float(setup.visible),
+        "doubles": doubles,
+        "filled": float(filled),
+    }
