@@ -31,8 +31,6 @@ UNFINISHED = {
     "cli/evolve.py": 460,
     "cli/evolve.py:add": 100,
     "cli/playtest.py": 460,
-    "connect/client.py": 480,
-    "connect/pool.py": 520,
     "evolve/run.py": 480,
     "evolve/run.py:evolve": 100,
     "evolve/settings.py": 480,

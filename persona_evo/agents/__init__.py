@@ -6,7 +6,6 @@
 | `contest` | one game between agents |
 | `duel` | whole games of an agent against an opponent, in the form of a plan; leagues |
 | `program` | programs of others as agents, each in a process |
-| `guard` | what such a process runs in, so that all it started ends with it |
 | `output` | what such a process prints |
 | `skill` | levels of skill |
 | `skilled_player` | a player of limited skill |

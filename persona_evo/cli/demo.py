@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from persona_evo.cli import evolve, option_values, options, playtest
 from persona_evo.cli.parser import Commands, filled, whole
 from persona_evo.cli.players import with_baseline
-from persona_evo.cli.say import note, say
+from persona_evo.cli.say import StatusLine, note, say
 from persona_evo.words import counted
 
 if TYPE_CHECKING:
@@ -90,6 +90,7 @@ def _evolved(args: argparse.Namespace, game: Game, out: Path) -> Outcome:
         final_trials=10,
         final_candidates=5,
     )
+    note(f"about three minutes on two idle cores, longer on a busy machine; everything is kept in {out}\n")
     note(
         f"1. evolving a tree policy for the {persona.title or persona.name} ({persona.utility.text}) on "
         f"{', '.join(TRAINING)}, seed {args.seed}"
@@ -132,8 +133,10 @@ def _playtest(args: argparse.Namespace, game: Game, policy: Policy, file: Path, 
         )
         if not results.complete:
             return playtest.interrupted(results)
-        results.look(workers=workers)
-        page = results.write(folder, workers=workers)
+        line = StatusLine()
+        results.look(lambda done, total: line.show(f"level analysis: {done}/{total}", last=done == total), workers)
+        page = results.write(folder, workers=workers, progress=lambda text: line.show(f"drawing {text}"))
+    StatusLine.done_with_line()
     say("\n" + summary_text(results.analysis))
     say(f"\npictures and the whole report: {page}")
     say(f"policy: {file}")

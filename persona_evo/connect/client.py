@@ -25,17 +25,21 @@ Without a driver (`is_driver_present` is False) `select` chooses by `client.choo
 from __future__ import annotations
 
 import contextlib
-import json
 import math
 import os
-import socket
 import struct
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from persona_evo.connect import hello_frame
 from persona_evo.connect import protocol as p
+from persona_evo.connect.driver_connection import (
+    DriverConnection,
+    ExperimentFinished,
+    fatal_error,
+    settings_in,
+    variable,
+)
 from persona_evo.connect.game_frames import json_id, read_id
 from persona_evo.errors import ConnectError, InputError, ProtocolError
 from persona_evo.seeds import SplitMix64, check_weights
@@ -43,12 +47,6 @@ from persona_evo.words import counted
 
 if TYPE_CHECKING:
     from persona_evo.formula import Formula
-
-_CHUNK = 1 << 16
-
-
-class ExperimentFinished(Exception):
-    """The driver has said BYE or is gone: the game should quit."""
 
 
 class RolloutEnded(Exception):
@@ -96,24 +94,23 @@ class Client:
         self._number = {m.symbol: i for i, m in enumerate(self.metrics)}
         self._values = [0.0] * len(self.metrics)
         self._packed = struct.Struct(f"<{len(self.metrics)}f").pack
-        self._waiting: list[tuple[int, bytes]] = []
         self._capabilities = tuple(capabilities)
         self._play: Callable[[Client], object] = _no_play
         self._policies: dict[int, Formula] = {}
         self._looking = False
-        self._finished = False
-        address = _variable(env, "PE_ADDR", "MC_ADDR")
+        address = variable(env, "PE_ADDR", "MC_ADDR")
         self.is_driver_present = bool(address)
         if address:
             hello = p.Hello(
                 p.LIBRARY,
                 (name, version),
-                _variable(env, "PE_NONCE", "MC_NONCE"),
+                variable(env, "PE_NONCE", "MC_NONCE"),
                 tuple(capabilities),
                 self.metrics,
                 max_decisions,
             )
-            self._connect(address, int(_variable(env, "PE_PORT", "MC_PORT") or 0), hello)
+            self._driver = DriverConnection(address, int(variable(env, "PE_PORT", "MC_PORT") or 0))
+            self._other(*self._driver.greet(hello))
 
     def run(self, play: Callable[[Client], object]) -> None:
         """Play games until the driver has had enough; what `play` raises is reported to it as the game's failure."""
@@ -232,9 +229,7 @@ class Client:
     def close(self) -> None:
         """End the connection."""
         if self.is_driver_present:
-            with contextlib.suppress(OSError):
-                self._socket.sendall(p.frame(p.Kind.BYE))
-            self._socket.close()
+            self._driver.close()
 
     def _begin(self, order: p.Rollout) -> None:
         self._order, self._flags = order, order.flags
@@ -287,9 +282,9 @@ class Client:
             message,
         )
         try:
-            self._send(p.encode_result(result))
+            self._driver.send(p.encode_result(result))
         except ProtocolError as e:
-            self._send(
+            self._driver.send(
                 p.encode_result(
                     p.Result(
                         order.id, p.EXCEPTION, 0.0, b"", 0, columns, b"", final, state, took, f"the result: {e.found}"
@@ -325,7 +320,7 @@ class Client:
 
     def _ask(self, count: int, weights: Sequence[float] | None) -> int:
         assert self._order is not None
-        self._send(
+        self._driver.send(
             p.json_frame(
                 p.Kind.DECIDE,
                 {
@@ -338,7 +333,7 @@ class Client:
             )
         )
         while True:
-            kind, payload = self._read()
+            kind, payload = self._driver.read()
             if kind == p.Kind.CHOICE:
                 value = p.decode_json(kind, payload)
                 choice: Any = value.get("choice")
@@ -349,18 +344,20 @@ class Client:
 
     def _next_order(self) -> p.Rollout:
         while True:
-            kind, payload = self._read()
+            kind, payload = self._driver.read()
             if kind == p.Kind.ROLLOUT:
                 order = p.decode_rollout(payload)
                 if order.mode == p.POLICY and order.policy not in self._policies:
-                    self._send(_error("policy", f"there is no policy {order.policy} that this game could play by"))
+                    self._driver.send(
+                        fatal_error("policy", f"there is no policy {order.policy} that this game could play by")
+                    )
                     raise ExperimentFinished
                 return order
             self._other(kind, payload)
 
     def _other(self, kind: int, payload: bytes) -> None:
         if kind == p.Kind.PING:
-            self._send(p.frame(kind, payload))
+            self._driver.send(p.frame(kind, payload))
         elif kind == p.Kind.WELCOME:
             value = p.decode_json(kind, payload)
             given = value.get("settings")
@@ -372,12 +369,11 @@ class Client:
             if value.get("fatal"):
                 raise ConnectError(f"the driver rejects this game: {value.get('message')}")
         elif kind == p.Kind.BYE:
-            self._finished = True
-            raise ExperimentFinished
+            self._driver.finish()
         elif kind == p.Kind.POLICY:
             self._learn(p.decode_json(kind, payload))
         else:
-            self._send(_error("frame", f"{p.Kind(kind).name} was not expected"))
+            self._driver.send(fatal_error("frame", f"{p.Kind(kind).name} was not expected"))
 
     def _learn(self, value: Mapping[str, Any]) -> None:
         """Take in a policy, if it is one that can be played by."""
@@ -390,46 +386,7 @@ class Client:
                 raise ValueError(f"no metrics of this game: {', '.join(unknown)}" if unknown else "no lookahead here")
             self._policies[int(value["id"])] = formula
         except (KeyError, TypeError, ValueError, OverflowError, InputError) as e:
-            self._send(_error("policy", f"the policy cannot be played by: {e}"))
-
-    def _connect(self, address: str, port: int, hello: p.Hello) -> None:
-        try:
-            self._socket = socket.create_connection((address, port), timeout=60)
-            self._socket.settimeout(None)
-            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        except OSError as e:
-            raise ConnectError("the driver cannot be reached", found=f"{address}:{port}: {e}") from e
-        self._frames = p.Frames()
-        self._send(hello_frame.encode_hello(hello))
-        kind, payload = self._read()
-        if kind not in (p.Kind.WELCOME, p.Kind.ERROR):
-            raise ProtocolError("the driver's first frame", found=p.Kind(kind).name, expected="WELCOME")
-        self._other(kind, payload)
-
-    def _send(self, data: bytes) -> None:
-        try:
-            self._socket.sendall(data)
-        except OSError as e:
-            self._finished = True
-            raise ExperimentFinished from e
-
-    def _read(self) -> tuple[int, bytes]:
-        if self._finished:
-            raise ExperimentFinished
-        while not self._waiting:
-            try:
-                data = self._socket.recv(_CHUNK)
-            except OSError as e:
-                raise ExperimentFinished from e
-            if not data:
-                self._finished = True
-                raise ExperimentFinished
-            try:
-                self._waiting = self._frames.feed(data)
-            except ProtocolError as e:
-                self._send(_error(e.code, str(e)))
-                raise
-        return self._waiting.pop(0)
+            self._driver.send(fatal_error("policy", f"the policy cannot be played by: {e}"))
 
 
 def _no_play(client: Client) -> None:
@@ -438,27 +395,3 @@ def _no_play(client: Client) -> None:
 
 def _at_random(client: Client, count: int, weights: Sequence[float] | None) -> int:
     return client._choices.below(count) if weights is None else client._choices.weighted(weights)
-
-
-def _error(code: str, message: str) -> bytes:
-    return p.json_frame(p.Kind.ERROR, {"code": code, "message": message, "fatal": True})
-
-
-def _variable(env: Mapping[str, str], name: str, older: str) -> str:
-    return env.get(name) or env.get(older) or ""
-
-
-def settings_in(env: Mapping[str, str]) -> dict[str, Any]:
-    """The experiment's settings as an environment has them; `variant` and `map` among them.
-
-    Raises:
-        ConnectError: they are no JSON object.
-    """
-    text = _variable(env, "PE_SETTINGS", "MC_EXP_SETTINGS")
-    try:
-        value = json.loads(text) if text else {}
-    except (ValueError, RecursionError) as e:
-        raise ConnectError("the settings are not JSON", found=text[:100]) from e
-    if not isinstance(value, dict):
-        raise InputError("the settings are not a JSON object", found=text[:100])
-    return value

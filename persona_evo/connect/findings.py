@@ -50,7 +50,7 @@ def shown(text: str) -> str:
     return printable(lines[0]) if lines else ""
 
 
-def alike(findings: Iterable[FailingRollout]) -> list[tuple[FailingRollout, int]]:
+def group_similar(findings: Iterable[FailingRollout]) -> list[tuple[FailingRollout, int]]:
     """The first of each kind of failure, and how many there are of it: same kind, and same text but for numbers."""
     groups: dict[tuple[str, bool, str], list[FailingRollout]] = {}
     for finding in findings:
@@ -66,7 +66,7 @@ class Lost:
     finding: FailingRollout
 
 
-def changed(
+def replay_differences(
     pairs: Sequence[tuple[int, int]],
     metrics: Mapping[str, float],
     score: float,

@@ -41,9 +41,9 @@ from persona_evo.search.tree_policy import EVERY_TIME, STATIC, TreePolicy
 from persona_evo.seeds import SplitMix64, derive, stream
 
 if TYPE_CHECKING:
+    from persona_evo.connect.local_pool import LocalPool, PlayedRollout
     from persona_evo.connect.pool import ProcessPool
     from persona_evo.connect.pool_share import Share
-    from persona_evo.connect.within import PlayedRollout, Within
 
 OUTSIDE, INSIDE = "outside", "inside"
 """Where UCB1's constant stands."""
@@ -109,7 +109,7 @@ class ConnectedSearch:
     def __init__(
         self,
         game: Game,
-        pool: ProcessPool | Within | Share,
+        pool: ProcessPool | LocalPool | Share,
         game_seed: int,
         utility: Formula,
         policy: TreePolicy,

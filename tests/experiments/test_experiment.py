@@ -16,9 +16,9 @@ import pytest
 
 import persona_evo as pe
 from persona_evo.connect import traces
+from persona_evo.connect.local_pool import LocalPool
 from persona_evo.connect.traces import load as load_trace
 from persona_evo.connect.tree import PrefixTree
-from persona_evo.connect.within import Within
 from persona_evo.errors import GameError, InputError, RunError, SettingsError
 from persona_evo.experiments import files as reading
 from persona_evo.experiments import job as course
@@ -136,7 +136,7 @@ def test_growth_and_the_best_game(one: pe.Run) -> None:
     assert best_at(growth, growth[-1][0] - 1) == growth[-2][1] and math.isnan(best_at(growth, 0))
     game = registry.get("its_alive")
     (level,) = mapsets.resolve(game, ["train01"], FACTORED)
-    actions = Within(game, level).actions([choice for choice, _ in one.best.pairs])
+    actions = LocalPool(game, level).actions([choice for choice, _ in one.best.pairs])
     states = game.replay(level, actions)
     assert game.measure(level, states[-1]) == one.best.metrics and one.best.metrics["PT"] == one.score
     assert all(len(game.legal(level, s)) == n for s, (_, n) in zip(states, one.best.pairs, strict=False))
@@ -194,7 +194,7 @@ def test_mistakes_are_told(changes: dict[str, Any], words: str) -> None:
 def test_a_game_that_is_not_the_same_again_is_told(bits: tuple[Game, Any]) -> None:
     from persona_evo.connect import protocol as p
 
-    within = Within(*bits)
+    within = LocalPool(*bits)
     within.submit(p.Rollout(0, 0, 1, p.ALL_METRICS, p.UNIFORM, 0, p.pack([(0, 2), (0, 2)])))
     with pytest.raises(GameError, match="the same choices"):
         within.next()

@@ -114,7 +114,10 @@ def test_ucb1_survives_too(tmp_path: Path) -> None:
         ({"formulaa": "R"}, r".formulaa: no such key(.|\n)*did you mean 'formula'"),
         ({"schema": 2}, r".schema(.|\n)*newer"),
         ({"lists": [{"score": "MS"}]}, r".lists: policies of the kind 'formula' do not have open lists"),
-        ({"kind": "ucb1", "formula": "", "simplified": "", "lists": [{"score": "MS"}]}, r"kind 'ucb1' have no open"),
+        (
+            {"kind": "ucb1", "formula": "", "simplified": "", "lists": [{"score": "MS"}]},
+            r"kind 'ucb1' do not have open",
+        ),
         ({"kind": "lists"}, r"'lists' is missing"),
         (listed(formula="R"), r"p.json:\d+:14: .formula: the policy's own score cannot use R"),
         (listed(simplified="N * MS"), r".simplified: the policy's own score cannot use N"),

@@ -15,8 +15,8 @@ from persona_evo.agents.core import Agent, Mind, load_agents
 from persona_evo.agents.duel import Duel, Solo
 from persona_evo.agents.skill import LADDER
 from persona_evo.agents.skilled_player import SkilledPlayer
+from persona_evo.connect.local_pool import LocalPool
 from persona_evo.connect.search import ConnectedSearch, Ordering
-from persona_evo.connect.within import Within
 from persona_evo.formula import parse
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
@@ -271,7 +271,7 @@ def prefixes() -> Cases:
             ):
                 given = replace(SearchSettings.anytime(), **change)
                 search = ConnectedSearch(
-                    game, Within(game, level), 0, goal, policy_of(text, game), given, Ordering(**ordering), 5, 200
+                    game, LocalPool(game, level), 0, goal, policy_of(text, game), given, Ordering(**ordering), 5, 200
                 )
                 search.spend(Budget(250), 0.0)
                 yield f"{name}, {level.name}, {text}, {how}", _searched(search)
