@@ -1,8 +1,8 @@
 """The folder of a connected search: locked, resumed with the same values, refused with others.
 
 `search.json` says what is searched. `rollouts.jsonl` gets a line for each rollout, written about once a second and then
-safe from a crash. A search that is resumed gets these results in place of the game's, builds the same tree, and continues where it
-was stopped. `best.json` is written whenever a better way to play has been found.
+safe from a crash. A search that is resumed gets these results in place of the game's, builds the same tree, and
+continues where it was stopped. `best.json` is written whenever a better way to play has been found.
 """
 
 from __future__ import annotations
