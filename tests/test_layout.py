@@ -37,7 +37,6 @@ UNFINISHED = {
     "playtest/analysis.py:analyse": 100,
     "playtest/batch.py": 480,
     "playtest/batch.py:playtest": 100,
-    "agents/core.py": 460,
     "studies/minidungeons/course.py": 460,
     "studies/minidungeons/report.py": 560,
 }

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from persona_evo import limits
-from persona_evo.agents.core import Agent
+from persona_evo.agents.agent import Agent
 from persona_evo.agents.duel import League
 from persona_evo.api.search_rules import SearchLike, by_utility, search_of
 from persona_evo.errors import PolicyError, SettingsError

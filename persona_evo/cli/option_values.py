@@ -56,7 +56,10 @@ def rules_of(args: argparse.Namespace, game: Game, league: League | None = None)
         usual=args.usual_tolerance,
     )
     added = {"selection_rule": args.selection_rule, "rollout_policy": args.rollout_policy}
-    return replace(found, **{name: value for name, value in added.items() if value is not None})
+    rules = replace(found, **{name: value for name, value in added.items() if value is not None})
+    if league is not None:
+        rules.refuse_added(f"agent {league.agent.name}, which plays move by move,")
+    return rules
 
 
 def new_folder(root: Path, words: Sequence[str]) -> Path:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from persona_evo.errors import SettingsError
 
 if TYPE_CHECKING:
-    from persona_evo.agents.core import Agent
+    from persona_evo.agents.agent import Agent
     from persona_evo.games.core import Game
     from persona_evo.personas import Persona
     from persona_evo.playtest.players import Player

@@ -17,7 +17,8 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from persona_evo.agents.core import EVOLVER, Agent, agent_from, check, load_agents, load_league
+from persona_evo.agents.agent import Agent, check
+from persona_evo.agents.agent_files import EVOLVER, agent_from, load_agents, load_league
 from persona_evo.agents.duel import League
 from persona_evo.agents.program import is_file
 from persona_evo.errors import InputError, Place, PolicyError, SettingsError, unknown

@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from persona_evo import limits
-from persona_evo.agents.core import agent_from, check
+from persona_evo.agents.agent import check
+from persona_evo.agents.agent_files import agent_from
 from persona_evo.agents.duel import League
 from persona_evo.agents.skill import errs
 from persona_evo.errors import ConnectError, Place, RunError, SettingsError

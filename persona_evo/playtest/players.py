@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from persona_evo.agents import skill as skills
-from persona_evo.agents.core import Agent, agent_from, policy_of
+from persona_evo.agents.agent import Agent, policy_of
+from persona_evo.agents.agent_files import agent_from
 from persona_evo.agents.duel import League, plain
 from persona_evo.errors import SettingsError
 from persona_evo.formula import parse

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from persona_evo.agents.core import load_agents
+from persona_evo.agents.agent_files import load_agents
 from persona_evo.agents.duel import League, Solo, plain
 from persona_evo.cli.main import main
 from persona_evo.errors import PersonaError, RunError, SettingsError
