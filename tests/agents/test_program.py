@@ -10,11 +10,11 @@ import time
 from pathlib import Path
 
 import pytest
-from persona_evo.agents.output import HEAD, TAIL
 
 from persona_evo.agents.agent import Agent
 from persona_evo.agents.agent_seat import AgentSeat
 from persona_evo.agents.contest import Contest, Fault, contest
+from persona_evo.agents.output import HEAD, TAIL
 from persona_evo.agents.program import ProgramSeat, try_out
 from persona_evo.errors import SettingsError
 from persona_evo.games import registry
