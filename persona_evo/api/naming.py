@@ -170,6 +170,8 @@ def _first_policy(text: str, game: str) -> str:
     if text in ("none", "ucb1", "library", "utility"):
         return text
     if text.startswith(FORMULA):
+        if not text.removeprefix(FORMULA).strip():
+            raise SettingsError("the formula to start from is empty", found=text, expected=f"{FORMULA}TEXT")
         return text.removeprefix(FORMULA)
     policy = load_policy(text, game)
     if policy.kind == "ucb1":

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
-from persona_evo.evolve.run import Outcome
+from persona_evo.evolve.outcome import Outcome
 from persona_evo.formula import parse
 from persona_evo.games.mapsets import shipped
 from persona_evo.search.tree_policy import UCB1_FORMULA
