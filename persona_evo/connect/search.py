@@ -21,14 +21,15 @@ from __future__ import annotations
 import itertools
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
+from persona_evo.compiling.arrays import FloatRow
 from persona_evo.connect import protocol as p
-from persona_evo.connect.findings import Lost, shown
+from persona_evo.connect.findings import FailingRollout, Lost, shown
 from persona_evo.connect.tree import PrefixTree
 from persona_evo.errors import ConnectError
 from persona_evo.formula import Formula
@@ -40,11 +41,6 @@ from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree import DEAD, DEPTH, DONE, NOBODY, PARENT, ROOTLESS, SLOT, TOTAL, UNKNOWN, VISITS
 from persona_evo.search.tree_policy import EVERY_TIME, STATIC, TreePolicy
 from persona_evo.seeds import SplitMix64, derive, stream
-
-if TYPE_CHECKING:
-    from persona_evo.connect.local_pool import LocalPool, PlayedRollout
-    from persona_evo.connect.pool import ProcessPool
-    from persona_evo.connect.pool_share import Share
 
 OUTSIDE, INSIDE = "outside", "inside"
 """Where UCB1's constant stands."""
@@ -61,6 +57,52 @@ _searches = itertools.count(1)
 
 _WAY = 16
 """Nodes above the one that is rolled out from whose states a game may begin from."""
+
+
+class RolloutResult(Protocol):
+    """What a search reads of a rollout; `protocol.Result` has it."""
+
+    @property
+    def score(self) -> float:
+        """The game's own score."""
+
+    @property
+    def hash(self) -> int:
+        """Hash of the state at the end."""
+
+    @property
+    def trace(self) -> bytes:
+        """Pairs of choice and count."""
+
+    @property
+    def decisions(self) -> int:
+        """How many there were."""
+
+    def count(self, i: int, /) -> int:
+        """How many choices there were at decision i."""
+
+    def row(self, i: int, /) -> Sequence[float] | FloatRow:
+        """The metrics before decision i."""
+
+    def last(self) -> Sequence[float] | FloatRow:
+        """The metrics at the end."""
+
+
+class RolloutSource(Protocol):
+    """What plays the rollouts of a search: a pool of processes, a share of it, or a game in this process."""
+
+    @property
+    def findings(self) -> list[FailingRollout]:
+        """What made the game fail."""
+
+    def submit(self, order: p.Rollout, /) -> int:
+        """Order a rollout; its number."""
+
+    def next(self) -> RolloutResult | Lost:
+        """The result of the oldest order that has not been taken."""
+
+    def settle(self) -> None:
+        """Forget all orders."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +168,7 @@ class ConnectedSearch:
     def __init__(
         self,
         game: Game,
-        pool: ProcessPool | LocalPool | Share,
+        pool: RolloutSource,
         game_seed: int,
         utility: Formula,
         policy: TreePolicy,
@@ -297,7 +339,7 @@ class ConnectedSearch:
         self._keep(order, result, utility, over)
         self.iterations += 1
 
-    def _graft(self, order: _Order, result: p.Result | PlayedRollout, utility: float) -> None:
+    def _graft(self, order: _Order, result: RolloutResult, utility: float) -> None:
         """Put the rest of a rollout into the tree."""
         pairs, work = p.unpack(result.trace)[order.depth :], self._engine.work
         steps = min(len(pairs), self._horizon - order.depth + 1)
@@ -310,7 +352,7 @@ class ConnectedSearch:
             work.rows[steps] = self._end
         self._engine.graft(order.node, steps, utility)
 
-    def _keep(self, order: _Order, result: p.Result | PlayedRollout, utility: float, over: bool) -> None:
+    def _keep(self, order: _Order, result: RolloutResult, utility: float, over: bool) -> None:
         """Remember the best one, and tell of it."""
         better = self.best is None or utility > self.best.utility
         if better:
