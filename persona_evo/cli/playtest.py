@@ -303,7 +303,10 @@ def play(
         _note_league(league, players, args.trials)
     elif game.planned:
         option_values.note_left_out(game, levels[0], [p for p in players if not errs(p.skill)], rules)
-    begun = appraisals.appraisals(game, [appraisals.LevelQuestion(LevelText.of(v), False) for v in levels], workers)
+    questions = [appraisals.LevelQuestion(LevelText.of(level), False) for level in levels]
+    if folder is not None:
+        appraisals.recall(folder, game, questions)
+    begun = appraisals.appraisals(game, appraisals.open_questions(game, questions), workers)
     results = as_results(
         batch.playtest(
             game,
@@ -411,8 +414,9 @@ def finish(args: argparse.Namespace, results: Results, game_name: str | None, wo
         )
     look = StatusLine()
     results.look(lambda done, total: look.show(f"level analysis: {done}/{total}", last=done == total), workers)
-    analysis = results.check(*args.require)
     line = StatusLine()
+    line.show(f"analysing {counted(len(results.records), 'playthrough')}")
+    analysis = results.check(*args.require)
     folder = results.folder or Path()
     page = results.write(
         folder,
@@ -420,7 +424,7 @@ def finish(args: argparse.Namespace, results: Results, game_name: str | None, wo
         pictures=not args.no_pictures,
         replays=not args.no_replays,
         workers=workers,
-        progress=lambda text: line.show(f"drawing {text}"),
+        progress=line.show,
     )
     StatusLine.done_with_line()
     say(summary_text(analysis))
