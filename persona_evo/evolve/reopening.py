@@ -92,7 +92,7 @@ def training_of(folder: Path, game_name: str) -> Training:
     spec = spec_of(folder, game_name)
     settings = settings_of(folder)
     if not settings.levels_a_generation:
-        return Training(spec, spec.best, LevelPool((), ()), spec.lists)
+        return Training(spec, LevelPool((), ()), spec.lists)
     validation = r.object(VALIDATION)
     check_levels(validation)
     load_levels(validation, registry.get(game_name))
@@ -107,7 +107,7 @@ def training_of(folder: Path, game_name: str) -> Training:
             expected="all or none of them",
             hint=json_text.RESTORE,
         )
-    return Training(spec, spec.best, pool, spec.lists)
+    return Training(spec, pool, spec.lists)
 
 
 def _check_best(reader: schema.Reader, key: str, levels: str = "levels") -> None:

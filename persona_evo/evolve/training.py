@@ -28,14 +28,12 @@ class Training:
     """What is trained on.
 
     Attributes:
-        spec: what is played; its levels are those of the pool.
-        best: the best known utility of each level.
+        spec: what is played, on the levels to train on, with the best known utility of each where that is known.
         validation: levels on which elites and hall of fame are compared.
         lists: the persona's open lists.
     """
 
     spec: FitnessSpec
-    best: tuple[float, ...]
     validation: LevelPool
     lists: tuple[OpenList, ...] = ()
 
@@ -44,7 +42,7 @@ class Training:
         return replace(
             self.spec,
             levels=(*self.spec.levels, *self.validation.levels),
-            best=(*self.best, *self.validation.best),
+            best=(*self.spec.best, *self.validation.best),
             wins=wins,
         )
 
