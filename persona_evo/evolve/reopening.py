@@ -1,4 +1,4 @@
-"""What a run folder says, checked value by value before anything depends on it."""
+"""Read what a run folder says, and check it value by value before anything depends on it."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ def _wrong(
 
 
 def _wrong_sample(state: EvolutionState, settings: EvolutionSettings, validation: int) -> tuple[str, str, str] | None:
-    """As `_wrong`, of a run that draws levels: who was given up has fewer utilities, and not everybody is validated."""
+    """As `_wrong`, of a run that draws levels: who dropped out has fewer utilities, and only the best are validated."""
     most = settings.levels_a_generation
     expected = f"a formula with finite utilities of 1 to {most} levels, and of {validation} to compare on or none"
     for island in state.islands:

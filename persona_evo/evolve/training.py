@@ -97,7 +97,7 @@ class Counter:
 
 
 def train(training: Training, settings: EvolutionSettings, seed: int, playthroughs: int, workers: Workers) -> Trained:
-    """Evolve until the playthroughs are spent; a generation that would need more than are left is given up.
+    """Evolve until the playthroughs are spent; a generation that would need more than are left is abandoned.
 
     Args:
         settings: with levels drawn for each generation (`EvolutionSettings.sampling`).
@@ -111,7 +111,7 @@ def train(training: Training, settings: EvolutionSettings, seed: int, playthroug
     levels, validation = len(training.spec.levels), len(training.validation.levels)
     ask = Counter(Fitness(spec, workers), round(playthroughs * (1.0 - settings.tuning)))
     symbols = symbols_of(settings, training.spec)
-    course = generations(
+    evolution = generations(
         settings,
         seed,
         ask,
@@ -125,7 +125,7 @@ def train(training: Training, settings: EvolutionSettings, seed: int, playthroug
     hall: list[Individual] = []
     best = None
     with contextlib.suppress(Spent):
-        for generation in course:
+        for generation in evolution:
             hall = generation.state.hall
             best = min(hall, key=better)
             trained = max((row.best for row in generation.rows), default=0.0)

@@ -22,7 +22,7 @@ from persona_evo.report.pages import Document, Facts, Gallery, Lines, Section, S
 from persona_evo.report.tables import NONE, Table
 from persona_evo.report.written import WrittenReport
 from persona_evo.store.versions import versions
-from persona_evo.studies.evolution import course, curves, findings, levels, measuring
+from persona_evo.studies.evolution import curves, findings, levels, measuring, study
 from persona_evo.studies.evolution.choices import LINE, SEED, Choices
 from persona_evo.studies.evolution.curves import title_of
 from persona_evo.studies.evolution.findings import signed
@@ -293,7 +293,7 @@ def facts(c: Choices) -> dict[str, str]:
         "levels": f"{s.training} to train on, {s.validation} to choose by, {s.held_out} held out",
         "playthroughs": f"{counted(s.trials, 'playthrough')} of each level where a policy is measured",
         "core-seconds": f"{sum(run.seconds for runs in c.runs.values() for run in runs):,.0f} in all runs",
-        "stages": ", ".join(course.STAGES),
+        "stages": ", ".join(study.STAGES),
         "versions": ", ".join(f"{k} {v}" for k, v in versions(study_game()).items()),
     }
 
