@@ -77,7 +77,7 @@ def _run(args: argparse.Namespace, workers: Workers) -> int:
         say("\n" + "\n".join(f"- {sentence}" for sentence in comparison.sentences))
         say("\n" + tables.comparison_table(comparison.rows, "A and B").render())
     line = StatusLine()
-    page = comparison.write(folder, workers=workers, progress=lambda text: line.show(f"drawing {text}"))
+    page = comparison.write(folder, workers=workers, progress=line.show)
     StatusLine.done_with_line()
     note(f"the page is {page}; seed {results.seed}, {counted(args.trials, 'trial')} of each player in each level")
     return 0

@@ -89,6 +89,13 @@ class BatchResults:
             if p.agent is None and not errs(p.skill) and draws(self.game, self.settings, p.policy, self.league)
         }
 
+    def journaled_in(self, folder: Path) -> bool:
+        """Whether a folder is the batch's own and holds its playthroughs, and no more."""
+        path = folder / journal.TRACES
+        if self.folder is None or folder.resolve() != self.folder.resolve() or not path.is_file():
+            return False
+        return path.read_bytes().count(b"\n") == len(self.records)
+
     @property
     def priorities(self) -> dict[str, str]:
         """Label of a player -> symbol of the metric that its persona is about."""
