@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from persona_evo.playtest.analysis import Analysis
     from persona_evo.playtest.players import Player
     from persona_evo.playtest.requirement import Requirement
+    from persona_evo.search.settings import Budget
 
 REQUIREMENTS = """\
 requirements: [PLAYER[@LEVEL].]MEASURE OPERATOR NUMBER
@@ -289,11 +290,9 @@ def play(
     check_lists([p.policy for p in players if p.agent is None], rules, "" if league is None else league.agent.name)
     if folder is not None and args.seed is None:
         seed = _seed_of(folder, seed)
-    limit = ", ".join(f"{v:g} {k}" for k, v in budget.to_dict().items() if v is not None)
-    each = "playthrough" if league is None else "move"
     note(
         f"{counted(len(players), 'player')}, {counted(len(levels), 'level')}, {counted(args.trials, 'trial')}, "
-        f"{limit} a {each}, seed {seed}" + (f", into {folder}" if folder is not None else "")
+        f"{_effort(budget, players, league)}, seed {seed}" + (f", into {folder}" if folder is not None else "")
     )
     if league is not None:
         _note_league(league, players, args.trials)
@@ -323,6 +322,16 @@ def play(
     )
     results.command, results.begun = option_values.typed(args, seed), begun
     return results
+
+
+def _effort(budget: Budget, players: Sequence[Player], league: League | None) -> str:
+    """How much the players search, for people."""
+    limit = ", ".join(f"{v:g} {k}" for k, v in budget.to_dict().items() if v is not None)
+    if league is not None:
+        return f"{limit} a move"
+    skills = list(dict.fromkeys(p.skill for p in players if errs(p.skill)))
+    own = [f"{LADDER[name].iterations} iterations for each legal move ({name})" for name in skills]
+    return ", ".join([*own, *([] if all(errs(p.skill) for p in players) else [f"{limit} a playthrough"])])
 
 
 def _note_league(league: League, players: list[Player], trials: int) -> None:

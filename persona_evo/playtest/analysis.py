@@ -103,6 +103,7 @@ def analyse(
     personas = [p for p in known if p not in compared]
     erring = {r.player for r in records if errs(r.skill)}
     judged = [p for p in personas if p not in erring]
+    skilled = [r for r in records if r.skill and r.player not in compared]
     structure = {level.name: game.structure(level) for level in levels} if game.structure else {}
     summed = summarise(records, game.metrics, bounds, _absent(game, structure))
     summaries = [replace(s, wins=told_wins(game), repeated=_repeated(game)) for s in summed]
@@ -118,7 +119,7 @@ def analyse(
         priorities=priorities,
         utilities=utilities,
         players=judged,
-        escapes=[f for level in levels for f in narrow_escapes(records, game, level)],
+        escapes=[f for level in levels for f in narrow_escapes(skilled, game, level)],
     )
     found = ranked(found + duels.find(records, judged))
     told = accept(found, accepted, [level.name for level in levels])
@@ -138,8 +139,8 @@ def analyse(
         tolerances=dict(tolerances or {}),
         accepted=tuple(told.accepted),
         gone=tuple(told.gone),
-        steps=tuple(ladder(records)),
-        agreements=tuple(calibration.calibrate(records, rates) if rates else ()),
+        steps=tuple(ladder(skilled)),
+        agreements=tuple(calibration.calibrate(skilled or records, rates) if rates else ()),
     )
 
 
