@@ -72,7 +72,7 @@ def phase_teller() -> Callable[[Phase], None]:
 
 def finish(outcome: Outcome, game: Game, persona: str = "", levels: Sequence[str] = ()) -> int:
     """Say what came out, and what to do with it; the exit code. persona, levels: as named on the command line."""
-    from persona_evo.agents.skill import LADDER
+    from persona_evo.agents.skill import MOVE_BY_MOVE
     from persona_evo.evolve.driving import INTERRUPTED
     from persona_evo.games import registry
     from persona_evo.games.commands import command, unseen
@@ -116,7 +116,7 @@ def finish(outcome: Outcome, game: Game, persona: str = "", levels: Sequence[str
         "--policy",
         outcome.policy,
         *(("--agent", outcome.policy) if policy.agent and game.players == 1 else ()),
-        *(("--skill", policy.skill["name"]) if policy.skill.get("name") in LADDER else ("--baseline", "ucb1")),
+        *(("--skill", policy.skill["name"]) if policy.skill.get("name") in MOVE_BY_MOVE else ("--baseline", "ucb1")),
     )
     say(f"playtest:   {command(game, *play)}")
     if "simplification" in policy.unfinished:

@@ -135,9 +135,9 @@ def by_persona(given: Sequence[str], personas: Sequence[Persona]) -> dict[str, s
 
 
 def short(policy: str) -> str:
-    """A policy as a part of a label."""
+    """A policy as a part of a label: a file without its folder and `.json`, and all else as it is written."""
     from pathlib import Path
 
     if policy.startswith(AGENT):
         return policy.removeprefix(AGENT)
-    return "formula" if policy.startswith("formula:") else Path(policy).stem or policy
+    return "formula" if policy.startswith("formula:") else Path(policy).name.removesuffix(".json") or policy

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from persona_evo.agents.skill import LADDER, errs
+from persona_evo.agents.skill import FULL_SIGHT, LADDER
 from persona_evo.cli import ci, option_values, options
 from persona_evo.cli.parser import Commands, filled, number, path
 from persona_evo.cli.playtest_options import (
@@ -257,9 +257,12 @@ def _effort(budget: Budget, players: Sequence[Player], league: League | None) ->
     limit = ", ".join(f"{v:g} {k}" for k, v in budget.to_dict().items() if v is not None)
     if league is not None:
         return f"{limit} a move"
-    skills = list(dict.fromkeys(p.skill for p in players if errs(p.skill)))
-    own = [f"{LADDER[name].iterations} iterations for each legal move ({name})" for name in skills]
-    return ", ".join([*own, *([] if all(errs(p.skill) for p in players) else [f"{limit} a playthrough"])])
+    each = {
+        **{name: f"{skill.iterations} iterations for each legal move ({name})" for name, skill in LADDER.items()},
+        FULL_SIGHT.name: f"{FULL_SIGHT.iterations} iterations a move ({FULL_SIGHT.name})",
+    }
+    planned = f"{limit} a playthrough"
+    return ", ".join(dict.fromkeys(each.get(p.skill, planned) for p in players))
 
 
 def _note_league(league: League, players: list[Player], trials: int) -> None:

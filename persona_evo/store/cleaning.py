@@ -91,7 +91,7 @@ OWN: Mapping[str, tuple[str, ...]] = {
         "figures/*.gif",
         "policies/*.json",
     ),
-    "search": ("samples.csv", "best.json", "tree.npz", "replay.gif", *_LOGS),
+    "search": ("search.json", "rollouts.jsonl", "samples.csv", "best.json", "tree.npz", "replay.gif", *_LOGS),
 }
 """What each kind of run writes, as patterns of paths below its folder, beside the lock and parts of torn writes. What a
 reproduction has below runs/ are runs again."""
