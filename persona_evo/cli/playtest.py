@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from persona_evo.agents.skill import FULL_SIGHT, LADDER
+from persona_evo.agents.skill import FULL_SIGHT, LADDER, errs
 from persona_evo.cli import ci, option_values, options
 from persona_evo.cli.parser import Commands, filled, number, path
 from persona_evo.cli.playtest_options import (
