@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Callable, Sequence
 from math import fsum
 from typing import TYPE_CHECKING
 
 from persona_evo.cli import policy as policy_command
 from persona_evo.cli.say import StatusLine, duration, note, say
+from persona_evo.jobs.windows import command_line
 from persona_evo.words import counted, enumerated
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def finish(outcome: Outcome, game: Game, persona: str = "", levels: Sequence[str
             GAMES,
             "--swap",
         )
-        say(f"play:       {shlex.join(['persona-evo', *map(str, against)])}")
+        say(f"play:       {command_line(['persona-evo', *map(str, against)])}")
     who = persona or policy.persona
     play = (
         "playtest",

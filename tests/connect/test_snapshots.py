@@ -6,7 +6,9 @@ import time
 
 import pytest
 
+from persona_evo.connect.description import LevelName
 from persona_evo.connect.description_file import read
+from persona_evo.connect.doctor import examine
 from persona_evo.connect.game import of
 from persona_evo.connect.session import Session
 from persona_evo.formula import parse
@@ -16,7 +18,6 @@ from tests.connect.driving import GAMES
 from tests.connect.test_csharp import BUILD, needs_mono
 from tests.shared import ROOT
 
-pytestmark = needs_mono
 CORE = ROOT / "unity_support" / "package" / "Runtime" / "Core"
 
 
@@ -50,22 +51,25 @@ def searched(program, folder, word, workers, iterations=400):
     finally:
         session.close()
     said = "".join(log.read_text(encoding="utf-8") for log in (folder / "logs").iterdir())
-    numbers = [tuple(map(int, pair)) for pair in re.findall(r"steps (\d+) restored (\d+)", said)]
+    numbers = [tuple(map(int, pair)) for pair in re.findall(r"(?:steps|doors) (\d+) restored (\d+)", said)]
     found = [(node.choices, node.visits, node.mean) for node in search.tree.walk()], search.best.trace
     return found, spent, [sum(column) for column in zip(*numbers, strict=True)]
 
 
-def test_a_search_is_the_same_and_plays_less(cave, tmp_path):
-    plain, _, (steps, restored) = searched(cave, tmp_path / "off", "off", 1)
-    assert restored == 0 and steps >= 400 * 30
-    kept, _, (less, restored) = searched(cave, tmp_path / "on", "on", 1)
+@pytest.mark.parametrize("game", [pytest.param("cave", marks=needs_mono), "rooms"])
+def test_a_search_is_the_same_and_plays_less(game, tmp_path, request):
+    program = GAMES / "rooms.py" if game == "rooms" else request.getfixturevalue(game)
+    plain, _, (steps, restored) = searched(program, tmp_path / "off", "off", 1)
+    assert restored == 0 and steps >= 400 * 12
+    kept, _, (less, restored) = searched(program, tmp_path / "on", "on", 1)
     assert kept == plain
     assert restored >= 390, "only the first rollouts begin at the start"
     assert less < 0.9 * steps
-    several, _, (_, restored) = searched(cave, tmp_path / "several", "on", 2)
+    several, _, (_, restored) = searched(program, tmp_path / "several", "on", 2)
     assert several == plain and restored >= 350
 
 
+@needs_mono
 @pytest.mark.slow
 def test_a_game_with_a_long_way_is_played_at_twice_the_rate(cave, tmp_path):
     """A tree policy that goes deep makes the way long, which is the case that save-states are for."""
@@ -77,3 +81,29 @@ def test_a_game_with_a_long_way_is_played_at_twice_the_rate(cave, tmp_path):
     gain = sorted(rates["on"])[1] / sorted(rates["off"])[1]
     print(f"{gain:.2f} times the rate: {rates}")
     assert gain > 2
+
+
+def examined(folder, source):
+    """What the doctor says of a game in Python."""
+    folder.mkdir()
+    (folder / "rooms.py").write_text(source, encoding="utf-8")
+    file = folder / "rooms.toml"
+    file.write_text('game = "rooms.py"\narguments = ["on"]\nlogs = "logs"\nslots = 2\n', encoding="utf-8")
+    session = Session(read(file))
+    try:
+        return examine(session, LevelName("", "", 3), rollouts=20)
+    finally:
+        session.close()
+
+
+def test_the_doctor_measures_what_kept_states_gain_and_sees_those_that_are_not_whole(tmp_path):
+    source = (GAMES / "rooms.py").read_text(encoding="utf-8")
+    report = examined(tmp_path / "whole", source)
+    assert report.faults == []
+    assert any(
+        re.match(r"save-states: [\d,]+ rollouts/s from 75% of the way, [\d.]+ times", note) for note in report.notes
+    )
+    forgetful = source.replace("select(3, state=state)", 'select(3, state={**state, "gold": 0})')
+    assert forgetful != source
+    (fault,) = examined(tmp_path / "forgetful", forgetful).faults
+    assert fault.startswith("a playthrough from its start, then from a kept state: metric GOLD")
