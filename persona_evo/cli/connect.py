@@ -24,7 +24,7 @@ from persona_evo.errors import ConnectError, Place, SettingsError
 from persona_evo.words import counted
 
 if TYPE_CHECKING:
-    from persona_evo.connect.search import ConnectedSearch, FinishedRollout
+    from persona_evo.connect.search import ConnectedSearch
     from persona_evo.games.core import Game, Level
 
 TREE, BEST, SAMPLES, ROLLOUTS = "tree.npz", "best.json", "samples.csv", "rollouts.jsonl"
@@ -154,14 +154,13 @@ def run_search(args: argparse.Namespace) -> int:
 
 def _search(args: argparse.Namespace, kept: list[str]) -> int:
     """Search; `kept` gets the names of the files that are written."""
-    import csv
     from contextlib import ExitStack
     from dataclasses import replace
 
     option_values.check_outside(args.game)
     from persona_evo import api
     from persona_evo.connect.planner import ConnectedPlanner
-    from persona_evo.connect.search_folder import RecordedSource, SearchFolder
+    from persona_evo.connect.search_folder import RecordedSource, SearchFolder, search_values
     from persona_evo.games import mapsets, registry
     from persona_evo.games.core import closing_outside
     from persona_evo.jobs.files import writing_in
@@ -189,31 +188,11 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
         tell, folder = None, None
         if args.out is not None:
             stack.enter_context(writing_in(args.out))
-            values = {
-                "game": game.name,
-                "version": game.version,
-                "level": level.text,
-                "utility": persona.utility.text,
-                "policy": policy.text,
-                "terminal": args.terminal,
-                "rollout": planner.ordering.mode,
-                "slots": planner.ordering.slots,
-                "inside": planner.ordering.inside,
-                "seed": seed,
-                "budget": budget.to_dict(),
-            }
-            folder = stack.enter_context(SearchFolder(args.out, values))
-            kept.append(ROLLOUTS)
+            values = search_values(planner, persona.utility, policy, seed, budget)
+            folder = stack.enter_context(SearchFolder(args.out, values, game, level))
+            kept += [ROLLOUTS, SAMPLES]
             game.outside.keep_in(args.out)
-            rows = csv.writer(stack.enter_context((args.out / SAMPLES).open("w", encoding="utf-8", newline="")))
-            kept.append(SAMPLES)
-            rows.writerow(["sample", "utility", *game.symbols, "decisions", "rollout_seed", "hash"])
-
-            def tell(s: FinishedRollout) -> None:
-                rows.writerow([s.number, s.utility, *s.metrics.values(), len(s.trace), s.rollout_seed, s.hash])
-                if s is search.best:
-                    folder.keep_best(game.name, level.text, s)
-
+            tell = folder.record
         began = time.perf_counter()
         search = planner.search(persona.utility, policy, seed, tell)
         if folder is not None:
