@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Callable, Sequence
 from math import fsum
 from typing import TYPE_CHECKING
 
 from persona_evo.cli import policy as policy_command
 from persona_evo.cli.say import StatusLine, duration, note, say
+from persona_evo.jobs.windows import command_line
 from persona_evo.words import counted, enumerated
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def phase_teller() -> Callable[[Phase], None]:
 
 def finish(outcome: Outcome, game: Game, persona: str = "", levels: Sequence[str] = ()) -> int:
     """Say what came out, and what to do with it; the exit code. persona, levels: as named on the command line."""
-    from persona_evo.agents.skill import LADDER
+    from persona_evo.agents.skill import MOVE_BY_MOVE
     from persona_evo.evolve.driving import INTERRUPTED
     from persona_evo.games import registry
     from persona_evo.games.commands import command, unseen
@@ -106,7 +106,7 @@ def finish(outcome: Outcome, game: Game, persona: str = "", levels: Sequence[str
             GAMES,
             "--swap",
         )
-        say(f"play:       {shlex.join(['persona-evo', *map(str, against)])}")
+        say(f"play:       {command_line(['persona-evo', *map(str, against)])}")
     who = persona or policy.persona
     play = (
         "playtest",
@@ -116,7 +116,7 @@ def finish(outcome: Outcome, game: Game, persona: str = "", levels: Sequence[str
         "--policy",
         outcome.policy,
         *(("--agent", outcome.policy) if policy.agent and game.players == 1 else ()),
-        *(("--skill", policy.skill["name"]) if policy.skill.get("name") in LADDER else ("--baseline", "ucb1")),
+        *(("--skill", policy.skill["name"]) if policy.skill.get("name") in MOVE_BY_MOVE else ("--baseline", "ucb1")),
     )
     say(f"playtest:   {command(game, *play)}")
     if "simplification" in policy.unfinished:

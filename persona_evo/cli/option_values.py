@@ -239,12 +239,12 @@ def thought(args: argparse.Namespace, searches: int) -> float:
 
 def typed(args: argparse.Namespace, seed: int) -> str:
     """The command line as typed, with the seed, so that it can be repeated. seed: the seed that was used."""
-    import shlex
+    from persona_evo.jobs.windows import command_line
 
     command, *words = args.typed
     more = [] if getattr(args, "resume", None) is not None or args.seed is not None else ["--seed", str(seed)]
     words = [*more, *words] if "--" in words else [*words, *more]
-    return shlex.join(["persona-evo", command, *words])
+    return command_line(["persona-evo", command, *words])
 
 
 def seed_of(args: argparse.Namespace) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from persona_evo import limits
-from persona_evo.agents.skill import LADDER, PERFECT, SKILLS, errs
+from persona_evo.agents.skill import FULL_SIGHT, LADDER, PERFECT, SKILLS, errs
 from persona_evo.cli import ci, option_values, options
 from persona_evo.cli.parser import Commands, filled, names, number, path, whole
 from persona_evo.cli.say import StatusLine, note, say, to_go
@@ -51,7 +51,11 @@ levels of skill (--skill): players who search anew for each move and make mistak
         for s in LADDER.values()
     )
 }\
-  {PERFECT:<8}plans the whole game with --iterations, and makes mistakes only where the search does
+  {FULL_SIGHT.name}: searches anew for each move, too, with {
+    FULL_SIGHT.iterations
+} iterations a move; looks ahead to the end of the
+  game and makes no errors
+  {PERFECT}: plans the whole game in one search with --iterations, and makes mistakes only where the search does
   A move is an error with the chance given. It is then drawn at random, with a probability proportional to
   exp(value / temperature), where the values of all moves are scaled to the range from 0 to 1. The seed decides
   everything. Players who make mistakes cause no findings except narrow escapes, and only requirements that name them

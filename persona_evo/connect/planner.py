@@ -46,7 +46,8 @@ class ConnectedPlanner:
     def ordering(self) -> Ordering:
         """How its searches order rollouts."""
         about = self._session.about
-        return Ordering(about.slots, self._session.mode, about.constant == INSIDE)
+        snapshots = "snapshot" in self._session.hello().capabilities
+        return Ordering(about.slots, self._session.mode, about.constant == INSIDE, snapshots=snapshots)
 
     def search(
         self, utility: Formula, policy: TreePolicy, seed: int, tell: Callable[[FinishedRollout], None] | None = None

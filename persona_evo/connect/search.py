@@ -18,6 +18,7 @@ counted once more, without playing it again.
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -37,7 +38,7 @@ from persona_evo.search.layout import IS_UCB1, Options
 from persona_evo.search.prefix_engine import PrefixEngine
 from persona_evo.search.scoring import Scoring, policy_code
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.tree import DEAD, DEPTH, DONE, NOBODY, SLOT, TOTAL, UNKNOWN, VISITS
+from persona_evo.search.tree import DEAD, DEPTH, DONE, NOBODY, PARENT, ROOTLESS, SLOT, TOTAL, UNKNOWN, VISITS
 from persona_evo.search.tree_policy import EVERY_TIME, STATIC, TreePolicy
 from persona_evo.seeds import SplitMix64, derive, stream
 
@@ -49,6 +50,13 @@ SCORE = "SCORE"
 
 PATIENCE = 1000
 """Known ends in a row after which a policy that never changes its mind counts as stuck."""
+
+
+_searches = itertools.count(1)
+"""Numbers of searches, so that states that games keep for one of them are not those of another."""
+
+_WAY = 16
+"""Nodes above the one that is rolled out from whose states a game may begin from."""
 
 
 class RolloutResult(Protocol):
@@ -99,13 +107,22 @@ class RolloutSource(Protocol):
 
 @dataclass(frozen=True)
 class Ordering:
-    """How rollouts are ordered. slots: under way at once. mode: UNIFORM or WEIGHTS. inside: see the module.
-    whole: what beats the best rollout so far comes into the tree whole, as the thesis' `save_best_path`."""
+    """How rollouts are ordered.
+
+    Attributes:
+        slots: rollouts under way at once.
+        mode: UNIFORM, WEIGHTS or POLICY.
+        inside: whether UCB1's constant stands inside the root.
+        whole: whether a rollout that beats the best one so far comes into the tree whole, as `save_best_path` does.
+        snapshots: whether the game can keep the states of nodes and begin there (capability `snapshot`). It changes no
+            result.
+    """
 
     slots: int = 1
     mode: int = p.UNIFORM
     inside: bool = False
     whole: bool = False
+    snapshots: bool = False
 
 
 @dataclass(frozen=True)
@@ -200,6 +217,7 @@ class ConnectedSearch:
             options, codes, columns, len(game.metrics), max(1, most), p.MOST_CHOICES + 1, stream(seed), ordering.whole
         )
         self._worth, self._end = codes.utility, np.zeros(len(game.metrics))
+        self._number = next(_searches)
         self._known = 0
         self._full = self._limited = False
 
@@ -277,9 +295,23 @@ class ConnectedSearch:
             return True
         self._known = 0
         prefix = self._engine.prefix(node).astype("<u2").tobytes()
-        self.pool.submit(p.Rollout(0, self._game_seed, seed, p.ALL_METRICS, self.ordering.mode, 0, prefix))
+        order = p.Rollout(0, self._game_seed, seed, p.ALL_METRICS, self.ordering.mode, 0, prefix)
+        self.pool.submit(self._with_states(order, node) if self.ordering.snapshots else order)
         self._under_way.append(_Order(node, seed, depth))
         return True
+
+    def _with_states(self, order: p.Rollout, node: int) -> p.Rollout:
+        """Let the game keep the state of a new node, and begin from that of a known node or of one above it."""
+        work, states = self._engine.work, list[tuple[int, int]]()
+        new = work.choices[node] == UNKNOWN
+        at = int(work.search.tree.nodes[node, PARENT]) if new else node
+        while at != ROOTLESS and len(states) < _WAY:
+            states.append((int(work.search.tree.nodes[at, DEPTH]), self._state_number(at)))
+            at = int(work.search.tree.nodes[at, PARENT])
+        return order._replace(snapshot=self._state_number(node) if new else 0, states=tuple(states))
+
+    def _state_number(self, node: int) -> int:
+        return self._number << 32 | (node + 1)
 
     def _take(self) -> None:
         """Enter the oldest rollout under way."""

@@ -193,7 +193,7 @@ def playtest(
                 raise
             made_so_far = counted(len(results.records), "playthrough")
             again = command(game, "playtest", "--resume", folder)
-            raise e.hinting(f"kept in {folder}: {made_so_far}; go on with: {again}") from e
+            raise e.hinting(f"kept in {folder}: {made_so_far}; resume with: {again}") from e
     return results
 
 

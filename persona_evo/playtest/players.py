@@ -48,7 +48,7 @@ class Player:
         if self.agent is not None:
             return f"agent {self.agent.name}: {self.agent.about}"
         if skills.errs(self.skill):
-            return f"{self.policy.text}; {skills.LADDER[self.skill].text}"
+            return f"{self.policy.text}; {skills.MOVE_BY_MOVE[self.skill].text}"
         return in_words(self.policy)
 
     def __post_init__(self) -> None:

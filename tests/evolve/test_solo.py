@@ -272,7 +272,10 @@ def test_commands_evolve_and_playtest_with_an_agent(tmp_path: Path, capsys: pyte
             ["evolve", "--persona", "chain_builder", "--agent", "mover", "--league", "flat"],
             "--league is for two-player games",
         ),
-        (["evolve", "--persona", "chain_builder", "--agent", "mover", "--search", "paper"], "says how it searches"),
+        (
+            ["evolve", "--persona", "chain_builder", "--agent", "mover", "--search", "paper"],
+            "have search settings of their own",
+        ),
         (["playtest", "short03", "--policy", "agent:flat"], "move by move"),
         (["playtest", "short03", "--policy", "agent:nobody", "--agent", "mover"], "no such agent"),
     ):
