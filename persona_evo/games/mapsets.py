@@ -196,7 +196,13 @@ class _Finder:
         """What an entry of the array `within` stands for; its own name is that of a file or of what ships."""
         if entry in data and entry != within:
             return self._array(entry, toml, data)
-        found = self._on_disk(entry, toml.parent) or self._shipped(entry)
+        try:
+            found = self._on_disk(entry, toml.parent) or self._shipped(entry)
+        except SettingsError as e:
+            if e.place != Place(entry):
+                raise
+            place, looked_for = _line_of(entry, toml), f"{entry}: {e.found}"
+            raise SettingsError(e.what, place=place, found=looked_for, expected=e.expected, hint=e.hint) from e
         if found is None:
             raise self._unknown(entry, toml.parent, _line_of(entry, toml))
         return found
