@@ -1,6 +1,7 @@
 """Hooks of MkDocs: pages that are kept elsewhere in the repository, and tables that are made from the code.
 
-A line `<!-- table: NAME -->` of a page is replaced by what `TABLES[NAME]` returns.
+A line `<!-- table: NAME -->` of a page is replaced by what `TABLES[NAME]` returns. The line after it, in italics, says
+where to find the same when the page is read in the repository; the site leaves it out.
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ ELSEWHERE = {
 """Page of the site -> the file in the repository that it shows."""
 
 _LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)#\s]+)")
-_TABLE = re.compile(r"^<!-- table: (\S+) -->$", re.MULTILINE)
+_TABLE = re.compile(r"^<!-- table: (\S+) -->\n\*.+\*$", re.MULTILINE)
+_UNMATCHED = re.compile(r"^<!-- table: .*$", re.MULTILINE)
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -65,7 +67,10 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     source = ELSEWHERE.get(where)
     if source is not None:
         markdown = _LINK.sub(lambda link: _to_page(link[1], source, where), markdown)
-    return _TABLE.sub(lambda mark: _table(mark[1], where), markdown)
+    filled = _TABLE.sub(lambda mark: _table(mark[1], where), markdown)
+    if unmatched := _UNMATCHED.search(filled):
+        raise PluginError(f"{where}: after {unmatched[0]} a line in italics says where to look in the repository")
+    return filled
 
 
 def _to_page(link: str, source: str, page: str) -> str:

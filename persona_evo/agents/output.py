@@ -1,4 +1,4 @@
-"""What a process prints: its beginning and its end are kept, and nothing ever waits for a reader."""
+"""Reads what a process prints, keeps the beginning and the end, and so never lets the process wait."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ HEAD, TAIL = 16_384, 4_096
 _PIECE = 1 << 16
 
 
-class Ear(threading.Thread):
-    """Reads a pipe to its end, and closes it then. `text` may be asked for at any time."""
+class OutputReader(threading.Thread):
+    """Reads a pipe to its end and then closes it; `text` may be read at any time."""
 
     def __init__(self, pipe: int) -> None:
         super().__init__(daemon=True)
         self._pipe = pipe
-        self._head, self._tail, self._heard = bytearray(), bytearray(), 0
+        self._head, self._tail, self._length = bytearray(), bytearray(), 0
         self._lock = threading.Lock()
         self.start()
 
     def run(self) -> None:
-        """Until nobody can write to the pipe any more."""
+        """Read until nobody can write to the pipe any more."""
         try:
             while piece := os.read(self._pipe, _PIECE):
                 with self._lock:
-                    self._heard += len(piece)
+                    self._length += len(piece)
                     room = HEAD - len(self._head)
                     self._head += piece[:room]
                     self._tail = (self._tail + piece[max(0, room) :])[-TAIL:]
@@ -36,20 +36,20 @@ class Ear(threading.Thread):
             os.close(self._pipe)
 
     @property
-    def heard(self) -> int:
-        """Bytes, so far."""
-        return self._heard
+    def length(self) -> int:
+        """How many bytes have been read so far."""
+        return self._length
 
-    def since(self, heard: int) -> str:
-        """The end of what was heard since there were so many bytes."""
+    def since(self, length: int) -> str:
+        """The end of what has been read since `length` was that."""
         with self._lock:
-            new = self._heard - heard
+            new = self._length - length
             return bytes((self._head + self._tail)[-new:] if new else b"").decode("utf-8", "replace")
 
     @property
     def text(self) -> str:
-        """What was heard so far, and how much was left out in the middle."""
+        """What has been read so far, with a line that says how much was left out in the middle."""
         with self._lock:
-            missing = self._heard - len(self._head) - len(self._tail)
+            missing = self._length - len(self._head) - len(self._tail)
             cut = f"\n... {missing} bytes are left out ...\n".encode() if missing else b""
             return bytes(self._head + cut + self._tail).decode("utf-8", "replace")

@@ -10,7 +10,7 @@ The runner writes {"ready": true} or {"failed": text} once, then for each line i
 another number are late ones, and dropped. All that the program itself prints is kept (`ProgramSeat.said`) and cut where
 it is long, and so are tracebacks. The time to load it does not count as a move's.
 
-With a program ends what it has started, in the guard's way (`persona_evo.agents.guard`).
+With a program ends what it has started, as `persona_evo.connect.guard` does it.
 
 This keeps a program from harming a match, not from harming the machine: run programs you trust, or in a container.
 """
@@ -22,7 +22,6 @@ import importlib
 import json
 import os
 import re
-import select
 import signal
 import subprocess
 import sys
@@ -32,9 +31,11 @@ from pathlib import Path
 from typing import Any
 
 from persona_evo.agents.contest import FAULTS, Fault
-from persona_evo.agents.output import Ear
+from persona_evo.agents.output import OutputReader
+from persona_evo.connect import guard, watchdog
 from persona_evo.errors import Place, SettingsError
 from persona_evo.games.core import Game, Level
+from persona_evo.jobs import windows
 
 MOVE_SECONDS = 2.0
 MEGABYTES = 500
@@ -46,13 +47,14 @@ START_SECONDS = 30.0
 DUMP_SECONDS = 0.3
 """For a program that is late to tell where it is, before it is ended."""
 
-GUARD_SECONDS = 3.0
+GUARD_SECONDS = 5.0
 """For the guard to end a program's processes, before it is ended itself."""
 
 _FRAME = re.compile(r'^  File "(.*)", line (\d+) in (.*)$', re.MULTILINE)
 """A line of what faulthandler tells."""
 
-GUARD = str(Path(__file__).with_name("guard.py"))
+INTERPRETER_MEGABYTES = 60
+"""Memory of an interpreter with NumPy, which is not counted as the program's."""
 
 AGAIN = "--- its process had ended: it is loaded anew, and knows nothing of the game so far\n"
 """What the log of a program has where that happens."""
@@ -63,6 +65,9 @@ LINES = 12
 
 LONGEST = 1 << 20
 """Bytes of an answer at most."""
+
+_PIPE = 4096
+"""Bytes that a pipe takes at once where it takes any (PIPE_BUF)."""
 
 
 def is_file(path: Path, word: str = "") -> None:
@@ -97,7 +102,7 @@ class ProgramSeat:
         self._pending, self._number = b"", 0
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._failed = ""
-        self._ear: Ear | None = None
+        self._output: OutputReader | None = None
         self._told: list[str] = []
         self._starts = 0
 
@@ -109,11 +114,11 @@ class ProgramSeat:
     @property
     def said(self) -> str:
         """All that the program has printed in this game, and its tracebacks."""
-        return "".join([*self._told, self._ear.text if self._ear else ""])
+        return "".join([*self._told, self._output.text if self._output else ""])
 
     def last(self, known: str) -> list[str]:
         """The last lines that it has printed, without what is known already and frames that are none of its own."""
-        ours = tuple(f'File "{name}' for name in (self._way.RUNNER, GUARD, "<frozen"))
+        ours = tuple(f'File "{name}' for name in (self._way.RUNNER, "<frozen"))
         lines = [line for line in self.said.splitlines() if line.strip() and not line.strip().startswith(ours)]
         return [line for line in lines if line not in known and "(most recent call" not in line][-LINES:]
 
@@ -127,11 +132,13 @@ class ProgramSeat:
             raise Fault("error", self._failed)
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="persona_evo_")
+            watchdog.add_folder(self._folder.name)
         keep = {k: v for k, v in os.environ.items() if k in ("PATH", "SYSTEMROOT", "LANG", "LC_ALL", "LD_LIBRARY_PATH")}
         one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+        words = [sys.executable, "-I", "-u", self._way.RUNNER, self.path, str(self.megabytes)]
         self._pending, self._number = b"", 0
         self._process = subprocess.Popen(
-            [sys.executable, "-I", "-u", GUARD, self._way.RUNNER, self.path, str(self.megabytes)],
+            guard.guarded(words, self.megabytes + INTERPRETER_MEGABYTES if self.megabytes else 0),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -139,8 +146,10 @@ class ProgramSeat:
             env={**keep, **one},
             start_new_session=os.name != "nt",
         )
-        assert self._process.stderr is not None
-        self._ear = Ear(os.dup(self._process.stderr.fileno()))
+        assert self._process.stdin is not None and self._process.stderr is not None
+        watchdog.add(self._process.pid)
+        os.set_blocking(self._process.stdin.fileno(), False)
+        self._output = OutputReader(os.dup(self._process.stderr.fileno()))
         self._process.stderr.close()
         if self._starts:
             self._told.append(AGAIN)
@@ -167,8 +176,9 @@ class ProgramSeat:
         end = time.perf_counter() + self.seconds
         try:
             self._number += 1
-            self._ask({"number": self._number, **self._way.shown(self.level, state)})
-            answer = self._answer(end, f"no move after {self.seconds:g} s")
+            late = f"no move after {self.seconds:g} s"
+            self._ask({"number": self._number, **self._way.shown(self.level, state)}, end, late)
+            answer = self._answer(end, late)
         except Fault:
             self._end()
             raise
@@ -189,15 +199,29 @@ class ProgramSeat:
         if self._folder is not None:
             with contextlib.suppress(OSError):
                 self._folder.cleanup()
+            watchdog.remove_folder(self._folder.name)
             self._folder = None
 
-    def _ask(self, question: Any) -> None:
+    def _ask(self, question: Any, end: float, late: str) -> None:
+        """Send a question by the moment `end`; a program that is stopped does not read it."""
         assert self._process is not None and self._process.stdin is not None
+        number, data = self._process.stdin.fileno(), json.dumps(question).encode() + b"\n"
         try:
-            self._process.stdin.write(json.dumps(question).encode() + b"\n")
-            self._process.stdin.flush()
+            while data:
+                left = end - time.perf_counter()
+                if left <= 0 or not windows.writable(number, left):
+                    raise Fault("time", late)
+                data = data[os.write(number, data[:_PIPE]) :]
         except OSError as e:
-            raise Fault("error", "its process has ended") from e
+            raise self._ended() from e
+
+    def _ended(self) -> Fault:
+        """The fault of a program whose process has ended."""
+        assert self._process is not None
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            if self._process.wait(1.0) == guard.MEMORY_EXIT:
+                return Fault("memory", f"its processes took more than {self.megabytes} MB")
+        return Fault("error", "its process has ended" + _how(self._process))
 
     def _answer(self, end: float, late: str) -> dict[str, Any]:
         """What it answers to the last question, by the moment `end`; late: what there is to say if nothing by then."""
@@ -218,12 +242,12 @@ class ProgramSeat:
         number = self._process.stdout.fileno()
         while b"\n" not in self._pending:
             left = end - time.perf_counter()
-            if left <= 0 or not select.select([number], [], [], left)[0]:
+            if left <= 0 or not windows.readable(number, left):
                 where = self._where()
                 raise Fault("time", late + (f" ({where})" if where else ""))
             more = os.read(number, 1 << 16)
             if not more:
-                raise Fault("error", "its process has ended" + _how(self._process))
+                raise self._ended()
             self._pending += more
             if len(self._pending) > LONGEST:
                 raise Fault("nonsense", f"an answer of more than {LONGEST} bytes")
@@ -232,15 +256,15 @@ class ProgramSeat:
 
     def _where(self) -> str:
         """Which of its lines the program is at, "" where it cannot be asked or does not tell."""
-        if self._process is None or self._ear is None or not hasattr(signal, "SIGUSR1"):
+        if self._process is None or self._output is None or not hasattr(signal, "SIGUSR1"):
             return ""
-        known, folder = self._ear.heard, os.path.dirname(self.path) + os.sep
+        known, folder = self._output.length, os.path.dirname(self.path) + os.sep
         with contextlib.suppress(OSError):
             self._process.send_signal(signal.SIGUSR1)
         end = time.perf_counter() + DUMP_SECONDS
         while time.perf_counter() < end and self._process.poll() is None:
             time.sleep(0.02)
-            lines = [m.groups() for m in _FRAME.finditer(self._ear.since(known)) if m[1].startswith(folder)]
+            lines = [m.groups() for m in _FRAME.finditer(self._output.since(known)) if m[1].startswith(folder)]
             if lines:
                 file, number, function = lines[0]
                 return f"it was at {file.removeprefix(folder)}:{number}, in {function}"
@@ -252,26 +276,25 @@ class ProgramSeat:
             return
         with contextlib.suppress(OSError):
             process.terminate()  # the guard ends the program and all that it has started, then itself
+            process.send_signal(signal.SIGCONT)  # a guard that was stopped, too
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(GUARD_SECONDS if process.poll() is None else 0)
         with contextlib.suppress(OSError):
-            if os.name != "nt":
-                os.killpg(process.pid, signal.SIGKILL)
-            else:
-                process.kill()
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+        watchdog.remove(process.pid)
         for pipe in (process.stdin, process.stdout):
             if pipe is not None:
                 with contextlib.suppress(OSError):
                     pipe.close()
-        self._hear()
+        self._keep_output()
 
-    def _hear(self) -> None:
+    def _keep_output(self) -> None:
         """Keep what an ended process has said."""
-        if self._ear is not None and self._process is None:
-            self._ear.join(1.0)
-            self._told.append(self._ear.text)
-            self._ear = None
+        if self._output is not None and self._process is None:
+            self._output.join(1.0)
+            self._told.append(self._output.text)
+            self._output = None
 
 
 def _how(process: subprocess.Popen[bytes]) -> str:

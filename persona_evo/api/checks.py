@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 from persona_evo import limits
 from persona_evo.api.naming import LevelsLike, game_of, levels_of
 from persona_evo.games import check, registry
@@ -21,7 +23,7 @@ def check_game(game: str | Game, levels: LevelsLike, *, seed: int = 0) -> int:
         seed: of the random games.
 
     Returns:
-        How many states were looked at.
+        How many states were looked at. A warning tells of a game whose games all end without a winner.
 
     Raises:
         GameError: what is wrong, in which level, after which moves.
@@ -31,7 +33,7 @@ def check_game(game: str | Game, levels: LevelsLike, *, seed: int = 0) -> int:
     of = game_of(game)
     chosen, seed = levels_of(of, levels), limits.seed(seed)
     check_rows(of, chosen, seed)
-    return check.check_game(of, chosen, seed)
+    return check.check_game(of, chosen, seed, notice=lambda text: warnings.warn(text, stacklevel=4))
 
 
 def check_levels(levels: LevelsLike, game: str | Game = registry.DEFAULT) -> list[Finding]:

@@ -1,19 +1,23 @@
-"""`persona-evo game`: a game of your own to start from, and whether a game keeps its promises."""
+"""`persona-evo game new|check`: write a game of your own to start from, and check that a game keeps its promises."""
 
 from __future__ import annotations
 
 import argparse
+import time
 
 from persona_evo.cli import option_values, options
 from persona_evo.cli.parser import Commands, filled, path
-from persona_evo.cli.say import say
+from persona_evo.cli.say import StatusLine, note, say
 from persona_evo.cli.starting import begun
 from persona_evo.errors import SettingsError
 from persona_evo.words import counted
 
+SILENT = 3.0
+"""Seconds that a check takes without a word."""
+
 
 def add(commands: Commands) -> None:
-    """The command's options."""
+    """Add the command and its options."""
     parser = commands.add_parser("game", description=__doc__)
     parts = parser.add_subparsers(dest="command_game", metavar="new|check", required=True)
     new = parts.add_parser("new", help="write a small game of your own, in Python")
@@ -60,7 +64,7 @@ def run_new(args: argparse.Namespace) -> int:
 
 
 def run_check(args: argparse.Namespace) -> int:
-    """Check a game, by itself and against another."""
+    """Check a game by itself, and compare it with another one if that is asked for."""
     from persona_evo.games import registry
     from persona_evo.games.check import check_game
     from persona_evo.games.twins import check_rows, check_twins
@@ -69,10 +73,22 @@ def run_check(args: argparse.Namespace) -> int:
     levels, seed = option_values.levels_of(args, game, args.levels), option_values.seed_of(args)
     say(f"seed {seed}")
     check_rows(game, levels, seed)
-    looked = check_game(game, levels, seed)
+    looked = check_game(game, levels, seed, progress=_Progress(), notice=lambda text: note(f"notice: {text}"))
+    StatusLine.done_with_line()
     say(f"{game.title}: {counted(looked, 'state')} of random games on {counted(len(levels), 'level')}, nothing wrong")
     if args.like:
         other = registry.get(args.like)
         looked = check_twins(game, other, [(level.name, level.text) for level in levels], seed)
         say(f"the same game as {args.like}: {counted(looked, 'state')} compared")
     return 0
+
+
+class _Progress:
+    """Shows how far a check is, once it takes more than a moment."""
+
+    def __init__(self) -> None:
+        self._line, self._from = StatusLine(), time.monotonic() + SILENT
+
+    def __call__(self, text: str) -> None:
+        if time.monotonic() >= self._from:
+            self._line.show(text)

@@ -139,7 +139,7 @@ def run_check(args: argparse.Namespace) -> int:
         _tell(game, levels, told)
         if args.structure:
             _structure(game, levels)
-        say(_outcome(len(paths), [f for f in found if f.severity == "problem"], len(wrong), len(errors)))
+        say(_outcome(len(paths), found, len(wrong), len(errors)))
     if ci.wanted(args):
         files = {name: str(file) for name, file in zip(mapsets.level_names(paths), paths, strict=True)}
         _write_ci(args, files, found, errors)
@@ -188,12 +188,22 @@ def _tell(game: Game, levels: list[Level], told: Sorted) -> None:
         say(tables.told(apart) + "\n")
 
 
-def _outcome(levels: int, problems: Sequence[Finding], wrong: int, unread: int) -> str:
-    """The last line of a check. wrong, unread: levels with problems, and those that cannot be read."""
+def _outcome(levels: int, found: Sequence[Finding], wrong: int, unread: int) -> str:
+    """Return the last line of a check.
+
+    Args:
+        levels: how many were checked.
+        found: the findings.
+        wrong: how many levels have problems.
+        unread: how many levels cannot be read.
+    """
+    problems = sum(f.severity == "problem" for f in found)
     if not wrong and not unread:
+        if found:
+            return f"{counted(levels, 'level')} without problems, {counted(len(found), 'notice')}"
         return f"{counted(levels, 'level')} {plural(levels, 'is', 'are')} fine"
     if levels == 1:
-        return "the level cannot be read" if unread else f"the level has {counted(len(problems), 'problem')}"
+        return "the level cannot be read" if unread else f"the level has {counted(problems, 'problem')}"
     rest = f"{unread} cannot be read" if unread else ""
     if not wrong:
         return f"{unread} of {levels} levels cannot be read"

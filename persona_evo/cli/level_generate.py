@@ -13,6 +13,7 @@ from persona_evo.cli import option_values, options
 from persona_evo.cli.parser import Commands, names, path, whole
 from persona_evo.cli.say import note, say
 from persona_evo.errors import LevelError, Place, SettingsError
+from persona_evo.words import counted, plural
 
 if TYPE_CHECKING:
     from persona_evo.evolve.pools import Won
@@ -31,15 +32,19 @@ train, chooses by validation, and reports on held-out.
 SHORT = ("monsters", "treasures", "potions", "traps", "width", "height")
 """Numbers of the structure that have options of their own."""
 MOST = 1_000_000
-_RANGE = re.compile(r"(\d{1,7})(?:(-)(\d{1,7})?)?", re.ASCII)
+DIGITS = 20
+"""Most digits of a number, leading zeros included."""
+_RANGE = re.compile(r"(\d+)(?:(-)(\d+)?)?", re.ASCII)
 
 
 def span(text: str) -> tuple[float, float]:
-    """A kind of value: a range of whole numbers, such as 3-7, 3- or 3."""
+    """Read a range of whole numbers, such as 3-7, 3- or 3."""
     match = _RANGE.fullmatch(text.strip())
     if match is None:
         raise argparse.ArgumentTypeError(f"expected a range such as 3-7, 3- or 3, found {text!r}")
     low, dash, high = match.groups()
+    if any(number is not None and (len(number) > DIGITS or int(number) > MOST) for number in (low, high)):
+        raise argparse.ArgumentTypeError(f"expected whole numbers up to {MOST:,}, found {text[:60]!r}")
     last = float(high) if high else math.inf if dash else float(low)
     if last < float(low):
         raise argparse.ArgumentTypeError(f"expected the lower number first, as in {high}-{low}, found {text!r}")
@@ -47,7 +52,7 @@ def span(text: str) -> tuple[float, float]:
 
 
 def constraint(text: str) -> tuple[str, tuple[float, float]]:
-    """A kind of value: NAME=RANGE."""
+    """Read NAME=RANGE."""
     name, mark, value = text.partition("=")
     if not mark or not name.strip():
         raise argparse.ArgumentTypeError(f"expected NAME=RANGE, found {text!r}")
@@ -55,7 +60,7 @@ def constraint(text: str) -> tuple[str, tuple[float, float]]:
 
 
 def add(parts: Commands) -> None:
-    """The command's options."""
+    """Add the command and its options."""
     parser = parts.add_parser("generate", help="generate sound, winnable levels from a seed", description=ABOUT)
     parser.add_argument(
         "--count", type=whole(1, 10_000), default=10, metavar="N", help="number of levels (default: %(default)s)"
@@ -105,7 +110,7 @@ def add(parts: Commands) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the levels, and say in a line each what they are."""
+    """Write the levels, and describe each in a line."""
     from persona_evo.games.commands import command
     from persona_evo.games.generating import generator
 
@@ -117,13 +122,22 @@ def run(args: argparse.Namespace) -> int:
     if drawn.from_seed:
         note(f"{game.title} makes its levels from a seed: each file holds a seed and a few settings")
     if not game.planned:
-        note(f"levels of {game.title} are checked but not solved: it cannot be proven winnable")
+        note(f"levels of {game.title} are checked but not solved: nothing proves that they can be won")
+    constraints = constraints_of(args, game)
+    check_folder(folder)
     made = 0
-    for won in _levels(args, game, seed, constraints_of(args, game)):
-        write(folder / f"{won.level.name}{game.level_suffixes[0]}", won.level.text, args.force)
-        say(f"{won.level.name}: {in_words(won, game, drawn)}")
-        made += 1
-    say(f"{made} in {folder}")
+    try:
+        for won in _levels(args, game, seed, constraints):
+            write(folder / f"{won.level.name}{game.level_suffixes[0]}", won.level.text, args.force)
+            say(f"{won.level.name}: {in_words(won, game, drawn)}")
+            made += 1
+    except KeyboardInterrupt:
+        note(
+            f"stopped: {made} of {counted(args.count, 'level')} {plural(made, 'is', 'are')} in {folder}; "
+            f"the same command with  --seed {seed}  writes them all"
+        )
+        raise
+    say(f"{counted(made, 'level')} in {folder}")
     say(f"next: {command(game, 'level', 'check', folder)}")
     return 0
 
@@ -172,6 +186,27 @@ def in_words(won: Won, game: Game, drawn: Generator) -> str:
     return ", ".join([*said, *([f"won in {won.moves} moves"] if won.moves else [])])
 
 
+def check_folder(folder: Path) -> None:
+    """Check that files can be written into a folder, which need not exist yet.
+
+    Raises:
+        LevelError: they cannot.
+    """
+    import os
+
+    place = folder.absolute()
+    there = next(parent for parent in (place, *place.parents) if os.path.lexists(parent))
+    if not there.is_dir():
+        why = f"{there} is not a folder"
+    elif not os.access(there, os.W_OK | os.X_OK):
+        why = f"you may not write into {there}"
+    else:
+        return
+    raise LevelError(
+        "levels cannot be written there", place=Place(str(folder)), found=why, expected="another folder: --out FOLDER"
+    )
+
+
 def write(target: Path, text: str, force: bool) -> None:
     """Write a level, whole or not at all.
 
@@ -194,6 +229,6 @@ def write(target: Path, text: str, force: bool) -> None:
         raise LevelError(
             "the level cannot be written",
             place=Place(str(target)),
-            found=str(e),
+            found=e.strerror or str(e),
             hint="choose another folder: --out FOLDER",
         ) from e

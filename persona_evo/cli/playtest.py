@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from persona_evo import limits
-from persona_evo.agents.skill import LADDER, PERFECT, SKILLS, errs
+from persona_evo.agents.skill import FULL_SIGHT, LADDER, PERFECT, SKILLS, errs
 from persona_evo.cli import ci, option_values, options
 from persona_evo.cli.parser import Commands, filled, names, number, path, whole
 from persona_evo.cli.say import StatusLine, note, say, to_go
@@ -51,7 +51,11 @@ levels of skill (--skill): players who search anew for each move and make mistak
         for s in LADDER.values()
     )
 }\
-  {PERFECT:<8}plans the whole game with --iterations, and makes mistakes only where the search does
+  {FULL_SIGHT.name}: searches anew for each move, too, with {
+    FULL_SIGHT.iterations
+} iterations a move; looks ahead to the end of the
+  game and makes no errors
+  {PERFECT}: plans the whole game in one search with --iterations, and makes mistakes only where the search does
   A move is an error with the chance given. It is then drawn at random, with a probability proportional to
   exp(value / temperature), where the values of all moves are scaled to the range from 0 to 1. The seed decides
   everything. Players who make mistakes cause no findings except narrow escapes, and only requirements that name them
@@ -299,7 +303,10 @@ def play(
         _note_league(league, players, args.trials)
     elif game.planned:
         option_values.note_left_out(game, levels[0], [p for p in players if not errs(p.skill)], rules)
-    begun = appraisals.appraisals(game, [appraisals.LevelQuestion(LevelText.of(v), False) for v in levels], workers)
+    questions = [appraisals.LevelQuestion(LevelText.of(level), False) for level in levels]
+    if folder is not None:
+        appraisals.recall(folder, game, questions)
+    begun = appraisals.appraisals(game, appraisals.open_questions(game, questions), workers)
     results = as_results(
         batch.playtest(
             game,
@@ -407,8 +414,9 @@ def finish(args: argparse.Namespace, results: Results, game_name: str | None, wo
         )
     look = StatusLine()
     results.look(lambda done, total: look.show(f"level analysis: {done}/{total}", last=done == total), workers)
-    analysis = results.check(*args.require)
     line = StatusLine()
+    line.show(f"analysing {counted(len(results.records), 'playthrough')}")
+    analysis = results.check(*args.require)
     folder = results.folder or Path()
     page = results.write(
         folder,
@@ -416,7 +424,7 @@ def finish(args: argparse.Namespace, results: Results, game_name: str | None, wo
         pictures=not args.no_pictures,
         replays=not args.no_replays,
         workers=workers,
-        progress=lambda text: line.show(f"drawing {text}"),
+        progress=line.show,
     )
     StatusLine.done_with_line()
     say(summary_text(analysis))

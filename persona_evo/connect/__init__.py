@@ -2,13 +2,17 @@
 
 | module | what |
 |---|---|
-| `protocol`, `random` | frames and random numbers, pure |
-| `client` | the game's side for games in Python |
-| `launch`, `worker`, `pool` | one command, one process, several of them with results in the order of orders |
-| `greeting`, `watchdog` | who is let in at a process's port; the end of games whose driver was killed |
+| `protocol`, `hello_frame` | frames: bytes in, values out |
+| `client`, `driver_connection` | the game's side, for games in Python |
+| `launch`, `process_start` | the command that starts a game, and how long it may take |
+| `worker`, `listener` | one process, and who is let in at its port |
+| `guard`, `watchdog`, `shutdown` | the end of processes, whatever happens to them or to the driver |
+| `pool`, `seat`, `restarts`, `result_check` | several processes, with results in the order of orders |
+| `local_pool`, `pool_share` | in a pool's place: a game of the catalog in this process; one of several searches |
 | `findings` | what makes a game fail |
 | `tree`, `search` | the tree over prefixes as a file, and the search (its inner loop is `search.prefixes`) |
-| `description`, `session`, `game` | the TOML file, its running processes, and the game like any other made of both |
+| `description`, `description_file` | what the TOML file says |
+| `session`, `game`, `planner`, `parallel_plans` | running processes, and a game like any other made of them |
 | `doctor`, `traces` | is a game fit; the best way to play in a file, and its replay |
 
     game = registry.get("tower.toml")
@@ -17,14 +21,14 @@
     plan = planner.plan(persona.utility, TreePolicy.ucb1(1000), Budget(5_000), seed=1, tell=lambda sample: ...)
     game.outside.close()
 
-Why it is done so:
+Decisions:
 
-- A search depends on its seed and on `slots`, the number of rollouts under way, alone: 8, unless the file says
-  otherwise or there are more workers. A game that plays a rollout in well under a millisecond is ordered five times as
-  fast with 8 as with 1, since handing an order over costs more than playing it; what UCB1 finds was the same within the
-  intervals (2D Roguelike, 15 levels, 300 and 1,500 rollouts a playthrough).
-- Playthroughs of connected games are made one after the other in the process that was called, whatever `jobs` says:
-  what runs at once is their rollouts.
-- A driver that is killed at once (SIGKILL) cannot end its games; they see the end of the stream and quit. One that
-  hangs at that moment is killed by a small process beside the driver; on Windows, without process groups, it stays.
+- A search depends only on its seed and on `slots`, the number of rollouts under way: 8, unless the file says otherwise
+  or there are more workers. A game that plays a rollout in well under a millisecond is ordered five times as fast with
+  8 as with 1, since handing an order over costs more than playing it. What UCB1 finds was the same within the intervals
+  (2D Roguelike, 15 levels, 300 and 1,500 rollouts a playthrough).
+- Playthroughs of connected games are made one after the other in the process that was called, whatever `jobs` says.
+  Their rollouts run at once.
+- A driver that is killed (SIGKILL) cannot end its games. A watchdog beside it does, and guards end what the games have
+  started. `docs/pages/reference/processes.md` says what is guaranteed on which system.
 """

@@ -25,30 +25,36 @@ Without a driver (`is_driver_present` is False) `select` chooses by `client.choo
 from __future__ import annotations
 
 import contextlib
-import json
 import math
 import os
-import socket
 import struct
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from persona_evo.connect import hello_frame
 from persona_evo.connect import protocol as p
-from persona_evo.connect.game_frames import json_id, read_id
+from persona_evo.connect.driver_connection import (
+    DriverConnection,
+    ExperimentFinished,
+    fatal_error,
+    settings_in,
+    variable,
+)
+from persona_evo.connect.game_frames import (
+    check_decision,
+    decode_restore,
+    encode_decide,
+    encode_fitting,
+    read_id,
+    read_policy,
+    read_welcome,
+)
+from persona_evo.connect.kept_states import KeptState, KeptStates
 from persona_evo.errors import ConnectError, InputError, ProtocolError
 from persona_evo.seeds import SplitMix64, check_weights
-from persona_evo.words import counted
 
 if TYPE_CHECKING:
     from persona_evo.formula import Formula
-
-_CHUNK = 1 << 16
-
-
-class ExperimentFinished(Exception):
-    """The driver has said BYE or is gone: the game should quit."""
 
 
 class RolloutEnded(Exception):
@@ -68,7 +74,8 @@ class Client:
         max_decisions: after so many a game is cut short.
         capabilities: such as "weights", "hash"; "seed" where the game's chance comes from `game_seed` or `random`;
             "maps" where `map`, `variant` and `settings` are looked at anew in every game; "lookahead" where `run` is
-            used and games share nothing, so that one may be played from its start to look one decision ahead.
+            used and games share nothing, so that one may be played from its start to look one decision ahead;
+            "snapshot" where games ask for `restored` and give their state to `select`.
         environ: where to connect and with which nonce; the process's environment if not given.
 
     Raises:
@@ -96,24 +103,24 @@ class Client:
         self._number = {m.symbol: i for i, m in enumerate(self.metrics)}
         self._values = [0.0] * len(self.metrics)
         self._packed = struct.Struct(f"<{len(self.metrics)}f").pack
-        self._waiting: list[tuple[int, bytes]] = []
         self._capabilities = tuple(capabilities)
         self._play: Callable[[Client], object] = _no_play
         self._policies: dict[int, Formula] = {}
+        self._states = KeptStates()
         self._looking = False
-        self._finished = False
-        address = _variable(env, "PE_ADDR", "MC_ADDR")
+        address = variable(env, "PE_ADDR", "MC_ADDR")
         self.is_driver_present = bool(address)
         if address:
             hello = p.Hello(
                 p.LIBRARY,
                 (name, version),
-                _variable(env, "PE_NONCE", "MC_NONCE"),
+                variable(env, "PE_NONCE", "MC_NONCE"),
                 tuple(capabilities),
                 self.metrics,
                 max_decisions,
             )
-            self._connect(address, int(_variable(env, "PE_PORT", "MC_PORT") or 0), hello)
+            self._driver = DriverConnection(address, int(variable(env, "PE_PORT", "MC_PORT") or 0))
+            self._other(*self._driver.greet(hello))
 
     def run(self, play: Callable[[Client], object]) -> None:
         """Play games until the driver has had enough; what `play` raises is reported to it as the game's failure."""
@@ -145,12 +152,29 @@ class Client:
         order = self._next_order() if self.is_driver_present else p.Rollout(0, self.game_seed, time.time_ns())
         self._begin(order)
 
-    def select(self, count: int, weights: Sequence[float] | None = None) -> int:
+    def restored(self) -> Any:
+        """Return the state that this playthrough goes on from, in place of the game's start; None without one.
+
+        It is a copy of what an earlier playthrough gave to `select`. Metrics, score and `random` come back with it.
+        """
+        if self._order is None:
+            self.begin()
+        assert self._order is not None
+        kept = None if self._looking else self._states.find(self._order)
+        if kept is None:
+            return None
+        self._trace, self._rows, self._values = bytearray(kept.trace), bytearray(kept.rows), list(kept.values)
+        self._made, self._score, self._hash = len(kept.trace) // p.PAIR, kept.score, kept.hash
+        self.random.state = kept.random
+        return kept.state
+
+    def select(self, count: int, weights: Sequence[float] | None = None, state: object = None) -> int:
         """A decision: which of `count` choices, from 0.
 
         Args:
             count: 1 to 65,534.
             weights: how likely each is in a rollout by weights; finite, not negative, some positive.
+            state: all that the game is, for `restored` of later playthroughs; it is copied where it is wanted.
 
         Raises:
             ConnectError: no such count, or weights that are none.
@@ -158,18 +182,15 @@ class Client:
         """
         if self._order is None:
             self.begin()
-        if not 1 <= count <= p.MOST_CHOICES or (weights is not None and len(weights) != count):
-            raise ConnectError(
-                "a decision's choices are out of range",
-                found=counted(count, "choice") + ("" if weights is None else f", {len(weights)} weights"),
-                expected=f"1 to {p.MOST_CHOICES}",
-            )
+        check_decision(count, weights)
         if self._looking and self._made >= self._planned:
             raise _Reached
         if self._made >= self.max_decisions:
             self._end(p.TRUNCATED)
         order, flags, choice = self._order, self._flags, 0
         assert order is not None
+        if order.snapshot and state is not None and self._made == self._planned and not self._looking:
+            self._keep(order, state)
         if flags == p.ALL_METRICS:
             self._rows += self._packed(*self._values)
         if self._made < self._planned:
@@ -232,9 +253,7 @@ class Client:
     def close(self) -> None:
         """End the connection."""
         if self.is_driver_present:
-            with contextlib.suppress(OSError):
-                self._socket.sendall(p.frame(p.Kind.BYE))
-            self._socket.close()
+            self._driver.close()
 
     def _begin(self, order: p.Rollout) -> None:
         self._order, self._flags = order, order.flags
@@ -246,6 +265,11 @@ class Client:
         self._values = [0.0] * len(self.metrics)
         self._score, self._hash = 0.0, None
         self._began = time.perf_counter()
+
+    def _keep(self, order: p.Rollout, state: object) -> None:
+        """Keep the state at the end of the prefix."""
+        progress = bytes(self._trace), bytes(self._rows), tuple(self._values), self._score, self._hash
+        self._states.keep(order.snapshot, KeptState(order.game_seed, *progress, self.random.state, state))
 
     _hash: int | None = None
     _score: float = 0.0
@@ -286,16 +310,7 @@ class Client:
             took,
             message,
         )
-        try:
-            self._send(p.encode_result(result))
-        except ProtocolError as e:
-            self._send(
-                p.encode_result(
-                    p.Result(
-                        order.id, p.EXCEPTION, 0.0, b"", 0, columns, b"", final, state, took, f"the result: {e.found}"
-                    )
-                )
-            )
+        self._driver.send(encode_fitting(result))
 
     def _ahead(self, count: int, policy: Formula) -> int:
         """The choice whose state, one decision on, scores highest; the first of equals."""
@@ -325,20 +340,9 @@ class Client:
 
     def _ask(self, count: int, weights: Sequence[float] | None) -> int:
         assert self._order is not None
-        self._send(
-            p.json_frame(
-                p.Kind.DECIDE,
-                {
-                    "id": json_id(self._order.id),
-                    "depth": self._made,
-                    "count": count,
-                    "weights": None if weights is None else list(weights),
-                    "metrics": self._values,
-                },
-            )
-        )
+        self._driver.send(encode_decide(self._order.id, self._made, count, weights, self._values))
         while True:
-            kind, payload = self._read()
+            kind, payload = self._driver.read()
             if kind == p.Kind.CHOICE:
                 value = p.decode_json(kind, payload)
                 choice: Any = value.get("choice")
@@ -349,87 +353,42 @@ class Client:
 
     def _next_order(self) -> p.Rollout:
         while True:
-            kind, payload = self._read()
-            if kind == p.Kind.ROLLOUT:
-                order = p.decode_rollout(payload)
-                if order.mode == p.POLICY and order.policy not in self._policies:
-                    self._send(_error("policy", f"there is no policy {order.policy} that this game could play by"))
-                    raise ExperimentFinished
+            kind, payload = self._driver.read()
+            if kind not in (p.Kind.ROLLOUT, p.Kind.RESTORE):
+                self._other(kind, payload)
+                continue
+            order = p.decode_rollout(payload) if kind == p.Kind.ROLLOUT else decode_restore(payload)
+            if order.mode != p.POLICY or order.policy in self._policies:
                 return order
-            self._other(kind, payload)
+            self._begin(order)
+            self.fail(f"there is no policy {order.policy} that this game could play by")
 
     def _other(self, kind: int, payload: bytes) -> None:
         if kind == p.Kind.PING:
-            self._send(p.frame(kind, payload))
+            self._driver.send(p.frame(kind, payload))
         elif kind == p.Kind.WELCOME:
-            value = p.decode_json(kind, payload)
-            given = value.get("settings")
-            self.settings = given if isinstance(given, dict) else self._given
-            said = {**self.settings, **{k: value[k] for k in ("variant", "map") if value.get(k) is not None}}
-            self.variant, self.map = str(said.get("variant") or ""), str(said.get("map") or "")
+            self.settings, self.variant, self.map = read_welcome(p.decode_json(kind, payload), self._given)
+            self._states.clear()
         elif kind == p.Kind.ERROR:
             value = p.decode_json(kind, payload)
             if value.get("fatal"):
                 raise ConnectError(f"the driver rejects this game: {value.get('message')}")
         elif kind == p.Kind.BYE:
-            self._finished = True
-            raise ExperimentFinished
+            self._driver.finish()
         elif kind == p.Kind.POLICY:
             self._learn(p.decode_json(kind, payload))
         else:
-            self._send(_error("frame", f"{p.Kind(kind).name} was not expected"))
+            self._driver.send(fatal_error("frame", f"{p.Kind(kind).name} was not expected"))
 
     def _learn(self, value: Mapping[str, Any]) -> None:
         """Take in a policy, if it is one that can be played by."""
-        from persona_evo.formula import Formula
-
         try:
-            formula = Formula(tuple(value["code"]))
-            unknown = sorted(formula.symbols - set(self._number))
-            if unknown or "lookahead" not in self._capabilities or value.get("kind") != "rollout":
-                raise ValueError(f"no metrics of this game: {', '.join(unknown)}" if unknown else "no lookahead here")
-            self._policies[int(value["id"])] = formula
-        except (KeyError, TypeError, ValueError, OverflowError, InputError) as e:
-            self._send(_error("policy", f"the policy cannot be played by: {e}"))
-
-    def _connect(self, address: str, port: int, hello: p.Hello) -> None:
-        try:
-            self._socket = socket.create_connection((address, port), timeout=60)
-            self._socket.settimeout(None)
-            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        except OSError as e:
-            raise ConnectError("the driver cannot be reached", found=f"{address}:{port}: {e}") from e
-        self._frames = p.Frames()
-        self._send(hello_frame.encode_hello(hello))
-        kind, payload = self._read()
-        if kind not in (p.Kind.WELCOME, p.Kind.ERROR):
-            raise ProtocolError("the driver's first frame", found=p.Kind(kind).name, expected="WELCOME")
-        self._other(kind, payload)
-
-    def _send(self, data: bytes) -> None:
-        try:
-            self._socket.sendall(data)
-        except OSError as e:
-            self._finished = True
-            raise ExperimentFinished from e
-
-    def _read(self) -> tuple[int, bytes]:
-        if self._finished:
-            raise ExperimentFinished
-        while not self._waiting:
-            try:
-                data = self._socket.recv(_CHUNK)
-            except OSError as e:
-                raise ExperimentFinished from e
-            if not data:
-                self._finished = True
-                raise ExperimentFinished
-            try:
-                self._waiting = self._frames.feed(data)
-            except ProtocolError as e:
-                self._send(_error(e.code, str(e)))
-                raise
-        return self._waiting.pop(0)
+            if "lookahead" not in self._capabilities:
+                raise ProtocolError("this game cannot look ahead")
+            number, formula = read_policy(value, self._number)
+            self._policies[number] = formula
+        except InputError as e:
+            self._driver.send(fatal_error("policy", f"the policy cannot be played by: {e}"))
 
 
 def _no_play(client: Client) -> None:
@@ -438,27 +397,3 @@ def _no_play(client: Client) -> None:
 
 def _at_random(client: Client, count: int, weights: Sequence[float] | None) -> int:
     return client._choices.below(count) if weights is None else client._choices.weighted(weights)
-
-
-def _error(code: str, message: str) -> bytes:
-    return p.json_frame(p.Kind.ERROR, {"code": code, "message": message, "fatal": True})
-
-
-def _variable(env: Mapping[str, str], name: str, older: str) -> str:
-    return env.get(name) or env.get(older) or ""
-
-
-def settings_in(env: Mapping[str, str]) -> dict[str, Any]:
-    """The experiment's settings as an environment has them; `variant` and `map` among them.
-
-    Raises:
-        ConnectError: they are no JSON object.
-    """
-    text = _variable(env, "PE_SETTINGS", "MC_EXP_SETTINGS")
-    try:
-        value = json.loads(text) if text else {}
-    except (ValueError, RecursionError) as e:
-        raise ConnectError("the settings are not JSON", found=text[:100]) from e
-    if not isinstance(value, dict):
-        raise InputError("the settings are not a JSON object", found=text[:100])
-    return value

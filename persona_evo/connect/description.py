@@ -1,8 +1,11 @@
 """A connected game in a TOML file: what is started, with what, and what its levels are called.
 
     name = "tower"                      # as personas and policies call it (default: the file's name)
-    game = "Build/Tower.app"            # the build, from this file's folder; or "gymnasium:ID" (see `connect.gym`)
-    arguments = ["--fast"]
+    game = "Build/Tower.app"            # the build, from this file's folder; or a program in PATH, such as "node"; or
+                                        # "gymnasium:ID" (see `connect.gym`)
+    arguments = ["--fast"]              # "{here}" in one stands for this file's folder
+    cwd = "Build"                       # folder that the game runs in, from this file's folder (default: that of the
+                                        # command)
     workers = 4                         # game processes
     slots = 8                           # rollouts under way at once; results depend on it (default: 8, or workers
                                         # if there are more)
@@ -24,6 +27,14 @@
                                         # repeated, one in ten rollouts at most
     a_minute = 3
     in_all = 10
+
+    [limits]                            # 0 for none
+    memory = 0                          # megabytes of a game process and all that it has started (Linux)
+    rollouts = 0                        # after so many a process is replaced by a new one
+    log = 10                            # megabytes of a worker's log, of which the beginning and the end are kept
+
+    [environment]                       # variables of the game's process; "{here}" as in arguments
+    DOTNET_gcServer = "0"
 
     [settings]                          # passed to the game as they are
     gravity = 9.81
@@ -57,8 +68,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from persona_evo.connect.pool import Restarts
-from persona_evo.connect.process_start import Factory, Timeouts
+from persona_evo.connect.process_start import Factory, Limits, Timeouts
+from persona_evo.connect.restarts import Restarts
 from persona_evo.errors import ConnectError, Place, SettingsError, has_control, nearest, unknown
 from persona_evo.games import textfile
 
@@ -71,6 +82,8 @@ MOST_SLOTS = 4096
 SLOTS = 8
 """Rollouts under way unless a file says otherwise: the same for 1 to 8 workers, whose results are then the same, and
 enough that a fast game's process does not wait between two orders."""
+HERE = "{here}"
+"""What stands for the file's folder in arguments and variables."""
 GAME_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _LEVEL = re.compile(r"(?P<map>[^:@]*)(?::(?P<variant>[^:@]*))?(?:@(?P<seed>[0-9]+)(?:-(?P<last>[0-9]+))?)?")
 _SEEDS = 2**63
@@ -110,6 +123,8 @@ class Description:
     name: str
     game: Path
     arguments: tuple[str, ...]
+    folder: Path | None
+    environment: Mapping[str, str]
     workers: int
     slots: int
     rollout: str
@@ -121,6 +136,7 @@ class Description:
     port: int
     timeouts: Timeouts
     restarts: Restarts
+    limits: Limits
     settings: Mapping[str, Any]
     variants: Mapping[str, Mapping[str, Any]]
     maps: Mapping[str, tuple[str, ...]]
@@ -131,6 +147,10 @@ class Description:
     def settings_for(self, variant: str) -> dict[str, Any]:
         """The settings of a variant."""
         return {**self.settings, **self.variants.get(variant, {})}
+
+    def placed(self, text: str) -> str:
+        """An argument or a variable with this file's folder in place of `{here}`."""
+        return text.replace(HERE, str(self.source.parent))
 
     def levels(self, names: Sequence[str]) -> list[LevelName]:
         """The levels that names, ranges of seeds and sets stand for, each once, in the order named.
@@ -222,7 +242,7 @@ class Description:
             )
         if not first <= last < _SEEDS or last - first >= MOST_LEVELS:
             raise SettingsError(
-                "a range of seeds is not valid",
+                "a range of seeds is out of range",
                 found=name,
                 expected=f"FIRST-LAST, at most {MOST_LEVELS} seeds below 2^63",
             )
@@ -265,6 +285,8 @@ def plain(game: Path, factory: Factory | None = None) -> Description:
         name=name if GAME_NAME.fullmatch(name) else f"game_{name}",
         game=game,
         arguments=(),
+        folder=None,
+        environment={},
         workers=1,
         slots=1,
         rollout="uniform",
@@ -276,6 +298,7 @@ def plain(game: Path, factory: Factory | None = None) -> Description:
         port=0,
         timeouts=Timeouts(),
         restarts=Restarts(),
+        limits=Limits(),
         settings={},
         variants={},
         maps={},

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from persona_evo.connect import launch
 from persona_evo.connect.description import GAME_NAME, MAX_BYTES, MOST_SLOTS, SLOTS, Description, MetricWords, key_place
 from persona_evo.connect.launch import GYM
-from persona_evo.connect.pool import MOST_WORKERS, Restarts
-from persona_evo.connect.process_start import Timeouts
+from persona_evo.connect.pool import MOST_WORKERS
+from persona_evo.connect.process_start import Limits, Timeouts
 from persona_evo.connect.protocol import MOST_PORT
+from persona_evo.connect.restarts import Restarts
 from persona_evo.errors import ConnectError, has_control, unknown
 from persona_evo.games import textfile
 from persona_evo.words import counted
@@ -20,6 +23,8 @@ KEYS = (
     "name",
     "game",
     "arguments",
+    "cwd",
+    "environment",
     "workers",
     "slots",
     "rollout",
@@ -31,6 +36,7 @@ KEYS = (
     "port",
     "timeouts",
     "restarts",
+    "limits",
     "settings",
     "variants",
     "maps",
@@ -70,9 +76,9 @@ class _Reader:
         if not GAME_NAME.fullmatch(name):
             raise self.wrong("not a name for a game", "name", found=name, expected="letters, digits, _ and -")
         workers = self.whole("workers", 1, 1, MOST_WORKERS)
-        limits, again, outcome = self.table("timeouts"), self.table("restarts"), self.table("outcome")
-        self.only("timeouts", limits, ("connect", "handshake", "rollout"))
-        self.only("restarts", again, ("a_minute", "in_all"))
+        timeouts, restarts, outcome = self.table("timeouts"), self.table("restarts"), self.table("outcome")
+        self.only("timeouts", timeouts, ("connect", "handshake", "rollout"))
+        self.only("restarts", restarts, ("a_minute", "in_all"))
         self.only("outcome", outcome, ("won", "lost"))
         logs = self.word("logs", "")
         game, arguments = self.game()
@@ -81,6 +87,8 @@ class _Reader:
             name=name,
             game=game,
             arguments=arguments,
+            folder=self.folder(),
+            environment=self.environment(),
             workers=workers,
             slots=self.whole("slots", max(workers, SLOTS), 1, MOST_SLOTS),
             rollout=self.choice("rollout", ("uniform", "weights", "policy")),
@@ -91,11 +99,15 @@ class _Reader:
             horizon=self.whole("horizon", 0, 0, 1_000_000),
             port=self.port(workers),
             timeouts=Timeouts(
-                **{k: self.seconds(k, limits, getattr(Timeouts, k)) for k in ("connect", "handshake", "rollout")}
+                **{k: self.seconds(k, timeouts, getattr(Timeouts, k)) for k in ("connect", "handshake", "rollout")}
             ),
             restarts=Restarts(
-                **{k: self.whole(k, getattr(Restarts, k), 0, 10_000, again, "restarts") for k in ("a_minute", "in_all")}
+                **{
+                    k: self.whole(k, getattr(Restarts, k), 0, 10_000, restarts, "restarts")
+                    for k in ("a_minute", "in_all")
+                }
             ),
+            limits=self.limits(),
             settings=self.plain("settings"),
             variants=self.variants(),
             maps=self.maps(),
@@ -108,10 +120,51 @@ class _Reader:
         text, arguments = self.word("game"), self.words("arguments")
         kind, colon, name = text.partition(":")
         if kind != "gymnasium" or not colon:
-            return self.near(text), arguments
+            return self.program(text), arguments
         if not name or name.startswith("-"):
             raise self.wrong("no environment is named", "game", found=text, expected='"gymnasium:FrozenLake-v1"')
         return GYM, (name, *arguments)
+
+    def program(self, text: str) -> Path:
+        """What is started: a file beside this one, or, for a name without a folder, a program in PATH."""
+        file = self.near(text)
+        if Path(text).name != text or launch.exists(file):
+            return file
+        found = shutil.which(text)
+        return Path(found) if found is not None else file
+
+    def folder(self) -> Path | None:
+        """The folder that the game runs in, None for the one of the driver."""
+        text = self.word("cwd", "")
+        if not text:
+            return None
+        folder = self.near(text)
+        if not folder.is_dir():
+            raise self.wrong(
+                "there is no such folder", "cwd", found=str(folder), expected="a folder for the game to run in"
+            )
+        return folder
+
+    def environment(self) -> Mapping[str, str]:
+        """Variables of the game's process."""
+        found = {}
+        for name in self.table("environment"):
+            if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) or name.startswith(("PE_", "MC_")):
+                raise self.wrong(
+                    "not a variable that can be set",
+                    name,
+                    "environment",
+                    found=textfile.shown(name),
+                    expected="letters, digits and _; names with PE_ and MC_ are those of the driver",
+                )
+            found[name] = self.word(name, "", self.table("environment"), "environment")
+        return found
+
+    def limits(self) -> Limits:
+        """What a game process may take."""
+        table, most = self.table("limits"), {"memory": 2**24, "rollouts": 2**40, "log": 2**20}
+        self.only("limits", table, tuple(most))
+        return Limits(**{k: self.whole(k, getattr(Limits, k), 0, high, table, "limits") for k, high in most.items()})
 
     def port(self, workers: int) -> int:
         """The first of the ports, of which each worker has one."""

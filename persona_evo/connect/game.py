@@ -21,10 +21,10 @@ import numpy as np
 from persona_evo.connect import protocol as p
 from persona_evo.connect.description import Description
 from persona_evo.connect.description_file import read
+from persona_evo.connect.parallel_plans import PlanningJob, plan_in_parallel
 from persona_evo.connect.planner import ConnectedPlanner, Outcome
 from persona_evo.connect.search import SCORE
 from persona_evo.connect.session import Session
-from persona_evo.connect.together import PlanningJob, plan_together
 from persona_evo.errors import ConnectError, LevelError, SettingsError
 from persona_evo.formula import parse
 from persona_evo.formula.primitives import PRIMITIVES
@@ -105,7 +105,7 @@ def _plans(jobs: Iterable[PlanJob]) -> Iterator[Plan]:
             assert isinstance(planner, ConnectedPlanner)
             yield PlanningJob(planner, utility, policy, budget, seed)
 
-    return plan_together(own())
+    return plan_in_parallel(own())
 
 
 class _Rules:
@@ -115,7 +115,7 @@ class _Rules:
         self._session, self._outcome, self._count = session, outcome, metrics
 
     def legal(self, tables: Any, state: Any, actions: Any) -> int:
-        count = self._session.seen(tables[0], state[0]).choices
+        count = self._session.state_at(tables[0], state[0]).choices
         actions[:count] = np.arange(count)
         return count
 
@@ -124,7 +124,7 @@ class _Rules:
         return 0
 
     def over(self, tables: Any, state: Any) -> int:
-        seen = self._session.seen(tables[0], state[0])
+        seen = self._session.state_at(tables[0], state[0])
         if seen.choices:
             return RUNNING
         values = (*seen.metrics, seen.score)[: self._count]
@@ -134,7 +134,7 @@ class _Rules:
         return 0
 
     def measure(self, tables: Any, state: Any, player: int, out: Any) -> int:
-        seen = self._session.seen(tables[0], state[0])
+        seen = self._session.state_at(tables[0], state[0])
         out[: self._count] = (*seen.metrics, seen.score)[: self._count]
         return 0
 
@@ -266,5 +266,7 @@ def _version(about: Description, hello: p.Hello) -> int:
         dict(about.variants),
         about.outcome,
     ]
+    if about.environment:
+        parts.append(dict(about.environment))
     text = json.dumps(parts, sort_keys=True)
     return 1 + int.from_bytes(hashlib.blake2b(text.encode(), digest_size=4).digest(), "little") % (2**31 - 1)

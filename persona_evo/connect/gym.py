@@ -31,7 +31,8 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from persona_evo.connect.client import Client, settings_in
+from persona_evo.connect.client import Client
+from persona_evo.connect.driver_connection import settings_in
 from persona_evo.connect.protocol import MetricInfo
 from persona_evo.errors import ConnectError, PersonaEvoError
 from persona_evo.words import counted

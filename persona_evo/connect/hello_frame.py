@@ -18,7 +18,7 @@ from persona_evo.connect.protocol import (
     is_whole,
     json_frame,
 )
-from persona_evo.errors import ProtocolError, has_control
+from persona_evo.errors import ConnectError, Place, ProtocolError, has_control
 
 
 def encode_hello(hello: Hello) -> bytes:
@@ -139,3 +139,27 @@ def versions_agree(theirs: Sequence[int]) -> str:
     old, ours, other = theirs[0] < VERSION[0], ".".join(map(str, VERSION)), ".".join(map(str, theirs))
     update = "update the library in the game" if old else "update the driver, persona-evo"
     return f"the driver speaks protocol {ours}, the game protocol {other}: {update}"
+
+
+def check_same_game(known: Hello, hello: Hello, path: str) -> None:
+    """Refuse a process that says something else of itself than the processes before it.
+
+    Args:
+        known: What they said.
+        hello: What this one says.
+        path: Of the game, for the message.
+
+    Raises:
+        ConnectError: Name, version, metrics or the largest number of decisions differ.
+    """
+    if (known.game, known.metrics, known.max_decisions) != (hello.game, hello.metrics, hello.max_decisions):
+        raise ConnectError(
+            "two processes of the game report different games",
+            place=Place(path),
+            found=_described(hello),
+            expected=_described(known),
+        )
+
+
+def _described(hello: Hello) -> str:
+    return f"{' '.join(hello.game)} with {', '.join(m.symbol for m in hello.metrics)}, {hello.max_decisions} decisions"

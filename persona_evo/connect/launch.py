@@ -106,6 +106,11 @@ def find(path: Path) -> Path:
     return path
 
 
+def exists(path: Path) -> bool:
+    """Whether there is something at a path that `find` may find a game in."""
+    return path.exists() or any(path.with_name(path.name + suffix).exists() for suffix in _suffixes())
+
+
 def is_unity(file: Path) -> bool:
     """Whether a program is a Unity player."""
     if file.parent.name == "MacOS":

@@ -1,63 +1,40 @@
-"""Several game processes that play rollouts: orders in, results out in the order of the orders.
+"""Several game processes that play rollouts: orders go in, results come out in the order of the orders.
 
-Which process plays an order, and how fast, is nobody's business but this module's: every ROLLOUT says all that decides
-its RESULT, so whoever takes results one by one sees the same row of them whatever the processes do. Each process may
-hold a few orders at once (`queue`), so that it never waits for the driver between two of them; what has come together
-is answered together, since one frame costs as much to send as ten.
+Which process plays an order, and how fast, concerns this module alone: a ROLLOUT says everything that decides its
+RESULT, so the row of results is the same whatever the processes do. Each process may hold a few orders at once
+(`queue`), so that it never waits for the driver between two of them. Orders that go to the same process are sent
+together, since one frame costs as much to send as ten.
 
-A process that ends, or that lets a rollout's time go by, is started anew, and its orders go back to the queue. The one
-that it was playing is blamed: at the second time it is set aside, its result is Lost, and what is needed to see the
-game fail again is kept as a Finding. So it is where it went well at the second time, but its result counts then. A
-game's own exceptions (status 3) are findings, too.
+A process that ends, or that does not answer in time, is started again, and its orders go back to the queue. The order
+that it was playing is blamed and played once more. If it fails again, it is left out: its result is `Lost`, and a
+`FailingRollout` keeps what is needed to see the game fail again. If it goes well, its result counts, and the finding
+says so. A game's own exceptions (status 3) are treated in the same way, but need no restart.
 """
 
 from __future__ import annotations
 
 import contextlib
-import logging
 import selectors
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from persona_evo.connect import protocol as p
-from persona_evo.connect.findings import MOST_FINDINGS, FailingRollout, Lost, alike, shown
+from persona_evo.connect.findings import MOST_FINDINGS, FailingRollout, Lost
+from persona_evo.connect.hello_frame import check_same_game
 from persona_evo.connect.process_start import Start
-from persona_evo.connect.worker import Worker, close_all
-from persona_evo.errors import ConnectError, GameError, Place, ProtocolError, printable
-from persona_evo.words import counted
-
-LOG = logging.getLogger(__name__)
-"""Warnings to whoever waits; a command prints them, a program that uses this package does with them what it likes."""
+from persona_evo.connect.restarts import RestartLedger, Restarts
+from persona_evo.connect.result_check import check_result, not_deterministic
+from persona_evo.connect.seat import WorkerSeat
+from persona_evo.connect.shutdown import close_all
+from persona_evo.connect.worker import Worker
+from persona_evo.errors import ConnectError, ProtocolError
 
 MOST_WORKERS = 256
-WELL = 10
-"""Rollouts that have to go well for each restart that is not counted. A game that dies now and then, and goes well when
-it is played again, is so not given up, however fast it is; one that dies all the time is."""
-MORE = "a_minute and in_all in the table [restarts] of the game's description allow more"
 _LOOK = 0.25
 """Seconds between two looks at processes that say nothing."""
-
-
-@dataclass(frozen=True)
-class Restarts:
-    """How many times processes may be started again: within any 60 s, and in all. Not counted is a restart after which
-    the rollout went well that was being played, as long as a good many rollouts go well for each of these (WELL)."""
-
-    a_minute: int = 3
-    in_all: int = 10
-
-
-class _Seat:
-    """A worker, the orders it holds, and since when it plays the first of them."""
-
-    def __init__(self, worker: Worker) -> None:
-        self.worker = worker
-        self.orders: deque[p.Rollout] = deque()
-        self.since = 0.0
-        self.writing = False
 
 
 class ProcessPool:
@@ -80,11 +57,11 @@ class ProcessPool:
         self, start: Start, workers: int = 1, *, queue: int = 2, restarts: Restarts | None = None, first: int = 0
     ) -> None:
         self.start, self.size, self.queue, self.first = start, workers, max(1, queue), first
-        self.restarts = restarts or Restarts()
+        self.restarts = RestartLedger(restarts or Restarts())
         self.hello: p.Hello | None = None
         self.findings: list[FailingRollout] = []
-        self.dropped = self.restarted = self.failures = 0
-        self._seats: list[_Seat] = []
+        self.dropped = self.restarted = self.recycled = self.failures = 0
+        self._seats: list[WorkerSeat] = []
         self._selector: selectors.BaseSelector | None = None
         self._waiting: deque[p.Rollout] = deque()
         self._expected: deque[int] = deque()
@@ -92,8 +69,6 @@ class ProcessPool:
         self._blamed: dict[int, tuple[str, str]] = {}
         self._deserted: set[int] = set()
         self._next_id = 0
-        self._restarts: list[tuple[float, int]] = []
-        self._well = self._pardoned = 0
         self._told_frames: list[bytes] = []
         self.chooser: Callable[[dict[str, Any]], int] | None = None
         self._looked = 0.0
@@ -135,7 +110,7 @@ class ProcessPool:
         if self._selector is None:
             self._selector = selectors.DefaultSelector()
         for worker in workers:
-            seat = _Seat(worker)
+            seat = WorkerSeat(worker)
             self._seats.append(seat)
             self._selector.register(worker, selectors.EVENT_READ, seat)
 
@@ -212,6 +187,8 @@ class ProcessPool:
             self._done.clear()
         self._deserted.clear()
         self._blamed.clear()
+        for seat in self._seats:
+            seat.kept.clear()
 
     def change(self, map_: str, variant: str, settings: dict[str, Any]) -> None:
         """Go to another map or variant with the same processes (capability `maps`)."""
@@ -230,32 +207,26 @@ class ProcessPool:
 
     def _same(self, hello: p.Hello) -> None:
         """Refuse processes that are not the same game."""
-        known = self.hello
-        if known is None:
-            self.hello = hello
-        elif (known.game, known.metrics, known.max_decisions) != (hello.game, hello.metrics, hello.max_decisions):
-            raise ConnectError(
-                "two processes of the game report different games",
-                place=Place(str(self.start.path)),
-                found=_described(hello),
-                expected=_described(known),
-            )
+        self.hello = self.hello or hello
+        check_same_game(self.hello, hello, str(self.start.path))
 
     def _hand_out(self) -> None:
         """Give waiting orders to those who hold the fewest."""
         if not self._waiting:
             return
+        for seat in self._seats:
+            if seat.spent and not seat.orders:
+                self._unregister(seat)
+                close_all([seat.worker])
+                self._start_again(seat)
+                self.recycled += 1
         frames: dict[int, list[bytes]] = {}
         while self._waiting:
-            i = min(range(len(self._seats)), key=lambda k: len(self._seats[k].orders))
+            i = min(range(len(self._seats)), key=lambda k: (self._seats[k].spent, len(self._seats[k].orders)))
             seat = self._seats[i]
-            if len(seat.orders) >= self.queue:
+            if seat.spent or len(seat.orders) >= self.queue:
                 break
-            order = self._waiting.popleft()
-            if not seat.orders:
-                seat.since = time.monotonic()
-            seat.orders.append(order)
-            frames.setdefault(i, []).append(p.encode_rollout(order))
+            frames.setdefault(i, []).append(p.encode_rollout(seat.take(self._waiting.popleft())))
         for i, parts in frames.items():
             seat = self._seats[i]
             try:
@@ -265,7 +236,7 @@ class ProcessPool:
                 continue
             self._watch(seat)
 
-    def _watch(self, seat: _Seat) -> None:
+    def _watch(self, seat: WorkerSeat) -> None:
         """Wake up when more can be sent, as long as there is something to send."""
         if seat.worker.unsent != seat.writing and self._selector is not None:
             seat.writing = seat.worker.unsent
@@ -277,7 +248,7 @@ class ProcessPool:
         assert self._selector is not None
         ready = self._selector.select(_LOOK)
         for key, events in ready:
-            seat: _Seat = key.data
+            seat: WorkerSeat = key.data
             if seat not in self._seats:
                 continue
             try:
@@ -286,7 +257,7 @@ class ProcessPool:
                     self._watch(seat)
                 frames = seat.worker.receive() if events & selectors.EVENT_READ else ()
             except ProtocolError as e:
-                raise self._told(seat, e) from e
+                raise seat.locate(e) from e
             except ConnectError as e:
                 self._replace(seat, e, "crash")
                 continue
@@ -298,148 +269,70 @@ class ProcessPool:
             self._late(now)
 
     def _late(self, now: float) -> None:
-        """Replace those whose time is up. Who has said something that was not read yet is not late, but the driver is.
-
-        A driver that was busy for a while, with a process to start or with what it does between two results, finds all
-        clocks advanced and the results of that time unread.
-        """
+        """Replace the processes whose time is up, and those that have ended."""
         limit = self.start.timeouts.rollout
         assert self._selector is not None
         unread = {id(key.data) for key, events in self._selector.select(0) if events & selectors.EVENT_READ}
-        for seat in [seat for seat in self._seats if id(seat) not in unread]:
-            if seat.orders and limit is not None and now - seat.since > limit:
-                failure = seat.worker.failure(f"no result within {limit:g} s", "of a rollout's start", ending=False)
-                self._tell_late(seat, limit)
-                self._replace(seat, failure, "timeout")
-            elif seat.worker.exit_code is not None and now - seat.since > 2 * _LOOK:
+        for seat in list(self._seats):
+            if seat.overdue(now, limit, id(seat) in unread):
+                if not self._warned:
+                    seat.warn_late(limit, self.restarts.allowed)
+                self._warned = True
+                self._replace(seat, seat.lateness(limit), "timeout")
+            elif id(seat) not in unread and seat.worker.exit_code is not None and now - seat.since > 2 * _LOOK:
                 self._replace(seat, seat.worker.failure("the game ended", "between two results"), "crash")
 
-    def _tell_late(self, seat: _Seat, limit: float) -> None:
-        """Warn at the first rollout that did not end in time, since the next one takes as long to be noticed."""
-        if not self._warned:
-            allowed = self.restarts
-            LOG.warning(
-                "%s, worker %d: a rollout did not end within %g s: starting the game again, up to %s a minute and "
-                "%d in all ([timeouts] rollout and [restarts] in the game's description set this) ...",
-                self.start.path.name,
-                seat.worker.number,
-                limit,
-                counted(allowed.a_minute, "time"),
-                allowed.in_all,
-            )
-        self._warned = True
-
-    def _take(self, seat: _Seat, kind: int, payload: bytes) -> None:
+    def _take(self, seat: WorkerSeat, kind: int, payload: bytes) -> None:
         if kind == p.Kind.RESULT:
             try:
                 self._result(seat, p.decode_result(payload))
             except ProtocolError as e:
-                raise self._told(seat, e) from e
+                raise seat.locate(e) from e
         elif kind == p.Kind.DECIDE and self.chooser is not None:
-            asked = self._read(seat, kind, payload)
+            asked = seat.read_json(kind, payload)
             choice = p.json_frame(p.Kind.CHOICE, {"id": asked.get("id"), "choice": self.chooser(asked)})
             seat.worker.send(choice)
-            seat.since = time.monotonic()
+            seat.restart_clock()
         elif kind == p.Kind.ERROR:
-            value = self._read(seat, kind, payload)
-            text = str(value.get("message"))
-            more = [printable(line) for line in text.strip().splitlines()[1:13]]
-            raise self._told(
-                seat,
-                ConnectError(
-                    f"the game reports an error: {shown(text)}",
-                    found=shown(f"code {value.get('code')}"),
-                    hint="\n    ".join(["the game says further:", *more]) if more else "",
-                ),
-            )
+            raise seat.reported_error(payload)
         elif kind == p.Kind.BYE:
             self._replace(seat, seat.worker.failure("the game said BYE", "before it was told to"), "crash")
-        elif kind != p.Kind.PING:
+        elif kind == p.Kind.PING:
+            seat.count_ping()
+        else:
             wrong = ProtocolError("only the driver may send this frame", found=p.Kind(kind).name, expected="RESULT")
-            raise self._told(seat, wrong)
+            raise seat.locate(wrong)
 
-    def _read(self, seat: _Seat, kind: int, payload: bytes) -> dict[str, Any]:
-        """A JSON object that the game sent."""
-        try:
-            return p.decode_json(kind, payload)
-        except ProtocolError as e:
-            raise self._told(seat, e) from e
-
-    def _result(self, seat: _Seat, result: p.Result) -> None:
-        order = next((o for o in seat.orders if o.id == result.id), None)
+    def _result(self, seat: WorkerSeat, result: p.Result) -> None:
+        order = seat.order(result.id)
         if order is None:
             self.dropped += 1
             return
-        seat.orders.remove(order)
-        seat.since = time.monotonic()
+        assert self.hello is not None
+        if order.id not in self._deserted:
+            check_result(order, result, self.hello)
+        seat.complete(order)
         if order.id in self._deserted:
             return
-        self._check(order, result)
-        if order.id in self._blamed:
-            failed, message = self._blamed.pop(order.id)
-            self._find(failed, order, message, again=False)
-            self._pardon(order)
-        self._well += result.status in (p.OK, p.TRUNCATED)
         if result.status == p.ILLEGAL:
-            raise self._not_deterministic(order, result)
+            raise not_deterministic(order, result, self.hello, str(self.start.path))
         if result.status == p.EXCEPTION:
-            self._done[order.id] = Lost(order.id, self._find("exception", order, result.message or "no message"))
+            self._fail(order, "exception", result.message or "no message")
+            return
+        if order.id in self._blamed:
+            kind, message = self._blamed.pop(order.id)
+            self._find(kind, order, message, again=False)
+            self.restarts.pardon(order.id)
+        self.restarts.count_rollout()
+        self._done[order.id] = result
+
+    def _fail(self, order: p.Rollout, kind: str, message: str) -> None:
+        """Play a failed order once more; leave it out at the second time."""
+        if self._blamed.pop(order.id, None) is None:
+            self._blamed[order.id] = kind, message
+            self._waiting.appendleft(order)
         else:
-            self._done[order.id] = result
-
-    def _check(self, order: p.Rollout, result: p.Result) -> None:
-        """Refuse a result that is none of this order."""
-        columns = len(self.hello.metrics) if self.hello is not None and order.flags else 0
-        whole = result.status in (p.OK, p.TRUNCATED)
-        if result.columns != columns:
-            raise ProtocolError(
-                "RESULT has a wrong number of metrics", found=f"{result.columns}", expected=f"{columns}"
-            )
-        if whole and columns and (result.rows == 0) != (order.flags != p.ALL_METRICS or not result.trace):
-            raise ProtocolError(
-                "RESULT has rows that were not requested, or lacks rows that were", found=f"{result.rows} rows"
-            )
-        if whole and not result.trace.startswith(order.prefix):
-            raise ProtocolError(
-                "RESULT's trace does not begin with the prefix",
-                found=str(p.unpack(result.trace))[:200],
-                expected=str(p.unpack(order.prefix))[:200],
-            )
-
-    def _not_deterministic(self, order: p.Rollout, result: p.Result) -> GameError:
-        asked, got = p.unpack(order.prefix), p.unpack(result.trace)
-        depth = len(got) - 1
-        if not 0 <= depth < len(asked):
-            return self._told_plain("RESULT says that the prefix is illegal, but not where")
-        game = self.hello.game[0] if self.hello is not None else "the game"
-        offered = f"{got[depth][1]} choices" if got[depth][1] else "no more choices, for the game was over"
-        choices = " ".join(str(choice) for choice, _ in asked[:depth]) or "none"
-        return GameError(
-            f"{game} is not deterministic: at decision {depth} it offered {asked[depth][1]} choices once and {offered} "
-            f"now, after the choices {choices} with game seed {order.game_seed}\n"
-            "  hint: all randomness must come from the game seed, and each game must start from fresh state"
-        )
-
-    def _told_plain(self, text: str) -> GameError:
-        return GameError(f"{self.start.path}: {text}")
-
-    def _told(self, seat: _Seat, error: ConnectError) -> ConnectError:
-        """An error with the game's name, the worker and the prefix that was being played."""
-        order = seat.orders[0] if seat.orders else None
-        played = (
-            ""
-            if order is None
-            else ", while playing the choices "
-            + (" ".join(str(choice) for choice, _ in p.unpack(order.prefix)) or "none")
-        )
-        game = self.hello.game[0] if self.hello is not None else "the game"
-        return type(error)(
-            f"{game}: {error.what}{played}",
-            place=Place(f"{self.start.path}, worker {seat.worker.number}"),
-            found=error.found,
-            expected=error.expected,
-            hint=error.hint,
-        )
+            self._done[order.id] = Lost(order.id, self._find(kind, order, message))
 
     def _find(self, kind: str, order: p.Rollout, message: str, again: bool = True) -> FailingRollout:
         found = FailingRollout(
@@ -458,24 +351,24 @@ class ProcessPool:
             self.findings.append(found)
         return found
 
-    def _replace(self, seat: _Seat, failure: ConnectError, kind: str) -> None:
+    def _replace(self, seat: WorkerSeat, failure: ConnectError, kind: str) -> None:
         """Start a process anew in place of one that failed; its orders go back to the queue."""
-        if self._selector is not None:
-            with contextlib.suppress(KeyError, ValueError):
-                self._selector.unregister(seat.worker)
+        kind = "memory" if seat.worker.out_of_memory else kind
+        self._unregister(seat)
         seat.worker.kill()
-        orders = list(seat.orders)
+        orders = [order for order in seat.orders if order.id not in self._deserted]
+        blamed = seat.orders[0].id if seat.orders else -1
         seat.orders.clear()
-        blamed = orders[0].id if orders else -1
-        if orders and orders[0].id not in self._deserted:
-            first, found = orders[0], f"{failure.what}; {failure.found}"
-            if self._blamed.pop(first.id, None) is not None:
-                self._done[first.id] = Lost(first.id, self._find(kind, first, found))
-                orders = orders[1:]
-            else:
-                self._blamed[first.id] = kind, found
-        self._waiting.extendleft(o for o in reversed(orders) if o.id not in self._deserted)
-        self._allow(failure, blamed)
+        first = orders.pop(0) if orders and orders[0].id == blamed else None
+        self._waiting.extendleft(reversed(orders))
+        if first is not None:
+            self._fail(first, kind, f"{failure.what}; {failure.found}")
+        self.restarts.enter(failure, blamed, self.findings)
+        self._start_again(seat)
+        self.restarted += 1
+
+    def _start_again(self, seat: WorkerSeat) -> None:
+        """Start a process in place of one that has ended."""
         worker = Worker(self.start, seat.worker.number)
         worker.launch()
         try:
@@ -483,37 +376,16 @@ class ProcessPool:
         except BaseException:
             worker.kill()
             raise
-        self.restarted += 1
         for frame in self._told_frames:
             worker.send(frame)
-        seat.worker, seat.writing, seat.since = worker, False, time.monotonic()
+        seat.worker, seat.writing, seat.played = worker, False, 0
+        seat.kept.clear()
+        seat.restart_clock()
         assert self._selector is not None
         self._selector.register(worker, selectors.EVENT_READ, seat)
 
-    def _pardon(self, order: p.Rollout) -> None:
-        """Do not count a restart after all, now that its rollout went well."""
-        if self._well >= WELL * self._pardoned:
-            self._pardoned += 1
-            self._restarts = [(when, blamed) for when, blamed in self._restarts if blamed != order.id]
-
-    def _allow(self, failure: ConnectError, blamed: int) -> None:
-        """Refuse to start a process again too often. blamed: the rollout that was being played, -1 if none was."""
-        now = time.monotonic()
-        recent = [when for when, _ in self._restarts if now - when < 60.0]
-        if len(recent) >= self.restarts.a_minute or len(self._restarts) >= self.restarts.in_all:
-            seen = "".join(
-                f"\n  finding: {finding}" + (f" ({n} times)" if n > 1 else "")
-                for finding, n in alike(self.findings)[:5]
-            )
-            raise ConnectError(
-                f"the game fails too often: {failure.what}",
-                place=failure.place,
-                found=failure.found,
-                expected=f"at most {self.restarts.a_minute} restarts in 60 s and {self.restarts.in_all} in all",
-                hint="; ".join(filter(None, (failure.hint, MORE))) + seen,
-            )
-        self._restarts.append((now, blamed))
-
-
-def _described(hello: p.Hello) -> str:
-    return f"{' '.join(hello.game)} with {', '.join(m.symbol for m in hello.metrics)}, {hello.max_decisions} decisions"
+    def _unregister(self, seat: WorkerSeat) -> None:
+        """Listen to a process no more."""
+        if self._selector is not None:
+            with contextlib.suppress(KeyError, ValueError):
+                self._selector.unregister(seat.worker)

@@ -20,6 +20,22 @@ class Timeouts:
     rollout: float | None = 30.0
 
 
+@dataclass(frozen=True)
+class Limits:
+    """What a game process may take.
+
+    Attributes:
+        memory: Megabytes of the process and all that it has started together, 0 for no limit. A process that takes more
+            is ended and started again (Linux only).
+        rollouts: Rollouts after which a process is replaced by a new one, 0 for no limit.
+        log: Megabytes of the log of a worker, 0 for no limit.
+    """
+
+    memory: int = 0
+    rollouts: int = 0
+    log: int = 10
+
+
 Factory = Callable[[str, int, str], "subprocess.Popen[bytes]"]
 """factory(address, port, nonce) -> the process of a game that it has started (the thesis' `create_game_process`). The
 game looks for these three in its environment, as `launch.variables(address, port, nonce, settings)` makes it: PE_ADDR,
@@ -32,10 +48,17 @@ a group of its own (start_new_session=True) is ended with all that it started.""
 class Start:
     """How a game is started.
 
-    path, arguments: see `launch`. logs: folder of log files. port: 0 for one of the system's choice, else that of
-    worker 0, others follow; port_place: where that is said. screen: whether somebody wants to see the game.
-    environment: variables beside the driver's. factory: starts the game in the place of `path`, which is then no more
-    than its name.
+    Attributes:
+        path, arguments: See `launch`.
+        logs: Folder of the log files.
+        settings, variant, map: What the game is told.
+        timeouts, limits: How long it may take, and how much.
+        port: 0 for one of the system's choice, else that of worker 0; the others follow.
+        port_place: Where the port is set.
+        screen: Whether somebody wants to see the game.
+        environment: Variables beside those of the driver.
+        folder: Where the game runs, None for the driver's own working directory.
+        factory: Starts the game in the place of `path`, which is then only its name.
     """
 
     path: Path
@@ -48,5 +71,7 @@ class Start:
     port: int = 0
     screen: bool = False
     environment: Mapping[str, str] = field(default_factory=dict)
+    folder: Path | None = None
+    limits: Limits = Limits()
     factory: Factory | None = None
     port_place: Place | None = None

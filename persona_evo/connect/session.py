@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from persona_evo.connect import protocol as p
+from persona_evo.connect import watchdog
 from persona_evo.connect.description import Description, LevelName
-from persona_evo.connect.findings import MOST_FINDINGS, FailingRollout, Lost, alike, changed
+from persona_evo.connect.findings import MOST_FINDINGS, FailingRollout, Lost, group_similar, replay_differences
 from persona_evo.connect.pool import ProcessPool
 from persona_evo.connect.process_start import Start
 from persona_evo.errors import ConnectError, GameError, SettingsError
@@ -32,14 +33,14 @@ if TYPE_CHECKING:
 KEPT = 3
 """Maps and variants whose processes are kept, of a game that cannot change them."""
 
-MOST_SEEN = 200_000
+MOST_KNOWN = 200_000
 """States that are remembered."""
 
 FINDINGS = "findings.jsonl"
 """The file of findings, in the folder of logs: one JSON object a line."""
 
 
-class Seen(NamedTuple):
+class KnownState(NamedTuple):
     """A state: how many choices it has (0 where the game is over), its metrics, and the score if it is over."""
 
     choices: int
@@ -61,7 +62,7 @@ class Session:
         self._pools: OrderedDict[tuple[str, str], ProcessPool] = OrderedDict()
         self._folder: Path | None = None
         self._home: Path | None = None
-        self._seen: dict[tuple[LevelName, tuple[int, ...]], Seen] = {}
+        self._known: dict[tuple[LevelName, tuple[int, ...]], KnownState] = {}
         self._untold: list[str] = []
         self._failed: dict[Path, list[FailingRollout]] = {}
         self._noted: set[str] = set()
@@ -102,6 +103,7 @@ class Session:
             self._collect(self._pools.popitem()[1]).close()
         if self._folder is None:
             return
+        watchdog.remove_folder(str(self._folder))
         if not self._keep_logs:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None
@@ -122,12 +124,12 @@ class Session:
 
     def findings(self) -> list[str]:
         """What made the game fail since the last call, and what was noted beside that: sentences. Failures that are
-        alike are one, with their number."""
+        group_similar are one, with their number."""
         for pool in self._pools.values():
             self._collect(pool)
         told, self._untold = self._untold, []
         for file, failed in self._failed.items():
-            for finding, n in alike(failed):
+            for finding, n in group_similar(failed):
                 least = "at least " if len(failed) >= MOST_FINDINGS else ""
                 times = "" if n == 1 else f" {least}{n:,} times, first by"
                 told.append(f"the game failed{times}: {finding} (kept in {file})")
@@ -154,7 +156,7 @@ class Session:
         """
         again = self.play(level, p.pack(sample.trace))
         symbols = [m.symbol for m in self.hello().metrics]
-        wrong = changed(sample.trace, sample.metrics, sample.score, again, symbols)
+        wrong = replay_differences(sample.trace, sample.metrics, sample.score, again, symbols)
         if wrong:
             self._keep(
                 [
@@ -176,22 +178,22 @@ class Session:
         """After a search: write down what it found wrong."""
         self._collect(pool)
 
-    def seen(self, level: LevelName, choices: tuple[int, ...]) -> Seen:
+    def state_at(self, level: LevelName, choices: tuple[int, ...]) -> KnownState:
         """What the game says of a state; it is asked if it has not been.
 
         Raises:
             GameError: the choices are none that the game offers.
         """
-        while (level, choices) not in self._seen:
-            known = next(k for k in range(len(choices), -1, -1) if k == 0 or (level, choices[: k - 1]) in self._seen)
+        while (level, choices) not in self._known:
+            known = next(k for k in range(len(choices), -1, -1) if k == 0 or (level, choices[: k - 1]) in self._known)
             pairs = []
             for i in range(known):
-                count = self._seen[level, choices[:i]].choices
+                count = self._known[level, choices[:i]].choices
                 if choices[i] >= count:
                     raise GameError(f"{level}: choice {choices[i]} of {count} after the choices {choices[:i]}")
                 pairs.append((choices[i], count))
             self.learn(level, self.play(level, p.pack(pairs)))
-        return self._seen[level, choices]
+        return self._known[level, choices]
 
     def play(self, level: LevelName, prefix: bytes, seed: int = 0) -> p.Result:
         """One rollout.
@@ -238,13 +240,13 @@ class Session:
 
     def learn(self, level: LevelName, result: p.Result) -> None:
         """Remember all states of a rollout."""
-        if len(self._seen) > MOST_SEEN:
-            self._seen.clear()
+        if len(self._known) > MOST_KNOWN:
+            self._known.clear()
         pairs = p.unpack(result.trace)
         choices = tuple(choice for choice, _ in pairs)
         for i, (_, count) in enumerate(pairs):
-            self._seen[level, choices[:i]] = Seen(count, result.row(i))
-        self._seen[level, choices] = Seen(0, result.last(), result.score)
+            self._known[level, choices[:i]] = KnownState(count, result.row(i))
+        self._known[level, choices] = KnownState(0, result.last(), result.score)
 
     def _new(self, level: LevelName) -> ProcessPool:
         about = self.about
@@ -253,13 +255,16 @@ class Session:
         start = Start(
             about.game,
             self._logs(),
-            about.arguments,
+            tuple(about.placed(word) for word in about.arguments),
             about.settings_for(level.variant),
             level.variant,
             level.map,
             about.timeouts,
             about.port,
             self.screen,
+            {name: about.placed(value) for name, value in about.environment.items()},
+            about.folder,
+            about.limits,
             factory=about.factory,
             port_place=about.place("port") if about.port else None,
         )
@@ -313,6 +318,7 @@ class Session:
             return self.about.logs
         if self._folder is None:
             self._folder = Path(tempfile.mkdtemp(prefix=f"persona-evo-{self.about.name}-"))
+            watchdog.add_folder(str(self._folder))
         return self._folder
 
     def _collect(self, pool: ProcessPool) -> ProcessPool:
@@ -331,4 +337,4 @@ class Session:
         self._failed.setdefault(file, []).extend(new)
         file.parent.mkdir(parents=True, exist_ok=True)
         with file.open("a", encoding="utf-8") as out:
-            out.writelines(json.dumps(f.__dict__, ensure_ascii=False) + "\n" for f in new)
+            out.writelines(json.dumps(f.to_dict(), ensure_ascii=False) + "\n" for f in new)

@@ -9,7 +9,7 @@ from pathlib import Path
 from persona_evo.connect import protocol as p
 from persona_evo.connect.description import Description, LevelName
 from persona_evo.connect.description_file import read
-from persona_evo.connect.findings import changed
+from persona_evo.connect.findings import replay_differences
 from persona_evo.connect.session import Session
 from persona_evo.errors import GameError, ProtocolError, RunError
 from persona_evo.jobs import checksum, files, schema
@@ -121,7 +121,7 @@ def replay(
         symbols = [m.symbol for m in session.hello().metrics]
     finally:
         session.close()
-    wrong = changed(trace.pairs, trace.metrics, trace.score, result, symbols)
+    wrong = replay_differences(trace.pairs, trace.metrics, trace.score, result, symbols)
     if wrong:
         raise GameError(f"{trace.game} reached another end than when {trace.level} was searched: " + "; ".join(wrong))
     return result

@@ -8,7 +8,6 @@ together with its children.
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import json
 import os
@@ -16,22 +15,27 @@ import secrets
 import signal
 import socket
 import subprocess
-import threading
 import time
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import IO, Any
 
-from persona_evo.connect import launch, watchdog
+from persona_evo.connect import guard, launch, watchdog
 from persona_evo.connect import protocol as p
-from persona_evo.connect.greeting import Door, Host
+from persona_evo.connect.listener import ExpectedGame, GamePort
 from persona_evo.connect.process_start import Factory, Start
 from persona_evo.errors import ConnectError, Place
 
+KNOWN = ("seed", "weights", "lookahead", "hash", "maps", "snapshot")
+"""Capabilities that the driver makes use of."""
+
 _CHUNK = 1 << 18
 _POLL = 0.02
-_GRACE = 1.0
+GRACE = 1.0
 """Seconds that a process has to quit after BYE, and again after it was told to terminate."""
+
+GUARD_SECONDS = 5.0
+"""Seconds that a guard has to end what it guards."""
 
 _ENDING = 0.2
 """Seconds that a process whose connection broke is given to end, so that it can be said how."""
@@ -40,7 +44,8 @@ _TAIL = 2000
 """Characters of a log that a message shows at most."""
 
 
-_alive: weakref.WeakSet[Worker] = weakref.WeakSet()
+alive: weakref.WeakSet[Worker] = weakref.WeakSet()
+"""Workers that may have a process."""
 
 
 class Worker:
@@ -56,7 +61,7 @@ class Worker:
         self.log = start.logs / f"worker-{number}.log"
         self.hello: p.Hello | None = None
         self._process: subprocess.Popen[bytes] | None = None
-        self._door: Door | None = None
+        self._port: GamePort | None = None
         self._socket: socket.socket | None = None
         self._log: IO[bytes] | None = None
         self._nonce = ""
@@ -77,18 +82,20 @@ class Worker:
             else launch.command(self.start.path, self.start.arguments, log=self.log, screen=self.start.screen)
         )  # before the port is taken
         self._nonce = secrets.token_hex(32)
-        _alive.add(self)
+        alive.add(self)
         try:
-            self._door = Door(self.start.port + self.number if self.start.port else 0, self.start.port_place)
+            self._port = GamePort(self.start.port + self.number if self.start.port else 0, self.start.port_place)
             if self.start.factory is not None:
                 self._process = self._made(self.start.factory)
             else:
                 self._open_log()
+                written = str(self._printed) if self._log is None else ""
                 self._process = subprocess.Popen(
-                    words,
+                    guard.guarded(words, self.start.limits.memory, written, self.start.limits.log << 20),
                     env=self._environment(),
+                    cwd=self.start.folder,
                     stdin=subprocess.DEVNULL,
-                    stdout=self._log,
+                    stdout=self._log or subprocess.DEVNULL,
                     stderr=subprocess.STDOUT,
                     **_own_group(),
                 )
@@ -112,9 +119,9 @@ class Worker:
             ConnectError: it ended, does not connect, does not say HELLO, or speaks another version; with the stage, how
                 the process ended, and the end of its log.
         """
-        assert self._door is not None
+        assert self._port is not None
         limits = self.start.timeouts
-        host = Host(
+        game = ExpectedGame(
             self._place(),
             self._nonce,
             limits.connect,
@@ -123,13 +130,13 @@ class Worker:
             self.failure,
         )
         try:
-            connection, hello = self._door.meet(host)
+            connection, hello = self._port.accept(game)
             self._nonce = ""
             self._socket, self.hello = connection, hello._replace(nonce="")
             rows = (p.PAIR + 4 * len(hello.metrics)) * (hello.max_decisions + 1)
             self._frames = p.Frames(min(p.MOST_PAYLOAD, rows + 4 * len(hello.metrics) + p.MOST_MESSAGE + 64))
-            self._door.close()
-            self._door = None
+            self._port.close()
+            self._port = None
             self.send(p.json_frame(p.Kind.WELCOME, self.welcome(self.start.map, self.start.variant, hello)))
         except BaseException:
             self.kill()
@@ -194,6 +201,11 @@ class Worker:
         return code
 
     @property
+    def out_of_memory(self) -> bool:
+        """Whether the process was ended for its memory."""
+        return bool(self.start.limits.memory) and self.exit_code == guard.MEMORY_EXIT
+
+    @property
     def pid(self) -> int:
         """Of the process, 0 if there is none."""
         return self._process.pid if self._process is not None else 0
@@ -207,6 +219,8 @@ class Worker:
         while (code := self.exit_code) is None and time.monotonic() < end:
             time.sleep(_POLL / 2)
         state = "it still runs" if code is None else _ended(code)
+        if self.out_of_memory:
+            state = f"it took more memory than the {self.start.limits.memory} MB that [limits] allows"
         return ConnectError(
             f"{what} {stage}",
             place=self._place(),
@@ -222,17 +236,23 @@ class Worker:
                 self._socket.shutdown(socket.SHUT_WR)
 
     def terminate(self) -> None:
-        """Tell the process group to end."""
+        """Tell the process group to end, also one that is stopped."""
         self._signal_group(signal.SIGTERM)
+        if os.name != "nt":
+            self._signal_group(signal.SIGCONT)
 
     def kill(self) -> None:
         """End the process group and everything that belongs to the worker, at once."""
-        for stream in (self._socket, self._door, self._log):
+        for stream in (self._socket, self._port, self._log):
             if stream is not None:
                 with contextlib.suppress(OSError):
                     stream.close()
-        self._socket = self._door = self._log = None
+        self._socket = self._port = self._log = None
         if self._process is not None:
+            if self._process.poll() is None and self.start.factory is None and os.name != "nt":
+                self.terminate()
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    self._process.wait(GUARD_SECONDS)
             self._signal_group(signal.SIGKILL if os.name != "nt" else signal.SIGTERM)
             if os.name == "nt":
                 self._process.kill()
@@ -241,27 +261,33 @@ class Worker:
             if self._process.returncode is not None:
                 watchdog.remove(self._process.pid)
                 self._process = None
-        _alive.discard(self)
+        alive.discard(self)
 
     def _place(self) -> Place:
         return Place(f"{self.start.path}, worker {self.number}")
 
+    @property
+    def _printed(self) -> Path:
+        """The file for what the process prints: Unity players write the log themselves."""
+        return self.log.with_suffix(".out") if launch.is_unity(launch.find(self.start.path)) else self.log
+
     def _open_log(self) -> None:
-        """Unity players write the log themselves; what they print goes to a file beside it."""
-        file = self.log
-        if launch.is_unity(launch.find(self.start.path)):
-            file = file.with_suffix(".out")
+        """Make the log's folder; where the process has no guard that writes the log, open the log, too."""
         try:
-            file.parent.mkdir(parents=True, exist_ok=True)
+            self.log.parent.mkdir(parents=True, exist_ok=True)
             self._log_from = self.log.stat().st_size if self.log.exists() else 0
-            self._log = file.open("ab")
+            file = self._printed.open("ab")
         except OSError as e:
-            raise ConnectError("the game's log cannot be written", place=Place(str(file)), found=str(e)) from e
+            raise ConnectError("the game's log cannot be written", place=Place(str(self.log)), found=str(e)) from e
+        if os.name == "nt":
+            self._log = file
+        else:
+            file.close()
 
     def _made(self, factory: Factory) -> subprocess.Popen[bytes]:
         """The process that a factory starts."""
-        assert self._door is not None
-        address, port = self._door.address
+        assert self._port is not None
+        address, port = self._port.address
         made = factory(address, port, self._nonce)
         if not isinstance(made, subprocess.Popen):
             raise ConnectError(
@@ -275,8 +301,8 @@ class Worker:
         return made
 
     def _environment(self) -> dict[str, str]:
-        assert self._door is not None
-        address, port = self._door.address
+        assert self._port is not None
+        address, port = self._port.address
         settings = json.dumps(self._settings(), ensure_ascii=False)
         own = launch.variables(address, port, self._nonce, settings, self.number)
         return {**os.environ, **self.start.environment, **own}
@@ -310,61 +336,12 @@ class Worker:
     def _log_end(self) -> str:
         """The end of what this process has logged."""
         try:
-            with self.log.open("rb") as file:
-                file.seek(max(self._log_from, self.log.stat().st_size - 4 * _TAIL))
-                text = file.read().decode("utf-8", "replace").strip()
+            text = guard.log_end(str(self.log), self._log_from, 4 * _TAIL).decode("utf-8", "replace").strip()
         except OSError:
             text = ""
         if not text:
             return f"its log is empty: {self.log}"
         return f"the end of its log, {self.log}:\n    " + "\n    ".join(text[-_TAIL:].splitlines()[-12:])
-
-
-KNOWN = ("seed", "weights", "lookahead", "hash", "maps")
-"""Capabilities that the driver makes use of."""
-
-
-def close_all(workers: Iterable[Worker]) -> None:
-    """End games: BYE, wait, terminate their groups, kill them. Nothing that they started is left behind, and no Ctrl-C
-    is heard before that is done."""
-    rest: Sequence[Worker] = list(workers)
-    with _undisturbed():
-        try:
-            for act in (Worker.say_bye, Worker.terminate):
-                for worker in rest:
-                    act(worker)
-                end = time.monotonic() + _GRACE
-                while any(w.exit_code is None and w.pid for w in rest) and time.monotonic() < end:
-                    time.sleep(_POLL / 4)
-                if all(w.exit_code is not None or not w.pid for w in rest):
-                    break
-        finally:
-            for worker in rest:
-                worker.kill()
-
-
-@contextlib.contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Hold a Ctrl-C back until the end, some seconds at most; it is heard then."""
-    held: list[int] = []
-    before = signal.getsignal(signal.SIGINT)
-    ours = threading.current_thread() is threading.main_thread() and before is not None
-    if ours:
-        signal.signal(signal.SIGINT, lambda number, frame: held.append(number))
-    try:
-        yield
-    finally:
-        if ours:
-            signal.signal(signal.SIGINT, before)
-    if held:
-        signal.raise_signal(signal.SIGINT)
-
-
-@atexit.register
-def _close_the_rest() -> None:
-    with contextlib.suppress(KeyboardInterrupt):
-        close_all(list(_alive))
-        watchdog.close()
 
 
 def _own_group() -> dict[str, Any]:

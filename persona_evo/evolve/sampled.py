@@ -12,10 +12,11 @@ from math import fsum
 from persona_evo import seeds
 from persona_evo.errors import SettingsError
 from persona_evo.evolve import selection, tuning
-from persona_evo.evolve.fitness import Fitness, OutOfTime, PlaythroughScore, mean_score
+from persona_evo.evolve.fitness import Fitness, OutOfTime
 from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.evolve.genetics import Primitives
 from persona_evo.evolve.individuals import symbols_of
+from persona_evo.evolve.playthroughs import PlaythroughScore, mean_score
 from persona_evo.evolve.pools import VALIDATION, LevelPool, best_known
 from persona_evo.evolve.racing import draw, part
 from persona_evo.evolve.records import Individual
@@ -102,7 +103,10 @@ class CaseCounts:
         return cls(len(training.spec.cases), each * len(training.validation.levels))
 
     def first_generation(self, settings: EvolutionSettings) -> int:
-        """Playthroughs that the first generation asks for, roughly."""
+        """Playthroughs that the first generation asks for, roughly; later ones ask for fewer."""
+        if not settings.levels_a_generation:
+            again = settings.rounds * settings.islands * settings.elites if settings.reevaluations > 1 else 0
+            return (settings.population + again) * settings.trials * self.train
         drawn = min(settings.levels_a_generation, self.train)
         running, done, until = float(settings.population), 0, settings.race_from or drawn
         plays = 0.0

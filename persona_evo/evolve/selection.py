@@ -15,7 +15,8 @@ from persona_evo import extensions
 from persona_evo.errors import PersonaEvoError, Place, SettingsError, raised
 from persona_evo.evolve import genome
 from persona_evo.evolve.records import Individual
-from persona_evo.evolve.settings import POOLS, EvolutionSettings
+from persona_evo.evolve.setting_values import POOLS
+from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.extensions import Extension
 
 _BITS = 100

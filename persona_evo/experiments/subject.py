@@ -10,11 +10,11 @@ from typing import Any, TypeAlias
 from persona_evo.connect import description, description_file, traces
 from persona_evo.connect.description import Description, LevelName
 from persona_evo.connect.game import of
+from persona_evo.connect.local_pool import LocalPool
 from persona_evo.connect.process_start import Factory
 from persona_evo.connect.search import ConnectedSearch, Ordering
 from persona_evo.connect.session import Session
 from persona_evo.connect.traces import Trace
-from persona_evo.connect.within import Within
 from persona_evo.errors import SettingsError, unknown
 from persona_evo.formula import Formula, parse
 from persona_evo.games import mapsets, registry
@@ -69,7 +69,7 @@ class ExperimentLevel:
         self, utility: Formula, policy: TreePolicy, settings: SearchSettings, ordering: Ordering, seed: int, most: int
     ) -> ConnectedSearch:
         """A search that has not begun."""
-        within = Within(self.game, self.level)
+        within = LocalPool(self.game, self.level)
         return ConnectedSearch(self.game, within, 0, utility, policy, settings, ordering, seed, most)
 
     def replay(self, trace: Trace, screen: bool = True, delay: float | None = None) -> None:

@@ -6,6 +6,7 @@ is the cause.
 
 from __future__ import annotations
 
+import inspect
 from collections import Counter
 from typing import Any
 
@@ -34,7 +35,7 @@ def no_win(seen: SeenLevel, usual: int = 0) -> list[Finding]:
     """
     found, name = seen.found, seen.level.name
     proof = {"states": len(found.states), "proven": True}
-    if not found.has(LOST) and not _says_won(seen.game):
+    if not found.has(LOST) and not says_won(seen.game):
         return []
     short = used_up(seen)
     if short is not None:
@@ -60,20 +61,20 @@ def no_win(seen: SeenLevel, usual: int = 0) -> list[Finding]:
     ]
 
 
-def _says_won(game: Game) -> bool:
-    """Whether a game's class can say that a game is won, as far as its code shows."""
-    cls = getattr(getattr(game.rules(), "over", None), "__self__", None)
-    cls = getattr(cls, "cls", None)
+def says_won(game: Game) -> bool:
+    """Return whether a game's class can say that a game is won, as far as its code shows."""
+    cls = getattr(getattr(game.rules().over, "__self__", None), "cls", None)
     if cls is None:
         return True
-    codes = [f.__code__ for c in cls.__mro__ for f in vars(c).values() if hasattr(f, "__code__")]
+    found = [inspect.getattr_static(cls, name) for name in dir(cls)]
+    codes = [one.__code__ for one in found if hasattr(one, "__code__")]
     for code in codes:
         if "won" in code.co_consts:
             return True
         codes += [c for c in code.co_consts if hasattr(c, "co_consts")]
     return any(
         "won" in (value if isinstance(value, (tuple, list)) else (value,))
-        for value in vars(cls).values()
+        for value in found
         if isinstance(value, (str, tuple, list))
     )
 

@@ -1,26 +1,21 @@
-"""Does a game keep the contract of `persona_evo.games.core`? For authors of games, and for every game's own test.
-
-`check_game` plays random games on levels and looks at every state on the way; `check_recording` replays a game that was
-recorded once, so that a change of the rules is noticed (a change that is wanted raises the game's version and records
-anew).
-"""
+"""A check that a game keeps the contract of `persona_evo.games.core`, for authors of games and for the games' tests."""
 
 from __future__ import annotations
 
-import json
 import math
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from persona_evo.errors import FormulaError, GameError, InputError
+from persona_evo.errors import FormulaError, GameError
 from persona_evo.formula import parse
-from persona_evo.games.core import ENDED, RUNNING, Game, Level, Rules
+from persona_evo.games.causes import says_won
+from persona_evo.games.core import ENDED, LOST, RUNNING, WON, Game, Level, Rules
 from persona_evo.seeds import below, derive, stream
 from persona_evo.words import counted
 
@@ -28,26 +23,78 @@ GAMES, MOVES = 4, 60
 """Random games on each level, and moves of each, unless the caller says otherwise."""
 SPANS = (0, 1, 2, 5, 20, 1_000)
 """Numbers of moves for which `Game.reach` is asked in each state."""
+TRIED, FEWEST_TRIED, TRIED_IN_ALL = 100, 10, 20_000
+"""Most actions that are tried in a state; fewer where there are very many, since each try asks for all of them."""
+ENDS = 3
+"""Random games that come to an end before it is said that none is ever won."""
+
+Told = Callable[[str], None]
+"""Is told something about a check."""
 
 
-def check_game(game: Game, levels: Iterable[Level], seed: int = 0, *, games: int = GAMES, moves: int = MOVES) -> int:
-    """Play random games and check every state of them; how many states were looked at.
+def check_game(
+    game: Game,
+    levels: Iterable[Level],
+    seed: int = 0,
+    *,
+    games: int = GAMES,
+    moves: int = MOVES,
+    progress: Told | None = None,
+    notice: Told | None = None,
+) -> int:
+    """Play random games and check every state of them.
+
+    Args:
+        seed: of the random games.
+        games: random games on each level.
+        moves: most moves of each game.
+        progress: is told before each move how far the check is.
+        notice: is told what is worth a look though it breaks no promise, such as a game that nobody ever wins.
+
+    Returns:
+        How many states were looked at.
 
     Raises:
         GameError: what is wrong, in which level, after which actions.
     """
     _description(game)
-    looked = 0
+    looked, ends = 0, Counter[int]()
     for level in levels:
         for number in range(games):
-            looked += _Probe(game, level, derive(seed, "check", level.name, number)).play(moves)
+            probe = _Probe(game, level, derive(seed, "check", level.name, number), most=TRIED)
+            if progress is not None:
+                probe.progress = partial(_tell_move, progress, f"checking {level.name}, game {number + 1} of {games}")
+            looked += probe.play(moves)
+            ends[probe.outcome] += 1
     if looked == 0:
         raise GameError(f"{game.name}: there is no level to check it on")
+    if notice is not None and (said := _undecided(game, ends)):
+        notice(said)
     return looked
 
 
+def _tell_move(progress: Told, where: str, made: int) -> None:
+    progress(f"{where}, {counted(made, 'move')}")
+
+
+def _undecided(game: Game, ends: Mapping[int, int]) -> str:
+    """Return a notice on a game whose games all end without a winner; "" if there is nothing to say.
+
+    Args:
+        ends: how many random games ended in each way.
+    """
+    if ends[ENDED] < ENDS or ends[WON] or ends[LOST] or (game.players == 1 and says_won(game)):
+        return ""
+    all_of_them = f'all {ends[ENDED]} random games that came to an end are "ended": none is won or lost'
+    if game.players > 1:
+        return f'{all_of_them}, so every game of a match is a tie; over() says "won" or "lost" for player 0'
+    return f'{all_of_them}; if the game can be won, over() says "won", and "lost" if it cannot be won any more'
+
+
 GLANCE = 1.0
-"""Seconds that `glance` takes at most."""
+"""Most seconds that `glance` takes."""
+GLANCED = 4
+"""Most actions that `glance` tries in a state."""
 
 _GLANCED: set[tuple[str, str, str]] = set()
 
@@ -69,13 +116,13 @@ def glance(game: Game, level: Level) -> None:
 def _glance(game: Game, level: Level) -> None:
     _description(game)
     again = game.load(level.text, level.name, level.source, **level.options)
-    probe = _Probe(game, level, 0)
+    probe = _Probe(game, level, 0, most=GLANCED)
     rules = game.rules(costly=True)
     if probe.picture(rules, level.start.copy()) != probe.picture(rules, again.start.copy()):
         raise probe.fail("reading the level twice gives different starts")
     end = time.perf_counter() + GLANCE
     for number in range(3):
-        _Probe(game, level, derive(0, "glance", number), most=4, end=end).play(40)
+        _Probe(game, level, derive(0, "glance", number), most=GLANCED, end=end).play(40)
 
 
 def _description(game: Game) -> None:
@@ -113,16 +160,24 @@ class _Limits(NamedTuple):
 class _Probe:
     """One random game on one level, twice at the same time.
 
-    most: actions that are tried in a state, 0 for all. end: moment on `time.perf_counter` after which no move is begun.
+    Args:
+        most: most actions that are tried in a state.
+        end: moment on `time.perf_counter` after which no move is begun.
+
+    Attributes:
+        outcome: how the game stood when it was left.
+        progress: is told before each move how many were made.
     """
 
-    def __init__(self, game: Game, level: Level, seed: int, *, most: int = 0, end: float = math.inf) -> None:
+    def __init__(self, game: Game, level: Level, seed: int, *, most: int, end: float = math.inf) -> None:
         self.game, self.level, self.seed, self.most, self.end = game, level, seed, most, end
         self.names: list[str] = []
         self.rng = stream(seed)
         self.out = np.zeros(len(game.metrics))
         self.limits: list[_Limits] = []
         self.facts: tuple[Any, int] | None = None
+        self.outcome = RUNNING
+        self.progress: Callable[[int], None] | None = None
 
     def fail(self, what: str) -> GameError:
         """The error for something found now."""
@@ -154,8 +209,11 @@ class _Probe:
             self.look(rules, state, made)
             self.reach(rules, state, made)
             self.novelty(rules, state)
-            if game.over(level, state) != RUNNING or made == moves or time.perf_counter() >= self.end:
+            self.outcome = game.over(level, state)
+            if self.outcome != RUNNING or made == moves or time.perf_counter() >= self.end:
                 break
+            if self.progress is not None:
+                self.progress(made)
             actions = self.legal(rules, state)
             if not actions:
                 raise self.fail("the game is not over, but no action is legal")
@@ -185,12 +243,11 @@ class _Probe:
         return actions
 
     def step(self, rules: Rules, state: Any, actions: Sequence[int], action: int) -> Any:
-        """Every legal action is accepted and does the same twice; the state after `action`."""
+        """Try legal actions, which are accepted and do the same twice, and return the state after `action`."""
         tables = self.level.tables
         chosen = state
         kept = self.picture(rules, state)
-        tried = {action, *actions[: self.most]} if self.most else actions
-        for one in tried:
+        for one in self.tried(actions, action):
             name = self.game.action_name(self.level, state, one)
             first, second = state.copy(), state.copy()
             before, again = self.rng.copy(), self.rng.copy()
@@ -213,8 +270,17 @@ class _Probe:
         self.rng = luck
         return chosen
 
+    def tried(self, actions: Sequence[int], action: int) -> list[int]:
+        """Return the actions to try: all, or some that are spread over the list, others after each move."""
+        most = max(min(self.most, FEWEST_TRIED), min(self.most, TRIED_IN_ALL // len(actions)))
+        if len(actions) <= most:
+            return list(actions)
+        stride = len(actions) // most
+        some = actions[len(self.names) % stride :: stride][:most]
+        return list(dict.fromkeys((*some, action)))
+
     def look(self, rules: Rules, state: Any, made: int) -> None:
-        """Outcome, metrics and key of one state."""
+        """Check the outcome, the metrics and the key of one state."""
         tables, rng = self.level.tables, self.rng.copy()
         kept = self.picture(rules, state)
         status = int(rules.over(tables, state))
@@ -307,93 +373,3 @@ class _Probe:
             for event in self.game.events(self.level, before, after, step):
                 if event.step != step or not event.kind:
                     raise self.fail(f"the event {event} has no kind or another step than {step}")
-
-
-def same(a: Any, b: Any) -> bool:
-    """Whether two state rows are equal; Python objects by what they hold."""
-    if a.dtype != object:
-        return bool((a == b).all())
-    from persona_evo.games.python_game.contents import number_of
-
-    return a[0] is b[0] or number_of(a[0]) == number_of(b[0])
-
-
-@dataclass(frozen=True)
-class Recording:
-    """One game on one level, kept as a file: what the actions led to when it was recorded.
-
-    metrics: one row a state, the start first. outcomes: what `over` said of each state.
-    """
-
-    game: str
-    version: int
-    level: str
-    text: str
-    options: dict[str, Any]
-    seed: int
-    actions: list[str]
-    outcomes: list[int]
-    metrics: list[dict[str, float]]
-
-
-def record(game: Game, level: Level, actions: Sequence[int], seed: int = 0) -> Recording:
-    """Play `actions` and keep what happens."""
-    states = game.replay(level, actions, stream(seed), seed)
-    names = [game.action_name(level, s, a) for s, a in zip(states, actions, strict=False)]
-    return Recording(
-        game.name,
-        game.version,
-        level.name,
-        level.text,
-        dict(level.options),
-        seed,
-        names,
-        [game.over(level, s) for s in states],
-        [game.measure(level, s) for s in states],
-    )
-
-
-def write_recording(path: Path, recording: Recording) -> None:
-    """One JSON file, a state a line."""
-    head = {k: v for k, v in vars(recording).items() if k != "metrics"}
-    rows = ",\n  ".join(json.dumps(row) for row in recording.metrics)
-    body = ",\n".join(f" {json.dumps(k)}: {json.dumps(v)}" for k, v in head.items())
-    path.write_text(f'{{\n{body},\n "metrics": [\n  {rows}\n ]\n}}\n', encoding="utf-8")
-
-
-def check_recording(game: Game, path: Path) -> int:
-    """Replay a recorded game; how many moves it has.
-
-    Raises:
-        GameError: there is none, it cannot be read, it is of another version, or something is different now.
-    """
-    try:
-        kept = Recording(**json.loads(path.read_text(encoding="utf-8")))
-        level = game.load(kept.text, kept.level, str(path), **kept.options)
-        actions = _parsed(game, level, kept)
-    except OSError as e:
-        raise GameError(f"{game.name} has no recorded game: {e}") from e
-    except (ValueError, TypeError, RecursionError, InputError) as e:
-        raise GameError(f"{path} cannot be replayed: {e}") from e
-    if kept.version != game.version:
-        raise GameError(
-            f"{path} was recorded with version {kept.version}, but {game.name} is version {game.version}: "
-            "record it again"
-        )
-    now = record(game, level, actions, kept.seed)
-    for i, (was, is_now) in enumerate(zip(kept.metrics, now.metrics, strict=True)):
-        changed = [s for s in is_now if was.get(s) != is_now[s]]
-        if changed or set(was) != set(is_now) or kept.outcomes[i] != now.outcomes[i]:
-            what = ", ".join(f"{s} {was.get(s)} -> {is_now[s]}" for s in changed) or "the outcome or the set of metrics"
-            raise GameError(
-                f"{path}: after move {i} it differs: {what}; if the change is intended, raise the game's version"
-            )
-    return len(actions)
-
-
-def _parsed(game: Game, level: Level, kept: Recording) -> list[int]:
-    state, rng, actions = game.start(level, kept.seed), stream(kept.seed), []
-    for name in kept.actions:
-        actions.append(game.parse_action(level, state, name))
-        game.rules().step(level.tables, state, actions[-1], rng)
-    return actions

@@ -22,6 +22,8 @@ class AllowedRange(NamedTuple):
         return isinstance(value, (int, float)) and self.low <= value <= self.high
 
     def __str__(self) -> str:
+        if self.low == self.high:
+            return f"{self.low:g}"
         if math.isinf(self.high):
             return f"at least {self.low:g}"
         return f"at most {self.high:g}" if math.isinf(self.low) else f"{self.low:g} to {self.high:g}"
@@ -66,6 +68,7 @@ class Generator:
         attempts: attempts(constraints) says how many texts are drawn for one level at most.
         path: the number of the structure that says how many moves lead to the end at least; "" where there is none.
         shown: numbers of the structure that say in a line what a level is like.
+        limits: number of the structure -> the values that drawn levels can have at all, where that is known.
         from_seed: whether a level's file is a few settings and a seed, from which the game draws the rest.
     """
 
@@ -74,4 +77,5 @@ class Generator:
     attempts: Callable[[Constraints], int] = lambda constraints: ATTEMPTS
     path: str = ""
     shown: tuple[str, ...] = ()
+    limits: Mapping[str, AllowedRange] = field(default_factory=dict)
     from_seed: bool = False

@@ -77,8 +77,12 @@ def harder_copies(game: Game, levels: Sequence[Level]) -> list[Finding]:
 
 
 def changes(easy: Mapping[str, float], hard: Mapping[str, float]) -> list[str]:
-    """What makes the second level harder, in words; empty where it is not, or where something is easier in it."""
-    found = []
+    """Return what makes the second level harder, in words; empty if it is not, or if something is easier in it.
+
+    Where each thing more is one of a special kind, the kind alone is named: "1 more trap that every way springs".
+    """
+    found: dict[str, str] = {}
+    by_name: dict[str, float] = {}
     for name in easy.keys() & hard.keys():
         sign = -1 if name.startswith("-") else 1
         by = sign * (hard[name] - easy[name])
@@ -87,8 +91,10 @@ def changes(easy: Mapping[str, float], hard: Mapping[str, float]) -> list[str]:
         if by > 0:
             things = name.removeprefix("-")
             things = re.sub(r"s\b", "", things, count=1) if by == 1 else things
-            found.append(f"{by:g} {'fewer' if sign < 0 else 'more'} {things}")
-    return sorted(found)
+            found[name] = f"{by:g} {'fewer' if sign < 0 else 'more'} {things}"
+            by_name[name] = by
+    covered = {a for a in found for b in found if b.startswith(f"{a} ") and by_name[a] == by_name[b]}
+    return sorted(words for name, words in found.items() if name not in covered)
 
 
 def _harder(easy: Level, hard: Level, more: list[str], spots: list[Spot]) -> Finding:

@@ -24,6 +24,8 @@ MOST_COMPILED = 60_000
 """States looked at in games whose rules are compiled."""
 HOPELESS = 2_000
 """States after which an exploration ends that sees more and more new ones."""
+HELD_OF_A_CLASS = 100_000
+"""States of a class that an exploration holds; those of a game with very many actions come from a few moves."""
 
 
 @functools.lru_cache(maxsize=4)
@@ -31,7 +33,7 @@ def exploration(game: Game, level: Level) -> Exploration:
     """The exploration that findings on a level rest on."""
     if game.compiled:
         return explore(game, level, MOST_COMPILED, held=2 * MOST_COMPILED)
-    return explore(game, level, MOST_OF_A_CLASS, hopeless=HOPELESS)
+    return explore(game, level, MOST_OF_A_CLASS, hopeless=HOPELESS, held=HELD_OF_A_CLASS)
 
 
 def analyse(game: Game, level: Level) -> list[Finding]:

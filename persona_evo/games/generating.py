@@ -153,6 +153,13 @@ class LevelSource:
                 raise SettingsError(
                     f"the constraint on {name} allows nothing", found=str(span), expected="the lower number first"
                 )
+            limit = self.generator.limits.get(name, AllowedRange())
+            if span.high < limit.low or span.low > limit.high:
+                raise SettingsError(
+                    f"no level of {game.title} that is drawn has such a number: {name}",
+                    found=f"{name} {span}",
+                    expected=f"{name} {limit}",
+                )
         self._number = list(STREAMS).index(stream)
 
     def levels(self, number: int) -> Iterator[Level]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from persona_evo.compiling import compiled
 from persona_evo.compiling.arrays import WordRow
@@ -12,7 +15,7 @@ Row = WordRow
 
 @compiled
 def word(row: Row, at: int) -> int:
-    """One entry as a whole number of 64 bits, in which hashes and boards of bits wrap as they do in machine code."""
+    """Return an entry as a number of 64 bits, in which hashes and boards of bits wrap as they do in machine code."""
     return np.int64(row[at])  # type: ignore[return-value]
 
 
@@ -44,3 +47,12 @@ def mix(h: int, value: int) -> int:
 
 
 HASH_START = 0x1B873593
+
+
+def same_state(a: NDArray[Any], b: NDArray[Any]) -> bool:
+    """Return whether two states are equal; Python objects are compared by what they hold."""
+    if a.dtype != object:
+        return bool((a == b).all())
+    from persona_evo.games.python_game.contents import number_of
+
+    return a[0] is b[0] or number_of(a[0]) == number_of(b[0])

@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from persona_evo import limits
-from persona_evo.agents.core import agent_from, check
+from persona_evo.agents.agent import check
+from persona_evo.agents.agent_files import agent_from
 from persona_evo.agents.duel import League
 from persona_evo.agents.skill import errs
 from persona_evo.errors import ConnectError, Place, RunError, SettingsError
@@ -87,6 +88,13 @@ class BatchResults:
             for p in self.players
             if p.agent is None and not errs(p.skill) and draws(self.game, self.settings, p.policy, self.league)
         }
+
+    def journaled_in(self, folder: Path) -> bool:
+        """Whether a folder is the batch's own and holds its playthroughs, and no more."""
+        path = folder / journal.TRACES
+        if self.folder is None or folder.resolve() != self.folder.resolve() or not path.is_file():
+            return False
+        return path.read_bytes().count(b"\n") == len(self.records)
 
     @property
     def priorities(self) -> dict[str, str]:
@@ -185,7 +193,7 @@ def playtest(
                 raise
             made_so_far = counted(len(results.records), "playthrough")
             again = command(game, "playtest", "--resume", folder)
-            raise e.hinting(f"kept in {folder}: {made_so_far}; go on with: {again}") from e
+            raise e.hinting(f"kept in {folder}: {made_so_far}; resume with: {again}") from e
     return results
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from persona_evo.agents import skill as skills
-from persona_evo.agents.core import Agent, agent_from, policy_of
+from persona_evo.agents.agent import Agent, policy_of
+from persona_evo.agents.agent_files import agent_from
 from persona_evo.agents.duel import League, plain
 from persona_evo.errors import SettingsError
 from persona_evo.formula import parse
@@ -47,7 +48,7 @@ class Player:
         if self.agent is not None:
             return f"agent {self.agent.name}: {self.agent.about}"
         if skills.errs(self.skill):
-            return f"{self.policy.text}; {skills.LADDER[self.skill].text}"
+            return f"{self.policy.text}; {skills.MOVE_BY_MOVE[self.skill].text}"
         return in_words(self.policy)
 
     def __post_init__(self) -> None:

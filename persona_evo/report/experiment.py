@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from persona_evo.connect.within import Within
+from persona_evo.connect.local_pool import LocalPool
 from persona_evo.errors import VerificationError
 from persona_evo.experiments.design import Cell
 from persona_evo.experiments.job import ExperimentResults, SearchRecord
@@ -333,7 +333,7 @@ def draw(game: Game, level: Level, record: SearchRecord, path: Path) -> Path | N
         VerificationError: it comes to another end than when it was searched.
     """
     choices = [choice for choice, _ in record.best.pairs]
-    actions = tuple(Within(game, level).actions(choices))
+    actions = tuple(LocalPool(game, level).actions(choices))
     outcome = game.over(level, game.replay(level, actions)[-1])
     plan = Plan(
         actions,

@@ -23,8 +23,8 @@ from persona_evo.compiling.arrays import WordRow
 from persona_evo.errors import SettingsError, unknown
 from persona_evo.formula import Formula, parse
 from persona_evo.formula.assembly import LANES
-from persona_evo.games.check import same
 from persona_evo.games.core import RUNNING, Game, Level
+from persona_evo.games.rows import same_state
 from persona_evo.search import mcts, open_loop
 from persona_evo.search.amaf import marks_for
 from persona_evo.search.engine import Engine
@@ -118,6 +118,7 @@ class Actor:
         self.policy = policy or TreePolicy.ucb1()
         self.policy.check_planned("play from move to move", best_first=False)
         given = settings or SearchSettings.anytime()
+        given.refuse_added("play from move to move")
         self.settings = replace(given, stop="budget", terminal="revisit", transpositions="off", watch="tree")
         self.utility = parse(utility.text, game.symbols)
         self._open = not game.deterministic
@@ -223,7 +224,7 @@ class Actor:
     def _root(self, state: WordRow) -> int:
         """See that the root is this state; how many nodes are there already."""
         work, packed = self._engine.work, self._pack(state)
-        if work.buffers.counts[NODES] and same(work.tree.states[ROOT], packed):
+        if work.buffers.counts[NODES] and same_state(work.tree.states[ROOT], packed):
             return int(work.buffers.counts[NODES])
         self._engine.plant(packed)
         return 0

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
 
+from persona_evo.agents.agent import Agent
+from persona_evo.agents.agent_seat import AgentSeat
 from persona_evo.agents.contest import Contest, Fault, contest
-from persona_evo.agents.core import Agent, Mind
 from persona_evo.agents.output import HEAD, TAIL
 from persona_evo.agents.program import ProgramSeat, try_out
 from persona_evo.errors import SettingsError
@@ -58,7 +60,10 @@ def deeper():
 def play(tmp_path: Path, text: str, seconds: float = 5.0, megabytes: int = 500) -> Contest:
     path = tmp_path / "student.py"
     path.write_text(text, encoding="utf-8")
-    seats = [ProgramSeat(GAME, LEVEL, str(path), seconds, megabytes), Mind(Agent("random", "random"), GAME, LEVEL, 1)]
+    seats = [
+        ProgramSeat(GAME, LEVEL, str(path), seconds, megabytes),
+        AgentSeat(Agent("random", "random"), GAME, LEVEL, 1),
+    ]
     return contest(GAME, LEVEL, seats, 3, 1)
 
 
@@ -163,7 +168,7 @@ def test_one_that_hangs_is_told_with_the_line_it_hangs_at(tmp_path: Path, monkey
     program.close()
     assert program.said.count("it is loaded anew") == 1
     assert late.value.what == "no move after 0.3 s (it was at student.py:4, in step)"
-    monkeypatch.setattr("persona_evo.agents.program.START_SECONDS", 1.0)
+    monkeypatch.setattr("persona_evo.agents.program.START_SECONDS", 4.0)
     path.write_text(
         "class A:\n    def __init__(self):\n        print('training')\n        while True: pass\n"
         "    def step(self, b, m, a, k): pass\n",
@@ -172,7 +177,7 @@ def test_one_that_hangs_is_told_with_the_line_it_hangs_at(tmp_path: Path, monkey
     with pytest.raises(SettingsError) as caught:
         try_out(GAME, LEVEL, path)
     said = str(caught.value)
-    assert "its __init__, did not end within 1 s (it was at student.py:4, in __init__)" in said and "training" in said
+    assert "its __init__, did not end within 4 s (it was at student.py:4, in __init__)" in said and "training" in said
     assert "runner.py" not in said and "guard.py" not in said
 
 
@@ -222,3 +227,120 @@ def test_no_process_is_left(tmp_path: Path) -> None:
     number = program._process.pid if program._process else 0
     program.close()
     assert number and not Path(f"/proc/{number}").exists()
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="stopped processes are looked at on Linux")
+@pytest.mark.parametrize("who", ["os.getpid()", "0", "os.getppid()"])
+def test_one_that_stops_itself_or_its_guard_loses_the_move_and_is_ended(tmp_path: Path, who: str) -> None:
+    path = tmp_path / "student.py"
+    path.write_text(f"import os\ndef step(b, m, a, k):\n    os.kill({who}, 19)\n    while True: pass\n")
+    program = ProgramSeat(GAME, LEVEL, str(path), 0.5)
+    program.prepare()
+    number, began = program._process.pid if program._process else 0, time.monotonic()
+    with pytest.raises(Fault, match="no move after") as caught:
+        program.choose(GAME.start(LEVEL, 3))
+    assert caught.value.kind == "time" and time.monotonic() - began < 6
+    program.close()
+    assert number and not Path(f"/proc/{number}").exists()
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="stopped processes are looked at on Linux")
+def test_a_stopped_one_that_does_not_read_its_question_loses_the_move(tmp_path: Path) -> None:
+    path = tmp_path / "student.py"
+    path.write_text("import os, time\nprint(os.getpid())\ndef step(b, m, a, k): pass\n")
+    program = ProgramSeat(GAME, LEVEL, str(path), 0.5)
+    program.prepare()
+    while not program.said.endswith("\n"):
+        time.sleep(0.01)
+    os.kill(int(program.said), 19)
+    program._number, state = 0, GAME.start(LEVEL, 3)
+    with pytest.raises(Fault, match="no move after") as caught:
+        program._ask({"number": 1, "filler": "x" * 10**6}, time.perf_counter() + 0.5, "no move after 0.5 s")
+    assert caught.value.kind == "time"
+    program._end()
+    assert program.choose is not None and state is not None
+    program.close()
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps_rollup").exists(), reason="the system does not tell a process's memory")
+def test_the_memory_of_all_that_it_has_started_counts_together(tmp_path: Path) -> None:
+    text = """
+import os, time
+def step(b, m, a, k):
+    for _ in range(4):
+        if os.fork() == 0:
+            held = bytearray(os.urandom(2**20)) * 60
+            time.sleep(60)
+    time.sleep(60)
+"""
+    path = tmp_path / "student.py"
+    path.write_text(text, encoding="utf-8")
+    program = ProgramSeat(GAME, LEVEL, str(path), 20.0, 100)
+    with pytest.raises(Fault, match="its processes took more than 100 MB") as caught:
+        program.choose(GAME.start(LEVEL, 3))
+    assert caught.value.kind == "memory" and "ended for its memory" in program.said
+    program.close()
+    shared = "import os, time\nheld = bytearray(60 * 2**20)\ndef step(b, m, a, k):\n"
+    shared += "    [os.fork() == 0 and time.sleep(60) for _ in range(4)]\n    time.sleep(0.6)\n    return 'x'\n"
+    path.write_text(shared, encoding="utf-8")
+    program = ProgramSeat(GAME, LEVEL, str(path), 20.0, 100)
+    with pytest.raises(Fault) as caught:
+        program.choose(GAME.start(LEVEL, 3))
+    assert caught.value.kind == "nonsense", "pages that processes share count once"
+    program.close()
+
+
+MATCH = """
+import sys
+from persona_evo.agents.contest import Fault
+from persona_evo.agents.program import ProgramSeat
+from persona_evo.games import registry
+game = registry.get("colosseum")
+level = game.load("random 6", "six")
+seat = ProgramSeat(game, level, sys.argv[1], 100.0)
+seat.choose(game.start(level, 3))
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the guard ends other sessions on Linux alone")
+@pytest.mark.parametrize("stops", [False, True])
+def test_no_process_is_left_of_a_match_that_is_killed(tmp_path: Path, stops: bool) -> None:
+    text = f"""
+import os, time
+def step(b, m, a, k):
+    for own in (True, False):
+        if os.fork() == 0:
+            if own:
+                os.setsid()
+            with open({str(tmp_path / "child")!r}, "a") as f:
+                f.write(str(os.getpid()) + "\\n")
+            time.sleep(60)
+            os._exit(0)
+    time.sleep(0.3)
+    with open({str(tmp_path / "child")!r}, "a") as f:
+        f.write(str(os.getpid()) + "\\n")
+    {"os.kill(0, 19)" if stops else "time.sleep(60)"}
+"""
+    path = tmp_path / "student.py"
+    path.write_text(text.replace("\\\\", "\\"), encoding="utf-8")
+    match = subprocess.Popen([sys.executable, "-c", MATCH, str(path)])
+    child = tmp_path / "child"
+    try:
+        end = time.monotonic() + 60
+        while not (child.exists() and child.read_text().count("\n") == 3) and time.monotonic() < end:
+            time.sleep(0.05)
+        time.sleep(0.2)
+    finally:
+        match.kill()
+        match.wait()
+    started = child.read_text().split()
+    assert len(started) == 3
+
+    def alive() -> list[str]:
+        states = {n: Path(f"/proc/{n}/stat") for n in started}
+        return [n for n, file in states.items() if file.exists() and file.read_text().split()[2] != "Z"]
+
+    end = time.monotonic() + 15
+    while alive() and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not alive()

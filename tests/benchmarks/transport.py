@@ -20,6 +20,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from persona_evo.connect import guard
 from persona_evo.connect import protocol as p
 from persona_evo.connect.pool import ProcessPool
 from persona_evo.connect.process_start import Start
@@ -98,12 +99,13 @@ def rate(
 
 
 def _own_time(pid: int) -> float:
-    """Seconds that a process has computed; 0 where the system does not tell."""
+    """Seconds that a process and those below it have computed; 0 where the system does not tell."""
     try:
-        words = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+        below = [pid, *guard.descendants(pid)]
+        words = [Path(f"/proc/{n}/stat").read_text(encoding="ascii").rpartition(")")[2].split() for n in below]
     except OSError:
         return 0.0
-    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+    return sum(int(w[11]) + int(w[12]) for w in words) / os.sysconf("SC_CLK_TCK")
 
 
 def measure(quick: bool, game: Path | None = None, arguments: Sequence[str] = ("40", "8")) -> list[Row]:

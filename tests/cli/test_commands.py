@@ -453,7 +453,9 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(here: Path) -> None:
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=120)
     assert process.returncode == 130, err
-    again = "go on with: persona-evo playtest --resume p --no-pictures --bound-seconds 0 --require 'runner.steps < 9'\n"
+    again = (
+        "resume with: persona-evo playtest --resume p --no-pictures --bound-seconds 0 --require 'runner.steps < 9'\n"
+    )
     assert "kept in p: " in err and again in err and "Traceback" not in err
     assert traces.read_bytes().count(b"\n") > 2
 

@@ -115,9 +115,9 @@ def test_slow_playthroughs_have_settings_of_their_own() -> None:
     [
         (("--skill", "casul"), "casual"),
         (("--skill", "perfect"), "--search anytime"),
-        (("--skill", "casual", "--search", "single"), "--search does not go with a skill"),
-        (("--skill", "casual", "--seconds", 1), "--seconds does not go with a skill"),
-        (("--skill", "casual", "--agent", "x"), "--agent does not go with a skill"),
+        (("--skill", "casual", "--search", "single"), "--search cannot be combined with a skill"),
+        (("--skill", "casual", "--seconds", 1), "--seconds cannot be combined with a skill"),
+        (("--skill", "casual", "--agent", "x"), "--agent cannot be combined with a skill"),
         (("--skill", "casual", "--set", "variables=planner"), "without an agent or a skill"),
         (("--skill", "casual", "--set", "individual=lists"), "skill 'casual'"),
         (("--skill", "casual", "--game", "colosseum", "--persona", "duelist"), "--skill is for single-player games"),
@@ -154,5 +154,5 @@ def test_a_damaged_skill_is_told(
 
 
 def test_a_skill_has_no_other_search_in_python(level: Path) -> None:
-    with pytest.raises(SettingsError, match="search does not go with a skill"):
+    with pytest.raises(SettingsError, match="search cannot be combined with a skill"):
         pe.evolve_policy("runner", level, skill="casual", search="anytime")

@@ -10,7 +10,9 @@ import pytest
 
 import persona_evo as pe
 from persona_evo.errors import SettingsError
+from persona_evo.evolve import pools
 from persona_evo.games import registry
+from persona_evo.games.level_text import LevelText
 from tests.cli.tool import command, environment, run
 
 SMALL = ("--width", "8-9", "--height", "8-9")
@@ -77,6 +79,9 @@ def test_another_file_is_not_lost(tmp_path: Path, capsys: pytest.CaptureFixture[
         (["--kinds", "caves"], "did you mean 'cave'?"),
         (["--monsters", "3-1"], "expected the lower number first, as in 1-3"),
         (["--monsters", "-1"], "--monsters"),
+        (["--width", "0"], "expected: width 4 to 100"),
+        (["--width", "200-300"], "expected: width 4 to 100"),
+        (["--width", "99999999"], "expected whole numbers up to 1,000,000"),
         (["--min-path", "9", "--max-path", "4"], "the higher number last"),
         (["--constraint", "ogre=1-2"], "did you mean 'ogres'?"),
         (["--monsters", "1", "--constraint", "monsters=2"], "given twice"),
@@ -91,6 +96,29 @@ def test_what_cannot_be_is_told(
 ) -> None:
     refused = run(capsys, "level", "generate", "--count", 1, "--seed", 1, "--jobs", 1, "--out", tmp_path / "x", *given)
     assert refused.code == 2 and said in refused.err and not (tmp_path / "x").exists()
+
+
+def test_a_folder_that_cannot_be_used_is_told_before_anything_is_drawn(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("persona_evo.cli.level_generate._levels", None)
+    (tmp_path / "file").write_text("mine")
+    refused = run(capsys, "level", "generate", "--count", 1, "--seed", 1, "--out", tmp_path / "file" / "x" / "y")
+    assert refused.code == 2 and f"{tmp_path / 'file'} is not a folder" in refused.err and "rrno" not in refused.err
+
+
+def test_an_interrupt_says_what_is_there_and_how_to_go_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: object) -> object:
+        yield pools.Won(LevelText("one", "XXX", "", ()), 3)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("persona_evo.cli.level_generate._levels", stopped)
+    monkeypatch.setattr("persona_evo.cli.level_generate.in_words", lambda *_: "a level")
+    found = run(capsys, "level", "generate", "--count", 9, "--seed", 4, "--out", tmp_path)
+    assert found.code == 130 and (tmp_path / "one.txt").read_text() == "XXX"
+    assert f"stopped: 1 of 9 levels is in {tmp_path}; the same command with  --seed 4  writes them all" in found.err
 
 
 def test_a_path_is_measured_only_where_there_is_one() -> None:

@@ -49,6 +49,11 @@ def left(folder):
     return [line for line in text.splitlines() if str(folder) in line and "ps -axww" not in line]
 
 
+def games(folder):
+    """The game processes of a folder, without their guards."""
+    return [line for line in left(folder) if "guard.py" not in line]
+
+
 def none_left(folder, seconds=15.0):
     """Whether no process of a folder is left, or soon will be; those that are are printed."""
     end = time.monotonic() + seconds

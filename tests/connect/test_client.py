@@ -2,6 +2,7 @@
 
 import socket
 import threading
+from types import SimpleNamespace
 
 import pytest
 
@@ -112,8 +113,8 @@ def test_too_many_decisions_are_cut_short_with_the_score_so_far():
 @pytest.mark.parametrize(
     ("play", "said"),
     [
-        (lambda c: c.supply_outcome(float("nan")), "no finite number"),
-        (lambda c: c.report_metric("A", float("inf")), "no finite number"),
+        (lambda c: c.supply_outcome(float("nan")), "not a finite"),
+        (lambda c: c.report_metric("A", float("inf")), "not a finite"),
         (lambda c: c.report_metric("Z", 1), "no such metric"),
         (lambda c: c.select(0), "out of range"),
         (lambda c: c.select(65535), "out of range"),
@@ -191,7 +192,8 @@ def test_a_loop_of_ones_own_ends_with_the_experiment():
 def test_a_policy_whose_id_is_no_whole_number_is_refused():
     sent = []
     client = object.__new__(Client)
-    client._number, client._capabilities, client._policies, client._send = {}, ("lookahead",), {}, sent.append
+    client._number, client._capabilities, client._policies = {}, ("lookahead",), {}
+    client._driver = SimpleNamespace(send=sent.append)
     policy = p.decode_json(p.Kind.POLICY, b'{"kind": "rollout", "id": 1e400, "code": [1.0]}')
     client._learn(policy)
     assert len(sent) == 1 and b"cannot be played by" in sent[0] and not client._policies

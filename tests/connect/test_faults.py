@@ -14,9 +14,10 @@ import pytest
 from persona_evo.connect import hello_frame
 from persona_evo.connect import protocol as p
 from persona_evo.connect.description import LevelName
-from persona_evo.connect.findings import FailingRollout, alike
+from persona_evo.connect.findings import FailingRollout, group_similar
 from persona_evo.connect.process_start import Start, Timeouts
-from persona_evo.connect.worker import Worker, close_all
+from persona_evo.connect.shutdown import close_all
+from persona_evo.connect.worker import Worker
 from persona_evo.errors import ConnectError, GameError, PersonaEvoError, ProtocolError
 from tests.connect.driving import describe, faulty, none_left, session
 
@@ -194,7 +195,7 @@ def test_a_game_that_dies_now_and_then_and_goes_well_when_repeated_is_not_given_
     try:
         pool = running.pool(SOUND)
         results = [running.play(SOUND, b"", seed) for seed in range(140)]
-        assert pool.restarted >= 5 > pool.restarts.a_minute and len(results) == 140
+        assert pool.restarted >= 5 > pool.restarts.allowed.a_minute and len(results) == 140
         assert not any(finding.again for finding in pool.findings)
     finally:
         running.close()
@@ -343,7 +344,7 @@ def test_numbers_make_no_other_failure_and_words_do():
 
     same = finding("gold is 5 at 0x7fA0"), finding("gold is 12 at 0x1", prefix=()), finding("gold is 5 at 0x2\n  at 3")
     others = finding("silver is 5 at 0x2"), finding("gold is 5 at 0x2", again=False)
-    assert alike([*same, *others]) == [(same[0], 3), (others[0], 1), (others[1], 1)]
+    assert group_similar([*same, *others]) == [(same[0], 3), (others[0], 1), (others[1], 1)]
 
 
 def test_the_first_rollout_that_hangs_is_told_at_once(tmp_path, caplog):

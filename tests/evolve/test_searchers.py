@@ -10,8 +10,9 @@ import pytest
 from persona_evo import personas
 from persona_evo.agents.skill import Skill
 from persona_evo.agents.skilled_player import SkilledPlayer
-from persona_evo.evolve.fitness import Fitness, FitnessTrial, plans
+from persona_evo.evolve.fitness import Fitness
 from persona_evo.evolve.fitness_spec import FitnessSpec, spec_from_dict, spec_to_dict
+from persona_evo.evolve.playthroughs import FitnessTrial, plans
 from persona_evo.evolve.pools import LevelPool
 from persona_evo.evolve.searchers import GRID, UCB1, method, search
 from persona_evo.evolve.settings import EvolutionSettings

@@ -16,9 +16,9 @@ import pytest
 
 import persona_evo as pe
 from persona_evo.connect import traces
+from persona_evo.connect.local_pool import LocalPool
 from persona_evo.connect.traces import load as load_trace
 from persona_evo.connect.tree import PrefixTree
-from persona_evo.connect.within import Within
 from persona_evo.errors import GameError, InputError, RunError, SettingsError
 from persona_evo.experiments import files as reading
 from persona_evo.experiments import job as course
@@ -136,7 +136,7 @@ def test_growth_and_the_best_game(one: pe.Run) -> None:
     assert best_at(growth, growth[-1][0] - 1) == growth[-2][1] and math.isnan(best_at(growth, 0))
     game = registry.get("its_alive")
     (level,) = mapsets.resolve(game, ["train01"], FACTORED)
-    actions = Within(game, level).actions([choice for choice, _ in one.best.pairs])
+    actions = LocalPool(game, level).actions([choice for choice, _ in one.best.pairs])
     states = game.replay(level, actions)
     assert game.measure(level, states[-1]) == one.best.metrics and one.best.metrics["PT"] == one.score
     assert all(len(game.legal(level, s)) == n for s, (_, n) in zip(states, one.best.pairs, strict=False))
@@ -194,7 +194,7 @@ def test_mistakes_are_told(changes: dict[str, Any], words: str) -> None:
 def test_a_game_that_is_not_the_same_again_is_told(bits: tuple[Game, Any]) -> None:
     from persona_evo.connect import protocol as p
 
-    within = Within(*bits)
+    within = LocalPool(*bits)
     within.submit(p.Rollout(0, 0, 1, p.ALL_METRICS, p.UNIFORM, 0, p.pack([(0, 2), (0, 2)])))
     with pytest.raises(GameError, match="the same choices"):
         within.next()
@@ -241,6 +241,39 @@ def test_a_file_is_variants_times_players(tmp_path: Path) -> None:
     assert len(reading.read(start).cells) == 4
 
 
+TOWER = 'game = "tower.toml"\nlevel = "default@3"\n[variants.normal]\n[variants.tough]\n'
+
+
+def tower(folder: Path, text: str, variants: str = "[variants.tough]\ngravity = 20\n[variants.soft]\n") -> Experiment:
+    (folder / "tower.toml").write_text(f'game = "tower.py"\n{variants}', encoding="utf-8")
+    return reading.read(written(folder, text))
+
+
+@pytest.mark.quick
+def test_variants_of_a_connected_game_are_those_that_are_named(tmp_path: Path) -> None:
+    """The case that was found: both variants played the game's own, and "no significant difference" was said."""
+    found = tower(tmp_path, TOWER)
+    assert [cell.settings for cell in found.cells] == [{}, {"variant": "tough"}]
+    for given in ('variant = "soft"\n', 'level = "cave:soft"\n'):
+        (_, other) = tower(tmp_path, TOWER + given).cells
+        assert other.settings.get("variant", "soft") == "soft" and (other.settings or other.level == "cave:soft")
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        (TOWER.replace("tough", "harder"), "4:1"),
+        (TOWER + 'variant = "soft"\n[variants.other]\nvariant = "soft"\n', "6:1"),
+        ('game = "its_alive"\n[players.a]\nworkers = 2\n[players.b]\nworkers = 2\n', "4:1"),
+    ],
+)
+def test_combinations_that_are_the_same_are_refused(tmp_path: Path, text: str, place: str) -> None:
+    with pytest.raises(SettingsError, match="the same game, played in the same way") as caught:
+        tower(tmp_path, text)
+    assert str(caught.value.place).endswith(f"mine.toml:{place}")
+
+
 @pytest.mark.quick
 @pytest.mark.parametrize(
     ("old", "new", "place", "words"),
@@ -253,7 +286,7 @@ def test_a_file_is_variants_times_players(tmp_path: Path) -> None:
         ("workers = 2", "worker = 2", "5:10", "workers"),
         ("[variants.mono]", "[variants.'a/b']", "9:1", "a/b"),
         ("[settings]", "[settings", "6:10", "not TOML"),
-        ('level = "small01"', "level = 3", "2:9", "no text"),
+        ('level = "small01"', "level = 3", "2:9", "not text"),
         ('game = "its_alive"\n', "", "", "game is missing"),
     ],
 )

@@ -115,8 +115,8 @@ MISTAKES = [
     ("MS^999999999999", "the exponent"),
     ("0 < MS < 1", "f:1:8: comparisons cannot be chained"),
     ("MS == PE", "f:1:4: formulas do not have this comparison"),
-    ("MS $ PE", "f:1:4: a character"),
-    ("π", "a character"),
+    ("MS $ PE", "f:1:4: formulas cannot contain this character"),
+    ("π", "cannot contain this character"),
     ("+".join(["MS"] * 600), "too large"),
 ]
 

@@ -169,7 +169,9 @@ def test_harder_copies_name_what_differs() -> None:
     hard = GAME.load(easy.text.replace("P", "t"), "hard")
     (finding,) = [f for f in diagnose(GAME, [hard, easy]) if f.kind == "harder_copy"]
     assert finding.level == "made, hard" and places(finding) == ["3:6"]
-    assert "1 fewer potion within reach, 1 more trap and 1 more trap that every way springs" in finding.text
+    assert "harder: 1 fewer potion within reach and 1 more trap that every way springs." in finding.text
+    few, many = {"traps": 1, "traps that every way springs": 0}, {"traps": 3, "traps that every way springs": 1}
+    assert changes(few, many) == ["1 more trap that every way springs", "2 more traps"]
     assert changes({"traps": 1, "-potions": 1}, {"traps": 2, "-potions": 2}) == [], "harder and easier"
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from persona_evo.errors import GameError
 from persona_evo.games import mapsets, registry
-from persona_evo.games.check import check_game, check_recording, record, write_recording
+from persona_evo.games.check import check_game
 from persona_evo.games.core import WON, Game, Metric, Rules
+from persona_evo.games.python_game import from_class
+from persona_evo.games.recording import check_recording, record, write_recording
 from tests.examples import coin, corridor, nim
 from tests.shared import shared
 
@@ -33,7 +35,7 @@ def test_every_game_of_the_catalog_has_a_readme_and_a_recorded_game(name: str) -
     readme = Path(__file__).parents[2] / module / "README.md"
     assert readme.is_file(), f"{name} has no {readme}"
     path = RECORDED / f"{name}.json"
-    assert path.is_file(), f"{name} has no recorded game: write one with persona_evo.games.check.record"
+    assert path.is_file(), f"{name} has no recorded game: write one with persona_evo.games.recording.record"
     assert check_recording(registry.get(name), path) >= 20
 
 
@@ -193,7 +195,7 @@ def test_a_recording_notices_a_change_of_the_rules(tmp_path: Path) -> None:
 
     with pytest.raises(GameError, match=r"after move 0 it differs: COINS 0.0 -> 1.0"):
         check_recording(changed(game, measure=generous), path)
-    with pytest.raises(GameError, match="version 1, corridor is version 2: record it anew"):
+    with pytest.raises(GameError, match="version 1, but corridor is version 2: record it again"):
         check_recording(dataclasses.replace(game, version=2), path)
     with pytest.raises(GameError, match="no recorded game"):
         check_recording(game, tmp_path / "none.json")
@@ -209,3 +211,73 @@ def test_the_recorded_game_shows_what_the_rules_have() -> None:
     last = kept["metrics"][-1]
     assert kept["outcomes"][-1] == WON and last["WON"] == 1
     assert all(last[symbol] > 0 for symbol in ("MTK", "JT", "TU", "TS", "PD", "TO", "MS"))
+
+
+class Race(nim.Nim):
+    copy = None
+
+    def over(self) -> str | None:
+        return ("lost" if self.turn == 0 else "won") if self.matches <= 0 else None
+
+
+class Patience(corridor.Corridor):
+    copy = None
+
+    def over(self) -> str | None:
+        return "ended" if self.steps > 2 else None
+
+
+def notices(game: Game, text: str) -> list[str]:
+    heard: list[str] = []
+    check_game(game, [game.load(text, "level")], seed=1, notice=heard.append)
+    return heard
+
+
+def test_a_game_that_nobody_can_win_is_told() -> None:
+    (two,) = notices(nim.GAME, "9")
+    assert 'all 4 random games that came to an end are "ended"' in two and "every game of a match is a tie" in two
+    assert notices(from_class(Race, players=2), "9") == []
+    (one,) = notices(from_class(Patience), "@......")
+    assert 'over() says "won"' in one
+    assert notices(GAME, LEVEL.text) == []
+
+
+class Wide:
+    """A choice of one of very many actions, one of which no state may be asked to make."""
+
+    metrics = (Metric("SUM", "sum", "of all choices"),)
+    made: ClassVar[set[int]] = set()
+
+    def __init__(self, total: int = 0, moves: int = 0) -> None:
+        self.total, self.moves = total, moves
+
+    @classmethod
+    def from_text(cls, text: str) -> Wide:
+        return cls()
+
+    def copy(self) -> Wide:
+        return Wide(self.total, self.moves)
+
+    def legal(self) -> range:
+        return range(2_000)
+
+    def apply(self, action: int) -> None:
+        self.made.add(action)
+        self.total, self.moves = self.total + action, self.moves + 1
+
+    def over(self) -> str | None:
+        return "won" if self.moves >= 5 else None
+
+    def measure(self) -> dict[str, float]:
+        return {"SUM": self.total}
+
+    def key(self) -> tuple[int, int]:
+        return self.total, self.moves
+
+
+def test_of_very_many_actions_some_are_tried_and_progress_is_told() -> None:
+    Wide.made.clear()
+    game, heard = from_class(Wide, max_actions=2_000), list[str]()
+    assert check_game(game, [game.load("x", "wide")], seed=1, progress=heard.append) == 24
+    assert 50 < len(Wide.made) <= 220, "ten a state, and others in the next"
+    assert heard[0] == "checking wide, game 1 of 4, 0 moves" and heard[-1] == "checking wide, game 4 of 4, 4 moves"

@@ -79,6 +79,14 @@ def test_players_of_each_level_of_skill_are_labelled_and_recorded() -> None:
     assert "5 iterations for each legal move" in results.players[0].text
 
 
+def test_a_player_with_full_sight_has_200_iterations_a_move() -> None:
+    (full,) = ladder_of_players("full-sight")
+    assert full.text.endswith("200 iterations a move, the whole game ahead, no errors")
+    (record,) = play(players=[full], trials=1).records
+    assert record.skill == "full-sight" and record.final == "won"
+    assert 40 * record.steps < record.iterations <= 200 * record.steps  # a search may come to its end before
+
+
 def test_the_number_of_jobs_and_an_interruption_change_nothing(tmp_path: Path) -> None:
     whole = play(tmp_path / "whole")
     assert timeless(play(jobs=2, backend="threading").records) == timeless(whole.records)

@@ -47,7 +47,7 @@ def test_state_limits_hold() -> None:
     assert depth_first(PROBLEM, states=1234).nodes == 1234
     wide = breadth_first(PROBLEM, states=5000)
     assert wide.stopped == "budget" and wide.nodes == 5000 and not wide.proven
-    with pytest.raises(SettingsError, match="not all plans of 50 moves"):
+    with pytest.raises(SettingsError, match="too many plans of 50 moves"):
         exhaustive(PROBLEM, 50, states=10_000)
 
 

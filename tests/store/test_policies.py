@@ -114,7 +114,10 @@ def test_ucb1_survives_too(tmp_path: Path) -> None:
         ({"formulaa": "R"}, r".formulaa: no such key(.|\n)*did you mean 'formula'"),
         ({"schema": 2}, r".schema(.|\n)*newer"),
         ({"lists": [{"score": "MS"}]}, r".lists: policies of the kind 'formula' do not have open lists"),
-        ({"kind": "ucb1", "formula": "", "simplified": "", "lists": [{"score": "MS"}]}, r"kind 'ucb1' have no open"),
+        (
+            {"kind": "ucb1", "formula": "", "simplified": "", "lists": [{"score": "MS"}]},
+            r"kind 'ucb1' do not have open",
+        ),
         ({"kind": "lists"}, r"'lists' is missing"),
         (listed(formula="R"), r"p.json:\d+:14: .formula: the policy's own score cannot use R"),
         (listed(simplified="N * MS"), r".simplified: the policy's own score cannot use N"),
@@ -192,3 +195,23 @@ def test_a_policy_of_another_game_says_which(tmp_path: Path) -> None:
     with pytest.raises(PolicyError, match="no such policy") as e:
         policy_library.load("chain_builder", GAME)
     assert e.value.hint == "puyo has one of this name: add --game puyo"
+
+
+def test_a_policy_of_ones_own_that_is_not_installed_is_found_by_its_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(PolicyError) as unknown:
+        policy_library.find("coward", "minidungeons2")
+    assert unknown.value.hint == (
+        "a policy of your own is named by its run's folder, or by name after persona-evo policy install RUN"
+    )
+    folder = tmp_path / "runs" / "20300101T000000Z-coward"
+    folder.mkdir(parents=True)
+    config = {"schema": 1, "game": "minidungeons2", "persona": {"name": "coward"}, "seed": 1, "target": 2}
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "policy.json").write_text("{}")
+    with pytest.raises(PolicyError) as made:
+        policy_library.find("coward", "minidungeons2")
+    assert made.value.hint is not None and "has a policy for coward: name that folder" in made.value.hint
+    assert made.value.hint.endswith("persona-evo policy install runs/20300101T000000Z-coward")

@@ -136,7 +136,7 @@ def test_a_journal_of_another_generation_does_not_belong_to_the_checkpoint(tmp_p
     lines = (folder / runs.JOURNAL).read_text().splitlines(keepends=True)
     checkpoint = json.loads(unsealed(folder / checkpoints.CHECKPOINT))
     (folder / checkpoints.CHECKPOINT).write_text(json.dumps({**checkpoint, "journal": len("".join(lines[:2]))}))
-    with pytest.raises(RunError, match="does not belong"):
+    with pytest.raises(RunError, match="does not match the checkpoint"):
         runs.RunFolder.resume(folder)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from persona_evo.errors import RunError, SettingsError
 from persona_evo.evolve.driving import FINISHED
-from persona_evo.evolve.run import Outcome
+from persona_evo.evolve.outcome import Outcome
 from persona_evo.games import mapsets, registry
 from persona_evo.jobs.folder import differences
 from persona_evo.personas import load as load_persona

@@ -27,7 +27,9 @@ from persona_evo.evolve import driving
 from persona_evo.evolve import run as evolution
 from persona_evo.evolve.fitness_spec import FitnessSpec, spec_to_dict
 from persona_evo.evolve.individuals import settled
+from persona_evo.evolve.outcome import Outcome, best_run, ended
 from persona_evo.evolve.settings import EvolutionSettings
+from persona_evo.evolve.task import EvolutionTask
 from persona_evo.games import registry
 from persona_evo.games.core import Level
 from persona_evo.jobs import schema
@@ -119,10 +121,10 @@ class Course:
         Raises:
             RunError: a part is missing or damaged.
         """
-        found: dict[str, list[evolution.Outcome]] = {}
+        found: dict[str, list[Outcome]] = {}
         for persona in self.personas:
             for folder in self._evolution_folders(persona):
-                outcome = evolution.ended(folder) if (folder / runs.CONFIG).is_file() else None
+                outcome = ended(folder) if (folder / runs.CONFIG).is_file() else None
                 if outcome is None:
                     raise self._unfinished(folder)
                 found.setdefault(persona.name, []).append(outcome)
@@ -144,13 +146,13 @@ class Course:
             hint=f"finish it first: persona-evo reproduce {self.settings.study} --resume {self.folder}",
         )
 
-    def _best(self, outcomes: Mapping[str, Sequence[evolution.Outcome]]) -> dict[str, evolution.Outcome]:
-        return {p.name: evolution.best_run(outcomes[p.name], self.game, p.priority) for p in self.personas}
+    def _best(self, outcomes: Mapping[str, Sequence[Outcome]]) -> dict[str, Outcome]:
+        return {p.name: best_run(outcomes[p.name], self.game, p.priority) for p in self.personas}
 
     def _material(
         self,
-        outcomes: dict[str, list[evolution.Outcome]],
-        best: dict[str, evolution.Outcome],
+        outcomes: dict[str, list[Outcome]],
+        best: dict[str, Outcome],
         played: batch.BatchResults,
         bounds: dict[tuple[str, str], Bound],
     ) -> DungeonResults:
@@ -178,7 +180,7 @@ class Course:
         base = self.folder / RUNS / "evolution"
         return [base / f"{persona.name}-{n}" for n in range(1, self.settings.runs + 1)]
 
-    def _evolutions(self, persona: Persona) -> list[evolution.Outcome]:
+    def _evolutions(self, persona: Persona) -> list[Outcome]:
         found = []
         for n, folder in enumerate(self._evolution_folders(persona), 1):
             name = f"{_EVOLUTION} of {persona.name}, run {n} of {self.settings.runs}"
@@ -197,12 +199,12 @@ class Course:
         settings: EvolutionSettings,
         seed: int,
         budget: Budget,
-    ) -> evolution.Outcome:
+    ) -> Outcome:
         begun = (folder / runs.CONFIG).is_file()
         outcome = None
         if begun:
             _check(folder, self._expected(persona, levels, settings, seed, budget))
-            outcome = evolution.ended(folder)
+            outcome = ended(folder)
         if outcome is None or outcome.status == driving.DEADLINE:
             end = self._deadline() if name.startswith(_EVOLUTION) else None
             tell = self.ledger.teller(name, end, fresh=not begun)
@@ -219,15 +221,9 @@ class Course:
                 )
             else:
                 outcome = evolution.evolve(
-                    self.game,
-                    persona,
-                    levels,
-                    settings,
-                    seed,
+                    EvolutionTask(self.game, persona, levels, settings, seed, self.settings.search, budget),
                     root=folder.parent,
                     name=folder.name,
-                    search=self.settings.search,
-                    budget=budget,
                     jobs=self.jobs,
                     backend=self.backend,
                     deadline=end,
@@ -439,6 +435,6 @@ def _work(settings: EvolutionSettings, levels: int, iterations: int) -> float:
     return float((bred + settings.final_candidates * settings.final_trials) * levels * iterations)
 
 
-def _policy(outcome: evolution.Outcome) -> Policy:
+def _policy(outcome: Outcome) -> Policy:
     assert outcome.policy is not None  # only an interrupted run has none
     return policies.read(outcome.policy)

@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from math import fsum
 
 from persona_evo.intervals import Interval, mean_interval
-from persona_evo.playtest.compare import ALPHA, tested
+from persona_evo.playtest.compare import ALPHA
 from persona_evo.playtest.correlations import CorrelationRow, correlations
 from persona_evo.playtest.metrics import UTILITY, WIN_RATE, Measure, estimate, grouped
 from persona_evo.playtest.records import Playthrough
+from persona_evo.playtest.samples import TrialGroup, tested
 from persona_evo.statistics import Correlation, pearson
 from persona_evo.studies.minidungeons.material import DungeonResults
 from persona_evo.studies.minidungeons.published import BASELINE, EVOLVED, Named, PublishedRow
@@ -99,7 +100,8 @@ def value_of(key: str) -> Callable[[Playthrough], float]:
 
 def higher(a: Iterable[Playthrough], b: Iterable[Playthrough], key: str) -> int:
     """1 if the measure of a is significantly higher than that of b, -1 if lower, else 0 (a, b: of one map each)."""
-    _, test, _ = tested(list(a), list(b), Measure(key, key, value_of(key), by_search=key in ("win_rate", "utility")))
+    measure = Measure(key, key, value_of(key), by_search=key in ("win_rate", "utility"))
+    _, test, _ = tested(TrialGroup(list(a)), TrialGroup(list(b)), measure)
     return 0 if test.p >= ALPHA else 1 if test.statistic > 0 else -1
 
 

@@ -37,14 +37,19 @@ def play(client):
             elif FAULT in ("once", "tardy") and not os.path.exists(sys.argv[0] + ".died"):
                 open(sys.argv[0] + ".died", "w").close()
                 os.kill(os.getpid(), signal.SIGKILL)
+            elif FAULT == "raise_once" and not os.path.exists(sys.argv[0] + ".died"):
+                open(sys.argv[0] + ".died", "w").close()
+                raise ValueError("no such room")
+            elif FAULT == "stop":
+                os.kill(0, signal.SIGSTOP)
             elif FAULT == "raise":
                 raise ValueError("no such room \x1b[31m\nbehind the\u202e door")
             elif FAULT == "hang":
                 time.sleep(1000)
     if FAULT == "slow":
         time.sleep(0.002 * (zlib.crc32(bytes([*made, int(os.environ["PE_WORKER"])])) % 5))
-    if FAULT == "tardy":
-        time.sleep(0.1)
+    if FAULT in ("tardy", "forks"):
+        time.sleep(0.1 if FAULT == "tardy" else 5.0)
     PLAYED.append(made)
     if FAULT == "tired" and len(PLAYED) == 25:
         os.kill(os.getpid(), signal.SIGKILL)
@@ -63,7 +68,14 @@ def raw(client):
     """Answers by hand, for what the library would not send."""
     while True:
         order = client._next_order()._replace(flags=p.FINAL_METRICS)
-        send = client._socket.sendall
+        send = client._driver._socket.sendall
+        if FAULT in ("pings", "trickle"):
+            while True:
+                send(p.frame(p.Kind.PING, b"") * (1000 if FAULT == "pings" else 1))
+                time.sleep(0.001 if FAULT == "trickle" else 0.0)
+        if FAULT == "strangers":
+            while True:
+                send(answer(client, order._replace(id=12345), 1.0))
         if FAULT == "half":
             send(answer(client, order, 1.0)[:20])
             return
@@ -111,6 +123,18 @@ def main():
             ]
         )
     env = dict(os.environ)
+    if FAULT.startswith("daemon"):
+        sleeper = "import os, signal, sys, time; signal.signal(15, signal.SIG_IGN); os.setsid(); time.sleep(1000)"
+        subprocess.Popen([sys.executable, "-c", sleeper, sys.argv[0]], close_fds=True)
+        if FAULT == "daemon_stop":
+            time.sleep(0.5)
+            os.kill(0, signal.SIGSTOP)
+    if FAULT == "forks":
+        for _ in range(4):
+            if os.fork() == 0:
+                held = bytearray(os.urandom(2**20)) * 60
+                time.sleep(1000)
+                sys.exit(len(held))
     if FAULT in ("silent", "noise_first"):
         s = socket.create_connection((env["PE_ADDR"], int(env["PE_PORT"])))
         if FAULT == "noise_first":
@@ -129,7 +153,8 @@ def main():
         p.Hello.__new__.__defaults__ = ((2, 0),)
     name = p.MetricInfo("red \x1b[31m", "TURN") if FAULT == "red" else "TURN"
     client = Client("faulty", metrics=[name], max_decisions=10, capabilities=["seed"], environ=env)
-    by_hand = ("half", "huge", "garbage", "nan", "mute", "foreign", "twice", "error", "error_garbage")
+    by_hand = ("pings", "trickle", "strangers", "half", "huge", "garbage", "nan", "mute", "foreign", "twice", "error")
+    by_hand += ("error_garbage",)
     raw(client) if FAULT in by_hand else client.run(play)
 
 

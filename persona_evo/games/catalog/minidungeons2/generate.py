@@ -15,7 +15,7 @@ from random import Random
 
 from persona_evo.games.analysis import Moves, beside, distances, parts, shortest
 from persona_evo.games.catalog.minidungeons2.levels import FLOOR, MAX_MONSTERS, WALL
-from persona_evo.games.constraints import ATTEMPTS, Constraints, Generator
+from persona_evo.games.constraints import ATTEMPTS, AllowedRange, Constraints, Generator
 from persona_evo.games.findings import Spot
 
 Floor = set[Spot]
@@ -349,4 +349,11 @@ def attempts(wanted: Constraints) -> int:
 
 SHOWN = ("width", "height", PATH, "monsters", "treasures", "potions", "traps", "portals")
 
-GENERATOR = Generator(draw, KINDS, attempts, path=PATH, shown=SHOWN)
+LIMITS = {
+    "width": AllowedRange(LEAST_SIDE, MOST_SIDE),
+    "height": AllowedRange(LEAST_SIDE, MOST_SIDE),
+    "monsters": AllowedRange(0, MAX_MONSTERS),
+    "portals": AllowedRange(0, 2),
+}
+
+GENERATOR = Generator(draw, KINDS, attempts, path=PATH, shown=SHOWN, limits=LIMITS)

@@ -31,7 +31,7 @@ _OTHER = -1
 """What `play` returns where a prefix does not fit."""
 
 
-class RolloutStage(NamedTuple):
+class RolloutBuffers(NamedTuple):
     """What rollouts are played in.
 
     Attributes:
@@ -59,15 +59,21 @@ class RolloutStage(NamedTuple):
 
 
 @entry
-def play(stage: RolloutStage, length: int) -> int:
+def play(buffers: RolloutBuffers, length: int) -> int:
     """A rollout from a prefix of `length` choices.
 
     Returns:
         How many decisions there were; _OTHER if the game offers other choices than the prefix says.
     """
-    rules, tables, state, actions, prefix = stage.rules, stage.tables, stage.state, stage.actions, stage.prefix
-    played = stage.played
-    copy(stage.start, state)
+    rules, tables, state, actions, prefix = (
+        buffers.rules,
+        buffers.tables,
+        buffers.state,
+        buffers.actions,
+        buffers.prefix,
+    )
+    played = buffers.played
+    copy(buffers.start, state)
     for i in range(length):
         count = 0
         if rules.over(tables, state) == RUNNING:
@@ -75,15 +81,15 @@ def play(stage: RolloutStage, length: int) -> int:
         if count != prefix[2 * i + 1]:
             return _OTHER
         played[i] = actions[prefix[2 * i]]
-        rules.step(tables, state, played[i], stage.rng)
+        rules.step(tables, state, played[i], buffers.rng)
     count = 0
     made = 0
-    rules.measure(tables, state, 0, stage.node)
+    rules.measure(tables, state, 0, buffers.node)
     left = len(played) - length
     if left > 0 and rules.over(tables, state) == RUNNING:
         count = rules.legal(tables, state, actions)
-        made = rules.rollout(tables, state, actions, played[length : length + left], left, stage.rng, stage.seen, 0)
-    rules.measure(tables, state, 0, stage.end)
+        made = rules.rollout(tables, state, actions, played[length : length + left], left, buffers.rng, buffers.seen, 0)
+    rules.measure(tables, state, 0, buffers.end)
     actions[0] = count
     return length + made
 
@@ -91,8 +97,8 @@ def play(stage: RolloutStage, length: int) -> int:
 class PlayedRollout:
     """A rollout's result, with what a `protocol.Result` has; the trace is worked out when it is asked for."""
 
-    def __init__(self, within: Within, actions: IntRow, depth: int, count: int, node: FloatRow, end: FloatRow) -> None:
-        self._within, self._actions, self._depth = within, actions, depth
+    def __init__(self, pool: LocalPool, actions: IntRow, depth: int, count: int, node: FloatRow, end: FloatRow) -> None:
+        self._pool, self._actions, self._depth = pool, actions, depth
         self._count, self._node, self._end = count, node, end
         self._pairs: list[tuple[int, int]] = []
         self._rows: list[tuple[float, ...]] = []
@@ -125,7 +131,7 @@ class PlayedRollout:
     @property
     def score(self) -> float:
         """The game's own, 0 for games without one."""
-        return self._within.score(self._end)
+        return self._pool.score(self._end)
 
     @property
     def hash(self) -> int:
@@ -137,11 +143,11 @@ class PlayedRollout:
 
     def _known(self) -> list[tuple[int, int]]:
         if not self._pairs and len(self._actions):
-            self._pairs, self._rows, self._hash = self._within.again(self._actions)
+            self._pairs, self._rows, self._hash = self._pool.replay(self._actions)
         return self._pairs
 
 
-class Within:
+class LocalPool:
     """A level that is played in this process.
 
     Args:
@@ -163,7 +169,7 @@ class Within:
         self.game, self.level, self.most = game, level, most
         self.findings: list[FailingRollout] = []
         metrics = len(game.metrics)
-        self._stage = RolloutStage(
+        self._buffers = RolloutBuffers(
             game.rules(costly=True),
             level.tables,
             level.start,
@@ -176,7 +182,7 @@ class Within:
             np.zeros(metrics),
             stream(0),
         )
-        self._handle = Handle(self._stage)
+        self._handle = Handle(self._buffers)
         self._orders: deque[p.Rollout] = deque()
         self._score = parse(game.score(level), game.symbols) if game.score is not None else None
 
@@ -192,10 +198,10 @@ class Within:
             GameError: the game does not come to the same choices again.
         """
         order = self._orders.popleft()
-        prefix, stage = np.frombuffer(order.prefix, dtype="<u2"), self._stage
+        prefix, buffers = np.frombuffer(order.prefix, dtype="<u2"), self._buffers
         depth = len(prefix) // 2
-        stage.prefix[: len(prefix)] = prefix
-        stage.rng[:] = stream(order.rollout_seed)
+        buffers.prefix[: len(prefix)] = prefix
+        buffers.rng[:] = stream(order.rollout_seed)
         made = play(self._handle, depth)
         if made == _OTHER:
             choices = prefix[::2].tolist()
@@ -203,7 +209,7 @@ class Within:
                 f"{self.game.title} does not offer the same choices again after {choices} in {self.level.name}"
             )
         return PlayedRollout(
-            self, stage.played[:made].copy(), depth, int(stage.actions[0]), stage.node.copy(), stage.end.copy()
+            self, buffers.played[:made].copy(), depth, int(buffers.actions[0]), buffers.node.copy(), buffers.end.copy()
         )
 
     def settle(self) -> None:
@@ -214,7 +220,7 @@ class Within:
         """The game's own score of an end with these metrics."""
         return 0.0 if self._score is None else self._score.evaluate(dict(zip(self.game.symbols, metrics, strict=True)))
 
-    def again(self, actions: IntRow) -> tuple[list[tuple[int, int]], list[tuple[float, ...]], int]:
+    def replay(self, actions: IntRow) -> tuple[list[tuple[int, int]], list[tuple[float, ...]], int]:
         """Choices with their counts and the metrics before each, along a game's actions, and the last state's hash."""
         rules, tables, state = self.game.rules(costly=True), self.level.tables, self.level.start.copy()
         rng, out = np.ones(2, dtype=np.int64), np.zeros(len(self.game.metrics))

@@ -37,7 +37,7 @@ class PlanningJob(NamedTuple):
     seed: int
 
 
-def plan_together(jobs: Iterable[PlanningJob]) -> Iterator[Plan]:
+def plan_in_parallel(jobs: Iterable[PlanningJob]) -> Iterator[Plan]:
     """Plans in the order of the jobs, which are asked for as there is room.
 
     Raises:

@@ -26,7 +26,7 @@ _MOST_CALLERS = 64
 
 
 @dataclass(frozen=True)
-class Host:
+class ExpectedGame:
     """What the one who waits knows of the game.
 
     place: the game and its worker, for messages. nonce: that the game has to send back. connect, handshake: seconds to
@@ -42,7 +42,7 @@ class Host:
     failure: Callable[[str, str, bool], ConnectError]
 
 
-class Door:
+class GamePort:
     """A port of loopback that is listened at.
 
     Args:
@@ -95,7 +95,7 @@ class Door:
                 stream.close()
         self._callers.clear()
 
-    def meet(self, host: Host) -> tuple[socket.socket, p.Hello]:
+    def accept(self, game: ExpectedGame) -> tuple[socket.socket, p.Hello]:
         """Wait for the game; the connection, which does not block, and its HELLO.
 
         Raises:
@@ -103,30 +103,30 @@ class Door:
                 and speaks another version.
             ProtocolError: its HELLO has the nonce, but is not valid.
         """
-        end = _after(host.connect)
+        end = _after(game.connect)
         refused: ConnectError | None = None
         while True:
             ready = self._ready()
             for caller in ready:
                 try:
-                    payload = caller.first(host)
+                    payload = caller.first(game)
                     if payload is not None:
-                        found = caller.hello(host, payload)
+                        found = caller.hello(game, payload)
                         self._callers.remove(caller)
                         return found
                 except _Refused as e:
                     refused = e.error
                     self._leave(caller)
             for caller in [c for c in self._callers if time.monotonic() > c.end]:
-                limit = f"within {host.handshake:g} s" if host.handshake else ""
-                refused = host.failure(f"no HELLO came {limit}", "from who connected", False)
+                limit = f"within {game.handshake:g} s" if game.handshake else ""
+                refused = game.failure(f"no HELLO came {limit}", "from who connected", False)
                 self._leave(caller)
-            if not ready and host.ended():
+            if not ready and game.ended():
                 stage = "before it said HELLO" if refused or self._callers else "before it connected"
-                raise _unheard(host.failure("the game ended", stage, True), refused)
+                raise _unheard(game.failure("the game ended", stage, True), refused)
             if time.monotonic() > end:
-                limit = f"within {host.connect:g} s" if host.connect else ""
-                raise _unheard(host.failure(f"no game connected {limit}", "after its start", False), refused)
+                limit = f"within {game.connect:g} s" if game.connect else ""
+                raise _unheard(game.failure(f"no game connected {limit}", "after its start", False), refused)
 
     def _ready(self) -> list[_Caller]:
         """Those who have said something, after a moment's wait; new ones are taken in."""
@@ -164,31 +164,31 @@ class _Caller:
         with contextlib.suppress(OSError):
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
-    def first(self, host: Host) -> bytes | None:
+    def first(self, game: ExpectedGame) -> bytes | None:
         """The payload of the first frame, None as long as it is not there.
 
         Raises:
             _Refused: the connection ended, or it is no HELLO.
         """
         if not self._met:
-            self.end, self._met = _after(host.handshake), True
+            self.end, self._met = _after(game.handshake), True
         try:
             data = self.socket.recv(p.MOST_HELLO)
         except BlockingIOError:
             return None
         except OSError as e:
-            raise _Refused(host.failure("a connection broke", "before HELLO", True)) from e
+            raise _Refused(game.failure("a connection broke", "before HELLO", True)) from e
         if not data:
-            raise _Refused(host.failure("who connected ended the connection", "before HELLO", True))
+            raise _Refused(game.failure("who connected ended the connection", "before HELLO", True))
         try:
             found = self._frames.feed(data)
             if found and found[0][0] != p.Kind.HELLO:
                 raise ProtocolError("the first frame", found=p.Kind(found[0][0]).name, expected="HELLO")
         except ProtocolError as e:
-            raise self._refused(host, e, " (before HELLO)") from e
+            raise self._refused(game, e, " (before HELLO)") from e
         return found[0][1] if found else None
 
-    def hello(self, host: Host, payload: bytes) -> tuple[socket.socket, p.Hello]:
+    def hello(self, game: ExpectedGame, payload: bytes) -> tuple[socket.socket, p.Hello]:
         """The connection and the HELLO of one who knows the nonce.
 
         Raises:
@@ -197,34 +197,34 @@ class _Caller:
         """
         try:
             said = hello_frame.nonce_in(payload)
-            if not hmac.compare_digest(said.encode("utf-8", "surrogatepass"), host.nonce.encode()) or not host.nonce:
+            if not hmac.compare_digest(said.encode("utf-8", "surrogatepass"), game.nonce.encode()) or not game.nonce:
                 self._answer("nonce", "the nonce is not that of this game's environment")
                 raise _Refused(
                     ConnectError(
                         "somebody connected with a wrong nonce",
-                        place=host.place,
+                        place=game.place,
                         expected="the text of PE_NONCE",
                         hint="connections without it are closed",
                     )
                 )
         except ProtocolError as e:
-            raise self._refused(host, e) from e
+            raise self._refused(game, e) from e
         try:
             found = hello_frame.decode_hello(payload)
         except ProtocolError as e:
-            raise self._refused(host, e).error from e
+            raise self._refused(game, e).error from e
         wrong = hello_frame.versions_agree(found.protocol)
         if wrong:
             self._answer("version", wrong)
-            raise ConnectError(wrong, place=host.place, found=found.library or "no library named")
+            raise ConnectError(wrong, place=game.place, found=found.library or "no library named")
         return self.socket, found
 
-    def _refused(self, host: Host, error: ProtocolError, stage: str = "") -> _Refused:
+    def _refused(self, game: ExpectedGame, error: ProtocolError, stage: str = "") -> _Refused:
         """Say what is wrong, here and there."""
         self._answer(error.code, str(error))
-        hint = host.failure("", "", False).hint
+        hint = game.failure("", "", False).hint
         return _Refused(
-            ProtocolError(error.what + stage, place=host.place, found=error.found, expected=error.expected, hint=hint)
+            ProtocolError(error.what + stage, place=game.place, found=error.found, expected=error.expected, hint=hint)
         )
 
     def _answer(self, code: str, message: str) -> None:

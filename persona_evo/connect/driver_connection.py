@@ -1,0 +1,131 @@
+"""The connection of a game in Python to its driver, and what the game finds in its environment."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from persona_evo.connect import hello_frame
+from persona_evo.connect import protocol as p
+from persona_evo.errors import ConnectError, InputError, ProtocolError
+
+_CHUNK = 1 << 16
+
+
+class ExperimentFinished(Exception):
+    """The driver has said BYE or is gone: the game should quit."""
+
+
+class DriverConnection:
+    """A socket that carries frames.
+
+    Args:
+        address: Where the driver listens.
+        port: At which port.
+
+    Raises:
+        ConnectError: The driver cannot be reached.
+    """
+
+    def __init__(self, address: str, port: int) -> None:
+        try:
+            self._socket = socket.create_connection((address, port), timeout=60)
+            self._socket.settimeout(None)
+            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        except OSError as e:
+            raise ConnectError("the driver cannot be reached", found=f"{address}:{port}: {e}") from e
+        self._frames = p.Frames()
+        self._waiting: list[tuple[int, bytes]] = []
+        self._finished = False
+
+    def greet(self, hello: p.Hello) -> tuple[int, bytes]:
+        """Say HELLO and return the answer, a WELCOME or an ERROR.
+
+        Raises:
+            ProtocolError: The driver answers with another frame.
+        """
+        self.send(hello_frame.encode_hello(hello))
+        kind, payload = self.read()
+        if kind not in (p.Kind.WELCOME, p.Kind.ERROR):
+            raise ProtocolError("the driver's first frame", found=p.Kind(kind).name, expected="WELCOME")
+        return kind, payload
+
+    def send(self, data: bytes) -> None:
+        """Send whole frames.
+
+        Raises:
+            ExperimentFinished: The driver is gone.
+        """
+        try:
+            self._socket.sendall(data)
+        except OSError as e:
+            self._finished = True
+            raise ExperimentFinished from e
+
+    def read(self) -> tuple[int, bytes]:
+        """Wait for the next frame: its type and its payload.
+
+        Raises:
+            ExperimentFinished: The driver is gone, or `finish` has been called.
+            ProtocolError: What it sent is not a frame.
+        """
+        if self._finished:
+            raise ExperimentFinished
+        while not self._waiting:
+            try:
+                data = self._socket.recv(_CHUNK)
+            except OSError as e:
+                raise ExperimentFinished from e
+            if not data:
+                self.finish()
+            try:
+                self._waiting = self._frames.feed(data)
+            except ProtocolError as e:
+                self.send(fatal_error(e.code, str(e)))
+                raise
+        return self._waiting.pop(0)
+
+    def finish(self) -> NoReturn:
+        """Read nothing more.
+
+        Raises:
+            ExperimentFinished: Always.
+        """
+        self._finished = True
+        raise ExperimentFinished
+
+    def close(self) -> None:
+        """Say BYE and close the socket."""
+        with contextlib.suppress(OSError):
+            self._socket.sendall(p.frame(p.Kind.BYE))
+        self._socket.close()
+
+
+def fatal_error(code: str, message: str) -> bytes:
+    """Make an ERROR frame after which the connection ends."""
+    return p.json_frame(p.Kind.ERROR, {"code": code, "message": message, "fatal": True})
+
+
+def variable(environment: Mapping[str, str], name: str, older: str) -> str:
+    """Read a variable by its name or by the older one, "" if there is neither."""
+    return environment.get(name) or environment.get(older) or ""
+
+
+def settings_in(environment: Mapping[str, str]) -> dict[str, Any]:
+    """Read the experiment's settings from an environment; `variant` and `map` are among them.
+
+    Raises:
+        ConnectError: They are not JSON.
+        InputError: They are not a JSON object.
+    """
+    text = variable(environment, "PE_SETTINGS", "MC_EXP_SETTINGS")
+    try:
+        value = json.loads(text) if text else {}
+    except (ValueError, RecursionError) as e:
+        raise ConnectError("the settings are not JSON", found=text[:100]) from e
+    if not isinstance(value, dict):
+        raise InputError("the settings are not a JSON object", found=text[:100])
+    return value

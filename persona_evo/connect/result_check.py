@@ -1,0 +1,50 @@
+"""Checks whether a RESULT answers the ROLLOUT that it was sent for."""
+
+from __future__ import annotations
+
+from persona_evo.connect import protocol as p
+from persona_evo.errors import GameError, ProtocolError
+
+
+def check_result(order: p.Rollout, result: p.Result, hello: p.Hello) -> None:
+    """Refuse a result that does not answer this order.
+
+    Raises:
+        ProtocolError: Its metrics, its rows or its prefix are not those that were asked for.
+    """
+    columns = len(hello.metrics) if order.flags else 0
+    whole = result.status in (p.OK, p.TRUNCATED)
+    if result.columns != columns:
+        raise ProtocolError("RESULT has a wrong number of metrics", found=f"{result.columns}", expected=f"{columns}")
+    if whole and columns and (result.rows == 0) != (order.flags != p.ALL_METRICS or not result.trace):
+        raise ProtocolError(
+            "RESULT has rows that were not requested, or lacks rows that were", found=f"{result.rows} rows"
+        )
+    if whole and not result.trace.startswith(order.prefix):
+        raise ProtocolError(
+            "RESULT's trace does not begin with the prefix",
+            found=str(p.unpack(result.trace))[:200],
+            expected=str(p.unpack(order.prefix))[:200],
+        )
+
+
+def not_deterministic(order: p.Rollout, result: p.Result, hello: p.Hello, game: str) -> GameError:
+    """Make the error for a game that calls a prefix illegal which it has offered before.
+
+    Args:
+        order: What was asked for.
+        result: The answer, with status ILLEGAL.
+        hello: What the game says of itself.
+        game: Its path, for a result that does not say where the prefix became illegal.
+    """
+    asked, got = p.unpack(order.prefix), p.unpack(result.trace)
+    depth = len(got) - 1
+    if not 0 <= depth < len(asked):
+        return GameError(f"{game}: RESULT says that the prefix is illegal, but not where")
+    offered = f"{got[depth][1]} choices" if got[depth][1] else "no more choices, for the game was over"
+    choices = " ".join(str(choice) for choice, _ in asked[:depth]) or "none"
+    return GameError(
+        f"{hello.game[0]} is not deterministic: at decision {depth} it offered {asked[depth][1]} choices once and "
+        f"{offered} now, after the choices {choices} with game seed {order.game_seed}\n"
+        "  hint: all randomness must come from the game seed, and each game must start from fresh state"
+    )
