@@ -160,7 +160,7 @@ def _add_play(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Evolve in a new run folder, or go on in one."""
+    """Evolve in a new run folder, or resume a run."""
     from persona_evo.jobs.deadline import deadline, until
     from persona_evo.jobs.deadline import duration as length
 

@@ -1,4 +1,4 @@
-"""What a run folder says, checked value by value before anything depends on it."""
+"""Read what a run folder says, and check it value by value before anything depends on it."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def training_of(folder: Path, game_name: str) -> Training:
     spec = spec_of(folder, game_name)
     settings = settings_of(folder)
     if not settings.levels_a_generation:
-        return Training(spec, spec.best, LevelPool((), ()), spec.lists)
+        return Training(spec, LevelPool((), ()), spec.lists)
     validation = r.object(VALIDATION)
     check_levels(validation)
     load_levels(validation, registry.get(game_name))
@@ -107,7 +107,7 @@ def training_of(folder: Path, game_name: str) -> Training:
             expected="all or none of them",
             hint=json_text.RESTORE,
         )
-    return Training(spec, spec.best, pool, spec.lists)
+    return Training(spec, pool, spec.lists)
 
 
 def _check_best(reader: schema.Reader, key: str, levels: str = "levels") -> None:
@@ -201,7 +201,7 @@ def _wrong(
 
 
 def _wrong_sample(state: EvolutionState, settings: EvolutionSettings, validation: int) -> tuple[str, str, str] | None:
-    """As `_wrong`, of a run that draws levels: who was given up has fewer utilities, and not everybody is validated."""
+    """As `_wrong`, of a run that draws levels: who dropped out has fewer utilities, and only the best are validated."""
     most = settings.levels_a_generation
     expected = f"a formula with finite utilities of 1 to {most} levels, and of {validation} to compare on or none"
     for island in state.islands:

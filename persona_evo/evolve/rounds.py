@@ -1,4 +1,4 @@
-"""Policies that play the same trials, as many as there is time for."""
+"""Have policies play the same trials, as many as there is time for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run from its first generation to its policy: the evolution, its folder on disk, deadlines and Ctrl-C."""
+"""Run an evolution from its first generation to its policy, in a folder, with deadlines and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def evolve(
         name: name of the run's folder; made of the moment, the persona and the seed if not given.
         jobs, backend, address: see `jobs.workers.Workers`; they do not influence the result.
         deadline: moment on `time.monotonic` by which everything is done, the last steps included. A generation that
-            would not end in time is not begun, and one that does not is given up.
+            would not end in time is not begun, and one that does not is abandoned.
         progress: called after each generation.
         tell: called in the last steps.
         workers: workers to use instead of new ones; they are left running.
@@ -171,8 +171,8 @@ def _work(
         )
     except ConnectError as e:
         made = counted(run.checkpoint.generation + 1 if run.checkpoint else 0, "generation")
-        again = command(game, "evolve", "--resume", run.folder)
-        raise e.hinting(f"kept in {run.folder}: {made}; resume with: {again}") from e
+        resume_command = command(game, "evolve", "--resume", run.folder)
+        raise e.hinting(f"kept in {run.folder}: {made}; resume with: {resume_command}") from e
     except KeyboardInterrupt:
         status = INTERRUPTED
     state = state_of(run)

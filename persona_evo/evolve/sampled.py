@@ -65,10 +65,9 @@ def training_of(
     """
     spec = replace(spec, wins=settings.wins)
     if not settings.levels_a_generation:
-        return Training(spec, (), LevelPool((), ()), tuple(lists))
+        return Training(spec, LevelPool((), ()), tuple(lists))
     if pools:
-        best = pools["train"].best
-        return Training(replace(spec, best=best), best, pools["validation"], tuple(lists))
+        return Training(replace(spec, best=pools["train"].best), pools["validation"], tuple(lists))
     count = min(VALIDATION, len(spec.levels) // SET_APART)
     if not count:
         raise SettingsError(
@@ -86,7 +85,7 @@ def training_of(
         LevelPool(tuple(spec.levels[i] for i in numbers), tuple(known[i] for i in numbers if known))
         for numbers in ([i for i in range(len(spec.levels)) if i not in apart], sorted(apart))
     )
-    return Training(replace(spec, levels=train.levels, best=train.best), train.best, validation, tuple(lists))
+    return Training(replace(spec, levels=train.levels, best=train.best), validation, tuple(lists))
 
 
 @dataclass(frozen=True)

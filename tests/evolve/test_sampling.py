@@ -498,7 +498,7 @@ def test_what_a_player_cannot_reach_is_not_known_where_games_are_not_planned_who
     )
     with Workers(1) as workers:
         training = sampled.training_of(spec, small(), 3, workers)
-    assert training.best == training.validation.best == () and training.validation.levels
+    assert training.spec.best == training.validation.best == () and training.validation.levels
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -35,7 +36,7 @@ SKILL = Skill("full sight", 1, 200, 0.0, 1.0)
 @pytest.fixture(scope="module")
 def training() -> Training:
     spec = FitnessSpec.of("minidungeons2", LEVELS[:4], COLLECTOR.utility, SearchSettings.single(), Budget(200), "TO")
-    return Training(spec, BEST, LevelPool(tuple(map(LevelText.of, LEVELS[4:])), BEST))
+    return Training(replace(spec, best=BEST), LevelPool(tuple(map(LevelText.of, LEVELS[4:])), BEST))
 
 
 def found(name: str, training: Training, playthroughs: int = 150, jobs: int = 1, line: str = "") -> Trained:
