@@ -2,8 +2,8 @@
 
     python unity_support/metas.py
 
-The GUID is made from the path, so it is the same on every machine. Existing .meta files stay as they are, since a GUID must not
-change when its file is moved: move both together. A .meta file without its file is deleted.
+The GUID is made from the path, so it is the same on every machine. Existing .meta files stay as they are, since a GUID
+must not change when its file is moved: move both together. A .meta file without its file is deleted.
 """
 
 from __future__ import annotations
