@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from persona_evo.cli import option_values, options, playtest
+from persona_evo.cli import option_values, options, playtest, playtest_options
 from persona_evo.cli.parser import Commands, filled
 from persona_evo.cli.say import StatusLine, note, say
 from persona_evo.errors import SettingsError
@@ -22,10 +22,10 @@ ROOT = Path("runs") / "comparisons"
 
 def add(commands: Commands) -> None:
     """The command's options."""
-    parser = commands.add_parser("compare", description=__doc__, epilog=playtest.SKILL_TABLE)
+    parser = commands.add_parser("compare", description=__doc__, epilog=playtest_options.SKILL_TABLE)
     parser.add_argument("a", type=filled, metavar="A", help="a level")
     parser.add_argument("b", type=filled, metavar="B", help="another one, or another version of it")
-    playtest.add_playing(parser, 0.0)
+    playtest_options.add_playing(parser, 0.0)
     parser.add_argument(
         "--all", action="store_true", help="also print everything that was compared, in words and in a table"
     )

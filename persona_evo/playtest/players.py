@@ -102,7 +102,7 @@ def _way(policy: TreePolicy, mean: bool) -> tuple[str, float, tuple[OpenList, ..
 
 
 def with_skills(players: Sequence[Player], names: Sequence[str], game: Game) -> list[Player]:
-    """Each player at each level of skill, labelled such as "runner (novice)".
+    """Each player at each level of skill, labelled such as "runner (novice)"; its baseline is that of the same level.
 
     Args:
         players: without levels of skill.
@@ -114,7 +114,11 @@ def with_skills(players: Sequence[Player], names: Sequence[str], game: Game) -> 
     if not names:
         return list(players)
     check_ladder(names, game)
-    found = [replace(p, label=f"{p.label} ({name})", skill=name) for p in players for name in names]
+    found = [
+        replace(p, label=f"{p.label} ({name})", skill=name, baseline=f"{p.baseline} ({name})" if p.baseline else "")
+        for p in players
+        for name in names
+    ]
     check_skills(found, game)
     return found
 
@@ -137,7 +141,7 @@ def check_skills(players: Sequence[Player], game: Game, league: League | None = 
     """See that the players can be played at the levels of skill that they have.
 
     Raises:
-        SettingsError: a game that has no levels of skill (see `check_ladder`), an agent, or a baseline.
+        SettingsError: a game that has no levels of skill (see `check_ladder`), or an agent.
     """
     check_ladder(list(dict.fromkeys(p.skill for p in players if p.skill)), game)
     if not any(p.skill for p in players):
@@ -150,12 +154,6 @@ def check_skills(players: Sequence[Player], game: Game, league: League | None = 
             found=agents[0],
             expected="personas with tree policies",
             hint="leave --skill or the agent out",
-        )
-    if any(p.baseline for p in players):
-        raise SettingsError(
-            "players with a level of skill have no baseline",
-            found="--skill and --baseline",
-            hint="leave one of them out",
         )
 
 

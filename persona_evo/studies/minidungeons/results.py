@@ -51,13 +51,17 @@ class ScoreCell:
 
 @dataclass(frozen=True)
 class Difference:
-    """A cell of table III: levels (of `levels`) in which the evolved persona is higher, and in which it is lower."""
+    """A cell of table III: levels (of `levels`) in which the evolved persona is higher, and in which it is lower.
+
+    maps: those of the publication.
+    """
 
     row: PublishedRow
     persona: str
     paper: tuple[int, int]
     here: tuple[int, int]
     levels: int
+    maps: int
 
 
 @dataclass(frozen=True)
@@ -164,7 +168,11 @@ def table3(m: DungeonResults) -> list[Difference]:
                 for v in m.levels
             ]
             e, b = m.published.table3[row.key][k]
-            found.append(Difference(row, persona.name, (e, b), (signs.count(1), signs.count(-1)), len(signs)))
+            found.append(
+                Difference(
+                    row, persona.name, (e, b), (signs.count(1), signs.count(-1)), len(signs), len(m.published.maps)
+                )
+            )
     return found
 
 
