@@ -7,8 +7,9 @@ from itertools import accumulate
 from math import fsum
 
 from persona_evo.personas import Persona
-from persona_evo.playtest.metrics import grouped, summarise
+from persona_evo.playtest.metrics import grouped
 from persona_evo.playtest.records import Playthrough
+from persona_evo.playtest.summaries import summarise
 from persona_evo.report import charts, figures, plots, tile_counts
 from persona_evo.report.figures import Drawing
 from persona_evo.studies.minidungeons import results

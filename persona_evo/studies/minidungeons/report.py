@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from persona_evo.playtest.metrics import grouped, summarise
+from persona_evo.playtest.metrics import grouped
+from persona_evo.playtest.summaries import summarise
 from persona_evo.report import csv_rows, maps, pages, plots, tables, tile_counts
 from persona_evo.report.pages import (
     Document,
