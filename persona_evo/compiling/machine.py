@@ -23,14 +23,12 @@ import llvmlite.binding as llvm
 
 from persona_evo.compiling import cache
 from persona_evo.compiling.arrays import Field, ScalarType
+from persona_evo.compiling.estimates import making, translating
 from persona_evo.compiling.marks import fingerprint, reached
 from persona_evo.compiling.news import told
 
 SPEED = 2
 """How much LLVM optimises, from 0 to 3."""
-
-START, TRANSLATED, OPTIMISED = 0.8, 6_000, 8_000
-"""A guess: seconds in which numba starts, and how many bytes of bytecode are translated, or optimised, in a second."""
 
 _loaded: dict[str, int] = {}
 
@@ -114,7 +112,7 @@ class NativeCode:
         if found is None:
             from persona_evo.compiling.frontend import translate
 
-            with told(self.title, self.size / TRANSLATED):
+            with told(self.title, translating([self])):
                 found = translate(self.function, self.takes, self.gives, self.symbol)
             cache.write(self.file, found)
         return found
@@ -158,17 +156,10 @@ class NativeProgram:
         """Whether its machine code is there."""
         return self.name in _loaded or cache.has(self.file)
 
-    @property
-    def seconds(self) -> float:
-        """About how long it takes to make what is not there of it."""
-        missing = sum(one.size for one in self.codes if not cache.has(one.file))
-        start = START if missing and "numba" not in sys.modules else 0.0
-        return start + missing / TRANSLATED + sum(one.size for one in self.codes) / OPTIMISED
-
     def make(self) -> bytes:
         """Its object file, which is kept on disk."""
         cache.explain(mark())
-        with told(self.entry.title, self.seconds):
+        with told(self.entry.title, making(self)):
             content = _build(self)
         cache.write(self.file, content)
         return content
