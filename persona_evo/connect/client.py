@@ -133,6 +133,11 @@ class Client:
                 if not self.is_driver_present:
                     return
 
+    @property
+    def planned(self) -> tuple[int, ...]:
+        """The choices that the driver has fixed for the first decisions of this game."""
+        return tuple(self._prefix[::2]) if self._order is not None else ()
+
     def begin(self) -> None:
         """Wait for the driver's next order.
 
