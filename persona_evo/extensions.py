@@ -9,11 +9,12 @@ points are looked up only for a name that is not built in, and only the one that
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
-from persona_evo.errors import PersonaEvoError, Place, SettingsError
+from persona_evo.errors import PersonaEvoError, Place, SettingsError, raised
 from persona_evo.names import is_name
 
 if TYPE_CHECKING:
@@ -104,3 +105,23 @@ def load(kind: type[E], name: str) -> E:
         expected = f"a {kind.__module__}.{kind.__qualname__}"
         raise SettingsError(what, place=place, found=repr(found)[:80], expected=expected, hint=hint)
     return found
+
+
+@contextlib.contextmanager
+def guarded(what: str, expected: str | None = None) -> Iterator[None]:
+    """Turn whatever the code of another package raises into an error of the settings that named it.
+
+    Args:
+        what: what is wrong, in one sentence.
+        expected: what the code is expected to return.
+
+    Raises:
+        SettingsError: the code fails, or what it returns is refused.
+    """
+    try:
+        yield
+    except PersonaEvoError as e:
+        raise SettingsError(what, found=str(e), expected=expected) from e
+    except Exception as e:
+        place = Place(raised(e))
+        raise SettingsError(what, place=place, found=f"{type(e).__name__}: {e}", hint="ask its authors") from e

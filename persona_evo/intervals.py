@@ -55,6 +55,10 @@ class Interval(NamedTuple):
         """Whether the interval may be shown of a mean that lies in [low, high]: not where a few values' is beyond."""
         return self.known and (self.n >= FEWEST or (low <= self.low and self.high <= high))
 
+    def within(self, low: float, high: float) -> Interval:
+        """The interval cut off at the ends of the range of what it is about."""
+        return self._replace(low=max(self.low, low), high=min(self.high, high))
+
     @property
     def ends(self) -> tuple[float, float] | tuple[str, str]:
         """Low and high for a file, empty where there is no interval."""

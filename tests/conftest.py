@@ -54,7 +54,7 @@ def unsimplified(monkeypatch: pytest.MonkeyPatch) -> None:
     from persona_evo.evolve import shortening, winner
     from persona_evo.formula.simplify import Simplified
 
-    def as_it_is(formula: Any, spec: Any, until: Any = None) -> Simplified:
+    def as_it_is(formula: Any, *_: Any) -> Simplified:
         return Simplified(formula, formula, False, "not tried", True, 0.0)
 
     def lists_as_they_are(lists: Any, *_: Any) -> shortening.ShortLists:

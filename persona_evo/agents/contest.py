@@ -20,7 +20,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from persona_evo.agents.core import random_move
+from persona_evo.agents.agent_seat import random_move
 from persona_evo.compiling.arrays import WordRow
 from persona_evo.errors import SettingsError, printable
 from persona_evo.games.core import RUNNING, Game, Level

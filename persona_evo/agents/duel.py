@@ -11,8 +11,10 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from persona_evo.agents.agent import Agent, check
+from persona_evo.agents.agent_files import agent_from
+from persona_evo.agents.agent_seat import AgentSeat, warm_up
 from persona_evo.agents.contest import contest
-from persona_evo.agents.core import Agent, Mind, agent_from, check, warm_up
 from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
 from persona_evo.games.core import LOST, WON, Game, Level
@@ -155,7 +157,7 @@ class Solo:
         agent = self._playing(utility, policy, budget)
         seats = [*self.others]
         seats.insert(side, agent)
-        minds = [Mind(a, self.game, self.level, derive(seed, "agent", who)) for who, a in enumerate(seats)]
+        minds = [AgentSeat(a, self.game, self.level, derive(seed, "agent", who)) for who, a in enumerate(seats)]
         played = contest(self.game, self.level, minds, seed, derive(seed, "game"))
         thoughts, outcome = played.thoughts[side], seen_from(side, played.outcome)
         return Plan(

@@ -22,7 +22,6 @@ import importlib
 import json
 import os
 import re
-import select
 import signal
 import subprocess
 import sys
@@ -36,6 +35,7 @@ from persona_evo.agents.output import OutputReader
 from persona_evo.connect import guard, watchdog
 from persona_evo.errors import Place, SettingsError
 from persona_evo.games.core import Game, Level
+from persona_evo.jobs import windows
 
 MOVE_SECONDS = 2.0
 MEGABYTES = 500
@@ -209,7 +209,7 @@ class ProgramSeat:
         try:
             while data:
                 left = end - time.perf_counter()
-                if left <= 0 or not select.select([], [number], [], left)[1]:
+                if left <= 0 or not windows.writable(number, left):
                     raise Fault("time", late)
                 data = data[os.write(number, data[:_PIPE]) :]
         except OSError as e:
@@ -242,7 +242,7 @@ class ProgramSeat:
         number = self._process.stdout.fileno()
         while b"\n" not in self._pending:
             left = end - time.perf_counter()
-            if left <= 0 or not select.select([number], [], [], left)[0]:
+            if left <= 0 or not windows.readable(number, left):
                 where = self._where()
                 raise Fault("time", late + (f" ({where})" if where else ""))
             more = os.read(number, 1 << 16)

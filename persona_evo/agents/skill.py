@@ -1,15 +1,21 @@
-"""Levels of skill: how far a player looks ahead, how much it thinks, and how often it errs.
+"""Levels of skill: how far a player looks ahead, how much it searches, and how often it makes errors.
 
-The numbers are set so that on the levels of MiniDungeons 2 the win rates of the four levels of skill are clearly apart.
-They say how hard a level is for these simulated players, which is not how hard people find it.
+| level | searches | looks ahead | errors |
+|---|---|---|---|
+| `novice`, `casual`, `expert` | anew for each move, some iterations for each legal move | a few moves | some |
+| `full-sight` | anew for each move, 200 iterations | to the end of the game | none, but 200 iterations miss much |
+| `perfect` | once for the whole game: the planner, with the iterations of the command | to the end of the game | none |
+
+The numbers are chosen so that the win rates of novice, casual, expert and perfect players differ clearly on the levels
+of MiniDungeons 2. They say how hard a level is for these simulated players, which is not how hard people find it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from persona_evo.errors import SettingsError, unknown
 from persona_evo.words import counted
@@ -34,16 +40,17 @@ def _wrong(name: str, value: object, expected: str) -> SettingsError:
 
 @dataclass(frozen=True)
 class Skill:
-    """A player who searches anew for each move, looks only so far, and makes mistakes.
+    """A player who searches anew for each move, looks a number of moves ahead, and makes errors.
 
     Attributes:
-        name: what players are called by.
-        iterations: of the search for a move, for each move that is legal, at least 1.
+        name: the name of the level of skill.
+        iterations: iterations of the search for each legal move, at least 1; those for a move, however many moves are
+            legal, if this is FULL_SIGHT.
         sight: moves that the search looks ahead, at least 1. What lies beyond does not exist for the player.
-        errors: share of the moves that are drawn and not chosen, from 0 to 1. The more a move seems to be worth, the
-            likelier it is drawn.
-        temperature: of these draws, above 0. The values of all moves are scaled to the range from 0 to 1, and a move
-            of value v is drawn with a chance in proportion to exp(v / temperature).
+        errors: share of the moves that are drawn at random, from 0 to 1. A move that seems to be worth more is more
+            likely to be drawn.
+        temperature: temperature of these draws, above 0. The values of all moves are scaled to the range from 0 to 1,
+            and a move of value v is drawn with a probability proportional to exp(v / temperature).
     """
 
     name: str
@@ -66,12 +73,12 @@ class Skill:
 
     @property
     def text(self) -> str:
-        """How it plays, for people."""
-        return f"{self.iterations} iterations for each legal move, {self.limits}"
+        """A description for people."""
+        return f"{self.iterations} iterations {'a' if self == FULL_SIGHT else 'for each legal'} move, {self.limits}"
 
     @property
     def limits(self) -> str:
-        """How far it looks and how often it errs, for people."""
+        """A description for people of how far the player looks ahead and how often it makes errors."""
         ahead = "the whole game ahead" if self.sight >= WHOLE_GAME else f"{self.sight} moves ahead"
         if not self.errors:
             return f"{ahead}, no errors"
@@ -79,7 +86,7 @@ class Skill:
 
 
 PERFECT = "perfect"
-"""The planner, which looks at the whole game and makes no mistakes of its own."""
+"""The planner: it searches once for the whole game and makes no errors of its own."""
 
 LADDER = {
     skill.name: skill
@@ -89,20 +96,21 @@ LADDER = {
         Skill("expert", iterations=40, sight=12, errors=0.1, temperature=0.2),
     )
 }
-"""The levels of skill below PERFECT by name, from the lowest to the highest."""
-
-SKILLS = (*LADDER, PERFECT)
-"""All levels of skill, from the lowest to the highest."""
+"""The levels of skill with errors by name, from the lowest to the highest."""
 
 FULL_SIGHT = Skill("full-sight", iterations=200, sight=WHOLE_GAME, errors=0.0, temperature=1.0)
-"""Sees the whole game and makes no errors. Its iterations are those of a move, however many moves are legal."""
+"""Searches anew for each move, looks ahead to the end of the game and makes no errors. Its iterations are those of a
+move, however many moves are legal."""
 
-EVOLVED = {**LADDER, FULL_SIGHT.name: FULL_SIGHT}
-"""Players who search anew for each move, by name: those for whom a policy can be evolved."""
+MOVE_BY_MOVE = {**LADDER, FULL_SIGHT.name: FULL_SIGHT}
+"""The levels of skill whose players search anew for each move, by name: those for which a policy can be evolved."""
+
+SKILLS = (*MOVE_BY_MOVE, PERFECT)
+"""All levels of skill, from the lowest to the highest."""
 
 
 def check(name: str) -> str:
-    """The name of a level of skill.
+    """Return the name of a level of skill.
 
     Raises:
         SettingsError: there is no such level of skill.
@@ -114,15 +122,19 @@ def check(name: str) -> str:
 
 
 def errs(name: str) -> bool:
-    """Whether players of this skill make mistakes; "" stands for players without a level of skill, who do not."""
-    return name in LADDER
+    """Return whether players of this skill make mistakes, which all do that have only a little search for each move.
+
+    Args:
+        name: a level of skill; "" for a player without one, who makes none.
+    """
+    return name in MOVE_BY_MOVE
 
 
 def check_game(game: Game) -> None:
-    """See that a game can be played by players who search anew for each move.
+    """Check that a game can be played by players who search anew for each move.
 
     Raises:
-        SettingsError: a connected game, or a game for two.
+        SettingsError: it is a connected game or a two-player game.
     """
     if game.outside is not None:
         raise SettingsError(
@@ -138,19 +150,24 @@ def check_game(game: Game) -> None:
         )
 
 
-def skill_to_dict(skill: Skill | None, per_legal_move: bool) -> dict[str, Any]:
-    """A skill as plain values, with PER_LEGAL_MOVE where the budget of its searches is for each legal move; nothing
-    without a skill."""
+def skill_to_dict(skill: Skill | None, per_legal_move: bool) -> dict[str, object]:
+    """Return a skill as plain values; an empty dictionary without a skill.
+
+    Args:
+        skill: the skill.
+        per_legal_move: whether the budget is for each legal move, which is kept under PER_LEGAL_MOVE.
+    """
     if skill is None:
         return {}
     return {**asdict(skill), **({PER_LEGAL_MOVE: True} if per_legal_move else {})}
 
 
-def skill_from_dict(values: Mapping[str, Any]) -> tuple[Skill, bool]:
-    """The inverse of `skill_to_dict`: the skill, and whether the budget is for each legal move.
+def skill_from_dict(values: Mapping[str, object]) -> tuple[Skill, bool]:
+    """Return the skill that plain values describe, and whether the budget is for each legal move.
 
     Raises:
         SettingsError: a value is out of range.
         TypeError: a value is missing, or unknown.
     """
-    return Skill(**{k: v for k, v in values.items() if k != PER_LEGAL_MOVE}), values.get(PER_LEGAL_MOVE) is True
+    make: Callable[..., Skill] = Skill
+    return make(**{k: v for k, v in values.items() if k != PER_LEGAL_MOVE}), values.get(PER_LEGAL_MOVE) is True

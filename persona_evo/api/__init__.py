@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from persona_evo.api.studies import Reproduction, reproduce, resume_reproduction
     from persona_evo.errors import PersonaEvoError
     from persona_evo.evolve.operators import MutationOperator
-    from persona_evo.evolve.run import Outcome
+    from persona_evo.evolve.outcome import Outcome
     from persona_evo.evolve.selection import SelectionOperator
     from persona_evo.evolve.settings import EvolutionSettings
     from persona_evo.experiments.run import Run, run
@@ -135,7 +135,7 @@ _NAMES = {
     "api.studies": "Reproduction reproduce resume_reproduction",
     "errors": "PersonaEvoError",
     "evolve.operators": "MutationOperator",
-    "evolve.run": "Outcome",
+    "evolve.outcome": "Outcome",
     "evolve.selection": "SelectionOperator",
     "evolve.settings": "EvolutionSettings",
     "extensions": "register",

@@ -1,10 +1,10 @@
-"""Evolve a tree policy for a persona, and go on with that."""
+"""Evolve a tree policy for a persona, and resume such a run."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -22,25 +22,30 @@ from persona_evo.api.naming import (
 )
 from persona_evo.api.options import EvolutionChanges
 from persona_evo.api.search_rules import SearchLike, budget_of, rules_of_search
-from persona_evo.evolve import comparison, genome, pools
+from persona_evo.errors import SettingsError
+from persona_evo.evolve import comparison, genome, pools, time_plan
 from persona_evo.evolve import run as runs_of_evolution
 from persona_evo.evolve.driving import GenerationProgress
 from persona_evo.evolve.explanation import meanings
-from persona_evo.evolve.run import Outcome
+from persona_evo.evolve.outcome import Outcome
 from persona_evo.evolve.schedule import TellPhase
 from persona_evo.evolve.setting import SkilledPlay, with_usual
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.start import chosen as chosen_settings
+from persona_evo.evolve.task import EvolutionTask
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
 from persona_evo.games.generating import asked
 from persona_evo.jobs import files
-from persona_evo.jobs.workers import lent
+from persona_evo.jobs.workers import Workers, lent
 from persona_evo.personas import Persona
 from persona_evo.search.settings import Budget
 from persona_evo.seeds import fresh
 from persona_evo.store import runs
 from persona_evo.store.policies import Policy
+
+POOL_SHARE = 0.5
+"""Share of the time until a deadline that the making of levels may take."""
 
 
 def evolve_policy(
@@ -61,85 +66,212 @@ def evolve_policy(
     agent: str = "",
     search: SearchLike | None = None,
     seed_policies: str | Sequence[str] | None = None,
-    held_out: int = pools.HELD_OUT,
+    held_out: int | None = None,
     skill: str = "",
     **settings: Unpack[EvolutionChanges],
 ) -> Outcome:
     """Evolve a tree policy for a persona and keep the run in a folder below `out`.
 
     Args:
-        levels: to train on; "generate:200" draws 200 from the seed and solves them, where the game has a generator.
-        persona: who the policy is for.
+        persona: whom the policy is for.
+        levels: levels to train on; "generate:200" draws 200 from the seed and solves them, in games with a generator.
         preset: "modern", "paper", or settings of the evolution.
-        seed: of everything random, a new one if None.
-        settings: single values that differ from the preset's, such as generations or population; `EvolutionSettings`
-            explains them.
-        iterations, seconds: of the search in each playthrough; 10,000 iterations if neither is given, or what the agent
-            or the skill has for a move.
-        budget: in their place.
-        jobs: cores, -1 for all; without influence on the result. A game that was made in a notebook or in the main
-            program, which other processes do not find, has one.
-        out: the folder below which the run has its own.
-        duration: seconds after which all is done; generations and the last steps share them.
+        seed: everything random follows from it; a new one if None.
+        iterations, seconds: budget of the search in each playthrough, or for each move where an agent or a skill plays;
+            the agent's or skill's own, or 10,000 iterations, if neither is given.
+        budget: replaces iterations and seconds.
+        jobs: cores, -1 for all; without influence on the result. A game of a notebook or of the main program, which
+            other processes do not find, has one.
+        out: folder of run folders.
+        duration: seconds after which everything is done, the last steps included. Population and iterations that were
+            not given are then chosen to fit (`evolve.time_plan`).
         progress, tell: called after each generation, and in the last steps.
-        league: in two-player games, the opponents of the policies (see `matches.names`), by default
-            the game's own.
-        agent: who plays with the policies, move by move; iterations and seconds are those of a move then. Without one
-            single-player games are planned whole, and two-player games have the game's template.
-        search: rules of the search; "paper" for the preset "paper" and "single" otherwise if not given. "anytime"
-            evolves for the planner with several open lists. An agent says how it searches.
-        seed_policies: formulas to start from, named as for `--seed-policies`: "none" for random ones alone, "ucb1",
-            which sets `variables` to "extended" unless they are given, "utility", "library", a policy's name or file,
-            "formula:TEXT". None for the preset's, of which what does not fit is left out.
-        held_out: how many levels are held out beside generated ones.
-        skill: evolve for a player who searches anew for each move: "novice", "casual" or "expert", who see a few moves
-            ahead and make errors, or "full-sight", who sees the whole game and makes none. Takes the place of search,
-            agent and league; iterations are those of a move, or for each legal move as the skill has them if not given.
+        league: in two-player games, the opponents (see `matches.names`); the game's own if not given.
+        agent: who plays with the policies, move by move. Without one, single-player games are planned whole, and
+            two-player games have the game's template.
+        search: rules of the search; "paper" with the preset "paper" and otherwise "single" if not given. "anytime"
+            evolves the planner's open lists. An agent brings its own.
+        seed_policies: formulas to start from, named as for `--seed-policies`; None for those of the preset that fit.
+        held_out: how many levels to hold out beside generated ones, 50 if None.
+        skill: "novice", "casual", "expert" or "full-sight" evolves for a player who searches anew for each move, in
+            place of search, agent and league.
+        settings: single values that differ from the preset's; `EvolutionSettings` explains them.
 
     Returns:
         The outcome; `load_policy(outcome.policy)` is what was found. After Ctrl-C the policy is the best so far, which
-        has not been compared on fresh seeds, and `resume_evolution(outcome.folder)` goes on.
+        has not been compared on fresh seeds, and `resume_evolution(outcome.folder)` continues.
 
     Raises:
-        PersonaError, FormulaError, LevelError: there is no such persona or level, or its file is damaged.
-        SettingsError: a setting is out of range, a policy that was named does not fit into the first population, or a
-            skill does not go with the game or other arguments.
-        PolicyError: there is no such policy to start from.
+        InputError: a persona, formula, level or policy does not exist or is damaged, or a setting is out of range or
+            does not fit the others.
         RunError: the folder cannot be made.
         ConnectError: a connected game fails.
     """
-    who = persona_of(persona)
-    game = registry.get(who.game)
-    seed, jobs = fresh() if seed is None else limits.seed(seed), limits.jobs(jobs)
-    iterations = None if iterations is None else limits.whole(iterations, "iterations", 1, limits.MOST_ITERATIONS)
-    others = {"search": search, "agent": agent, "league": league, "seconds": seconds, "budget": budget}
-    skilled = SkilledPlay.of(skill, game, iterations, others=others)
-    meeting = league_of(game, who, league, agent)
-    first = None if seed_policies is None else first_policies(seed_policies, game.name)
-    chosen = _settings(preset, game, meeting, settings, first, skilled, bool(_generated(levels)))
-    made = _pools(game, who, levels, seed, jobs, held_out)
-    trained = made["train"].load(game) if made else levels_of(game, levels)
-    unseen = None if made or game.outside is not None else comparison.held_out(game, trained)
-    best, _ = runs_of_evolution.evolve_runs(
-        game,
-        who,
-        trained,
-        chosen,
-        seed,
-        root=Path(out),
-        search=None if search is None else rules_of_search(search, game),
-        budget=budget_of(budget, iterations, seconds, meeting),
-        jobs=jobs,
-        progress=progress,
-        tell=tell,
-        deadline=_deadline(duration),
-        game_name=registry.address(game),
-        league=meeting,
-        held_out=unseen,
-        pools=made,
-        skilled=skilled,
+    who, deadline = persona_of(persona), _deadline(duration)
+    request = EvolutionRequest(
+        preset, seed, iterations, seconds, budget, league, agent, search, seed_policies, held_out, skill, settings
     )
+    with lent(None, limits.jobs(jobs), alone=registry.alone(registry.get(who.game))) as workers:
+        task = request.task(who, levels, workers, deadline=deadline)
+        best, _ = runs_of_evolution.evolve_runs(
+            task, root=Path(out), workers=workers, deadline=deadline, progress=progress, tell=tell
+        )
     return _usable(best)
+
+
+@dataclass(frozen=True)
+class EvolutionRequest:
+    """The choices of whoever wants an evolution, as `evolve_policy` explains them.
+
+    Attributes:
+        changes: single settings of the evolution.
+        prefix: what precedes the names of choices in messages, "--" on the command line.
+    """
+
+    preset: str | EvolutionSettings = "modern"
+    seed: int | None = None
+    iterations: int | None = None
+    seconds: float | None = None
+    budget: Budget | None = None
+    league: Sequence[str] = ()
+    agent: str = ""
+    search: SearchLike | None = None
+    seed_policies: str | Sequence[str] | None = None
+    held_out: int | None = None
+    skill: str = ""
+    changes: EvolutionChanges | Mapping[str, Any] | None = None
+    prefix: str = ""
+
+    def task(
+        self,
+        persona: Persona,
+        levels: LevelsLike,
+        workers: Workers,
+        *,
+        game: Game | None = None,
+        options: Mapping[str, Any] | None = None,
+        deadline: float | None = None,
+        tell: pools.Tell | None = None,
+        tell_plan: Callable[[Sequence[str]], None] | None = None,
+    ) -> EvolutionTask:
+        """What is to be evolved; generated levels are made for it, and its size is made to fit the time.
+
+        Args:
+            persona: whom the policy is for.
+            levels: levels to train on.
+            workers: who makes levels.
+            game: the game, None for the persona's.
+            options: for the game's level loader.
+            deadline: moment on `time.monotonic` by which the whole evolution is done.
+            tell: told how far the making of levels is.
+            tell_plan: given what was chosen to fit the time, in lines.
+
+        Raises:
+            InputError: something does not exist, is damaged or out of range, or the parts do not fit together; or the
+                time is too short.
+        """
+        game = registry.get(persona.game) if game is None else game
+        iterations = (
+            None if self.iterations is None else limits.whole(self.iterations, "iterations", 1, limits.MOST_ITERATIONS)
+        )
+        others = {
+            f"{self.prefix}{name}": getattr(self, name) for name in ("search", "agent", "league", "seconds", "budget")
+        }
+        skilled = SkilledPlay.of(self.skill, game, iterations, others=others)
+        if self.league and game.players == 1:
+            raise SettingsError(
+                f"{self.prefix or 'a '}league is for two-player games",
+                found=f"{game.name}, a single-player game",
+                hint=f"leave {self.prefix or 'the '}league out",
+            )
+        league = league_of(game, persona, self.league, self.agent)
+        settings = self._settings(game, league, skilled, bool(_generated(levels)))
+        seed = fresh() if self.seed is None else limits.seed(self.seed)
+        made = self._pools(game, persona, levels, settings, seed, workers, options, deadline, tell)
+        trained = made["train"].load(game) if made else levels_of(game, levels, **(options or {}))
+        task = EvolutionTask(
+            game,
+            persona,
+            trained,
+            settings,
+            seed,
+            None if self.search is None else rules_of_search(self.search, game),
+            budget_of(self.budget, iterations, self.seconds, league),
+            registry.address(game),
+            league,
+            None if made or game.outside is not None else comparison.held_out(game, trained),
+            made,
+            skilled,
+        )
+        task.check()
+        if deadline is None:
+            return task
+        found = time_plan.plan(task, workers, deadline, self._fixed())
+        if tell_plan:
+            tell_plan(found.lines())
+        return found.task
+
+    def _settings(
+        self, game: Game, league: League | None, skilled: SkilledPlay | None, generated: bool
+    ) -> EvolutionSettings:
+        """The settings of the evolution."""
+        changes = dict(self.changes or {})
+        first = None if self.seed_policies is None else first_policies(self.seed_policies, game.name)
+        if not isinstance(self.preset, EvolutionSettings):
+            changes = with_usual(changes, skilled, game, self.preset, generated)
+            return chosen_settings(self.preset, game, league, changes, first, generated=generated)
+        more = {} if first is None else {"first": first}
+        return EvolutionSettings.from_dict({**self.preset.to_dict(), **changes, **more})
+
+    def _fixed(self) -> Collection[str]:
+        """The sizes that were chosen by whoever asks, and are not fitted to the time."""
+        found = {name for name in (time_plan.POPULATION, time_plan.ISLANDS) if name in (self.changes or {})}
+        if self.preset != "modern":
+            found |= {time_plan.POPULATION, time_plan.ISLANDS}
+        if (self.iterations, self.seconds, self.budget) != (None, None, None):
+            found.add(time_plan.ITERATIONS)
+        return found
+
+    def _pools(
+        self,
+        game: Game,
+        persona: Persona,
+        levels: LevelsLike,
+        settings: EvolutionSettings,
+        seed: int,
+        workers: Workers,
+        options: Mapping[str, Any] | None,
+        deadline: float | None,
+        tell: pools.Tell | None,
+    ) -> dict[str, pools.LevelPool]:
+        """The pools of generated levels; none where levels are named."""
+        count = _generated(levels)
+        if not count:
+            if self.held_out is not None:
+                option = f"{self.prefix}held-out" if self.prefix else "held_out"
+                raise SettingsError(
+                    f"{option} is a number of generated levels",
+                    found=f"{option} {self.held_out} with levels that are named",
+                    expected=f"{self.prefix}levels generate:N",
+                    hint=f"leave {option} out, or have the levels generated",
+                )
+            return {}
+        counts = pools.counts(count, pools.HELD_OUT if self.held_out is None else self.held_out)
+        if not settings.levels_a_generation:
+            del counts["validation"]
+        until = None if deadline is None else time.monotonic() + POOL_SHARE * (deadline - time.monotonic())
+        with lent(workers, alone=registry.alone(game)) as chosen:
+            return pools.prepared(
+                game,
+                persona.utility,
+                counts,
+                seed,
+                chosen,
+                lists=persona.lists,
+                options=options,
+                tell=tell,
+                until=until,
+            )
 
 
 def _usable(outcome: Outcome) -> Outcome:
@@ -176,37 +308,8 @@ def _usable(outcome: Outcome) -> Outcome:
     return replace(outcome, policy=path)
 
 
-def _settings(
-    preset: str | EvolutionSettings,
-    game: Game,
-    meeting: League | None,
-    changes: EvolutionChanges,
-    first: tuple[str, ...] | None,
-    skilled: SkilledPlay | None,
-    generated: bool,
-) -> EvolutionSettings:
-    """The settings of an evolution; the arguments as of `evolve_policy`, the policies to start from by their names."""
-    if not isinstance(preset, EvolutionSettings):
-        with_skill = with_usual(changes, skilled, game, preset, generated)
-        return chosen_settings(preset, game, meeting, with_skill, first, generated=generated)
-    values: dict[str, Any] = {**preset.to_dict(), **changes, **({} if first is None else {"first": first})}
-    return EvolutionSettings.from_dict(values)
-
-
-def _pools(
-    game: Game, persona: Persona, levels: LevelsLike, seed: int, jobs: int, held_out: int
-) -> dict[str, pools.LevelPool]:
-    """The pools of generated levels, none where levels are named."""
-    count = _generated(levels)
-    if not count:
-        return {}
-    with lent(None, jobs, alone=registry.alone(game)) as workers:
-        counts = pools.counts(count, held_out)
-        return pools.prepared(game, persona.utility, counts, seed, workers, lists=persona.lists)
-
-
 def _generated(levels: LevelsLike) -> int:
-    """How many levels are to be generated, 0 where they are named."""
+    """How many levels are to be generated; 0 where they are named."""
     return asked([name for name in listed(levels, "a level", (str, Path, Level)) if isinstance(name, str)])
 
 
@@ -226,7 +329,7 @@ def resume_evolution(
         folder: of the run.
         game: the game, where the run does not find it: its file has moved, or it was made in a notebook.
         generations: how many the run is to have in all; None for what it was going to have.
-        jobs, duration, progress, tell: as for `evolve_policy`.
+        jobs, duration, progress, tell: see `evolve_policy`; the sizes of the run stay what they are.
 
     Raises:
         RunError: this is no folder of a run, it is damaged, in use, or made with other rules of the game.

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from persona_evo import limits
-from persona_evo.agents.core import Agent
+from persona_evo.agents.agent import Agent
 from persona_evo.agents.duel import League
 from persona_evo.api.search_rules import SearchLike, by_utility, search_of
 from persona_evo.errors import PolicyError, SettingsError
@@ -170,6 +170,8 @@ def _first_policy(text: str, game: str) -> str:
     if text in ("none", "ucb1", "library", "utility"):
         return text
     if text.startswith(FORMULA):
+        if not text.removeprefix(FORMULA).strip():
+            raise SettingsError("the formula to start from is empty", found=text, expected=f"{FORMULA}TEXT")
         return text.removeprefix(FORMULA)
     policy = load_policy(text, game)
     if policy.kind == "ucb1":

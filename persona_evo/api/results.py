@@ -71,7 +71,7 @@ class Results(batch.BatchResults):
         return [level for level in self.levels if self.game.planned and level.name not in won]
 
     def look(self, progress: limits.Tell | None = None, workers: Workers | None = None) -> None:
-        """Work out `static` and `outlooks`, which may take seconds a level.
+        """Work out `static` and `outlooks`, which may take seconds a level; the folder keeps them.
 
         Args:
             progress: told how many of how many are done.
@@ -80,7 +80,7 @@ class Results(batch.BatchResults):
         asked = [LevelQuestion(LevelText.of(level), False) for level in self.levels]
         asked += [LevelQuestion(LevelText.of(level), True) for level in self._unwon]
         begun, self.begun = self.begun, None
-        for done, _ in enumerate(appraisals.appraised(self.game, asked, workers, begun), 1):
+        for done, _ in enumerate(appraisals.appraised(self.game, asked, workers, begun, self.folder), 1):
             if progress is not None:
                 progress(done, len(asked))
 
@@ -177,7 +177,7 @@ class Results(batch.BatchResults):
             analysis: one made by `check`, so that the page shows its requirements.
             pictures, replays: maps, animated replays.
             workers: who draws, None for this process.
-            progress: told what was drawn.
+            progress: told what is being done.
         """
         from persona_evo.playtest import records
         from persona_evo.report import folder as report
@@ -185,6 +185,7 @@ class Results(batch.BatchResults):
 
         analysis, target = analysis or self.analysis, Path(folder)
         target.mkdir(parents=True, exist_ok=True)
+        traces = not self.journaled_in(target)
         if pictures:
             return report.write(
                 target,
@@ -194,10 +195,12 @@ class Results(batch.BatchResults):
                 title=self.title,
                 facts=self.facts,
                 replays=replays,
+                traces=traces,
                 workers=workers,
                 progress=progress,
             ).page
-        records.write(target / "traces.jsonl", analysis.records)
+        if traces:
+            records.write(target / "traces.jsonl", analysis.records)
         report.write_tables(target, analysis)
         return page.write(report.page_of(analysis, title=self.title, facts=self.facts), target / "index.html")
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from persona_evo.cli import option_values, options, playtest
+from persona_evo.cli import option_values, options, playtest, playtest_options
 from persona_evo.cli.parser import Commands, filled
 from persona_evo.cli.say import StatusLine, note, say
 from persona_evo.errors import SettingsError
+from persona_evo.jobs.windows import command_line
 from persona_evo.words import counted
 
 if TYPE_CHECKING:
@@ -22,10 +22,10 @@ ROOT = Path("runs") / "comparisons"
 
 def add(commands: Commands) -> None:
     """The command's options."""
-    parser = commands.add_parser("compare", description=__doc__, epilog=playtest.SKILL_TABLE)
+    parser = commands.add_parser("compare", description=__doc__, epilog=playtest_options.SKILL_TABLE)
     parser.add_argument("a", type=filled, metavar="A", help="a level")
     parser.add_argument("b", type=filled, metavar="B", help="another one, or another version of it")
-    playtest.add_playing(parser, 0.0)
+    playtest_options.add_playing(parser, 0.0)
     parser.add_argument(
         "--all", action="store_true", help="also print everything that was compared, in words and in a table"
     )
@@ -66,7 +66,7 @@ def _run(args: argparse.Namespace, workers: Workers) -> int:
     option_values.report_findings(game)
     if not results.complete:
         note(f"stopped; kept in {folder}: {counted(len(results.records), 'playthrough')}")
-        again = "" if args.out else f" --out {shlex.quote(str(folder))}"
+        again = "" if args.out else f" --out {command_line([str(folder)])}"
         note(f"resume with: {option_values.typed(args, results.seed)}{again}")
         return 130
     results.look(workers=workers)
@@ -77,7 +77,7 @@ def _run(args: argparse.Namespace, workers: Workers) -> int:
         say("\n" + "\n".join(f"- {sentence}" for sentence in comparison.sentences))
         say("\n" + tables.comparison_table(comparison.rows, "A and B").render())
     line = StatusLine()
-    page = comparison.write(folder, workers=workers, progress=lambda text: line.show(f"drawing {text}"))
+    page = comparison.write(folder, workers=workers, progress=line.show)
     StatusLine.done_with_line()
     note(f"the page is {page}; seed {results.seed}, {counted(args.trials, 'trial')} of each player in each level")
     return 0

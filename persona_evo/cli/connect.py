@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from persona_evo.connect.search import ConnectedSearch, FinishedRollout
     from persona_evo.games.core import Game, Level
 
-TREE, BEST, SAMPLES = "tree.npz", "best.json", "samples.csv"
+TREE, BEST, SAMPLES, ROLLOUTS = "tree.npz", "best.json", "samples.csv", "rollouts.jsonl"
 
 FAILURES = """\
 Look for the best way to play a level. The exit code is 1 if the game failed in a rollout each time that it was played
@@ -113,7 +113,10 @@ def add(commands: Commands) -> None:
     )
     options.add_budget(search)
     options.add_seed(search)
-    options.add_out(search, f"folder for {BEST}, {TREE} and {SAMPLES} (default: nothing is kept)")
+    options.add_out(
+        search,
+        f"folder for {BEST}, {TREE}, {SAMPLES} and {ROLLOUTS}; a search there is resumed (default: nothing is kept)",
+    )
     search.set_defaults(run=run_search)
     replay = parts.add_parser("replay", help="replay a playthrough in the game's window")
     replay.add_argument("game", type=filled, metavar="FILE.toml", help="the game's description")
@@ -158,6 +161,7 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
     option_values.check_outside(args.game)
     from persona_evo import api
     from persona_evo.connect.planner import ConnectedPlanner
+    from persona_evo.connect.search_folder import RecordedSource, SearchFolder
     from persona_evo.games import mapsets, registry
     from persona_evo.games.core import closing_outside
     from persona_evo.jobs.files import writing_in
@@ -176,16 +180,30 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
         (level,) = mapsets.resolve(game, [args.level])[:1]
         persona = load(args.persona, game)
         policy = api.tree_policy(args.policy, persona, game)
-        seed, budget = option_values.seed_of(args), option_values.budget_of(args)
+        seed, budget = _seed(args), option_values.budget_of(args)
         note(f"{persona.name} in {level.name} by {policy.text}, seed {seed}")
         settings = replace(SearchSettings.single(), terminal=args.terminal)
         check_lists([policy], settings)
         planner = planner_for(game, level, settings, room(budget))
         assert isinstance(planner, ConnectedPlanner)
-        tell = None
+        tell, folder = None, None
         if args.out is not None:
             stack.enter_context(writing_in(args.out))
-            args.out.mkdir(parents=True, exist_ok=True)
+            values = {
+                "game": game.name,
+                "version": game.version,
+                "level": level.text,
+                "utility": persona.utility.text,
+                "policy": policy.text,
+                "terminal": args.terminal,
+                "rollout": planner.ordering.mode,
+                "slots": planner.ordering.slots,
+                "inside": planner.ordering.inside,
+                "seed": seed,
+                "budget": budget.to_dict(),
+            }
+            folder = stack.enter_context(SearchFolder(args.out, values))
+            kept.append(ROLLOUTS)
             game.outside.keep_in(args.out)
             rows = csv.writer(stack.enter_context((args.out / SAMPLES).open("w", encoding="utf-8", newline="")))
             kept.append(SAMPLES)
@@ -193,9 +211,13 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
 
             def tell(s: FinishedRollout) -> None:
                 rows.writerow([s.number, s.utility, *s.metrics.values(), len(s.trace), s.rollout_seed, s.hash])
+                if s is search.best:
+                    folder.keep_best(game.name, level.text, s)
 
         began = time.perf_counter()
         search = planner.search(persona.utility, policy, seed, tell)
+        if folder is not None:
+            search.pool = source = RecordedSource(search.pool, folder)
         try:
             search.spend(budget, began, lambda n: line.show(counted(n, "rollout")))
         except BaseException as e:
@@ -203,6 +225,10 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
             raise
         finally:
             line.done_with_line()
+            if folder is not None:
+                folder.flush()
+                if source.resumed:
+                    note(f"resumed: {counted(source.resumed, 'rollout')} came from {args.out}")
             if search.best is not None:
                 kept += _told(args, game, level, search, time.perf_counter() - began)
         try:
@@ -215,6 +241,14 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
             played = counted(search.lost + search.iterations, "rollout")
             say(f"FAULT: the game failed in {search.lost:,} of {played}, each time that these were played")
     return 1 if wrong or search.lost else 0
+
+
+def _seed(args: argparse.Namespace) -> int:
+    """The seed that is given, that of the search in the folder, or a new one."""
+    from persona_evo.connect.search_folder import SearchFolder
+
+    known = SearchFolder.seed(args.out) if args.seed is None and args.out is not None else None
+    return option_values.seed_of(args) if known is None else known
 
 
 def _told(args: argparse.Namespace, game: Game, level: Level, search: ConnectedSearch, seconds: float) -> list[str]:

@@ -10,14 +10,14 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from persona_evo.cli import evolve, option_values, options, playtest
+from persona_evo.cli import evolution_output, option_values, options, playtest
 from persona_evo.cli.parser import Commands, filled, whole
 from persona_evo.cli.players import with_baseline
 from persona_evo.cli.say import StatusLine, note, say
 from persona_evo.words import counted
 
 if TYPE_CHECKING:
-    from persona_evo.evolve.run import Outcome
+    from persona_evo.evolve.outcome import Outcome
     from persona_evo.games.core import Game
     from persona_evo.store.policies import Policy
 
@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     from persona_evo.evolve.driving import INTERRUPTED
 
     if outcome.status == INTERRUPTED or outcome.policy is None:
-        return evolve.finish(outcome, game, args.persona)
+        return evolution_output.finish(outcome, game, args.persona)
     from persona_evo.api import load_policy
 
     policy = load_policy(outcome.policy, game.name)
@@ -75,6 +75,7 @@ def _evolved(args: argparse.Namespace, game: Game, out: Path) -> Outcome:
     """Evolve a policy for the persona on the training levels."""
     from persona_evo.evolve.run import evolve as evolve_policy
     from persona_evo.evolve.settings import EvolutionSettings
+    from persona_evo.evolve.task import EvolutionTask
     from persona_evo.games import mapsets, registry
     from persona_evo.personas import load
     from persona_evo.search.settings import Budget
@@ -95,18 +96,9 @@ def _evolved(args: argparse.Namespace, game: Game, out: Path) -> Outcome:
         f"1. evolving a tree policy for the {persona.title or persona.name} ({persona.utility.text}) on "
         f"{', '.join(TRAINING)}, seed {args.seed}"
     )
-    return evolve_policy(
-        game,
-        persona,
-        mapsets.resolve(game, TRAINING),
-        settings,
-        args.seed,
-        root=out,
-        budget=Budget(args.iterations),
-        jobs=option_values.jobs_of(args),
-        progress=evolve.teller(),
-        game_name=registry.address(game),
-    )
+    levels, budget = mapsets.resolve(game, TRAINING), Budget(args.iterations)
+    task = EvolutionTask(game, persona, levels, settings, args.seed, budget=budget, game_name=registry.address(game))
+    return evolve_policy(task, root=out, jobs=option_values.jobs_of(args), progress=evolution_output.teller())
 
 
 def _playtest(args: argparse.Namespace, game: Game, policy: Policy, file: Path, folder: Path) -> int:

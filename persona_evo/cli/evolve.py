@@ -7,35 +7,20 @@ comparison with UCB1, and the simplification of the formula. What has to be comp
 from __future__ import annotations
 
 import argparse
-import shlex
-from collections.abc import Callable, Sequence
-from math import fsum
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from persona_evo.cli import option_values, options
-from persona_evo.cli import policy as policy_command
+from persona_evo.cli.evolution_output import finish, phase_teller, teller
 from persona_evo.cli.parser import Commands, assignment, filled, path, plain, whole
-from persona_evo.cli.pools import add_held_out, is_asked, pools_of
-from persona_evo.cli.say import StatusLine, duration, note, say
+from persona_evo.cli.players import no_programs
+from persona_evo.cli.say import StatusLine, note, say
 from persona_evo.errors import SettingsError
-from persona_evo.words import counted, enumerated, plural
 
 if TYPE_CHECKING:
-    from persona_evo.agents.duel import League
-    from persona_evo.evolve.driving import GenerationProgress
-    from persona_evo.evolve.run import Outcome
-    from persona_evo.evolve.schedule import Phase
-    from persona_evo.evolve.setting import SkilledPlay
-    from persona_evo.evolve.settings import EvolutionSettings
-    from persona_evo.games.core import Game
     from persona_evo.jobs.workers import Workers
-    from persona_evo.store.policies import Policy
 
 MOST = 1_000_000
-GAMES = 4
-"""Games of each pair of the match that is recommended: a first look, which more games make a measurement."""
-MOST_LEVELS, SHOWN = 12, 3
-"""Of more levels than these only so many are shown: those with the lowest and those with the highest utility."""
 RENEWED = (
     "persona",
     "seed",
@@ -62,6 +47,35 @@ RENEWED = (
 def add(commands: Commands) -> None:
     """The command's options."""
     parser = commands.add_parser("evolve", description=__doc__)
+    _add_training(parser)
+    _add_sizes(parser)
+    _add_play(parser)
+    parser.add_argument(
+        "--for",
+        dest="for_",
+        type=filled,
+        metavar="TIME",
+        help="finish the whole command within this time: 8h, 1h30m, 90s; --population and --iterations are chosen to "
+        "fit where they are not given",
+    )
+    parser.add_argument(
+        "--until",
+        type=filled,
+        metavar="TIME",
+        help="finish the whole command by this time: 07:00, 2031-05-04T07:00; with --for, the earlier of both holds",
+    )
+    options.add_jobs(parser)
+    options.add_backend(parser)
+    options.add_seed(parser)
+    options.add_out(parser, "folder in which to make the run's folder (default: runs)")
+    options.add_level_options(parser)
+    parser.add_argument("--resume", type=path, metavar="RUN", help="continue the run in this folder")
+    options.add_trust(parser)
+    parser.set_defaults(run=run)
+
+
+def _add_training(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say what is evolved and from what."""
     parser.add_argument("--persona", type=filled, metavar="PERSONA", help=options.PERSONA)
     parser.add_argument(
         "--levels",
@@ -71,7 +85,26 @@ def add(commands: Commands) -> None:
         help="files, folders, patterns, names or sets to train on; generate:N draws N levels from the "
         "seed and solves them, for games with a level generator (default: train)",
     )
-    add_held_out(parser)
+    parser.add_argument(
+        "--held-out",
+        type=whole(1, 10_000),
+        metavar="N",
+        help="with --levels generate:N: number of held-out levels, which are never used to choose anything and on "
+        "which the result is reported (default: 50)",
+    )
+    parser.add_argument(
+        "--seed-policies",
+        nargs="+",
+        type=filled,
+        metavar="POLICY",
+        help="formulas to start from: none (random ones alone), ucb1 (sets variables=extended), "
+        "utility (what the persona wants), library (the policies that ship), a policy's name or file, "
+        "formula:TEXT (default with the preset modern: utility, and ucb1 where variables=extended)",
+    )
+
+
+def _add_sizes(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how large the evolution is."""
     parser.add_argument("--preset", choices=("paper", "modern"), help="protocol (default: modern)")
     parser.add_argument(
         "--generations", type=whole(1, MOST), metavar="N", help="number of populations to evaluate (default: 100)"
@@ -95,21 +128,6 @@ def add(commands: Commands) -> None:
         help="number of independent runs; the best one counts (default: 1 with the preset modern, 3 with paper)",
     )
     parser.add_argument(
-        "--search",
-        choices=options.PRESETS,
-        help="search rules: paper as published, single with one open list, anytime with several, "
-        "which are evolved together (default: single with the preset modern, paper with paper)",
-    )
-    parser.add_argument(
-        "--seed-policies",
-        nargs="+",
-        type=filled,
-        metavar="POLICY",
-        help="formulas to start from: none (random ones alone), ucb1 (sets variables=extended), "
-        "utility (what the persona wants), library (the policies that ship), a policy's name or file, "
-        "formula:TEXT (default with the preset modern: utility, and ucb1 where variables=extended)",
-    )
-    parser.add_argument(
         "--set",
         action="append",
         default=[],
@@ -117,33 +135,17 @@ def add(commands: Commands) -> None:
         metavar="NAME=VALUE",
         help="change any other setting of the evolution; may be repeated",
     )
+
+
+def _add_play(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how the playthroughs are played."""
+    parser.add_argument(
+        "--search",
+        choices=options.PRESETS,
+        help="search rules: paper as published, single with one open list, anytime with several, "
+        "which are evolved together (default: single with the preset modern, paper with paper)",
+    )
     options.add_league(parser, "the policies play against", "whose tree policy is evolved")
-    add_skill(parser)
-    options.add_budget(
-        parser, each="playthrough, or per move with an agent or a skill", default="10000, or the agent's or skill's own"
-    )
-    parser.add_argument(
-        "--for",
-        dest="for_",
-        type=filled,
-        metavar="TIME",
-        help="finish the whole command within this time: 8h, 1h30m, 90s",
-    )
-    parser.add_argument(
-        "--until", type=filled, metavar="TIME", help="finish the whole command by this time: 07:00, 2031-05-04T07:00"
-    )
-    options.add_jobs(parser)
-    options.add_backend(parser)
-    options.add_seed(parser)
-    options.add_out(parser, "folder in which to make the run's folder (default: runs)")
-    options.add_level_options(parser)
-    parser.add_argument("--resume", type=path, metavar="RUN", help="continue the run in this folder")
-    options.add_trust(parser)
-    parser.set_defaults(run=run)
-
-
-def add_skill(parser: argparse.ArgumentParser) -> None:
-    """--skill."""
     parser.add_argument(
         "--skill",
         type=filled,
@@ -152,14 +154,21 @@ def add_skill(parser: argparse.ArgumentParser) -> None:
         "see a few moves ahead and make errors; full-sight sees the whole game, makes no errors and has 200 "
         "iterations a move",
     )
+    options.add_budget(
+        parser, each="playthrough, or per move with an agent or a skill", default="10000, or the agent's or skill's own"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Evolve in a new run folder, or go on in one."""
-    from persona_evo.jobs.deadline import deadline
+    """Evolve in a new run folder, or resume a run."""
+    from persona_evo.jobs.deadline import deadline, until
+    from persona_evo.jobs.deadline import duration as length
 
     options.check_backend(args)
     end = deadline(args.for_, args.until)
+    if args.for_ and args.until:
+        earlier = "--until" if until(args.until) < length(args.for_) else "--for"
+        note(f"both --for and --until are given: {earlier} is the earlier one and holds")
     if args.persona is None and args.resume is None:
         raise SettingsError(
             "--persona is missing",
@@ -174,76 +183,83 @@ def run(args: argparse.Namespace) -> int:
 def _start(args: argparse.Namespace, end: float | None, workers: Workers) -> int:
     from pathlib import Path
 
-    from persona_evo.games import registry
+    from persona_evo.api.evolution import EvolutionRequest
+    from persona_evo.evolve.run import evolve_runs
     from persona_evo.personas import load
 
     game = option_values.game_of(args)
     persona = load(args.persona, game)
-    from persona_evo.api.search_rules import rules_of_search
-    from persona_evo.evolve.comparison import held_out
-    from persona_evo.evolve.fitness_spec import spec_to_dict
-    from persona_evo.evolve.individuals import left_out, settled, start_in_words
-    from persona_evo.evolve.run import evolve_runs, specification
-    from persona_evo.evolve.setting import in_words
-    from persona_evo.store import policy_library
-
-    skilled = _skilled(args, game)
-    league = option_values.league_of(args, game, persona)
-    settings = _settings(args, game, league, skilled)
-    budget = option_values.budget_of(args, league)
-    seed = option_values.seed_of(args)
-    made = pools_of(args, game, persona, seed, workers)
-    levels = made["train"].load(game) if made else option_values.levels_of(args, game, args.levels or ["train"])
-    runs = f", {counted(settings.runs, 'run')}" if settings.runs > 1 else ""
-    search = None if args.search is None else rules_of_search(args.search, game)
-    spec = specification(game, persona, levels, settings, search, budget, league, registry.address(game), skilled)
-    starts, missing = start_in_words(settled(settings, spec), spec, persona.lists), left_out(settings, spec)
-    each = min(settings.levels_a_generation, len(spec.cases))
-    pairs = " pairs of a level and an opponent" if len(spec.cases) > len(levels) else ""
-    drawn = f", {each}{pairs} drawn for each generation" if each else ""
-    note(
-        f"{persona.name} on {counted(len(levels), 'level')}{drawn}, preset {settings.preset}, "
-        f"{counted(settings.generations, 'generation')} of {settings.population}{runs}, "
-        f"{in_words(spec_to_dict(spec))}, seed {seed}"
+    request = EvolutionRequest(
+        preset=args.preset or "modern",
+        seed=option_values.seed_of(args),
+        iterations=args.iterations,
+        seconds=args.seconds,
+        league=args.league or (),
+        agent=args.agent or "",
+        search=args.search,
+        seed_policies=args.seed_policies,
+        held_out=args.held_out,
+        skill=args.skill or "",
+        changes=_changes(args),
+        prefix="--",
     )
-    if league is not None and league.opponents:
-        note(f"against {', '.join(o.name for o in league.opponents)}")
-    note(f"starts from: {starts}")
-    if missing:
-        note(missing)
-    if "library" in settings.first:
-        for error in policy_library.damaged(game.name):
-            note(f"warning: a policy is skipped: {error}")
+    plan: list[str] = []
+    with no_programs():
+        task = request.task(
+            persona,
+            args.levels or ["train"],
+            workers,
+            game=game,
+            options=option_values.options_of(args, game),
+            deadline=end,
+            tell=_pool_teller(),
+            tell_plan=plan.extend,
+        )
+    for level in task.levels:
+        for warning in level.warnings:
+            note(f"{level.name}: {warning}")
+    for line in (*task.lines(), *plan):
+        note(line)
     best, all_runs = evolve_runs(
-        game,
-        persona,
-        levels,
-        settings,
-        seed,
-        root=args.out or Path("runs"),
-        search=search,
-        budget=budget,
-        workers=workers,
-        deadline=end,
-        progress=teller(),
-        tell=phase_teller(),
-        game_name=registry.address(game),
-        league=league,
-        held_out=None if made or game.outside is not None else held_out(game, levels),
-        pools=made,
-        skilled=skilled,
+        task, root=args.out or Path("runs"), workers=workers, deadline=end, progress=teller(), tell=phase_teller()
     )
     option_values.report_findings(game)
     if len(all_runs) > 1:
         for outcome in all_runs:
             value = "–" if outcome.priority is None else f"{outcome.priority:.4f}"
             say(f"run {outcome.folder}: {persona.priority} {value}")
-    return finish(
-        best if all_runs[-1].status != "interrupted" else all_runs[-1],
-        game,
-        args.persona,
-        () if made else args.levels or (),
-    )
+    shown = best if all_runs[-1].status != "interrupted" else all_runs[-1]
+    return finish(shown, game, args.persona, () if task.pools else args.levels or ())
+
+
+def _changes(args: argparse.Namespace) -> dict[str, Any]:
+    """The single settings that were given, by --set and by options of their own."""
+    changes: dict[str, Any] = {}
+    for name, value in option_values.once(args.set, "--set").items():
+        if name == "preset":
+            raise SettingsError(
+                "the preset is not a setting",
+                found=f"--set preset={value}",
+                expected="--preset paper or --preset modern",
+            )
+        if name in ("metrics", "first", "budgets"):
+            parts = str(value).split(",")
+            value = tuple(map(plain, parts) if name == "budgets" else parts)
+        changes[name] = value
+    for name in ("generations", "population", "islands", "runs"):
+        if getattr(args, name) is not None:
+            changes[name] = getattr(args, name)
+    return changes
+
+
+def _pool_teller() -> Callable[[str, int, int], None]:
+    """Show how far the making of levels is, each step on a line of its own."""
+    lines: dict[str, StatusLine] = {}
+
+    def tell(what: str, done: int, total: int) -> None:
+        lines.setdefault(what, StatusLine()).show(f"{what}: {done} of {total}", last=done == total)
+
+    return tell
 
 
 def _resume(args: argparse.Namespace, end: float | None, workers: Workers) -> int:
@@ -258,7 +274,8 @@ def _resume(args: argparse.Namespace, end: float | None, workers: Workers) -> in
 
     options.accept(args, args.resume)
     config = runs.read_config(args.resume)
-    from persona_evo.evolve.run import resume, summary_of
+    from persona_evo.evolve.reopening import summary_of
+    from persona_evo.evolve.run import resume
     from persona_evo.games import registry
 
     note(f"resuming {args.resume}: {summary_of(args.resume)}")
@@ -276,171 +293,3 @@ def _resume(args: argparse.Namespace, end: float | None, workers: Workers) -> in
     if outcome.recovered:
         note(outcome.recovered)
     return finish(outcome, game, levels=[level["source"] for level in config["levels"] if level["source"]])
-
-
-def _skilled(args: argparse.Namespace, game: Game) -> SkilledPlay | None:
-    """Who plays from move to move by --skill."""
-    from persona_evo.evolve.setting import SkilledPlay
-
-    others = {f"--{name}": getattr(args, name) for name in ("search", "agent", "league", "seconds")}
-    return SkilledPlay.of(args.skill or "", game, args.iterations, others=others)
-
-
-def _settings(
-    args: argparse.Namespace, game: Game, league: League | None, skilled: SkilledPlay | None
-) -> EvolutionSettings:
-    from persona_evo.api.naming import first_policies
-    from persona_evo.evolve.setting import with_usual
-    from persona_evo.evolve.start import chosen
-
-    changes: dict[str, Any] = {}
-    for name, value in option_values.once(args.set, "--set").items():
-        if name == "preset":
-            raise SettingsError(
-                "the preset is not a setting",
-                found=f"--set preset={value}",
-                expected="--preset paper or --preset modern",
-            )
-        if name in ("metrics", "first", "budgets"):
-            parts = str(value).split(",")
-            value = tuple(map(plain, parts) if name == "budgets" else parts)
-        changes[name] = value
-    for name in ("generations", "population", "islands", "runs"):
-        if getattr(args, name) is not None:
-            changes[name] = getattr(args, name)
-    first = first_policies(args.seed_policies, game.name) if args.seed_policies else None
-    preset, generated = args.preset or "modern", is_asked(args)
-    changes = with_usual(changes, skilled, game, preset, generated)
-    return chosen(preset, game, league, changes, first, generated=generated)
-
-
-def teller() -> Callable[[GenerationProgress], None]:
-    """Shows each generation on one line."""
-    from persona_evo.evolve.genome import is_lists
-
-    line = StatusLine()
-
-    def tell(p: GenerationProgress) -> None:
-        mean = fsum(row.mean for row in p.rows) / len(p.rows)
-        busy = f", cores {p.usage.share:.0%} busy" if p.usage is not None else ""
-        bred = "set" if is_lists(p.best.formula) else "formula"
-        known = [counted(n, what) for n, what in ((p.remembered, bred), (p.spared, "playthrough")) if n]
-        memory = f", {enumerated(known)} from memory" if known else ""
-        where = " on the validation set" if p.best.validation else ""
-        line.show(
-            f"generation {p.generation + 1}/{p.target}: best {p.best.fitness:.4f}{where} "
-            f"({counted(p.best.size, 'node')}), mean {mean:.4f}, {p.rate:.1f} {bred}s/s{memory}{busy}, "
-            f"{duration(p.eta)} to go",
-            last=p.generation + 1 == p.target,
-        )
-
-    return tell
-
-
-def phase_teller() -> Callable[[Phase], None]:
-    """Shows the last steps of an evolution, each on a line of its own."""
-    lines: dict[str, StatusLine] = {}
-
-    def tell(p: Phase) -> None:
-        if p.left is not None:
-            note(
-                f"{p.name} takes about {duration(p.eta)}, and the time allows {duration(p.left)}: give --for more, or "
-                "a smaller --population"
-            )
-            return
-        last = p.done >= p.total
-        ended = "done" if p.total else "there was no time for it"
-        share = ended if last else f"{p.done / p.total:.0%}, {duration(p.eta)} to go at most"
-        of = f" ({counted(p.total, 'playthrough')})" if p.total > 1 else ""
-        lines.setdefault(p.name, StatusLine()).show(f"{p.name}{of}: {share}", last=last)
-
-    return tell
-
-
-def finish(outcome: Outcome, game: Game, persona: str = "", levels: Sequence[str] = ()) -> int:
-    """Say what came out, and what to do with it; the exit code. persona, levels: as named on the command line."""
-    from persona_evo.agents.skill import LADDER
-    from persona_evo.evolve.driving import INTERRUPTED
-    from persona_evo.games import registry
-    from persona_evo.games.commands import command, unseen
-    from persona_evo.store import policies
-
-    if outcome.status == INTERRUPTED:
-        note(f"stopped after {counted(outcome.generations, 'generation')}; all of them are kept in {outcome.folder}")
-        note(f"resume with: {command(game, 'evolve', '--resume', outcome.folder)}")
-        return 130
-    if outcome.policy is None:
-        note("time ran out before any formula was evaluated, so there is no policy")
-        note(f"resume with: {command(game, 'evolve', '--resume', outcome.folder, '--for', '5m')}")
-        return 0
-    policy = policies.read(outcome.policy)
-    _tell_policy(policy, outcome)
-    if policy.agent and game.players > 1:
-        budget = [(k, policy.budget.get(k)) for k in ("iterations", "seconds")]
-        limit = [word for k, v in budget if v for word in (f"--{k}", f"{v:g}")]
-        against = (
-            "match",
-            registry.address(game),
-            outcome.policy,
-            *policy.run.get("opponents", ()),
-            "--levels",
-            *unseen(game, tuple(levels)),
-            *limit,
-            "--games",
-            GAMES,
-            "--swap",
-        )
-        say(f"play:       {shlex.join(['persona-evo', *map(str, against)])}")
-    who = persona or policy.persona
-    play = (
-        "playtest",
-        *unseen(game, tuple(levels)),
-        "--personas",
-        who,
-        "--policy",
-        outcome.policy,
-        *(("--agent", outcome.policy) if policy.agent and game.players == 1 else ()),
-        *(("--skill", policy.skill["name"]) if policy.skill.get("name") in LADDER else ("--baseline", "ucb1")),
-    )
-    say(f"playtest:   {command(game, *play)}")
-    if "simplification" in policy.unfinished:
-        say(f"simplify:   {command(game, 'policy', 'simplify', outcome.policy)}")
-    say(f"keep it:    {command(game, 'policy', 'install', outcome.folder)}")
-    from persona_evo.report import evolution
-
-    say(f"page:       {evolution.write(evolution.read(outcome.folder))}")
-    return 0
-
-
-def _tell_policy(policy: Policy, outcome: Outcome) -> None:
-    """Say what an evolution found, and how good it is."""
-    say(f"persona     {policy.persona}   {policy.utility}")
-    policy_command.tell_formulas(policy)
-    if outcome.found_in_start:
-        what = "these are lists" if policy.lists else "this is a formula"
-        say(f"            {what} that the evolution started from: none that it bred did better")
-    policy_command.tell_words(policy.words)
-    for symbol, meaning in policy.metrics.items():
-        say(f"  {symbol:<7} {meaning}")
-    trials = policy.run.get("trials")
-    levels = "level of the validation set" if "validation" in policy.run else "level"
-    seeds = f"{counted(trials, 'trial')} per {levels} on new seeds" if trials else "as the evolution measured it"
-    rows = list(policy.fitness.items())
-    many = len(rows) > MOST_LEVELS
-    if many:
-        rows.sort(key=lambda row: row[1])
-        rows = [*rows[:SHOWN], *rows[-SHOWN:]]
-    say(f"mean utility {policy.mean:.4f}, {seeds}, {'the lowest and the highest' if many else 'level by level'}")
-    for level, value in rows:
-        say(f"  {level:<12} {value:.4f}")
-    if "tuning" in policy.unfinished:
-        say("time ran out before all constants were tuned, so the same seed may give another policy")
-    policy_command.tell_comparison(policy)
-    early = ", ended by its deadline" if outcome.status != "finished" else ""
-    if outcome.generations:
-        say(f"seed {policy.seed}, {counted(outcome.generations, 'generation')}{early}")
-    else:
-        n = policy.run["evaluations"]
-        best = f"{counted(n, 'formula')} that {plural(n, 'was', 'were')} evaluated" if n else "those it starts from"
-        say(f"seed {policy.seed}; time ran out in the first generation: this formula is the best of {best}")
-    say(f"policy      {outcome.policy}")

@@ -278,6 +278,8 @@ def _finish(args: argparse.Namespace, played: PlayedMatch, folder: Path) -> int:
         )
     StatusLine.done_with_line()
     say(written.text + "\n")
+    if tied := tables.only_ties(records, match.game):
+        note(tied)
     _say_faults(played, folder)
     say(f"seed {match.seed}" + ("" if match.reproducible else "; agents have time limits, so another run may differ"))
     say(f"everything is in {folder}, start with {written.page}")

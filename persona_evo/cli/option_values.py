@@ -56,7 +56,10 @@ def rules_of(args: argparse.Namespace, game: Game, league: League | None = None)
         usual=args.usual_tolerance,
     )
     added = {"selection_rule": args.selection_rule, "rollout_policy": args.rollout_policy}
-    return replace(found, **{name: value for name, value in added.items() if value is not None})
+    rules = replace(found, **{name: value for name, value in added.items() if value is not None})
+    if league is not None:
+        rules.refuse_added(f"agent {league.agent.name}, which plays move by move,")
+    return rules
 
 
 def new_folder(root: Path, words: Sequence[str]) -> Path:
@@ -236,12 +239,12 @@ def thought(args: argparse.Namespace, searches: int) -> float:
 
 def typed(args: argparse.Namespace, seed: int) -> str:
     """The command line as typed, with the seed, so that it can be repeated. seed: the seed that was used."""
-    import shlex
+    from persona_evo.jobs.windows import command_line
 
     command, *words = args.typed
     more = [] if getattr(args, "resume", None) is not None or args.seed is not None else ["--seed", str(seed)]
     words = [*more, *words] if "--" in words else [*words, *more]
-    return shlex.join(["persona-evo", command, *words])
+    return command_line(["persona-evo", command, *words])
 
 
 def seed_of(args: argparse.Namespace) -> int:

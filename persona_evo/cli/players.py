@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from persona_evo.errors import SettingsError
 
 if TYPE_CHECKING:
-    from persona_evo.agents.core import Agent
+    from persona_evo.agents.agent import Agent
     from persona_evo.games.core import Game
     from persona_evo.personas import Persona
     from persona_evo.playtest.players import Player
@@ -135,9 +135,9 @@ def by_persona(given: Sequence[str], personas: Sequence[Persona]) -> dict[str, s
 
 
 def short(policy: str) -> str:
-    """A policy as a part of a label."""
+    """A policy as a part of a label: a file without its folder and `.json`, and all else as it is written."""
     from pathlib import Path
 
     if policy.startswith(AGENT):
         return policy.removeprefix(AGENT)
-    return "formula" if policy.startswith("formula:") else Path(policy).stem or policy
+    return "formula" if policy.startswith("formula:") else Path(policy).name.removesuffix(".json") or policy

@@ -7,10 +7,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from persona_evo import limits
-from persona_evo.agents.skill import LADDER, PERFECT, SKILLS, errs
+from persona_evo.agents.skill import FULL_SIGHT, LADDER, errs
 from persona_evo.cli import ci, option_values, options
-from persona_evo.cli.parser import Commands, filled, names, number, path, whole
+from persona_evo.cli.parser import Commands, filled, number, path
+from persona_evo.cli.playtest_options import (
+    BOUND_SECONDS,
+    FEWEST_LEVELS,
+    REQUIREMENTS,
+    SKILL_TABLE,
+    TOLERANCE,
+    add_playing,
+)
 from persona_evo.cli.say import StatusLine, note, say, to_go
 from persona_evo.errors import SettingsError
 from persona_evo.words import counted, plural
@@ -24,47 +31,8 @@ if TYPE_CHECKING:
     from persona_evo.playtest.analysis import Analysis
     from persona_evo.playtest.players import Player
     from persona_evo.playtest.requirement import Requirement
+    from persona_evo.search.settings import Budget
 
-REQUIREMENTS = """\
-requirements: [PLAYER[@LEVEL].]MEASURE OPERATOR NUMBER
-  runner.win_rate >= 95%          all of the runner's trials together, whatever the level
-  runner@test02.win_rate >= 95%   in one level; runner@* in each of them, all of which have to hold
-  deaths == 0                     without a player, or with *: each persona, all of which have to hold; a baseline is
-                                  judged only where it is named, such as runner/ucb1.win_rate > 0
-  measures: how games end: win_rate, deaths or losses (the same: playthroughs lost), death_rate, loss_rate, unfinished,
-  unfinished_rate, stuck, stuck_rate; damage and health (hit points lost, and left at the end); steps, utility,
-  best_utility, bound_ratio (mean utility / limit), seconds, trials, or the symbol of a metric of the game (its mean)
-  problems == 0                   findings, accepted ones left out: problems, notices, or a kind of finding such as
-                                  no_return; problems@test02 == 0 in one level, problems@* == 0 in each of them;
-                                  deaths and stuck count playthroughs, although kinds of findings have these names
-  operators: >= <= > < == !=      several requirements: --require again, or ; between them
-"""
-
-SKILL_TABLE = f"""\
-levels of skill (--skill): players who search anew for each move and make mistakes
-  level   iterations    moves   errors   temperature
-          (each legal   ahead
-          move)
-{
-    "".join(
-        f"  {s.name:<8}{s.iterations:<14}{s.sight:<8}{f'{s.errors:.0%}':<9}{s.temperature:g}" + chr(10)
-        for s in LADDER.values()
-    )
-}\
-  {PERFECT:<8}plans the whole game with --iterations, and makes mistakes only where the search does
-  A move is an error with the chance given. It is then drawn at random, with a probability proportional to
-  exp(value / temperature), where the values of all moves are scaled to the range from 0 to 1. The seed decides
-  everything. Players who make mistakes cause no findings except narrow escapes, and only requirements that name them
-  judge them, such as 'runner (novice).win_rate >= 30%'. All numbers describe these simulated players; --calibrate
-  compares them with people.
-"""
-FEWEST_LEVELS = 4
-"""As `playtest.calibration.FEWEST`."""
-BOUND_SECONDS = 3.0
-TOLERANCE = 0.01
-"""As `api.search_rules.TOLERANCE`."""
-CONTINUATION = 0.1
-"""As `playtest.playing.CONTINUATION`."""
 ROOT = Path("runs") / "playtests"
 """Where playtests are kept for which no folder is named."""
 
@@ -118,45 +86,6 @@ def add(commands: Commands) -> None:
     parser.add_argument("--resume", type=path, metavar="FOLDER", help="continue the playtest in this folder")
     options.add_trust(parser)
     parser.set_defaults(run=run)
-
-
-def add_playing(parser: argparse.ArgumentParser, tolerance: float) -> None:
-    """What `playtest` and `compare` share. tolerance: where none is given."""
-    options.add_personas(parser)
-    options.add_policies(parser)
-    parser.add_argument(
-        "--skill",
-        default=[],
-        type=names,
-        metavar="LEVELS",
-        help="levels of skill at which each persona plays, separated by commas: "
-        f"{', '.join(SKILLS)} (below; default: perfect alone)",
-    )
-    parser.add_argument(
-        "--trials",
-        type=whole(1, limits.MOST_TRIALS),
-        default=50,
-        metavar="N",
-        help="playthroughs of each player in each level (default: %(default)s)",
-    )
-    options.add_budget(parser, each="playthrough, or per move with an agent", default="10000, or the agent's")
-    options.add_search(parser, tolerance)
-    parser.add_argument(
-        "--continuation",
-        type=number(0, 1),
-        default=CONTINUATION,
-        metavar="SHARE",
-        help="extra budget for playing on, move by move, from the end of a plan to the end of the "
-        "game, as a share of the budget of a playthrough; 0 ends playthroughs with the plan (default: "
-        "%(default)s)",
-    )
-    options.add_league(
-        parser, "the personas play against, in turn and from both sides", "that plays with the personas' tree policies"
-    )
-    options.add_jobs(parser)
-    options.add_backend(parser)
-    options.add_seed(parser)
-    options.add_level_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -289,17 +218,18 @@ def play(
     check_lists([p.policy for p in players if p.agent is None], rules, "" if league is None else league.agent.name)
     if folder is not None and args.seed is None:
         seed = _seed_of(folder, seed)
-    limit = ", ".join(f"{v:g} {k}" for k, v in budget.to_dict().items() if v is not None)
-    each = "playthrough" if league is None else "move"
     note(
         f"{counted(len(players), 'player')}, {counted(len(levels), 'level')}, {counted(args.trials, 'trial')}, "
-        f"{limit} a {each}, seed {seed}" + (f", into {folder}" if folder is not None else "")
+        f"{_effort(budget, players, league)}, seed {seed}" + (f", into {folder}" if folder is not None else "")
     )
     if league is not None:
         _note_league(league, players, args.trials)
     elif game.planned:
         option_values.note_left_out(game, levels[0], [p for p in players if not errs(p.skill)], rules)
-    begun = appraisals.appraisals(game, [appraisals.LevelQuestion(LevelText.of(v), False) for v in levels], workers)
+    questions = [appraisals.LevelQuestion(LevelText.of(level), False) for level in levels]
+    if folder is not None:
+        appraisals.recall(folder, game, questions)
+    begun = appraisals.appraisals(game, appraisals.open_questions(game, questions), workers)
     results = as_results(
         batch.playtest(
             game,
@@ -320,6 +250,19 @@ def play(
     )
     results.command, results.begun = option_values.typed(args, seed), begun
     return results
+
+
+def _effort(budget: Budget, players: Sequence[Player], league: League | None) -> str:
+    """How much the players search, for people."""
+    limit = ", ".join(f"{v:g} {k}" for k, v in budget.to_dict().items() if v is not None)
+    if league is not None:
+        return f"{limit} a move"
+    each = {
+        **{name: f"{skill.iterations} iterations for each legal move ({name})" for name, skill in LADDER.items()},
+        FULL_SIGHT.name: f"{FULL_SIGHT.iterations} iterations a move ({FULL_SIGHT.name})",
+    }
+    planned = f"{limit} a playthrough"
+    return ", ".join(dict.fromkeys(each.get(p.skill, planned) for p in players))
 
 
 def _note_league(league: League, players: list[Player], trials: int) -> None:
@@ -407,8 +350,9 @@ def finish(args: argparse.Namespace, results: Results, game_name: str | None, wo
         )
     look = StatusLine()
     results.look(lambda done, total: look.show(f"level analysis: {done}/{total}", last=done == total), workers)
-    analysis = results.check(*args.require)
     line = StatusLine()
+    line.show(f"analysing {counted(len(results.records), 'playthrough')}")
+    analysis = results.check(*args.require)
     folder = results.folder or Path()
     page = results.write(
         folder,
@@ -416,7 +360,7 @@ def finish(args: argparse.Namespace, results: Results, game_name: str | None, wo
         pictures=not args.no_pictures,
         replays=not args.no_replays,
         workers=workers,
-        progress=lambda text: line.show(f"drawing {text}"),
+        progress=line.show,
     )
     StatusLine.done_with_line()
     say(summary_text(analysis))

@@ -15,7 +15,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from persona_evo.cli import option_values, options, playtest
+from persona_evo.cli import option_values, options, playtest, playtest_options
 from persona_evo.cli.parser import Commands, filled
 from persona_evo.cli.say import StatusLine, duration, note, say
 from persona_evo.errors import PersonaEvoError, SettingsError
@@ -43,9 +43,9 @@ DAY = 86400.0
 
 def add(commands: Commands) -> None:
     """The command's options."""
-    parser = commands.add_parser("watch", description=__doc__, epilog=playtest.SKILL_TABLE)
+    parser = commands.add_parser("watch", description=__doc__, epilog=playtest_options.SKILL_TABLE)
     parser.add_argument("levels", nargs="+", type=filled, metavar="LEVEL", help=options.LEVELS)
-    playtest.add_playing(parser, playtest.TOLERANCE)
+    playtest_options.add_playing(parser, playtest_options.TOLERANCE)
     parser.add_argument(
         "--baseline",
         nargs="?",

@@ -40,10 +40,18 @@ from persona_evo.connect.driver_connection import (
     settings_in,
     variable,
 )
-from persona_evo.connect.game_frames import json_id, read_id
+from persona_evo.connect.game_frames import (
+    check_decision,
+    decode_restore,
+    encode_decide,
+    encode_fitting,
+    read_id,
+    read_policy,
+    read_welcome,
+)
+from persona_evo.connect.kept_states import KeptState, KeptStates
 from persona_evo.errors import ConnectError, InputError, ProtocolError
 from persona_evo.seeds import SplitMix64, check_weights
-from persona_evo.words import counted
 
 if TYPE_CHECKING:
     from persona_evo.formula import Formula
@@ -66,7 +74,8 @@ class Client:
         max_decisions: after so many a game is cut short.
         capabilities: such as "weights", "hash"; "seed" where the game's chance comes from `game_seed` or `random`;
             "maps" where `map`, `variant` and `settings` are looked at anew in every game; "lookahead" where `run` is
-            used and games share nothing, so that one may be played from its start to look one decision ahead.
+            used and games share nothing, so that one may be played from its start to look one decision ahead;
+            "snapshot" where games ask for `restored` and give their state to `select`.
         environ: where to connect and with which nonce; the process's environment if not given.
 
     Raises:
@@ -97,6 +106,7 @@ class Client:
         self._capabilities = tuple(capabilities)
         self._play: Callable[[Client], object] = _no_play
         self._policies: dict[int, Formula] = {}
+        self._states = KeptStates()
         self._looking = False
         address = variable(env, "PE_ADDR", "MC_ADDR")
         self.is_driver_present = bool(address)
@@ -147,12 +157,29 @@ class Client:
         order = self._next_order() if self.is_driver_present else p.Rollout(0, self.game_seed, time.time_ns())
         self._begin(order)
 
-    def select(self, count: int, weights: Sequence[float] | None = None) -> int:
+    def restored(self) -> Any:
+        """Return the state that this playthrough goes on from, in place of the game's start; None without one.
+
+        It is a copy of what an earlier playthrough gave to `select`. Metrics, score and `random` come back with it.
+        """
+        if self._order is None:
+            self.begin()
+        assert self._order is not None
+        kept = None if self._looking else self._states.find(self._order)
+        if kept is None:
+            return None
+        self._trace, self._rows, self._values = bytearray(kept.trace), bytearray(kept.rows), list(kept.values)
+        self._made, self._score, self._hash = len(kept.trace) // p.PAIR, kept.score, kept.hash
+        self.random.state = kept.random
+        return kept.state
+
+    def select(self, count: int, weights: Sequence[float] | None = None, state: object = None) -> int:
         """A decision: which of `count` choices, from 0.
 
         Args:
             count: 1 to 65,534.
             weights: how likely each is in a rollout by weights; finite, not negative, some positive.
+            state: all that the game is, for `restored` of later playthroughs; it is copied where it is wanted.
 
         Raises:
             ConnectError: no such count, or weights that are none.
@@ -160,18 +187,15 @@ class Client:
         """
         if self._order is None:
             self.begin()
-        if not 1 <= count <= p.MOST_CHOICES or (weights is not None and len(weights) != count):
-            raise ConnectError(
-                "a decision's choices are out of range",
-                found=counted(count, "choice") + ("" if weights is None else f", {len(weights)} weights"),
-                expected=f"1 to {p.MOST_CHOICES}",
-            )
+        check_decision(count, weights)
         if self._looking and self._made >= self._planned:
             raise _Reached
         if self._made >= self.max_decisions:
             self._end(p.TRUNCATED)
         order, flags, choice = self._order, self._flags, 0
         assert order is not None
+        if order.snapshot and state is not None and self._made == self._planned and not self._looking:
+            self._keep(order, state)
         if flags == p.ALL_METRICS:
             self._rows += self._packed(*self._values)
         if self._made < self._planned:
@@ -247,6 +271,11 @@ class Client:
         self._score, self._hash = 0.0, None
         self._began = time.perf_counter()
 
+    def _keep(self, order: p.Rollout, state: object) -> None:
+        """Keep the state at the end of the prefix."""
+        progress = bytes(self._trace), bytes(self._rows), tuple(self._values), self._score, self._hash
+        self._states.keep(order.snapshot, KeptState(order.game_seed, *progress, self.random.state, state))
+
     _hash: int | None = None
     _score: float = 0.0
 
@@ -286,16 +315,7 @@ class Client:
             took,
             message,
         )
-        try:
-            self._driver.send(p.encode_result(result))
-        except ProtocolError as e:
-            self._driver.send(
-                p.encode_result(
-                    p.Result(
-                        order.id, p.EXCEPTION, 0.0, b"", 0, columns, b"", final, state, took, f"the result: {e.found}"
-                    )
-                )
-            )
+        self._driver.send(encode_fitting(result))
 
     def _ahead(self, count: int, policy: Formula) -> int:
         """The choice whose state, one decision on, scores highest; the first of equals."""
@@ -325,18 +345,7 @@ class Client:
 
     def _ask(self, count: int, weights: Sequence[float] | None) -> int:
         assert self._order is not None
-        self._driver.send(
-            p.json_frame(
-                p.Kind.DECIDE,
-                {
-                    "id": json_id(self._order.id),
-                    "depth": self._made,
-                    "count": count,
-                    "weights": None if weights is None else list(weights),
-                    "metrics": self._values,
-                },
-            )
-        )
+        self._driver.send(encode_decide(self._order.id, self._made, count, weights, self._values))
         while True:
             kind, payload = self._driver.read()
             if kind == p.Kind.CHOICE:
@@ -350,25 +359,21 @@ class Client:
     def _next_order(self) -> p.Rollout:
         while True:
             kind, payload = self._driver.read()
-            if kind == p.Kind.ROLLOUT:
-                order = p.decode_rollout(payload)
-                if order.mode == p.POLICY and order.policy not in self._policies:
-                    self._driver.send(
-                        fatal_error("policy", f"there is no policy {order.policy} that this game could play by")
-                    )
-                    raise ExperimentFinished
+            if kind not in (p.Kind.ROLLOUT, p.Kind.RESTORE):
+                self._other(kind, payload)
+                continue
+            order = p.decode_rollout(payload) if kind == p.Kind.ROLLOUT else decode_restore(payload)
+            if order.mode != p.POLICY or order.policy in self._policies:
                 return order
-            self._other(kind, payload)
+            self._begin(order)
+            self.fail(f"there is no policy {order.policy} that this game could play by")
 
     def _other(self, kind: int, payload: bytes) -> None:
         if kind == p.Kind.PING:
             self._driver.send(p.frame(kind, payload))
         elif kind == p.Kind.WELCOME:
-            value = p.decode_json(kind, payload)
-            given = value.get("settings")
-            self.settings = given if isinstance(given, dict) else self._given
-            said = {**self.settings, **{k: value[k] for k in ("variant", "map") if value.get(k) is not None}}
-            self.variant, self.map = str(said.get("variant") or ""), str(said.get("map") or "")
+            self.settings, self.variant, self.map = read_welcome(p.decode_json(kind, payload), self._given)
+            self._states.clear()
         elif kind == p.Kind.ERROR:
             value = p.decode_json(kind, payload)
             if value.get("fatal"):
@@ -382,15 +387,12 @@ class Client:
 
     def _learn(self, value: Mapping[str, Any]) -> None:
         """Take in a policy, if it is one that can be played by."""
-        from persona_evo.formula import Formula
-
         try:
-            formula = Formula(tuple(value["code"]))
-            unknown = sorted(formula.symbols - set(self._number))
-            if unknown or "lookahead" not in self._capabilities or value.get("kind") != "rollout":
-                raise ValueError(f"no metrics of this game: {', '.join(unknown)}" if unknown else "no lookahead here")
-            self._policies[int(value["id"])] = formula
-        except (KeyError, TypeError, ValueError, OverflowError, InputError) as e:
+            if "lookahead" not in self._capabilities:
+                raise ProtocolError("this game cannot look ahead")
+            number, formula = read_policy(value, self._number)
+            self._policies[number] = formula
+        except InputError as e:
             self._driver.send(fatal_error("policy", f"the policy cannot be played by: {e}"))
 
 

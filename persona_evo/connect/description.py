@@ -242,7 +242,7 @@ class Description:
             )
         if not first <= last < _SEEDS or last - first >= MOST_LEVELS:
             raise SettingsError(
-                "a range of seeds is not valid",
+                "a range of seeds is out of range",
                 found=name,
                 expected=f"FIRST-LAST, at most {MOST_LEVELS} seeds below 2^63",
             )

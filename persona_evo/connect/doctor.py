@@ -12,6 +12,7 @@ from persona_evo.connect.findings import Lost
 from persona_evo.connect.game import of
 from persona_evo.connect.pool import ProcessPool
 from persona_evo.connect.session import Session
+from persona_evo.connect.snapshot_check import check_snapshots
 from persona_evo.errors import GameError
 from persona_evo.personas import load
 from persona_evo.words import counted
@@ -81,6 +82,10 @@ def _compare(session: Session, pool: ProcessPool, level: LevelName, report: Doct
     for (seed, a), b in zip(known, _played(pool, orders, report), strict=True):
         if b is not None:
             report.faults += differences(a, b, f"rollout seed {seed}, played again by its choices", report.hello)
+    if known and "snapshot" in report.hello.capabilities:
+        wrong, gain = check_snapshots(pool, orders, lambda a, b, what: differences(a, b, what, report.hello))
+        report.faults += wrong
+        report.notes.append(gain)
     if len({a.trace for _, a in known}) == 1 and len(known) > 1 and known[0][1].decisions:
         report.notes.append("all rollouts took the same choices: has this level any?")
     del report.faults[5:]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from persona_evo.connect import protocol as p
-from persona_evo.errors import printable
+from persona_evo.errors import Place, ProtocolError, RunError, printable
 
 _NUMBER = re.compile(r"0x[0-9a-fA-F]+|[0-9]+")
 
@@ -32,6 +33,34 @@ class FailingRollout:
     prefix: tuple[tuple[int, int], ...]
     message: str
     again: bool = True
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        return {**self.__dict__, "prefix": [list(pair) for pair in self.prefix]}
+
+    @classmethod
+    def from_dict(cls, data: Any, place: Place) -> FailingRollout:
+        """The inverse of `to_dict`.
+
+        Raises:
+            RunError: The values are not those of a finding.
+        """
+        try:
+            prefix = tuple((int(choice), int(count)) for choice, count in data["prefix"])
+            p.pack(prefix)
+            game_seed, rollout_seed, mode = (int(data[key]) for key in ("game_seed", "rollout_seed", "mode"))
+            if not all(0 <= n < 2**64 for n in (game_seed, rollout_seed)) or not p.UNIFORM <= mode <= p.ASK:
+                raise ValueError("a seed or a mode is out of range")
+            kind, map_, variant, message = (str(data[key]) for key in ("kind", "map", "variant", "message"))
+            again = bool(data.get("again", True))
+            return cls(kind, map_, variant, game_seed, rollout_seed, mode, prefix, message, again)
+        except (KeyError, TypeError, ValueError, OverflowError, ProtocolError) as e:
+            raise RunError(
+                "this is not a finding of a connected game",
+                place=place,
+                found=f"{type(e).__name__}: {e}"[:200],
+                expected="a line of findings.jsonl",
+            ) from e
 
     def __str__(self) -> str:
         choices = " ".join(str(choice) for choice, _ in self.prefix) or "(none)"

@@ -1,9 +1,16 @@
-"""What only a game reads and writes: orders that have to do with kept states, and the ids of its questions."""
+"""What only a game reads and writes: orders with kept states, policies, its questions, and results that fit."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
 from persona_evo.connect import protocol as p
-from persona_evo.errors import ProtocolError
+from persona_evo.errors import ConnectError, InputError, ProtocolError
+from persona_evo.words import counted
+
+if TYPE_CHECKING:
+    from persona_evo.formula import Formula
 
 
 def decode_restore(payload: bytes) -> p.Rollout:
@@ -23,6 +30,35 @@ def decode_restore(payload: bytes) -> p.Rollout:
     return order._replace(restore=restore, depth=depth, snapshot=snapshot)
 
 
+def check_decision(count: int, weights: Sequence[float] | None) -> None:
+    """Check what a game says of a decision.
+
+    Raises:
+        ConnectError: There are too few or too many choices, or not as many weights.
+    """
+    if not 1 <= count <= p.MOST_CHOICES or (weights is not None and len(weights) != count):
+        raise ConnectError(
+            "a decision's choices are out of range",
+            found=counted(count, "choice") + ("" if weights is None else f", {len(weights)} weights"),
+            expected=f"1 to {p.MOST_CHOICES}",
+        )
+
+
+def encode_decide(id_: int, depth: int, count: int, weights: Sequence[float] | None, metrics: Sequence[float]) -> bytes:
+    """DECIDE as a whole frame."""
+    asked = {"id": json_id(id_), "depth": depth, "count": count, "metrics": list(metrics)}
+    return p.json_frame(p.Kind.DECIDE, {**asked, "weights": None if weights is None else list(weights)})
+
+
+def encode_fitting(result: p.Result) -> bytes:
+    """RESULT as a whole frame; one that is too large becomes an exception without trace and rows."""
+    try:
+        return p.encode_result(result)
+    except ProtocolError as e:
+        short = result._replace(status=p.EXCEPTION, score=0.0, trace=b"", rows=0, metrics=b"")
+        return p.encode_result(short._replace(message=f"the result: {e.found}"))
+
+
 def json_id(number: int) -> int | str:
     """The id of DECIDE or CHOICE: a text where it has more digits than every JSON reader keeps."""
     return number if number < 2**53 else str(number)
@@ -33,3 +69,38 @@ def read_id(value: object) -> int | None:
     if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) <= 20:
         value = int(value)
     return value if p.is_whole(value, 0, 2**64 - 1) else None
+
+
+def read_welcome(value: Mapping[str, Any], given: dict[str, Any]) -> tuple[dict[str, Any], str, str]:
+    """Read WELCOME: settings, variant and map.
+
+    Args:
+        value: The JSON object.
+        given: The settings of the environment, which count where WELCOME has null.
+    """
+    said = value.get("settings")
+    settings = said if isinstance(said, dict) else given
+    chosen = {**settings, **{k: value[k] for k in ("variant", "map") if value.get(k) is not None}}
+    return settings, str(chosen.get("variant") or ""), str(chosen.get("map") or "")
+
+
+def read_policy(value: Mapping[str, Any], symbols: Collection[str]) -> tuple[int, Formula]:
+    """Read POLICY: its id and its formula.
+
+    Args:
+        value: The JSON object.
+        symbols: The game's metrics.
+
+    Raises:
+        ProtocolError: It is no formula over these.
+    """
+    from persona_evo.formula import Formula
+
+    try:
+        formula, number = Formula(tuple(value["code"])), int(value["id"])
+    except (KeyError, TypeError, ValueError, OverflowError, InputError) as e:
+        raise ProtocolError(f"POLICY holds no formula: {e}") from e
+    unknown = sorted(formula.symbols - set(symbols))
+    if unknown:
+        raise ProtocolError("POLICY reads no metrics of this game", found=", ".join(unknown))
+    return number, formula

@@ -42,12 +42,17 @@ class ConnectedPlanner:
         self._session, self._outcome = session, outcome
         self._name = name_of(level)
 
+    @property
+    def ordering(self) -> Ordering:
+        """How its searches order rollouts."""
+        about = self._session.about
+        snapshots = "snapshot" in self._session.hello().capabilities
+        return Ordering(about.slots, self._session.mode, about.constant == INSIDE, snapshots=snapshots)
+
     def search(
         self, utility: Formula, policy: TreePolicy, seed: int, tell: Callable[[FinishedRollout], None] | None = None
     ) -> ConnectedSearch:
         """A search that has not begun."""
-        about = self._session.about
-        ordering = Ordering(about.slots, self._session.mode, about.constant == INSIDE)
         return ConnectedSearch(
             self.game,
             self._session.pool(self._name),
@@ -55,7 +60,7 @@ class ConnectedPlanner:
             utility,
             policy,
             self.settings,
-            ordering,
+            self.ordering,
             seed,
             self.capacity,
             won=lambda metrics: self._outcome(metrics) == WON,

@@ -187,6 +187,8 @@ class ProcessPool:
             self._done.clear()
         self._deserted.clear()
         self._blamed.clear()
+        for seat in self._seats:
+            seat.kept.clear()
 
     def change(self, map_: str, variant: str, settings: dict[str, Any]) -> None:
         """Go to another map or variant with the same processes (capability `maps`)."""
@@ -224,11 +226,7 @@ class ProcessPool:
             seat = self._seats[i]
             if seat.spent or len(seat.orders) >= self.queue:
                 break
-            order = self._waiting.popleft()
-            if not seat.orders:
-                seat.restart_clock()
-            seat.orders.append(order)
-            frames.setdefault(i, []).append(p.encode_rollout(order))
+            frames.setdefault(i, []).append(p.encode_rollout(seat.take(self._waiting.popleft())))
         for i, parts in frames.items():
             seat = self._seats[i]
             try:
@@ -381,6 +379,7 @@ class ProcessPool:
         for frame in self._told_frames:
             worker.send(frame)
         seat.worker, seat.writing, seat.played = worker, False, 0
+        seat.kept.clear()
         seat.restart_clock()
         assert self._selector is not None
         self._selector.register(worker, selectors.EVENT_READ, seat)

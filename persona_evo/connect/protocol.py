@@ -104,6 +104,8 @@ class Rollout(NamedTuple):
         restore: the number of a state that the game may begin from, 0 for none (capability `snapshot`).
         depth: how many choices of the prefix that state stands behind.
         snapshot: the number under which the game keeps the state at the end of the prefix, 0 for none.
+        states: depths and numbers of states that a process may keep on the way of the prefix, the deepest first. They
+            are not sent: from them `restore` and `depth` are chosen for the process that plays.
     """
 
     id: int
@@ -116,6 +118,7 @@ class Rollout(NamedTuple):
     restore: int = 0
     depth: int = 0
     snapshot: int = 0
+    states: tuple[tuple[int, int], ...] = ()
 
 
 class Result(NamedTuple):

@@ -18,16 +18,18 @@ counted once more, without playing it again.
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
+from persona_evo.compiling.arrays import FloatRow
 from persona_evo.connect import protocol as p
-from persona_evo.connect.findings import Lost, shown
+from persona_evo.connect.findings import FailingRollout, Lost, shown
 from persona_evo.connect.tree import PrefixTree
 from persona_evo.errors import ConnectError
 from persona_evo.formula import Formula
@@ -36,14 +38,9 @@ from persona_evo.search.layout import IS_UCB1, Options
 from persona_evo.search.prefix_engine import PrefixEngine
 from persona_evo.search.scoring import Scoring, policy_code
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.tree import DEAD, DEPTH, DONE, NOBODY, SLOT, TOTAL, UNKNOWN, VISITS
+from persona_evo.search.tree import DEAD, DEPTH, DONE, NOBODY, PARENT, ROOTLESS, SLOT, TOTAL, UNKNOWN, VISITS
 from persona_evo.search.tree_policy import EVERY_TIME, STATIC, TreePolicy
 from persona_evo.seeds import SplitMix64, derive, stream
-
-if TYPE_CHECKING:
-    from persona_evo.connect.local_pool import LocalPool, PlayedRollout
-    from persona_evo.connect.pool import ProcessPool
-    from persona_evo.connect.pool_share import Share
 
 OUTSIDE, INSIDE = "outside", "inside"
 """Where UCB1's constant stands."""
@@ -55,15 +52,77 @@ PATIENCE = 1000
 """Known ends in a row after which a policy that never changes its mind counts as stuck."""
 
 
+_searches = itertools.count(1)
+"""Numbers of searches, so that states that games keep for one of them are not those of another."""
+
+_WAY = 16
+"""Nodes above the one that is rolled out from whose states a game may begin from."""
+
+
+class RolloutResult(Protocol):
+    """What a search reads of a rollout; `protocol.Result` has it."""
+
+    @property
+    def score(self) -> float:
+        """The game's own score."""
+
+    @property
+    def hash(self) -> int:
+        """Hash of the state at the end."""
+
+    @property
+    def trace(self) -> bytes:
+        """Pairs of choice and count."""
+
+    @property
+    def decisions(self) -> int:
+        """How many there were."""
+
+    def count(self, i: int, /) -> int:
+        """How many choices there were at decision i."""
+
+    def row(self, i: int, /) -> Sequence[float] | FloatRow:
+        """The metrics before decision i."""
+
+    def last(self) -> Sequence[float] | FloatRow:
+        """The metrics at the end."""
+
+
+class RolloutSource(Protocol):
+    """What plays the rollouts of a search: a pool of processes, a share of it, or a game in this process."""
+
+    @property
+    def findings(self) -> list[FailingRollout]:
+        """What made the game fail."""
+
+    def submit(self, order: p.Rollout, /) -> int:
+        """Order a rollout; its number."""
+
+    def next(self) -> RolloutResult | Lost:
+        """The result of the oldest order that has not been taken."""
+
+    def settle(self) -> None:
+        """Forget all orders."""
+
+
 @dataclass(frozen=True)
 class Ordering:
-    """How rollouts are ordered. slots: under way at once. mode: UNIFORM or WEIGHTS. inside: see the module.
-    whole: what beats the best rollout so far comes into the tree whole, as the thesis' `save_best_path`."""
+    """How rollouts are ordered.
+
+    Attributes:
+        slots: rollouts under way at once.
+        mode: UNIFORM, WEIGHTS or POLICY.
+        inside: whether UCB1's constant stands inside the root.
+        whole: whether a rollout that beats the best one so far comes into the tree whole, as `save_best_path` does.
+        snapshots: whether the game can keep the states of nodes and begin there (capability `snapshot`). It changes no
+            result.
+    """
 
     slots: int = 1
     mode: int = p.UNIFORM
     inside: bool = False
     whole: bool = False
+    snapshots: bool = False
 
 
 @dataclass(frozen=True)
@@ -109,7 +168,7 @@ class ConnectedSearch:
     def __init__(
         self,
         game: Game,
-        pool: ProcessPool | LocalPool | Share,
+        pool: RolloutSource,
         game_seed: int,
         utility: Formula,
         policy: TreePolicy,
@@ -158,6 +217,7 @@ class ConnectedSearch:
             options, codes, columns, len(game.metrics), max(1, most), p.MOST_CHOICES + 1, stream(seed), ordering.whole
         )
         self._worth, self._end = codes.utility, np.zeros(len(game.metrics))
+        self._number = next(_searches)
         self._known = 0
         self._full = self._limited = False
 
@@ -230,9 +290,23 @@ class ConnectedSearch:
             return True
         self._known = 0
         prefix = self._engine.prefix(node).astype("<u2").tobytes()
-        self.pool.submit(p.Rollout(0, self._game_seed, seed, p.ALL_METRICS, self.ordering.mode, 0, prefix))
+        order = p.Rollout(0, self._game_seed, seed, p.ALL_METRICS, self.ordering.mode, 0, prefix)
+        self.pool.submit(self._with_states(order, node) if self.ordering.snapshots else order)
         self._under_way.append(_Order(node, seed, depth))
         return True
+
+    def _with_states(self, order: p.Rollout, node: int) -> p.Rollout:
+        """Let the game keep the state of a new node, and begin from that of a known node or of one above it."""
+        work, states = self._engine.work, list[tuple[int, int]]()
+        new = work.choices[node] == UNKNOWN
+        at = int(work.search.tree.nodes[node, PARENT]) if new else node
+        while at != ROOTLESS and len(states) < _WAY:
+            states.append((int(work.search.tree.nodes[at, DEPTH]), self._state_number(at)))
+            at = int(work.search.tree.nodes[at, PARENT])
+        return order._replace(snapshot=self._state_number(node) if new else 0, states=tuple(states))
+
+    def _state_number(self, node: int) -> int:
+        return self._number << 32 | (node + 1)
 
     def _take(self) -> None:
         """Enter the oldest rollout under way."""
@@ -265,7 +339,7 @@ class ConnectedSearch:
         self._keep(order, result, utility, over)
         self.iterations += 1
 
-    def _graft(self, order: _Order, result: p.Result | PlayedRollout, utility: float) -> None:
+    def _graft(self, order: _Order, result: RolloutResult, utility: float) -> None:
         """Put the rest of a rollout into the tree."""
         pairs, work = p.unpack(result.trace)[order.depth :], self._engine.work
         steps = min(len(pairs), self._horizon - order.depth + 1)
@@ -278,7 +352,7 @@ class ConnectedSearch:
             work.rows[steps] = self._end
         self._engine.graft(order.node, steps, utility)
 
-    def _keep(self, order: _Order, result: p.Result | PlayedRollout, utility: float, over: bool) -> None:
+    def _keep(self, order: _Order, result: RolloutResult, utility: float, over: bool) -> None:
         """Remember the best one, and tell of it."""
         better = self.best is None or utility > self.best.utility
         if better:

@@ -30,6 +30,7 @@ class WorkerSeat:
         since: When it began the first of them (`time.monotonic`).
         writing: Whether the pool waits until more can be sent.
         played: Rollouts that the process has answered.
+        kept: Numbers of states that the process was told to keep.
     """
 
     def __init__(self, worker: Worker) -> None:
@@ -38,6 +39,7 @@ class WorkerSeat:
         self.since = 0.0
         self.writing = False
         self.played = 0
+        self.kept: set[int] = set()
         self._looks = self._pings = self._strangers = 0
         self._stranger = 0
 
@@ -45,6 +47,17 @@ class WorkerSeat:
         """Begin to measure the time of the next rollout."""
         self.since = time.monotonic()
         self._looks = self._pings = 0
+
+    def take(self, order: p.Rollout) -> p.Rollout:
+        """Add an order, which begins from the last state on its way that the process keeps; return what is sent."""
+        if order.snapshot or order.states:
+            depth, state = next((found for found in order.states if found[1] in self.kept), (0, 0))
+            order = order._replace(restore=state, depth=depth)
+            self.kept.add(order.snapshot)
+        if not self.orders:
+            self.restart_clock()
+        self.orders.append(order)
+        return order
 
     def order(self, id_: int) -> p.Rollout | None:
         """Look up the order that a RESULT answers, None if it answers none."""

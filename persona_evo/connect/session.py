@@ -337,4 +337,4 @@ class Session:
         self._failed.setdefault(file, []).extend(new)
         file.parent.mkdir(parents=True, exist_ok=True)
         with file.open("a", encoding="utf-8") as out:
-            out.writelines(json.dumps(f.__dict__, ensure_ascii=False) + "\n" for f in new)
+            out.writelines(json.dumps(f.to_dict(), ensure_ascii=False) + "\n" for f in new)

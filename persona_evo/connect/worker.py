@@ -26,7 +26,7 @@ from persona_evo.connect.listener import ExpectedGame, GamePort
 from persona_evo.connect.process_start import Factory, Start
 from persona_evo.errors import ConnectError, Place
 
-KNOWN = ("seed", "weights", "lookahead", "hash", "maps")
+KNOWN = ("seed", "weights", "lookahead", "hash", "maps", "snapshot")
 """Capabilities that the driver makes use of."""
 
 _CHUNK = 1 << 18

@@ -11,8 +11,9 @@ from pathlib import Path
 from persona_evo import seeds
 from persona_evo.errors import InputError
 from persona_evo.evolve import genome
-from persona_evo.evolve.fitness import Fitness, PlaythroughScore
+from persona_evo.evolve.fitness import Fitness
 from persona_evo.evolve.fitness_spec import FitnessSpec
+from persona_evo.evolve.playthroughs import PlaythroughScore
 from persona_evo.evolve.rivals import Rival, RivalComparison
 from persona_evo.evolve.rounds import play_rounds
 from persona_evo.evolve.schedule import TellPhase
@@ -26,6 +27,8 @@ from persona_evo.store import policy_library
 
 MOST_LEVELS = 8
 """Levels of a comparison at most."""
+START = "the best of its first generation"
+"""What the start of an evolution is called beside its winner."""
 LEVEL = 0.95
 """Confidence level of the intervals."""
 
@@ -99,14 +102,25 @@ class Comparing:
 
     @property
     def playthroughs(self) -> int:
-        """How many playthroughs the whole comparison has."""
-        return (1 + len(self.rivals)) * sum(len(trials) for trials in self.plan)
+        """How many playthroughs the whole comparison has, that with the start included."""
+        return (2 + len(self.rivals)) * sum(len(trials) for trials in self.plan)
 
-    def compare(self, formula: str, until: float | None = None, tell: TellPhase | None = None) -> RivalComparison:
-        """The winner beside its rivals, with as many trials as there is time for."""
+    def compare(
+        self, formula: str, until: float | None = None, tell: TellPhase | None = None, *, start: str = ""
+    ) -> RivalComparison:
+        """The winner beside its rivals, with as many trials as there is time for.
+
+        Args:
+            formula: of the winner, or its lists.
+            until: moment on `time.monotonic` after which nothing is begun.
+            tell: called now and then.
+            start: the best formula, or lists, of the first generation, which becomes the last rival; "" for none.
+        """
         spec = self.fitness.spec
         names = tuple(level.name for level in spec.levels)
         rivals = [(name, policy) for name, policy in self.rivals if not _same(policy, formula)]
+        if start and genome.canonical_form(start) != genome.canonical_form(formula):
+            rivals.append((START, genome.to_policy(start, self.game)))
         same = [name for name, _ in self.rivals if name not in [n for n, _ in rivals]]
         missing = f"{same[0]} is the same {'set of lists' if genome.is_lists(formula) else 'formula'}" if same else ""
         played = play_rounds(

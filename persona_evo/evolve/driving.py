@@ -1,4 +1,4 @@
-"""The generations of an open run: made one after another, each written down, until the target, a deadline or Ctrl-C."""
+"""Make the generations of an open run one after another and record each, until the target, a deadline or Ctrl-C."""
 
 from __future__ import annotations
 
@@ -24,12 +24,19 @@ _PACE = 10
 
 @dataclass(frozen=True)
 class GenerationProgress:
-    """What is told after each generation.
+    """The progress of a run after a generation.
 
-    generation: from 0. target: how many there will be. rows: best and mean of each island. best: of the hall of fame.
-    evaluations: of formulas, in this generation. remembered: formulas that reuse the result of a duplicate.
-    spared: playthroughs that reuse the result of an equal one. rate: evaluations per second. eta: seconds to go, or
-    until the deadline if that is earlier. usage: of the cores, where the evaluation knows.
+    Attributes:
+        generation: number of the generation, from 0.
+        target: how many generations there will be.
+        rows: best and mean of each island.
+        best: the best of the hall of fame.
+        evaluations: formulas that were evaluated in this generation.
+        remembered: formulas that reuse the result of a duplicate.
+        spared: playthroughs that reuse the result of an equal one.
+        rate: evaluations per second.
+        eta: seconds to go, or until the deadline if that is earlier.
+        usage: usage of the cores, where the evaluation measures it.
     """
 
     generation: int
@@ -57,11 +64,13 @@ def drive(
     deadline: float | None = None,
     progress: Tell | None = None,
 ) -> str:
-    """Make the generations that are missing in an open run and write each down; how it ended.
+    """Make the generations that an open run lacks, and record each.
 
-    A generation that would not end before the deadline is not begun; where the evaluation runs out of time, the
-    generation is given up.
-    Ctrl-C ends it at once: what is on disk is the last whole generation, and resuming makes the broken one again.
+    A generation that would not end before the deadline is not begun, and one whose evaluation runs out of time is
+    abandoned. Ctrl-C ends the run at once: the disk has the last whole generation, and resuming repeats the broken one.
+
+    Returns:
+        FINISHED, DEADLINE or INTERRUPTED.
     """
     settings = reopening.settings_of(run.folder)
     target = run.checkpoint.target if run.checkpoint else int(run.config["target"])
@@ -69,7 +78,7 @@ def drive(
     pace: deque[float] = deque(maxlen=_PACE)
     usage: Callable[[], Usage] | None = getattr(evaluate, "usage", None)
     spared: Callable[[], int] | None = getattr(evaluate, "spared", None)
-    course = generations(
+    made = generations(
         replace(settings, generations=target),
         int(run.config["seed"]),
         evaluate,
@@ -85,7 +94,7 @@ def drive(
         while state is None or state.generation + 1 < target:
             if deadline is not None and pace and time.monotonic() + sum(pace) / len(pace) > deadline:
                 return DEADLINE
-            generation = next(course)
+            generation = next(made)
             state = generation.state
             used, saved = usage() if usage else None, spared() if spared else 0
             _record(run, generation, target, used, saved)
@@ -144,5 +153,5 @@ def _progress(
 
 
 def state_of(run: runs.RunFolder) -> EvolutionState | None:
-    """The state that a run goes on from; None before its first generation is finished."""
+    """The state from which a run continues; None before its first generation is finished."""
     return None if run.checkpoint is None else reopening.state_of(run.folder, run.config, run.checkpoint)

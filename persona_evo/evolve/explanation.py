@@ -90,9 +90,9 @@ def in_words(
         group, text = _said(effect, game, kept)
         share = effect.strength / total
         percent = f", {share:.0%}" if share >= SLIGHT else ""
-        symbol = effect.symbol + (" low" if group != "has no effect" and effect.up <= 1 - CLEAR else "")
-        groups.setdefault(group, []).append(f"{text} ({symbol}{percent if group != 'has no effect' else ''})")
-    order = ("seeks", "avoids", "saves", "depends on the state", "has no effect")
+        symbol = effect.symbol + (" low" if group != "ignores" and effect.up <= 1 - CLEAR else "")
+        groups.setdefault(group, []).append(f"{text} ({symbol}{percent if group != 'ignores' else ''})")
+    order = ("seeks", "avoids", "saves", "seeks or avoids, depending on the state", "ignores")
     return tuple(f"{group}: {', '.join(groups[group])}" for group in order if group in groups)
 
 
@@ -118,9 +118,9 @@ def _said(effect: Effect, game: Game, kept: frozenset[str]) -> tuple[str, str]:
     metric = next((m for m in game.metrics if m.symbol == effect.symbol), None)
     rises = effect.up >= CLEAR
     if effect.strength <= NOTHING:
-        group = "has no effect"
+        group = "ignores"
     elif not rises and effect.up > 1 - CLEAR:
-        group = "depends on the state"
+        group = "seeks or avoids, depending on the state"
     elif metric is None:
         return "seeks", _words_of(effect.symbol, game)[0 if rises else 1]
     elif _is_way(metric, game):

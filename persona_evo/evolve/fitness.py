@@ -1,191 +1,37 @@
 """The fitness of a tree policy: the persona's utility at the end of playthroughs that a search with it plans.
 
-Where an agent plays move by move (`agents.duel`), a playthrough is what it played. In a game for two it meets the
-opponents of a league, and each pair of a level and an opponent is a case of its own, so that whoever chooses by cases
-asks for play that does well against all of them.
-
-A playthrough is a formula, a case, a seed and a side, and nothing else decides its result; so playthroughs go to the
-workers as suits these (see `dispatch`), and each worker keeps the levels and the search's memory from one to the next.
+Where an agent plays move by move (`agents.duel`), a playthrough is what it played. In a two-player game it meets the
+opponents of a league, and each pair of a level and an opponent is a case of its own, so that selection by cases asks
+for play that does well against all of them.
 """
 
 from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Iterator, Sequence
-from math import fsum
-from typing import NamedTuple
+from collections.abc import Sequence
 
-from persona_evo.agents.duel import Solo
-from persona_evo.agents.skilled_player import Skilled
-from persona_evo.evolve import genome
 from persona_evo.evolve.duplicates import first_of_equals
 from persona_evo.evolve.fitness_spec import FitnessSpec
+from persona_evo.evolve.playthroughs import FitnessTrial, PlaythroughScore, Stop, mean_score, play, workshop
 from persona_evo.evolve.records import Request
-from persona_evo.formula import Formula, parse
-from persona_evo.games import registry
-from persona_evo.games.core import WON, Game, Level
-from persona_evo.games.level_text import LevelText
-from persona_evo.jobs.cache import WorkerCache
 from persona_evo.jobs.dispatch import Costs, Dispatch
 from persona_evo.jobs.workers import Usage, Workers
-from persona_evo.search.plan import LevelPlanner, Plan, PlanJob, PlannedOutside, capacity_for, plan, planner_for
 from persona_evo.search.settings import Budget
-from persona_evo.search.tree_policy import TreePolicy, with_lists
+from persona_evo.search.tree_policy import TreePolicy
 
 _GUESS = 300_000.0
 """Iterations per second, until the first playthroughs were timed."""
-_NODES_KEPT = 20_000_000
-"""Nodes for which a worker keeps memory, at most, so that it need not be made anew (4 GB in MiniDungeons 2); where the
-planners of all levels have more, one of them is kept."""
 _QUICKEST = 1e-6
 """Seconds that a playthrough takes at least."""
-
-
-class FitnessTrial(NamedTuple):
-    """What plays (a formula's text, or a tree policy), number of the case, seed; in games for two the side, 0 or 1; the
-    share of the budget that it gets."""
-
-    formula: str | TreePolicy
-    case: int
-    seed: int
-    side: int = 0
-    share: float = 1.0
-
-
-class PlaythroughScore(NamedTuple):
-    """What a playthrough ended with: the persona's utility, the metric it is about, and whether it was won (1 or 0)."""
-
-    utility: float
-    priority: float
-    won: float = 0.0
+_FIRST_ITERATIONS, _GROWTH, _TELLING = 16, 8.0, 0.5
+"""Iterations of the first playthrough that is timed, the factor from one to the next, and seconds that are enough."""
+_TOGETHER = 4
+"""Playthroughs of a connected game that are timed side by side."""
 
 
 class OutOfTime(Exception):
     """The deadline came before everything was played (see `Fitness.stop`). It never reaches a user."""
-
-
-class Stop(NamedTuple):
-    """When workers stop to begin playthroughs: host's clock `time.time`, and the seconds that a playthrough takes.
-
-    Workers on other hosts, whose clocks may be wrong, are not stopped.
-    """
-
-    host: str
-    moment: float
-    pace: float
-
-    def is_due(self) -> bool:
-        """Whether another playthrough would end too late."""
-        return time.time() + self.pace > self.moment and socket.gethostname() == self.host
-
-
-class _Workshop:
-    """The game, levels and planners of one specification, in one thread of one worker."""
-
-    def __init__(self, spec: FitnessSpec) -> None:
-        self.spec = spec
-        self.game: Game = registry.get(spec.game)
-        whole = spec.league is None and spec.skill is None and spec.budget.seconds is None
-        self.side_by_side = whole and isinstance(self.game.outside, PlannedOutside)
-        self.utility = parse(spec.utility, self.game.symbols)
-        self._planners: dict[int, LevelPlanner | Solo] = {}
-        self._large = capacity_for(spec.budget) * len(spec.levels) > _NODES_KEPT
-
-    def policy(self, formula: Formula | str | TreePolicy) -> TreePolicy:
-        own = formula if isinstance(formula, TreePolicy) else genome.to_policy(str(formula), self.game)
-        return with_lists(own, self.spec.lists)
-
-    def planner(self, case: int) -> LevelPlanner | Solo:
-        if case not in self._planners:
-            if self._large:
-                self._planners.clear()
-            self._planners[case] = self._planner(case)
-        return self._planners[case]
-
-    def _planner(self, case: int) -> LevelPlanner | Solo:
-        number, opponent = divmod(case, len(self.spec.cases) // len(self.spec.levels))
-        level, league = self.spec.levels[number], self.spec.league
-        loaded = _loaded(self.game, level)
-        if league is not None:
-            return league.games(self.game, loaded)[opponent]
-        if self.spec.skill is not None:
-            return Skilled(self.game, loaded, self.spec.skill, self.spec.per_legal_move)
-        return planner_for(self.game, loaded, self.spec.search, capacity_for(self.spec.budget))
-
-    def plan(self, policy: TreePolicy, case: int, seed: int, side: int, budget: Budget) -> Plan:
-        planner = self.planner(case)
-        if isinstance(planner, Solo):
-            return planner.plan(self.utility, policy, budget, seed, side)
-        return planner.plan(self.utility, policy, budget, seed)
-
-    def play(self, policy: TreePolicy, case: int, seed: int, side: int, budget: Budget) -> PlaythroughScore:
-        return self._score(self.plan(policy, case, seed, side, budget))
-
-    def _score(self, found: Plan) -> PlaythroughScore:
-        return PlaythroughScore(found.utility, found.metrics.get(self.spec.priority, 0.0), float(found.outcome == WON))
-
-    def play_side_by_side(self, trials: Sequence[FitnessTrial], stop: Stop | None) -> list[PlaythroughScore | None]:
-        """As `play` of the module, for a connected game: it is waited for in several playthroughs at once."""
-        assert isinstance(self.game.outside, PlannedOutside)
-        scores = [self._score(found) for found in self.game.outside.plans(self._jobs(trials, stop))]
-        return [*scores, *[None] * (len(trials) - len(scores))]
-
-    def _jobs(self, trials: Sequence[FitnessTrial], stop: Stop | None) -> Iterator[PlanJob]:
-        for formula, case, seed, _, share in trials:
-            if stop is not None and stop.is_due():
-                return
-            planner = self.planner(case)
-            assert not isinstance(planner, Solo)
-            yield PlanJob(planner, self.utility, self.policy(formula), self.spec.budget.part(share), seed)
-
-
-_workshops: WorkerCache[_Workshop] = WorkerCache(2)
-"""By digest of the specification."""
-_levels: WorkerCache[tuple[Game, Level]] = WorkerCache(1_000)
-"""Loaded levels, for all specifications; by text and identity of the game."""
-
-
-def _loaded(game: Game, text: LevelText) -> Level:
-    """A level, at hand where this thread has loaded it for another specification."""
-    return _levels.get((text, id(game)), lambda: (game, text.load(game)))[1]
-
-
-def _workshop(spec: FitnessSpec) -> _Workshop:
-    return _workshops.get(spec.digest, lambda: _Workshop(spec))
-
-
-def play(shared: tuple[FitnessSpec, Stop | None], trials: Sequence[FitnessTrial]) -> Iterator[PlaythroughScore | None]:
-    """Play some trials, in their order (this is what workers run); None for those that come too late."""
-    spec, stop = shared
-    shop = _workshop(spec)
-    if shop.side_by_side:
-        yield from shop.play_side_by_side(trials, stop)
-        return
-    policies: dict[str | TreePolicy, TreePolicy] = {}
-    for formula, case, seed, side, share in trials:
-        if stop is not None and stop.is_due():
-            yield None
-            continue
-        if formula not in policies:
-            policies[formula] = shop.policy(formula)
-        yield shop.play(policies[formula], case, seed, side, spec.budget.part(share))
-
-
-def plans(spec: FitnessSpec, trials: Sequence[FitnessTrial]) -> Iterator[Plan]:
-    """What some trials end with, in their order."""
-    shop = _workshop(spec)
-    for formula, case, seed, side, share in trials:
-        yield shop.plan(shop.policy(formula), case, seed, side, spec.budget.part(share))
-
-
-def sample_plan(spec: FitnessSpec, formula: Formula, case: int, budget: Budget) -> Plan:
-    """One playthrough of a case with a formula, to look at its states. budget: of one that is planned whole."""
-    shop = _workshop(spec)
-    policy = shop.policy(formula)
-    if spec.league is not None or spec.skill is not None:
-        return shop.plan(policy, case, 0, 0, spec.budget)
-    return plan(shop.game, spec.levels[case].load(shop.game), shop.utility, policy, budget, spec.search, seed=0)
 
 
 class Fitness:
@@ -315,18 +161,40 @@ class Fitness:
         return playthroughs * self.pace / self.workers.jobs
 
     def time_one(self, formula: str) -> float:
-        """Play once, and take the time that it takes for what a playthrough takes.
+        """Measure what a playthrough takes.
+
+        Shares of the budget are played, the first one small, until they take long enough to tell, so that a large
+        budget in a slow game does not take the time that is to be planned.
 
         Returns:
-            How many times longer than its work this process took for that: about 1 on an idle machine.
+            How many times longer than its work this process took for that: about 1 on an idle machine. 1 for games that
+            run elsewhere, as waiting for them is no sign of a busy machine.
         """
         began, worked = time.perf_counter(), time.process_time()
         self.warm_up()
-        started = time.perf_counter()
-        next(play((self.spec, None), [FitnessTrial(formula, 0, 0)]))
-        ended = time.perf_counter()
-        self.pace = max(_QUICKEST, ended - started)
+        shop = workshop(self.spec)
+        together = _TOGETHER if shop.side_by_side else 1
+        whole = self.spec.budget.iterations or self.spec.budget.nodes or 1
+        share = 1.0 if self.spec.budget.seconds else min(1.0, _FIRST_ITERATIONS / whole)
+        if together > 1:  # starts the game's processes
+            self._play_alike(formula, together, min(1.0, together / whole))
+        while True:
+            started = time.perf_counter()
+            self._play_alike(formula, together, share)
+            ended = time.perf_counter()
+            if share == 1.0 or ended - started >= _TELLING:
+                break
+            share = min(1.0, _GROWTH * share)
+        self.pace = max(_QUICKEST, (ended - started) / share / together)
+        if shop.game.outside is not None:
+            return 1.0
         return (ended - began) / max(_QUICKEST, time.process_time() - worked)
+
+    def _play_alike(self, formula: str, count: int, share: float) -> None:
+        """Play the first case so many times with a share of the budget, and forget what came out."""
+        trials = [FitnessTrial(formula, 0, seed, 0, share) for seed in range(count)]
+        for _ in play((self.spec, None), trials):
+            pass
 
     def _learn(self, request: Request, utilities: list[float]) -> None:
         known, n = self.finished.get(request.formula, ([], 0))
@@ -358,7 +226,7 @@ class Fitness:
             [self._thought] * len(trials),
             self._costs,
         )
-        whole = self.workers.alone and _workshop(self.spec).side_by_side
+        whole = self.workers.alone and workshop(self.spec).side_by_side
         if not whole:
             parts.begin()
         self.warm_up()
@@ -378,15 +246,10 @@ class Fitness:
     def warm_up(self) -> None:
         """Have everything compiled and on disk before workers all start to do the same, and before time is taken."""
         if not self._warm:
-            shop = _workshop(self.spec)
+            shop = workshop(self.spec)
             for policy in (TreePolicy.ucb1(), self.spec.utility):
                 shop.play(shop.policy(policy), 0, 0, 0, Budget(iterations=1))
             self._warm = True
-
-
-def mean_score(scores: Sequence[PlaythroughScore]) -> PlaythroughScore:
-    """The mean of each value over some playthroughs, at least one."""
-    return PlaythroughScore(*(fsum(column) / len(scores) for column in zip(*scores, strict=True)))
 
 
 def _cases(request: Request) -> Sequence[int]:

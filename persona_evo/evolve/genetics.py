@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from persona_evo.errors import SettingsError, unknown
-from persona_evo.evolve.settings import LISTS, PLANNED, EvolutionSettings
+from persona_evo.evolve.setting_values import LISTS, PLANNED
+from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.formula import PRIMITIVES, Formula, parse
 from persona_evo.personas.lists import UTILITY
 

@@ -20,7 +20,8 @@ from persona_evo.errors import SettingsError
 from persona_evo.evolve import genetics, list_operators, operators
 from persona_evo.evolve.genes import MOST, Gene, Genome
 from persona_evo.evolve.genetics import Primitives
-from persona_evo.evolve.settings import LISTS, EvolutionSettings
+from persona_evo.evolve.setting_values import LISTS
+from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.formula import Formula, parse
 from persona_evo.formula.printing import number
 from persona_evo.personas.lists import OWN, OpenList, readable

@@ -10,7 +10,8 @@ from persona_evo.evolve import genome, start
 from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.evolve.genetics import metrics_of
 from persona_evo.evolve.islands import check_first
-from persona_evo.evolve.settings import BY_SEARCH, FORMULA, LISTS, PLANNED, EvolutionSettings
+from persona_evo.evolve.setting_values import BY_SEARCH, FORMULA, LISTS, PLANNED
+from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
 from persona_evo.personas.lists import (

@@ -92,7 +92,7 @@ class _Model:
         self._trees: dict[str, tuple[Genome, str]] = {}
         self.state = EvolutionState(-1, [], [], {})
 
-    # the course of a generation
+    # generations
 
     def begin(self, first: Sequence[str]) -> Generation:
         """The first generation: random formulas, after those that were given."""

@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from persona_evo import extensions
-from persona_evo.errors import PersonaEvoError, Place, SettingsError, raised
 from persona_evo.evolve import genetics
 from persona_evo.evolve.genetics import Primitives, Tree, constant, fits, grow, is_constant, random_tree, with_term
 from persona_evo.evolve.settings import EvolutionSettings
@@ -96,14 +95,9 @@ def _mutate_from_outside(
     """
     operator = extensions.load(MutationOperator, name)
     what = f"the mutation {name!r} does not return a formula of this evolution"
-    try:
+    with extensions.guarded(what, expected="a tree over the given primitives"):
         mutant = operator.mutate(_copy(tree), settings, primitives, stream)
         return genetics.tree(genetics.formula(mutant), primitives)
-    except PersonaEvoError as e:
-        raise SettingsError(what, found=str(e), expected="a tree over the given primitives") from e
-    except Exception as e:
-        place = Place(raised(e))
-        raise SettingsError(what, place=place, found=f"{type(e).__name__}: {e}", hint="ask its authors") from e
 
 
 def new(tree: Tree, settings: EvolutionSettings, primitives: Primitives, stream: random.Random) -> Tree:

@@ -9,6 +9,7 @@ Results do not depend on the number of jobs.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -149,16 +150,21 @@ def prepared(
     constraints: Constraints | None = None,
     options: Mapping[str, Any] | None = None,
     tell: Tell | None = None,
+    until: float | None = None,
 ) -> dict[str, LevelPool]:
     """The pools of an evolution by their streams, none of whose levels is in another one.
 
     Args:
         counts: stream -> how many levels.
         tell: told how far it is.
+        until: moment on `time.monotonic` by which they are made.
+
+    Raises:
+        SettingsError: as `winners`, or the time is up.
     """
 
-    def to(what: str) -> Counted | None:
-        return None if tell is None else partial(tell, what)
+    def to(what: str) -> Counted:
+        return partial(_tell_in_time, what, tell, until)
 
     found: dict[str, LevelPool] = {}
     for stream, count in counts.items():
@@ -184,6 +190,19 @@ def prepared(
         )
         found[stream] = LevelPool(levels, best)
     return found
+
+
+def _tell_in_time(what: str, tell: Tell | None, until: float | None, done: int, total: int) -> None:
+    """Tell how far the making of levels is, as long as there is time for it."""
+    if tell is not None:
+        tell(what, done, total)
+    if until is not None and time.monotonic() > until and done < total:
+        raise SettingsError(
+            "there is no time to make so many levels",
+            found=f"{what}: {done} of {total} when the time for that was up",
+            expected="all of them in half of the time",
+            hint="give --for more, or generate fewer levels",
+        )
 
 
 def winnable(

@@ -1,4 +1,4 @@
-"""A generation that races: levels drawn for it, the worse half of each island given up on the way, the best validated.
+"""Evaluate a generation by a race on drawn levels, in which the worse half of each island drops out again and again.
 
 All play the first few levels; then the worse half of each island stops, and again whenever twice as many levels are
 played (successive halving: Jamieson and Talwalkar 2016), so that many candidates cost little. Who does not finish does

@@ -1,4 +1,4 @@
-"""What a run folder says, checked value by value before anything depends on it."""
+"""Read what a run folder says, and check it value by value before anything depends on it."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from persona_evo.evolve.fitness_spec import FitnessSpec, spec_from_dict
 from persona_evo.evolve.genetics import metrics_of
 from persona_evo.evolve.pools import LevelPool
 from persona_evo.evolve.records import EvolutionState, Individual
+from persona_evo.evolve.setting import in_words
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.training import Training
 from persona_evo.formula import parse
@@ -28,6 +29,10 @@ from persona_evo.words import counted
 
 VALIDATION = "validation"
 """Key of a run's configuration: the pool that it compares on, where each generation draws its levels."""
+HELD_OUT = "held_out"
+"""Key of a run's configuration: the levels on which the winner is compared with others."""
+HELD_OUT_BEST = "held_out_best"
+"""Key of a run's configuration: the best known utility of each of these, where they were generated."""
 
 
 def settings_of(folder: Path) -> EvolutionSettings:
@@ -74,8 +79,8 @@ def spec_of(folder: Path, game_name: str) -> FitnessSpec:
     check_levels(r)
     load_levels(r, game)
     _check_best(r, "best")
-    if "held_out_best" in r.data:
-        _check_best(r, "held_out_best", "held_out")
+    if HELD_OUT_BEST in r.data:
+        _check_best(r, HELD_OUT_BEST, HELD_OUT)
     if not 0.0 <= r.number("wins", 0.0) <= 1.0:
         raise r.fail("is out of range", "wins", found=r.data["wins"], expected="a weight from 0 to 1")
     return spec_from_dict(game_name, priority, r.data)
@@ -87,7 +92,7 @@ def training_of(folder: Path, game_name: str) -> Training:
     spec = spec_of(folder, game_name)
     settings = settings_of(folder)
     if not settings.levels_a_generation:
-        return Training(spec, spec.best, LevelPool((), ()), spec.lists)
+        return Training(spec, LevelPool((), ()), spec.lists)
     validation = r.object(VALIDATION)
     check_levels(validation)
     load_levels(validation, registry.get(game_name))
@@ -102,7 +107,7 @@ def training_of(folder: Path, game_name: str) -> Training:
             expected="all or none of them",
             hint=json_text.RESTORE,
         )
-    return Training(spec, spec.best, pool, spec.lists)
+    return Training(spec, pool, spec.lists)
 
 
 def _check_best(reader: schema.Reader, key: str, levels: str = "levels") -> None:
@@ -196,7 +201,7 @@ def _wrong(
 
 
 def _wrong_sample(state: EvolutionState, settings: EvolutionSettings, validation: int) -> tuple[str, str, str] | None:
-    """As `_wrong`, of a run that draws levels: who was given up has fewer utilities, and not everybody is validated."""
+    """As `_wrong`, of a run that draws levels: who dropped out has fewer utilities, and only the best are validated."""
     most = settings.levels_a_generation
     expected = f"a formula with finite utilities of 1 to {most} levels, and of {validation} to compare on or none"
     for island in state.islands:
@@ -220,3 +225,32 @@ def _fits(individual: Individual, levels: int) -> bool:
         return False
     known = len(individual.utilities) == levels and all(map(math.isfinite, individual.utilities))
     return known and individual.size == size and individual.trials >= 1
+
+
+def summary_of(folder: Path) -> str:
+    """One line on a run, for people.
+
+    Raises:
+        RunError: its configuration is damaged.
+    """
+    r = runs.config_reader(folder)
+    settings_of(folder)
+    r.object("evolution").text_of("preset")
+    budget_at(r)
+    check_levels(r)
+    if "skill" in r.data:
+        r.made("skill", skill_from_dict)
+    if "league" in r.data:
+        for opponent in r.object("league").items("opponents"):
+            opponent.text_of("name")
+    return summary(r.data)
+
+
+def summary(config: Mapping[str, Any]) -> str:
+    """One line on a run's configuration, for people."""
+    others = ", ".join(o["name"] for o in config["league"]["opponents"]) if "league" in config else ""
+    return (
+        f"{config['persona']['name']} on {counted(len(config['levels']), 'level')} of {config['game']}, "
+        f"seed {config['seed']}, preset {config['evolution']['preset']}, {in_words(config)}"
+        f"{', against ' if others else ''}{others}"
+    )

@@ -1,11 +1,12 @@
-"""Policies that play the same trials, as many as there is time for."""
+"""Have policies play the same trials, as many as there is time for."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
 
-from persona_evo.evolve.fitness import Fitness, PlaythroughScore
+from persona_evo.evolve.fitness import Fitness
+from persona_evo.evolve.playthroughs import PlaythroughScore
 from persona_evo.evolve.schedule import WAVE_SECONDS, Phase, TellPhase
 from persona_evo.search.tree_policy import TreePolicy
 

@@ -12,10 +12,11 @@ from math import fsum
 from persona_evo import seeds
 from persona_evo.errors import SettingsError
 from persona_evo.evolve import selection, tuning
-from persona_evo.evolve.fitness import Fitness, OutOfTime, PlaythroughScore, mean_score
+from persona_evo.evolve.fitness import Fitness, OutOfTime
 from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.evolve.genetics import Primitives
 from persona_evo.evolve.individuals import symbols_of
+from persona_evo.evolve.playthroughs import PlaythroughScore, mean_score
 from persona_evo.evolve.pools import VALIDATION, LevelPool, best_known
 from persona_evo.evolve.racing import draw, part
 from persona_evo.evolve.records import Individual
@@ -64,10 +65,9 @@ def training_of(
     """
     spec = replace(spec, wins=settings.wins)
     if not settings.levels_a_generation:
-        return Training(spec, (), LevelPool((), ()), tuple(lists))
+        return Training(spec, LevelPool((), ()), tuple(lists))
     if pools:
-        best = pools["train"].best
-        return Training(replace(spec, best=best), best, pools["validation"], tuple(lists))
+        return Training(replace(spec, best=pools["train"].best), pools["validation"], tuple(lists))
     count = min(VALIDATION, len(spec.levels) // SET_APART)
     if not count:
         raise SettingsError(
@@ -85,7 +85,7 @@ def training_of(
         LevelPool(tuple(spec.levels[i] for i in numbers), tuple(known[i] for i in numbers if known))
         for numbers in ([i for i in range(len(spec.levels)) if i not in apart], sorted(apart))
     )
-    return Training(replace(spec, levels=train.levels, best=train.best), train.best, validation, tuple(lists))
+    return Training(replace(spec, levels=train.levels, best=train.best), validation, tuple(lists))
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,10 @@ class CaseCounts:
         return cls(len(training.spec.cases), each * len(training.validation.levels))
 
     def first_generation(self, settings: EvolutionSettings) -> int:
-        """Playthroughs that the first generation asks for, roughly."""
+        """Playthroughs that the first generation asks for, roughly; later ones ask for fewer."""
+        if not settings.levels_a_generation:
+            again = settings.rounds * settings.islands * settings.elites if settings.reevaluations > 1 else 0
+            return (settings.population + again) * settings.trials * self.train
         drawn = min(settings.levels_a_generation, self.train)
         running, done, until = float(settings.population), 0, settings.race_from or drawn
         plays = 0.0

@@ -1,4 +1,4 @@
-"""How the time of an evolution is shared: so much for generations, the rest for choosing and describing the winner."""
+"""Share the time of an evolution: most of it is for generations, the rest for choosing and describing the winner."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DESCRIBE_SECONDS = 4.0
 CLOSING_SECONDS = 1.0
 """Seconds kept for what is printed and for the end of the process."""
 MOST_SLOWNESS = 3.0
-"""Slowness of a busy machine that is reckoned with at most."""
+"""The largest slowness of a busy machine that is taken into account."""
 WAVE_SECONDS = 2.0
 """Time between two lines of progress, in seconds."""
 

@@ -183,7 +183,7 @@ def playable(text: str) -> str | TreePolicy:
 
 
 def _race(ground: _Ground, candidates: Sequence[str], plan: Plan) -> tuple[str, list[float]]:
-    """The best of some policies, and its shares on the whole plan: after each rung the better half goes on."""
+    """The best of some policies, and its shares on the whole plan: the better half stays after each rung."""
     racing = [(text, list[float]()) for text in candidates]
     done = 0
     for rung in ground.rungs(plan):

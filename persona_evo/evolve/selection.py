@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from persona_evo import extensions
-from persona_evo.errors import PersonaEvoError, Place, SettingsError, raised
+from persona_evo.errors import SettingsError
 from persona_evo.evolve import genome
 from persona_evo.evolve.records import Individual
-from persona_evo.evolve.settings import POOLS, EvolutionSettings
+from persona_evo.evolve.setting_values import POOLS
+from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.extensions import Extension
 
 _BITS = 100
@@ -109,13 +110,8 @@ def _pool_from_outside(
     """The mating pool by an operator of another package."""
     operator = extensions.load(SelectionOperator, settings.pool)
     what = f"the selection {settings.pool!r} does not choose parents"
-    try:
+    with extensions.guarded(what):
         pool = list(operator.select(tuple(candidates), settings, stream))
-    except PersonaEvoError as e:
-        raise SettingsError(what, found=str(e)) from e
-    except Exception as e:
-        place = Place(raised(e))
-        raise SettingsError(what, place=place, found=f"{type(e).__name__}: {e}", hint="ask its authors") from e
     known = set(map(id, candidates))
     strange = [one for one in pool if id(one) not in known]
     if strange or not pool:

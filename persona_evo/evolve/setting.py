@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from persona_evo.agents.skill import EVOLVED, FULL_SIGHT, PERFECT, Skill, check_game, skill_from_dict
+from persona_evo.agents.skill import FULL_SIGHT, MOVE_BY_MOVE, PERFECT, Skill, check_game, skill_from_dict
 from persona_evo.errors import SettingsError, unknown
 from persona_evo.games.core import Game
 from persona_evo.search.settings import Budget
@@ -42,7 +42,7 @@ class SkilledPlay(NamedTuple):
         """The play that a name stands for, None for no name.
 
         Args:
-            name: of a skill, one of `EVOLVED`.
+            name: of a skill, one of `MOVE_BY_MOVE`.
             iterations: of the search for a move; None for what the skill itself has.
             others: further choices by what they are called, of which none goes with a skill.
 
@@ -51,12 +51,12 @@ class SkilledPlay(NamedTuple):
         """
         if not name:
             return None
-        if name not in EVOLVED:
-            expected, hint = unknown(name, EVOLVED)
+        if name not in MOVE_BY_MOVE:
+            expected, hint = unknown(name, MOVE_BY_MOVE)
             if name == PERFECT:
                 hint = f"{PERFECT!r} is the planner, for which --search anytime evolves"
             raise SettingsError("no such skill to evolve for", found=name, expected=expected, hint=hint)
-        skill = EVOLVED[name]
+        skill = MOVE_BY_MOVE[name]
         own = cls(skill, Budget(iterations or skill.iterations), iterations is None and skill is not FULL_SIGHT)
         own.check(game, others or {})
         return own

@@ -9,72 +9,23 @@ from typing import Any
 
 from persona_evo import extensions
 from persona_evo.errors import Place, SettingsError, unknown
+from persona_evo.evolve.setting_values import (
+    ADDED,
+    BY_SEARCH,
+    CHOICES,
+    FORMULA,
+    HIGHEST,
+    LOWEST,
+    MODERN_MUTATIONS,
+    MOST,
+    MUTATIONS,
+    NUMBERS,
+    PAPER,
+    SAMPLING,
+    SMALL_ISLAND,
+)
 from persona_evo.limits import integral, python_number
 from persona_evo.words import counted
-
-POOLS = ("tournament", "top5", "rank", "lexicase")
-FUNCTIONS = ("basic", "extended")
-VARIABLES = ("metrics", "paper", "extended", "planner", "parent")
-PLANNED = ("planner", "parent")
-"""Choices of `variables` that only plans of whole levels have."""
-GROWTHS = ("grow", "full", "half", "sums")
-TOPOLOGIES = ("ring", "random")
-DUPLICATES = ("off", "canonical", "behaviour")
-MUTATIONS = ("new", "subtree", "point", "constant", "hoist", "shrink", "term")
-ADDED = {"pool": "persona_evo.selections", "mutations": "persona_evo.mutations"}
-"""Settings whose values other packages can add: the group of their entry points (see `extensions`)."""
-BY_SEARCH, FORMULA, LISTS = INDIVIDUALS = ("search", "formula", "lists")
-"""What an individual is: what the search takes, one formula, or a planner's open lists."""
-
-SMALL_ISLAND = 10
-"""On smaller islands a quarter are elites, and a quarter migrants, unless something else is said."""
-
-_MODERN_MUTATIONS = {"subtree": 3.0, "point": 2.0, "constant": 2.0, "hoist": 1.0, "shrink": 1.0, "new": 1.0}
-
-_PAPER: Mapping[str, Any] = {
-    "runs": 3,
-    "functions": "basic",
-    "variables": "paper",
-    "costly": False,
-    "constant_low": 0.0,
-    "growth": "grow",
-    "size_limit": 511,
-    "pool": "tournament",
-    "mutation": 0.1,
-    "mutations": {"new": 1.0},
-    "crossover": 1.0,
-    "common_seeds": False,
-    "reevaluations": 1,
-    "rounds": 0,
-    "duplicates": "off",
-    "unique_tries": 0,
-    "prefer_small": False,
-    "first": (),
-    "preset": "paper",
-}
-"""What the published protocol has other than the preset `modern`."""
-
-SAMPLING: Mapping[str, Any] = {
-    "population": 60,
-    "islands": 2,
-    "elites": 3,
-    "migrants": 2,
-    "growth": "sums",
-    "depth_min": 1,
-    "depth_max": 4,
-    "size_limit": 63,
-    "mutation": 0.7,
-    "mutations": {**_MODERN_MUTATIONS, "term": 12.0},
-    "crossover": 0.4,
-    "levels_a_generation": 16,
-    "race_from": 4,
-    "parsimony": 0.002,
-    "tuning": 0.2,
-    "reevaluations": 1,
-    "rounds": 0,
-    "unique_tries": 10,
-}
-"""What differs from `modern` where each generation plays some of many levels: small generations that race."""
 
 
 @dataclass(frozen=True)
@@ -171,7 +122,7 @@ class EvolutionSettings:
     tournament: int = 2
     elites: int = 3
     mutation: float = 0.3
-    mutations: Mapping[str, float] = field(default_factory=lambda: _MODERN_MUTATIONS)
+    mutations: Mapping[str, float] = field(default_factory=lambda: MODERN_MUTATIONS)
     crossover: float = 0.8
     trials: int = 1
     levels_a_generation: int = 0
@@ -209,16 +160,16 @@ class EvolutionSettings:
             )
         object.__setattr__(self, "mutations", {k: python_number(v) for k, v in self.mutations.items()})
         object.__setattr__(self, "budgets", tuple(python_number(share) for share in self.budgets))
-        for name in _LOWEST:
+        for name in LOWEST:
             object.__setattr__(self, name, integral(getattr(self, name)))
-        for name in _NUMBERS:
+        for name in NUMBERS:
             object.__setattr__(self, name, python_number(getattr(self, name)))
         _check(self)
 
     @classmethod
     def paper(cls, **changes: Any) -> EvolutionSettings:
         """The published protocol."""
-        return cls(**{**_PAPER, **changes})
+        return cls(**{**PAPER, **changes})
 
     @classmethod
     def modern(cls, **changes: Any) -> EvolutionSettings:
@@ -302,81 +253,20 @@ def _known(values: Mapping[str, Any], place: Place | None = None) -> None:
             raise SettingsError(what, place=place, found=name, expected=expected, hint=hint)
 
 
-_LOWEST: dict[str, int] = {
-    "population": 2,
-    "islands": 1,
-    "generations": 1,
-    "runs": 1,
-    "depth_min": 1,
-    "depth_max": 1,
-    "depth_limit": 1,
-    "size_limit": 3,
-    "levels_a_generation": 0,
-    "race_from": 0,
-    "migration_every": 0,
-    "migrants": 0,
-    "pool_size": 1,
-    "tournament": 1,
-    "elites": 0,
-    "trials": 1,
-    "reevaluations": 1,
-    "rounds": 0,
-    "memory": 0,
-    "unique_tries": 0,
-    "hall_of_fame": 1,
-    "final_candidates": 1,
-    "final_trials": 1,
-}
-
-_HIGHEST: dict[str, int] = {
-    "population": 1_000_000,
-    "islands": 10_000,
-    "generations": 1_000_000,
-    "runs": 10_000,
-    "depth_min": 100,
-    "depth_max": 100,
-    "depth_limit": 100,
-    "trials": 100_000,
-    "reevaluations": 10_000,
-    "rounds": 10_000,
-    "memory": 10_000_000,
-    "unique_tries": 10_000,
-    "hall_of_fame": 100_000,
-    "final_candidates": 100_000,
-    "final_trials": 100_000,
-}
-_MOST = 1_000_000
-"""Highest value of what is not listed."""
-
-_CHOICES: dict[str, tuple[str, ...]] = {
-    "functions": FUNCTIONS,
-    "variables": VARIABLES,
-    "growth": GROWTHS,
-    "topology": TOPOLOGIES,
-    "pool": POOLS,
-    "duplicates": DUPLICATES,
-    "individual": INDIVIDUALS,
-}
-
-
-_NUMBERS = ("mutation", "crossover", "wins", "tuning", "parsimony", "constant_low", "constant_high")
-"""Settings that may be fractions."""
-
-
 def _check(s: EvolutionSettings) -> None:
-    for name, lowest in _LOWEST.items():
+    for name, lowest in LOWEST.items():
         value = getattr(s, name)
-        highest = _HIGHEST.get(name, _MOST)
+        highest = HIGHEST.get(name, MOST)
         if isinstance(value, bool) or not isinstance(value, int) or value < lowest:
             raise _wrong(name, value, f"a whole number of at least {lowest}")
         if value > highest:
             raise _wrong(name, value, f"a whole number from {lowest} to {highest}")
-    for name, choices in _CHOICES.items():
+    for name, choices in CHOICES.items():
         value = getattr(s, name)
         if not isinstance(value, str) or (value not in choices and value not in (more := _added(name))):
             expected, hint = unknown(str(value), (*choices, *more) if isinstance(value, str) else choices)
             raise SettingsError(
-                f"setting {name!r} does not have this choice", found=repr(value), expected=expected, hint=hint
+                f"setting {name!r} does not have this choice", found=_shown(value), expected=expected, hint=hint
             )
     for name, what in (("mutation", "chance"), ("crossover", "chance"), ("wins", "weight"), ("tuning", "share")):
         value = getattr(s, name)
@@ -408,7 +298,7 @@ def _check_mutations(weights: Mapping[str, float]) -> None:
     for name, weight in weights.items():
         if name not in MUTATIONS and name not in (more := _added("mutations")):
             expected, hint = unknown(str(name), (*MUTATIONS, *more))
-            raise SettingsError("no such mutation", found=repr(name), expected=expected, hint=hint)
+            raise SettingsError("no such mutation", found=str(name), expected=expected, hint=hint)
         if not _is_number(weight) or weight < 0:
             raise _wrong(f"mutations.{name}", weight, "a weight of at least 0")
     if not any(weights.values()):
@@ -456,7 +346,18 @@ def _is_number(value: Any) -> bool:
 
 def _wrong(name: str, value: Any, expected: str, hint: str | None = None) -> SettingsError:
     try:
-        found = repr(value)
+        found = _shown(value)
     except ValueError:  # a whole number of thousands of digits
         found = "a number beyond all measure"
     return SettingsError(f"setting {name!r} is out of range", found=found[:200], expected=expected, hint=hint)
+
+
+def _shown(value: Any) -> str:
+    """A value of a setting as people write it."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}={_shown(own)}" for name, own in value.items()) or "nothing"
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(_shown, value)) or "nothing"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return (value or "an empty text") if isinstance(value, str) else repr(value)

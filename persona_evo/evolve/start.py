@@ -288,12 +288,18 @@ def _why(name: str, settings: EvolutionSettings, game: Game) -> tuple[str, str]:
             f"it has {enumerated(of_plan)}, which variables={settings.variables} does not have",
             f"--set variables={enough}",
         ),
-        (others, f"the game has no {enumerated(others)}", unknown(others[0], game.symbols)[1] if others else ""),
+        (others, f"the game has no {enumerated(others)}", _meant(others[0], game) if others else ""),
         (functions and settings.functions == "basic", f"it has {enumerated(functions)}", "--set functions=extended"),
         (formula.depth > settings.depth_limit, f"its depth is {formula.depth}", f"--set depth_limit={formula.depth}"),
         (formula.size > settings.size_limit, f"it has {formula.size} nodes", f"--set size_limit={formula.size}"),
     ]
     return ", ".join(why for holds, why, _ in found if holds), " ".join(way for holds, _, way in found if holds)
+
+
+def _meant(symbol: str, game: Game) -> str:
+    """What a symbol that the game does not have may stand for."""
+    expected, hint = unknown(symbol, game.symbols)
+    return hint if hint.startswith("did you mean") else f"use {expected}"
 
 
 def _of_metrics(symbols: Sequence[str], settings: EvolutionSettings, game: Game) -> str:

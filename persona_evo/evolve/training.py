@@ -28,14 +28,12 @@ class Training:
     """What is trained on.
 
     Attributes:
-        spec: what is played; its levels are those of the pool.
-        best: the best known utility of each level.
+        spec: what is played, on the levels to train on, with the best known utility of each where that is known.
         validation: levels on which elites and hall of fame are compared.
         lists: the persona's open lists.
     """
 
     spec: FitnessSpec
-    best: tuple[float, ...]
     validation: LevelPool
     lists: tuple[OpenList, ...] = ()
 
@@ -44,7 +42,7 @@ class Training:
         return replace(
             self.spec,
             levels=(*self.spec.levels, *self.validation.levels),
-            best=(*self.best, *self.validation.best),
+            best=(*self.spec.best, *self.validation.best),
             wins=wins,
         )
 
@@ -99,7 +97,7 @@ class Counter:
 
 
 def train(training: Training, settings: EvolutionSettings, seed: int, playthroughs: int, workers: Workers) -> Trained:
-    """Evolve until the playthroughs are spent; a generation that would need more than are left is given up.
+    """Evolve until the playthroughs are spent; a generation that would need more than are left is abandoned.
 
     Args:
         settings: with levels drawn for each generation (`EvolutionSettings.sampling`).
@@ -113,7 +111,7 @@ def train(training: Training, settings: EvolutionSettings, seed: int, playthroug
     levels, validation = len(training.spec.levels), len(training.validation.levels)
     ask = Counter(Fitness(spec, workers), round(playthroughs * (1.0 - settings.tuning)))
     symbols = symbols_of(settings, training.spec)
-    course = generations(
+    evolution = generations(
         settings,
         seed,
         ask,
@@ -127,7 +125,7 @@ def train(training: Training, settings: EvolutionSettings, seed: int, playthroug
     hall: list[Individual] = []
     best = None
     with contextlib.suppress(Spent):
-        for generation in course:
+        for generation in evolution:
             hall = generation.state.hall
             best = min(hall, key=better)
             trained = max((row.best for row in generation.rows), default=0.0)

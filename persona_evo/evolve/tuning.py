@@ -109,7 +109,7 @@ def steps(
     ask: Ask,
     playthroughs: int,
 ) -> Iterator[TuningStep]:
-    """How the tuning goes on, offspring by offspring; the arguments are those of `tune`."""
+    """Tune the constants step by step, one offspring each; the arguments are those of `tune`."""
     stream = random.Random(seeds.derive(seed, "tuning", best.formula))
     untuned, step, spent, turn, idle = best, _STEP, 0, 0, 0
     duel = _draw(settings, _DUEL * validation, seeds.derive(seed, "duel"), 0, levels)

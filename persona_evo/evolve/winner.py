@@ -17,8 +17,9 @@ from persona_evo.agents.skill import skill_to_dict
 from persona_evo.evolve import genome, shortening
 from persona_evo.evolve.comparison import Comparing, mean_utility
 from persona_evo.evolve.explanation import estimates, in_words, lists_in_words, meanings, plan_estimates
-from persona_evo.evolve.fitness import Fitness, PlaythroughScore, mean_score, sample_plan
+from persona_evo.evolve.fitness import Fitness
 from persona_evo.evolve.fitness_spec import FitnessSpec
+from persona_evo.evolve.playthroughs import PlaythroughScore, mean_score, sample_plan
 from persona_evo.evolve.records import Individual
 from persona_evo.evolve.rivals import RivalComparison
 from persona_evo.evolve.rounds import play_rounds
@@ -33,7 +34,7 @@ from persona_evo.games.core import RUNNING, Game, Level
 SIMPLIFY_SECONDS = 20.0
 """Time limit of the simplification."""
 SAMPLING_SECONDS = 0.7
-"""Time that finding states for the simplification takes, roughly."""
+"""Time that finding states for the simplification takes at least."""
 WORDS_SECONDS = 0.4
 """Time that it takes to put a formula in words, roughly."""
 FEWEST_TRIALS = 2
@@ -114,12 +115,31 @@ def choose(
     return Winner(candidates[at], tuple(means), trials, len(candidates))
 
 
-def simplified(formula: Formula, spec: FitnessSpec, until: float | None = None) -> Simplified:
-    """A simpler formula that plays alike, or the reason why there is none."""
+def _sampling_seconds(fitness: Fitness) -> float:
+    """Seconds that finding states for the simplification takes, which is long in slow games."""
+    spec = fitness.spec
+    levels = min(_SAMPLED_LEVELS, len(spec.levels))
+    if spec.league is not None or spec.skill is not None:
+        return max(SAMPLING_SECONDS, levels * fitness.pace)
+    iterations = spec.budget.iterations or _SAMPLE_ITERATIONS
+    return max(SAMPLING_SECONDS, levels * fitness.pace * _SAMPLE_ITERATIONS / iterations)
+
+
+def simplified(
+    formula: Formula, spec: FitnessSpec, until: float | None = None, sampling: float = SAMPLING_SECONDS
+) -> Simplified:
+    """A simpler formula that plays alike, or the reason why there is none.
+
+    Args:
+        formula: what to simplify.
+        spec: what is played, for the states in which both formulas are compared.
+        until: moment on `time.monotonic` by which it is done.
+        sampling: seconds that finding these states takes.
+    """
     from persona_evo.formula.simplify import simplify
     from persona_evo.search.tree_policy import columns_for, plan_variables
 
-    if until is not None and until - time.monotonic() < LEAST_SECONDS + SAMPLING_SECONDS:
+    if until is not None and until - time.monotonic() < LEAST_SECONDS + sampling:
         return Simplified(formula, formula, False, NO_TIME, True, 0.0, True)
     game = registry.get(spec.game)
     everywhere = not formula.symbols.isdisjoint(plan_variables(game))  # states from all over the tree are compared
@@ -207,22 +227,27 @@ class WinnerDescription:
 
 
 def describe(
-    winner: Winner, fitness: Fitness, comparing: Comparing | None, schedule: Schedule, tell: TellPhase | None = None
+    winner: Winner,
+    fitness: Fitness,
+    comparing: Comparing | None,
+    schedule: Schedule,
+    tell: TellPhase | None = None,
+    start: str = "",
 ) -> WinnerDescription:
-    """Hold a winner against others, put its formula or lists in words, and simplify them."""
+    """Compare a winner with others and with its start, put its formula or lists in words, and simplify them."""
     spec, text = fitness.spec, winner.individual.formula
     game = registry.get(spec.game)
     comparison = None
     if comparing is not None:
         comparing.fitness.pace = fitness.pace
         comparison = replace(
-            comparing.compare(text, schedule.comparing_until(), tell),
+            comparing.compare(text, schedule.comparing_until(), tell, start=start),
             training=winner.training,
             validation=winner.validation,
         )
-    until = schedule.describing_until()
+    until, sampling = schedule.describing_until(), _sampling_seconds(fitness)
     if tell:
-        tell(Phase("simplifying the formula", 0, 1, _left(until)))
+        tell(Phase("simplifying the formula", 0, 1, _left(until, sampling)))
     levels = [] if game.outside is not None else [level.load(game) for level in spec.levels[:_SAMPLED_LEVELS]]
     utility = parse(spec.utility, game.symbols)
     soon = None if until is None else until - WORDS_SECONDS
@@ -231,7 +256,7 @@ def describe(
         short = shortening.of_lists(genome.lists_of(text), game, levels, utility, soon)
         words = lists_in_words(short.lists, game, levels, utility, until)
     else:
-        short = simplified(parse(text), spec, soon)
+        short = simplified(parse(text), spec, soon, sampling)
         words = in_words(short.formula, game, levels, utility, until)
     if tell:
         tell(Phase("simplifying the formula", 1, 1, 0.0))
@@ -243,8 +268,9 @@ def describe(
     return WinnerDescription(comparison, short, words, tuple(step for step, cut in steps.items() if cut))
 
 
-def _left(until: float | None) -> float:
-    return SIMPLIFY_SECONDS if until is None else max(0.0, min(SIMPLIFY_SECONDS, until - time.monotonic()))
+def _left(until: float | None, sampling: float) -> float:
+    most = SIMPLIFY_SECONDS + sampling
+    return most if until is None else max(0.0, min(most, until - time.monotonic()))
 
 
 def policy_text(

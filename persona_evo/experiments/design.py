@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -152,6 +153,17 @@ class Experiment:
         cells = tuple(Cell.from_dict(cell) for cell in data["cells"])
         rest = {key: data[key] for key in ("name", "title", "game", "seed", "replicates")}
         return cls(cells=check(cells), **rest)
+
+
+def identical(cells: Sequence[Cell]) -> tuple[Cell, Cell] | None:
+    """Find two combinations that differ in nothing but their names; None if there are none."""
+    known: dict[str, Cell] = {}
+    for cell in cells:
+        content = json.dumps({**cell.to_dict(), "variant": "", "player": ""}, sort_keys=True, default=str)
+        if content in known:
+            return known[content], cell
+        known[content] = cell
+    return None
 
 
 def check(cells: Sequence[Cell]) -> tuple[Cell, ...]:

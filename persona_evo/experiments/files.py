@@ -23,7 +23,8 @@
     player = "lazy"
     uct_constant = 500
 
-In a connected game's variants `variant = "hard"` names the design variant of its description.
+A variant with the name of one of a connected game's variants (`[variants.NAME]` of its description) plays that one.
+`variant = "hard"` in a table names another one. Two combinations that differ only in their names are an error.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from pathlib import Path
 from typing import Any
 
 from persona_evo.errors import InputError, Place, SettingsError, has_control, unknown
-from persona_evo.experiments.design import KEYS, MOST_REPLICATES, SEARCH_KEYS, Cell, Experiment, check
+from persona_evo.experiments.design import KEYS, MOST_REPLICATES, SEARCH_KEYS, Cell, Experiment, check, identical
 from persona_evo.experiments.run import SearchSpec
 from persona_evo.games import registry, textfile
 
@@ -117,6 +118,19 @@ class ExperimentReader:
             cells = list(check(cells))
         except SettingsError as e:
             raise self.wrong(e.what, "variants", found=e.found, expected=e.expected or "") from e
+        cells = self._with_variants_of_the_game(cells)
+        same = identical(cells)
+        if same is not None:
+            kind = "variants" if same[0].variant != same[1].variant else "players"
+            name_ = same[1].variant if kind == "variants" else same[1].player
+            raise self.wrong(
+                f"two {kind} are the same game, played in the same way",
+                name_,
+                kind,
+                found=f"{same[0].label} and {same[1].label} differ in their names alone",
+                expected="different settings, levels, scores or searches",
+                hint="a variant with the name of one of the connected game's [variants] plays that one",
+            )
         title = self.values.get("title", name)
         if not isinstance(title, str) or has_control(title):
             raise self.wrong("title is no text", "title", found=textfile.shown(title), expected='title = "..."')
@@ -161,6 +175,21 @@ class ExperimentReader:
                 "there is no such game", "game", found=str(path), expected="a file, from this file's folder"
             )
         return f"{path}:{attribute}" if file != game else str(path)
+
+    def _with_variants_of_the_game(self, cells: list[Cell]) -> list[Cell]:
+        """Give the cells whose variants have the name of a connected game's variant that variant of the game."""
+        game = self._game()
+        if not game.endswith(".toml") or game in registry.names():
+            return cells
+        from persona_evo.connect.description_file import read
+
+        known = read(Path(game)).variants
+        return [
+            dataclasses.replace(cell, settings={**cell.settings, "variant": cell.variant})
+            if cell.variant in known and "variant" not in cell.settings and ":" not in cell.level
+            else cell
+            for cell in cells
+        ]
 
     def _whole(self, key: str, default: int, low: int, high: int) -> int:
         value = self.values.get(key, default)

@@ -14,7 +14,7 @@ from persona_evo.connect.search import INSIDE
 from persona_evo.experiments.design import Cell
 from persona_evo.experiments.job import ExperimentResults, SearchRecord
 from persona_evo.experiments.run import Growth
-from persona_evo.intervals import Interval, mean_interval
+from persona_evo.intervals import Interval, difference, mean_interval, vargha_delaney
 from persona_evo.statistics import NO_VARIATION, Test, holm, mann_whitney
 
 POINTS = 200
@@ -47,14 +47,39 @@ class CellSummary:
 
 
 class CellComparison(NamedTuple):
-    """Two cells. share: of the pairs of searches in which the first one scores more, ties counting half. corrected: p
-    of the test, by Holm over the comparisons of the experiment."""
+    """Two cells, and how far apart their scores are.
+
+    Attributes:
+        a, b: the cells.
+        effect: Vargha and Delaney's A, the share of the pairs of searches in which a scores more, ties counting half,
+            with its 95 % interval.
+        difference: of the mean scores, a - b, with Welch's 95 % interval.
+        test: Mann and Whitney's.
+        corrected: its p value, corrected by Holm's method over the comparisons of the experiment.
+    """
 
     a: str
     b: str
-    share: float
+    effect: Interval
+    difference: Interval
     test: Test
     corrected: float
+
+    @property
+    def share(self) -> float:
+        """The share of the pairs of searches in which a scores more, ties counting half."""
+        return self.effect.value
+
+    @property
+    def reversed(self) -> CellComparison:
+        """The same comparison with the cells exchanged."""
+        (share, low, high, n, _), (change, least, most, m, _) = self.effect, self.difference
+        return self._replace(
+            a=self.b,
+            b=self.a,
+            effect=Interval(1 - share, 1 - high, 1 - low, n),
+            difference=Interval(-change, -most, -least, m),
+        )
 
     @property
     def higher(self) -> str:
@@ -114,7 +139,14 @@ def comparisons(results: ExperimentResults) -> list[CellComparison]:
     tests = [mann_whitney(scores[a], scores[b]) for a, b in pairs]
     corrected = holm([test.p for test in tests])
     return [
-        CellComparison(cells[a].label, cells[b].label, test.statistic / (len(scores[a]) * len(scores[b])), test, p)
+        CellComparison(
+            cells[a].label,
+            cells[b].label,
+            vargha_delaney(scores[a], scores[b]),
+            difference(scores[a], scores[b]),
+            test,
+            p,
+        )
         for (a, b), test, p in zip(pairs, tests, corrected, strict=True)
     ]
 

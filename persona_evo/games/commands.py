@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import shlex
 from pathlib import Path
 
 from persona_evo.games import mapsets, registry
 from persona_evo.games.core import Game
+from persona_evo.jobs.windows import command_line
 
 UNSEEN = "test"
 """The set of levels that a policy has not been trained on, where a game ships one."""
@@ -18,7 +18,7 @@ def command(game: Game, *words: object) -> str:
     typed = ["persona-evo", *(str(word) for word in words if str(word))]
     if game.name != registry.DEFAULT:
         typed += ["--game", _near(registry.address(game))]
-    return shlex.join(typed)
+    return command_line(typed)
 
 
 def unseen(game: Game, otherwise: tuple[str, ...] = ()) -> tuple[str, ...]:

@@ -222,7 +222,7 @@ class Game:
     or other random games. The rollouts of "random" are the moves of the game's own random player, where it has one.
     whole_games: variants whose random games are one piece: asked for move by move they would go another way, and
     `mover` does not say whose moves they are. Searches with them keep no AN and AR (see `persona_evo.search.amaf`).
-    agents: a TOML file of players that come with the game (see `persona_evo.agents.core`), "" for none.
+    agents: a TOML file of players that come with the game (see `persona_evo.agents.agent_files`), "" for none.
     programs: a module that says how programs of others are shown a state and answer (`persona_evo.agents.program`).
     score(level) -> a formula over the metrics: what the game itself counts by at its end, in its own units.
     kin: name of another game with the same metrics, whose personas serve this one, too; "" for none.

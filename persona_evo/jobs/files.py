@@ -10,6 +10,7 @@ from io import BufferedReader
 from pathlib import Path
 
 from persona_evo.errors import InputError, Place
+from persona_evo.jobs import windows
 
 MAX_BYTES = 256 * 2**20
 """Largest text file that is read, in bytes."""
@@ -49,7 +50,7 @@ def write_atomically(path: Path, text: str | bytes | Iterable[str]) -> None:
                 f.writelines(pieces)
                 f.flush()
                 os.fsync(f.fileno())
-            os.replace(part, target)
+            windows.replace(part, target)
         except BaseException:
             with contextlib.suppress(OSError):
                 part.unlink()
@@ -111,7 +112,7 @@ def writing_in(folder: Path) -> Iterator[None]:
 
 
 def _sync_folder(folder: Path) -> None:
-    if os.name == "nt":
+    if windows.WINDOWS:
         return
     handle = os.open(folder, os.O_RDONLY)
     try:

@@ -30,6 +30,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 
 from persona_evo import limits
 from persona_evo.errors import SettingsError, unknown
+from persona_evo.jobs import windows
 
 BACKENDS = ("loky", "threading", "dask", "ray")
 
@@ -230,17 +231,15 @@ def _imported(module: str) -> int:
 
 
 def quiet_worker(parent: int) -> None:
-    """Prepare a worker process: Ctrl-C is the parent's business, and without the parent there is nothing to do."""
+    """Prepare a worker process: it leaves Ctrl-C to its parent, and ends when the parent does."""
     with contextlib.suppress(ValueError):
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(1.0)
+        windows.wait_for_parent(parent)
         os._exit(0)
 
-    if os.name != "nt":
-        threading.Thread(target=watch, daemon=True).start()
+    threading.Thread(target=watch, daemon=True).start()
 
 
 @contextlib.contextmanager

@@ -11,8 +11,9 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from persona_evo.agents.agent import THINKING, Agent
+from persona_evo.agents.agent_seat import AgentSeat
 from persona_evo.agents.contest import contest
-from persona_evo.agents.core import THINKING, Agent, Mind
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
 from persona_evo.games.level_text import LevelText
@@ -57,7 +58,7 @@ def pace(game: Game, text: LevelText, agents: Iterable[Agent]) -> MatchPace:
         tried = next((a for a in agents if a.kind == "search"), None)
         one = tried.with_budget(FEW, None) if tried else Agent("random", "random")
         moves = [
-            len(contest(game, level, [Mind(one, game, level, k), Mind(one, game, level, k)], k, k).actions)
+            len(contest(game, level, [AgentSeat(one, game, level, k), AgentSeat(one, game, level, k)], k, k).actions)
             for k in range(TRIED)
         ]
         iteration = _timed(game, level, tried) / SOME if tried else 0.0
@@ -67,7 +68,7 @@ def pace(game: Game, text: LevelText, agents: Iterable[Agent]) -> MatchPace:
 
 def _timed(game: Game, level: Level, agent: Agent) -> float:
     """Seconds of one search of SOME iterations at the start."""
-    mind = Mind(agent.with_budget(SOME, None), game, level, 1)
+    mind = AgentSeat(agent.with_budget(SOME, None), game, level, 1)
     began = time.perf_counter()
     mind.choose(game.start(level, 1))
     return time.perf_counter() - began

@@ -17,8 +17,9 @@ from math import fsum
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from persona_evo.agents.agent import Agent
+from persona_evo.agents.agent_seat import AgentSeat, warm_up
 from persona_evo.agents.contest import Contest, Seat, contest
-from persona_evo.agents.core import Agent, Mind, warm_up
 from persona_evo.agents.program import MEGABYTES, MOVE_SECONDS, ProgramSeat
 from persona_evo.errors import Place, RunError, SettingsError
 from persona_evo.games import registry, trust
@@ -327,7 +328,7 @@ def seat(match: Match, game: Game, level: Level, agent: Agent, seed: int) -> Sea
     """An agent at the board."""
     if agent.kind == "program":
         return ProgramSeat(game, level, agent.program, match.program_seconds, match.megabytes)
-    return Mind(agent, game, level, seed)
+    return AgentSeat(agent, game, level, seed)
 
 
 def _record(match: Match, job: GameJob, game: Game, level: Level, found: Contest) -> GameRecord:

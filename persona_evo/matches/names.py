@@ -17,11 +17,13 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from persona_evo.agents.core import EVOLVER, Agent, agent_from, check, load_agents, load_league
+from persona_evo.agents.agent import Agent, check
+from persona_evo.agents.agent_files import EVOLVER, agent_from, load_agents, load_league
 from persona_evo.agents.duel import League
 from persona_evo.agents.program import is_file
 from persona_evo.errors import InputError, Place, PolicyError, SettingsError, unknown
 from persona_evo.games.core import Game
+from persona_evo.jobs.windows import split_at_colon
 from persona_evo.search.settings import SearchSettings
 from persona_evo.store import policy_library, runs
 
@@ -57,7 +59,8 @@ def agent(game: Game, word: str) -> Agent:
 
 
 def _of(game: Game, word: str) -> Agent:
-    if not word.partition(":")[0].strip():
+    base, changes = split_at_colon(word)
+    if not base.strip():
         raise SettingsError("an agent without a name", found=word or "nothing", expected=_expected(game))
     if word.endswith(".py"):
         path = Path(word)
@@ -65,7 +68,6 @@ def _of(game: Game, word: str) -> Agent:
         found = Agent(path.stem, "program", f"the program {path.name}", program=str(path.resolve()))
         check(found, game)
         return found
-    base, _, changes = word.partition(":")
     file, mark, name = base.rpartition("#")
     chosen = _known(game, file, name, bool(mark))
     shown = word if name in (chosen.name, "") or mark else f"{chosen.name}:{changes}"

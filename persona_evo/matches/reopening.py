@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
-from persona_evo.agents.core import Agent, agent_from
+from persona_evo.agents.agent import Agent
+from persona_evo.agents.agent_files import agent_from
 from persona_evo.errors import InputError, PersonaEvoError, Place, RunError
 from persona_evo.games import registry, trust
 from persona_evo.games.core import Game, Level

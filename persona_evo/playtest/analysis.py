@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from persona_evo.agents.skill import errs
 from persona_evo.formula import Formula, parse
@@ -57,6 +58,35 @@ class Analysis:
         return all(c.passed for c in self.checks)
 
 
+class _Roles(NamedTuple):
+    """Which players are judged, and which are compared with.
+
+    Attributes:
+        pairs: players with their baselines.
+        personas: players that are no baseline.
+        judged: those of them whose level of skill makes no mistakes.
+        aside: players that only requirements which name them judge.
+        skilled: playthroughs at levels of skill, without those of baselines.
+    """
+
+    pairs: tuple[tuple[str, str], ...]
+    personas: tuple[str, ...]
+    judged: list[str]
+    aside: set[str]
+    skilled: list[Playthrough]
+
+    @classmethod
+    def of(cls, records: Sequence[Playthrough], baselines: Mapping[str, str]) -> _Roles:
+        """The roles of the players of some playthroughs. baselines: label of a player -> label of its baseline."""
+        known = players_of(records)
+        pairs = tuple((p, b) for p, b in baselines.items() if p in known and b in known)
+        compared, erring = {b for _, b in pairs}, {r.player for r in records if errs(r.skill)}
+        personas = tuple(p for p in known if p not in compared)
+        judged = [p for p in personas if p not in erring]
+        skilled = [r for r in records if r.skill and r.player not in compared]
+        return cls(pairs, personas, judged, compared | erring if judged else compared, skilled)
+
+
 def analyse(
     game: Game,
     levels: Iterable[Level],
@@ -97,16 +127,12 @@ def analyse(
         SettingsError: a requirement names what does not exist.
     """
     levels, records = list(levels), list(records)
-    priorities, known = priorities or {}, players_of(records)
-    pairs = [(p, b) for p, b in (baselines or {}).items() if p in known and b in known]
-    compared = {b for _, b in pairs}
-    personas = [p for p in known if p not in compared]
-    erring = {r.player for r in records if errs(r.skill)}
-    judged = [p for p in personas if p not in erring]
+    priorities, roles = priorities or {}, _Roles.of(records, baselines or {})
     structure = {level.name: game.structure(level) for level in levels} if game.structure else {}
-    summed = summarise(records, game.metrics, bounds, _absent(game, structure))
-    summaries = [replace(s, wins=told_wins(game), repeated=_repeated(game)) for s in summed]
-    results = {p: list(dict.fromkeys(["win_rate", "steps", *filter(None, [priorities.get(p)])])) for p in personas}
+    summaries = _summaries(game, records, bounds, structure)
+    results = {
+        p: list(dict.fromkeys(["win_rate", "steps", *filter(None, [priorities.get(p)])])) for p in roles.personas
+    }
     found = findings.without_wins(game) + findings.find(
         records,
         game.metrics,
@@ -117,30 +143,38 @@ def analyse(
         goals=goals_of(game),
         priorities=priorities,
         utilities=utilities,
-        players=judged,
-        escapes=[f for level in levels for f in narrow_escapes(records, game, level)],
+        players=roles.judged,
+        escapes=[f for level in levels for f in narrow_escapes(roles.skilled, game, level)],
     )
-    found = ranked(found + duels.find(records, judged))
+    found = ranked(found + duels.find(records, roles.judged))
     told = accept(found, accepted, [level.name for level in levels])
     return Analysis(
         records=tuple(records),
         infos=game.metrics,
-        personas=tuple(personas),
-        pairs=tuple(pairs),
+        personas=roles.personas,
+        pairs=roles.pairs,
         summaries=tuple(summaries),
         findings=tuple(told.left),
         standings=tuple(duels.standings(records)),
-        baseline=told_rows(compare.versus_baseline(records, pairs, game.metrics), game),
-        players=told_rows(compare.between_players(records, game.metrics, judged), game),
+        baseline=told_rows(compare.versus_baseline(records, roles.pairs, game.metrics), game),
+        players=told_rows(compare.between_players(records, game.metrics, roles.judged), game),
         structure=structure,
         correlations=tuple(correlations(structure, records, game.metrics, results)),
-        checks=tuple(require.evaluate(requirements, summaries, compared | erring if judged else compared, told.left)),
+        checks=tuple(require.evaluate(requirements, summaries, roles.aside, told.left)),
         tolerances=dict(tolerances or {}),
         accepted=tuple(told.accepted),
         gone=tuple(told.gone),
-        steps=tuple(ladder(records)),
-        agreements=tuple(calibration.calibrate(records, rates) if rates else ()),
+        steps=tuple(ladder(roles.skilled)),
+        agreements=tuple(calibration.calibrate(roles.skilled or records, rates) if rates else ()),
     )
+
+
+def _summaries(
+    game: Game, records: Sequence[Playthrough], bounds: Bounds | None, structure: Mapping[str, Mapping[str, float]]
+) -> list[Summary]:
+    """The summaries, with what the game says of its metrics and its ends."""
+    found = summarise(records, game.metrics, bounds, _absent(game, structure))
+    return [replace(s, wins=told_wins(game), repeated=_repeated(game)) for s in found]
 
 
 def _absent(game: Game, structure: Mapping[str, Mapping[str, float]]) -> set[tuple[str, str]]:

@@ -1,22 +1,31 @@
 """What can be said of levels without playing them: findings, and whether a level can be won at all.
 
-Both may take seconds a level, so workers do it where there are some, and what was found is remembered.
+Both may take seconds a level. Workers do the work where there are some. The process remembers the answers, and the
+folder of a playtest keeps them in `appraisals.json`, so that a resumed playtest does not work them out again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from itertools import chain
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from persona_evo.games import registry
+from persona_evo.errors import RunError
+from persona_evo.games import registry, trust
 from persona_evo.games.core import Game, Level
 from persona_evo.games.diagnosis import diagnose
 from persona_evo.games.findings import Finding
 from persona_evo.games.level_text import LevelText
+from persona_evo.jobs import schema
 from persona_evo.jobs.dispatch import Dispatch
 from persona_evo.jobs.workers import Workers
 from persona_evo.search.outlook import Outlook, outlook
+from persona_evo.version import __version__
+
+FILE = "appraisals.json"
+"""Name of the file in a playtest's folder that keeps the answers."""
 
 _KEPT = 512
 """Answers that are remembered."""
@@ -58,20 +67,30 @@ def prospect(game: Game, level: Level) -> Outlook:
 
 
 def appraised(
-    game: Game, questions: Sequence[LevelQuestion], workers: Workers | None = None, begun: Appraisals | None = None
+    game: Game,
+    questions: Sequence[LevelQuestion],
+    workers: Workers | None = None,
+    begun: Appraisals | None = None,
+    folder: Path | None = None,
 ) -> Iterator[list[Finding] | Outlook]:
     """The answers to some questions, in their order.
 
     Args:
         workers: who works them out, None for this process.
         begun: some that are being worked out.
+        folder: of a playtest, which keeps the answers; None where nothing is kept.
     """
+    if folder is not None:
+        recall(folder, game, questions)
+    missing = open_questions(game, questions)
     new = _answered(game, questions, workers, begun)
     for question in questions:
         while (game, question) not in _known:
             key, answer = next(new)
             _known[game, key] = answer
         yield _known[game, question]
+    if folder is not None and missing:
+        keep(folder, game, questions)
     while len(_known) > _KEPT:
         del _known[next(iter(_known))]
 
@@ -82,10 +101,65 @@ def _answered(
     """Questions with their answers: those that are begun, then those of the others that are still open."""
     if begun is not None:
         yield from zip(begun.jobs, chain.from_iterable(begun), strict=True)
-    asked = [q for q in questions if (game, q) not in _known]
+    asked = open_questions(game, questions)
     more = appraisals(game, asked, workers)
     found = (q.answer(game) for q in asked) if more is None else chain.from_iterable(more)
     yield from zip(asked, found, strict=True)
+
+
+def open_questions(game: Game, questions: Sequence[LevelQuestion]) -> list[LevelQuestion]:
+    """The questions that this process knows no answer to."""
+    return [q for q in questions if (game, q) not in _known]
+
+
+def recall(folder: Path, game: Game, questions: Sequence[LevelQuestion]) -> None:
+    """Remember the answers that a playtest's folder keeps.
+
+    Answers of another version of the program or the game, and those of a damaged file, count as none: all of them can
+    be worked out again.
+    """
+    try:
+        data, _ = schema.read(folder / FILE, RunError)
+        if data["of"] != _origin(game):
+            return
+        rows = {(row["level"], row["text"], row["won"]): row for row in data["answers"]}
+        for question in open_questions(game, questions):
+            if (row := rows.get(_key(question))) is not None:
+                _known[game, question] = _read(row)
+    except (RunError, ValueError, KeyError, TypeError):
+        return
+
+
+def keep(folder: Path, game: Game, questions: Sequence[LevelQuestion]) -> None:
+    """Write the answers that are known into a playtest's folder."""
+    known = [(q, _known[game, q]) for q in questions if (game, q) in _known]
+    rows = [_written(question, answer) for question, answer in known]
+    schema.write(folder / FILE, {"schema": 1, "of": _origin(game), "answers": rows})
+
+
+def _origin(game: Game) -> dict[str, Any]:
+    """What the answers depend on beside the level."""
+    address = registry.address(game)
+    return {"program": __version__, "game": address, "version": game.version, **trust.code_of(address)}
+
+
+def _key(question: LevelQuestion) -> tuple[str, str, bool]:
+    return question.level.name, question.level.digest, question.won
+
+
+def _written(question: LevelQuestion, answer: list[Finding] | Outlook) -> dict[str, Any]:
+    name, text, won = _key(question)
+    content = {"outlook": asdict(answer)} if isinstance(answer, Outlook) else {"findings": [asdict(f) for f in answer]}
+    return {"level": name, "text": text, "won": won, **content}
+
+
+def _read(row: Mapping[str, Any]) -> list[Finding] | Outlook:
+    if row["won"]:
+        return Outlook(**{**row["outlook"], "actions": tuple(row["outlook"]["actions"])})
+    return [
+        Finding(**{**f, "places": tuple((int(x), int(y)) for x, y in f["places"]), "players": tuple(f["players"])})
+        for f in row["findings"]
+    ]
 
 
 def appraisals(game: Game, questions: Sequence[LevelQuestion], workers: Workers | None) -> Appraisals | None:

@@ -10,10 +10,11 @@ from math import fsum
 
 from persona_evo.games.core import Metric
 from persona_evo.games.findings import Finding, Spot, where
-from persona_evo.playtest.compare import ALPHA, EXACT, tested
+from persona_evo.playtest.compare import ALPHA
 from persona_evo.playtest.evidence import Evidence, percent, the, times
 from persona_evo.playtest.metrics import Measure, grouped, levels_of, measures, players_of
 from persona_evo.playtest.records import Playthrough
+from persona_evo.playtest.samples import EXACT, TrialGroup, tested
 from persona_evo.words import counted, enumerated, plural
 
 FEWEST_DEATHS, DEATH_SHARE = 3, 0.1
@@ -201,12 +202,12 @@ def _path(record: Playthrough) -> tuple[Spot, ...]:
 
 def indistinguishable(records: Sequence[Playthrough], infos: Sequence[Metric] = ()) -> list[Finding]:
     """Levels that no measure of any player tells apart after Holm's correction, those that are all alike together."""
-    groups = grouped(records)
+    groups = {key: TrialGroup(own) for key, own in grouped(records).items()}
     chosen = sorted(measures(records, infos, clock=False), key=lambda m: m.key not in ("steps", "utility"))
     alike: dict[tuple[str, str], tuple[int, int, int]] = {}
     for a, b in combinations(levels_of(records), 2):
         players = [p for p in players_of(records) if (a, p) in groups and (b, p) in groups]
-        trials = min((min(len(groups[a, p]), len(groups[b, p])) for p in players), default=0)
+        trials = min((min(len(groups[a, p].records), len(groups[b, p].records)) for p in players), default=0)
         if trials < FEW_TRIALS:
             continue
         pairs = [(groups[a, p], groups[b, p], m) for p in players for m in chosen]
@@ -248,12 +249,12 @@ def _alike(names: Sequence[str], count: int, players: int, trials: int) -> Findi
     )
 
 
-def _any_differs(pairs: Sequence[tuple[list[Playthrough], list[Playthrough], Measure]]) -> bool:
+def _any_differs(pairs: Sequence[tuple[TrialGroup, TrialGroup, Measure]]) -> bool:
     """Known groups differ, or the smallest p, times the number of pairs that vary, is significant: what Holm's first
     step asks."""
     smallest, varying = 1.0, 0
     for a, b, measure in pairs:
-        if len({measure.value(r) for r in (*a, *b)}) == 1:
+        if len({measure.value(r) for group in (a, b) for r in group.records}) == 1:
             continue
         name, test, _ = tested(a, b, measure)
         if name == EXACT and test.p < 1:

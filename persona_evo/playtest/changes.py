@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from persona_evo.games.findings import Finding
 from persona_evo.intervals import Interval
 from persona_evo.playtest.analysis import Analysis
-from persona_evo.playtest.compare import effects
-from persona_evo.playtest.metrics import UTILITY, WIN_RATE, Measure, estimate, grouped
-from persona_evo.playtest.records import Playthrough
+from persona_evo.playtest.metrics import UTILITY, WIN_RATE, Measure, grouped
+from persona_evo.playtest.samples import TrialGroup, effects
 
 Key = tuple[str, str, tuple[tuple[int, int], ...]]
 """Kind, level and places of a finding: two findings with the same key are the same one."""
@@ -71,8 +70,8 @@ def changes(before: Analysis, after: Analysis, renamed: Mapping[str, str] | None
     names = renamed or {}
     known = {_key(f, names) for f in before.findings}
     found = {_key(f, {}) for f in after.findings}
-    first = {(names.get(level, level), player): group for (level, player), group in grouped(before.records).items()}
-    pairs = [(first[key], group) for key, group in grouped(after.records).items() if key in first]
+    first = {(names.get(level, level), player): own for (level, player), own in grouped(before.records).items()}
+    pairs = [(TrialGroup(first[key]), TrialGroup(own)) for key, own in grouped(after.records).items() if key in first]
     return PlaytestChanges(
         tuple(f for f in after.findings if _key(f, {}) not in known),
         tuple(f for f in before.findings if _key(f, names) not in found),
@@ -86,7 +85,8 @@ def _key(finding: Finding, names: Mapping[str, str]) -> Key:
     return finding.kind, ", ".join(levels), tuple(finding.places)
 
 
-def _change(measure: Measure, a: Sequence[Playthrough], b: Sequence[Playthrough]) -> MeasureChange:
+def _change(measure: Measure, a: TrialGroup, b: TrialGroup) -> MeasureChange:
     effect, change = effects(a, b, measure)
-    before, after = (estimate(measure, group).value for group in (a, b))
-    return MeasureChange(b[0].level, b[0].player, measure, before, after, change, effect, bool(change.note))
+    before, after = (group.mean(measure).value for group in (a, b))
+    last = b.records[0]
+    return MeasureChange(last.level, last.player, measure, before, after, change, effect, bool(change.note))

@@ -7,12 +7,7 @@ to go by: the p is that of the exact test, and the row says so. Rows in which bo
 constant cannot be significant whatever the rest is (their only possible p is 1), so they are not counted in the
 correction (Tarone 1990, Biometrics 46:515).
 
-Trials that show routes of one proven search are no independent trials (see `metrics`), and are not tested as if they
-were. What such a group comes to counts as known. Two known groups are compared exactly, without a p value, in utility
-and win rate alone, which are the same for all routes of a search; steps or treasures are those of the routes that were
-drawn, others as good may have other ones, and so they are shown and never said to differ. A
-group of several searches is tested against the mean of a known one, by Student's t test or the exact binomial test; of
-its trials only those count that searched themselves. The time of searches is never known, and tested as ever.
+What is tested, and how groups of one proven search are treated, is in `samples`.
 """
 
 from __future__ import annotations
@@ -22,20 +17,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from persona_evo.games.core import Metric
-from persona_evo.intervals import Interval, difference, rate_difference, vargha_delaney
-from persona_evo.playtest.metrics import (
-    CLOCK,
-    Measure,
-    certain,
-    estimate,
-    grouped,
-    levels_of,
-    measures,
-    players_of,
-    searches,
-)
+from persona_evo.intervals import Interval
+from persona_evo.playtest.metrics import CLOCK, Measure, grouped, levels_of, measures, players_of
 from persona_evo.playtest.records import Playthrough
-from persona_evo.statistics import NO_VARIATION, Test, binomial, fisher, holm, mann_whitney, student, welch
+from persona_evo.playtest.samples import EXACT, TrialGroup, effects, tested
+from persona_evo.statistics import NO_VARIATION, fisher, holm
 from persona_evo.words import counted
 
 ALPHA = 0.05
@@ -43,12 +29,6 @@ ALPHA = 0.05
 
 DISAGREE = "the rank test disagrees"
 """Note of a row whose two tests say different things."""
-
-EXACT = "proven"
-"""Test of rows whose groups are both known."""
-
-EACH = "one search each"
-"""What is said of such a row."""
 
 NO_EFFECT, NO_DIFFERENCE = Interval(0.5, 0.0, 1.0, 0), Interval(0.0, -math.inf, math.inf, 0)
 """What nothing is known of."""
@@ -123,7 +103,8 @@ def compare_groups(
         raise ValueError("a group has no playthroughs")
     chosen = what if what is not None else measures([*a, *b], infos, clock=clock)
     level = a[0].level if a[0].level == b[0].level else f"{a[0].level} | {b[0].level}"
-    return corrected([_row(level, a, b, measure) for measure in chosen])
+    groups = TrialGroup(a), TrialGroup(b)
+    return corrected([_row(level, *groups, measure) for measure in chosen])
 
 
 def corrected(rows: Iterable[ComparisonRow]) -> list[ComparisonRow]:
@@ -157,7 +138,7 @@ def versus_baseline(
     records: Sequence[Playthrough], pairs: Sequence[tuple[str, str]], infos: Sequence[Metric] = ()
 ) -> list[ComparisonRow]:
     """(player, its baseline) pairs compared per level, a = player; corrected over all levels, pairs and measures."""
-    groups = grouped(records)
+    groups = {key: TrialGroup(own) for key, own in grouped(records).items()}
     chosen = measures(records, infos)
     return corrected(
         _row(level, groups[level, player], groups[level, base], measure)
@@ -215,7 +196,7 @@ def compare_levels(
     """
     chosen = measures([*records_a, *records_b], infos, clock=False)
     players = [p for p in players_of(records_a) if p in set(players_of(records_b))]
-    groups = {p: ([r for r in records_a if r.player == p], [r for r in records_b if r.player == p]) for p in players}
+    groups = {p: (_of(records_a, p), _of(records_b, p)) for p in players}
     level = f"{names[0]} | {names[1]}"
     main, rest = (
         corrected(_row(level, *groups[p], measure) for p in players for measure in part)
@@ -223,6 +204,10 @@ def compare_levels(
     )
     by_player = [row for p in players for row in (*main, *rest) if row.player_a == p]
     return [replace(row, verdict=_verdict(row, names, len(main if row in main else rest))) for row in by_player]
+
+
+def _of(records: Iterable[Playthrough], player: str) -> TrialGroup:
+    return TrialGroup([r for r in records if r.player == player])
 
 
 def headlines(rows: Sequence[ComparisonRow]) -> list[str]:
@@ -266,16 +251,16 @@ def detectable(successes: int, trials: int, trials_b: int, alpha: float = ALPHA)
     return None
 
 
-def _row(level: str, a: Sequence[Playthrough], b: Sequence[Playthrough], measure: Measure) -> ComparisonRow:
+def _row(level: str, a: TrialGroup, b: TrialGroup, measure: Measure) -> ComparisonRow:
     name, test, rank = tested(a, b, measure)
     effect, change = effects(a, b, measure)
     return ComparisonRow(
         level,
-        a[0].player,
-        b[0].player,
+        a.records[0].player,
+        b.records[0].player,
         measure,
-        estimate(measure, a),
-        estimate(measure, b),
+        a.mean(measure),
+        b.mean(measure),
         name,
         test.statistic,
         test.p,
@@ -284,56 +269,6 @@ def _row(level: str, a: Sequence[Playthrough], b: Sequence[Playthrough], measure
         effect=effect,
         difference=change,
     )
-
-
-def effects(a: Sequence[Playthrough], b: Sequence[Playthrough], measure: Measure) -> tuple[Interval, Interval]:
-    """How large a difference is: A, and b - a (see `ComparisonRow`)."""
-    x, y, known_a, known_b = _samples(a, b, measure)
-    effect = vargha_delaney(y, x)
-    change = rate_difference(int(sum(y)), len(y), int(sum(x)), len(x)) if measure.rate else difference(y, x)
-    if known_a and known_b:
-        return Interval.exact(effect.value, EACH), Interval.exact(change.value, EACH)
-    return effect, change
-
-
-def _samples(
-    a: Sequence[Playthrough], b: Sequence[Playthrough], measure: Measure
-) -> tuple[list[float], list[float], bool, bool]:
-    """The values of both groups that count, and which of the groups are known."""
-    known_a, known_b = (bool(certain(group)) and measure.key != CLOCK for group in (a, b))
-    x = [measure.value(r) for r in (a if known_a else searches(a))]
-    y = [measure.value(r) for r in (b if known_b else searches(b))]
-    return x, y, known_a, known_b
-
-
-def tested(a: Sequence[Playthrough], b: Sequence[Playthrough], measure: Measure) -> tuple[str, Test, float]:
-    """Test a measure of two groups of at least one playthrough each, all of a group in one level.
-
-    Returns:
-        the test's name (see `ComparisonRow`), its result (above 0 where a is higher), and the rank test's p value.
-    """
-    x, y, known_a, known_b = _samples(a, b, measure)
-    if known_a and known_b:
-        apart = ((min(x) > max(y)) - (min(y) > max(x))) if measure.by_search else 0
-        p = float(not apart)
-        return EXACT, Test(float(apart), p, 0.0, f"proven, {EACH}" if measure.by_search else EACH), p
-    if known_a or known_b:
-        name, test = _against(x, y, measure) if known_b else _against(y, x, measure)
-        note = "; ".join(filter(None, (test.note, f"{'b' if known_b else 'a'} is of one proven search")))
-        return name, test._replace(statistic=test.statistic if known_b else -test.statistic, note=note), test.p
-    if measure.rate:
-        test = fisher(int(sum(x)), len(x), int(sum(y)), len(y))
-        return "Fisher", test, test.p
-    test = welch(x, y)
-    return "exact" if test.note == NO_VARIATION and test.p < 1 else "Welch", test, mann_whitney(x, y).p
-
-
-def _against(sample: Sequence[float], known: Sequence[float], measure: Measure) -> tuple[str, Test]:
-    """Values of several searches against those of a known group."""
-    mean = known[0] if min(known) == max(known) else math.fsum(known) / len(known)
-    if measure.rate:
-        return "binomial", binomial(int(sum(sample)), len(sample), mean)
-    return "Student", student(sample, mean)
 
 
 def shown(measure: Measure, value: float) -> str:

@@ -14,6 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from math import fsum
 
 from persona_evo.games.core import Better, Metric, main_metrics
@@ -213,7 +214,7 @@ def players_of(records: Iterable[Playthrough]) -> list[str]:
 
 def symbols_of(records: Sequence[Playthrough], infos: Sequence[Metric] = ()) -> list[str]:
     """Symbols of the metrics that the records have: the game's order, then the rest in order of appearance."""
-    seen = dict.fromkeys(s for r in records for s in r.metrics)
+    seen = dict.fromkeys(chain.from_iterable(r.metrics for r in records))
     first = [m.symbol for m in infos if m.symbol in seen]
     return first + [s for s in seen if s not in first]
 
@@ -234,10 +235,10 @@ def measures(records: Sequence[Playthrough], infos: Sequence[Metric] = (), *, cl
     found += [DAMAGE] if records and all(r.hit_points for r in records) else []
     for symbol in symbols_of(records, infos):
         info = by_symbol.get(symbol) or Metric(symbol, symbol, "")
-        values = [(r.metrics[symbol], r) for r in records if symbol in r.metrics]
-        if any(all(v == same(r) for v, r in values) for same in said):
+        having = [r for r in records if symbol in r.metrics]
+        if any(all(r.metrics[symbol] == same(r) for r in having) for same in said):
             continue
-        rate = info.high == 1 and all(v in (0.0, 1.0) for v, _ in values)
+        rate = info.high == 1 and all(r.metrics[symbol] in (0.0, 1.0) for r in having)
         found.append(
             Measure(
                 symbol,

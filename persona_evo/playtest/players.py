@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from persona_evo.agents import skill as skills
-from persona_evo.agents.core import Agent, agent_from, policy_of
+from persona_evo.agents.agent import Agent, policy_of
+from persona_evo.agents.agent_files import agent_from
 from persona_evo.agents.duel import League, plain
 from persona_evo.errors import SettingsError
 from persona_evo.formula import parse
@@ -47,7 +48,7 @@ class Player:
         if self.agent is not None:
             return f"agent {self.agent.name}: {self.agent.about}"
         if skills.errs(self.skill):
-            return f"{self.policy.text}; {skills.LADDER[self.skill].text}"
+            return f"{self.policy.text}; {skills.MOVE_BY_MOVE[self.skill].text}"
         return in_words(self.policy)
 
     def __post_init__(self) -> None:
@@ -101,7 +102,7 @@ def _way(policy: TreePolicy, mean: bool) -> tuple[str, float, tuple[OpenList, ..
 
 
 def with_skills(players: Sequence[Player], names: Sequence[str], game: Game) -> list[Player]:
-    """Each player at each level of skill, labelled such as "runner (novice)".
+    """Each player at each level of skill, labelled such as "runner (novice)"; its baseline is that of the same level.
 
     Args:
         players: without levels of skill.
@@ -113,7 +114,11 @@ def with_skills(players: Sequence[Player], names: Sequence[str], game: Game) -> 
     if not names:
         return list(players)
     check_ladder(names, game)
-    found = [replace(p, label=f"{p.label} ({name})", skill=name) for p in players for name in names]
+    found = [
+        replace(p, label=f"{p.label} ({name})", skill=name, baseline=f"{p.baseline} ({name})" if p.baseline else "")
+        for p in players
+        for name in names
+    ]
     check_skills(found, game)
     return found
 
@@ -136,7 +141,7 @@ def check_skills(players: Sequence[Player], game: Game, league: League | None = 
     """See that the players can be played at the levels of skill that they have.
 
     Raises:
-        SettingsError: a game that has no levels of skill (see `check_ladder`), an agent, or a baseline.
+        SettingsError: a game that has no levels of skill (see `check_ladder`), or an agent.
     """
     check_ladder(list(dict.fromkeys(p.skill for p in players if p.skill)), game)
     if not any(p.skill for p in players):
@@ -149,12 +154,6 @@ def check_skills(players: Sequence[Player], game: Game, league: League | None = 
             found=agents[0],
             expected="personas with tree policies",
             hint="leave --skill or the agent out",
-        )
-    if any(p.baseline for p in players):
-        raise SettingsError(
-            "players with a level of skill have no baseline",
-            found="--skill and --baseline",
-            hint="leave one of them out",
         )
 
 

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from persona_evo.agents.continuation import Continuation, play_on
 from persona_evo.agents.duel import League
-from persona_evo.agents.skill import LADDER, errs
+from persona_evo.agents.skill import FULL_SIGHT, MOVE_BY_MOVE, errs
 from persona_evo.agents.skilled_player import SkilledPlayer
 from persona_evo.formula import parse
 from persona_evo.games import registry
@@ -210,8 +210,11 @@ class _Table:
     def _skilled_game(self, job: PlaythroughJob) -> Plan:
         """A whole game of a player who makes mistakes."""
         if job.player not in self._skilled:
-            skill = LADDER[self.spec.roles[job.player].skill]
-            self._skilled[job.player] = SkilledPlayer(self.game, self.level(job.level), *self.roles[job.player], skill)
+            skill = MOVE_BY_MOVE[self.spec.roles[job.player].skill]
+            budget = Budget(skill.iterations) if skill == FULL_SIGHT else None
+            self._skilled[job.player] = SkilledPlayer(
+                self.game, self.level(job.level), *self.roles[job.player], skill, budget
+            )
         return self._skilled[job.player].play(job.seed)
 
     def _route(self, job: PlaythroughJob) -> Plan | None:

@@ -67,7 +67,7 @@ def _wrong(what: str, place: Place | None, found: str, expected: str, hint: str 
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and _is_finite(value)
+    return type(value) in (int, float) and _is_finite(value)
 
 
 def _is_finite(value: float) -> bool:
@@ -78,7 +78,7 @@ def _is_finite(value: float) -> bool:
 
 
 def _is_whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**64
+    return type(value) is int and -(2**63) <= value < 2**64
 
 
 def _plain(name: str, value: Any, place: Place | None) -> Any:

@@ -9,6 +9,7 @@ import json
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 from math import fsum
 from pathlib import Path
@@ -209,7 +210,7 @@ class Playthrough:
         place = self.positions[-1] if self.positions else None
         return place if self.end is None or self.end.place is None else self.end.place
 
-    @property
+    @cached_property
     def damage(self) -> float | None:
         """Hit points lost on the way, turn by turn; None where the game has none."""
         return fsum(max(0.0, a - b) for a, b in pairwise(self.hit_points)) if self.hit_points else None

@@ -115,6 +115,8 @@ def _facts_text(e: Evolution) -> str:
 def _facts(e: Evolution) -> dict[str, str]:
     """What came out, by name."""
     found = {"persona": str(e.config["persona"]["name"]), "generations": str(e.generations)}
+    if e.config.get("skill"):
+        found["evolved for"] = f"skill {e.config['skill']['name']}"
     if e.hall:
         found["best fitness"] = f"{float(e.hall[0]['fitness']):.4f}, {counted(int(e.hall[0]['size']), 'node')}"
     if e.from_memory:

@@ -173,15 +173,30 @@ def comparison_table(tests: Sequence[CellComparison]) -> Table:
         [
             c.a,
             c.b,
-            f"{c.share * 100:.0f} %",
+            c.difference.text(2) if c.difference.known else f"{c.difference.value:.2f}",
+            f"{c.share * 100:.0f} % ({c.effect.low * 100:.0f}–{c.effect.high * 100:.0f})",
             f"{c.test.statistic:g}",
             p_words(c.test.p).removeprefix("p = "),
             p_words(c.corrected).removeprefix("p = "),
         ]
         for c in tests
     ]
-    heads = ["first", "second", "first scores more", "U", "p", "p corrected"]
-    return Table("comparisons", heads, rows, [CORRECTION], left=frozenset((0, 1)), keys=2)
+    heads = ["first", "second", "difference of means", "first scores more", "U", "p", "p corrected"]
+    note = "first scores more: Vargha and Delaney's A, the share of all pairs of searches; both with 95 % intervals"
+    return Table("comparisons", heads, rows, [CORRECTION, note], left=frozenset((0, 1)), keys=2)
+
+
+def effect_fields(c: CellComparison) -> dict[str, object]:
+    """How far two cells are apart, for a CSV file; intervals that are not known are empty."""
+    low, high = c.difference.ends
+    return {
+        "difference": c.difference.value,
+        "difference_low": low,
+        "difference_high": high,
+        "share_a_higher": c.share,
+        "share_low": c.effect.low,
+        "share_high": c.effect.high,
+    }
 
 
 def write_tables(
@@ -220,7 +235,7 @@ def write_tables(
                 {
                     "a": c.a,
                     "b": c.b,
-                    "share_a_higher": c.share,
+                    **effect_fields(c),
                     "U": c.test.statistic,
                     "p": c.test.p,
                     "p_holm": c.corrected,

@@ -12,7 +12,7 @@
 | findings.json | what is wrong with the levels (see `persona_evo.games.findings`) |
 | summary_wide.csv | one row for each level and player |
 | summary.csv, comparison.csv, players.csv, correlations.csv, structure.csv, findings.csv | the tables |
-| pictures/ | maps (PNG) and replays (GIF), named by level and player |
+| pictures/ | maps (PNG) and replays (GIF), named by level and player; `album` says what it keeps of them |
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.records import write as write_records
 from persona_evo.playtest.skill import health
 from persona_evo.report import charts, csv_rows, duels, figures, maps, pictures, plots, replay, skill, tile_counts
+from persona_evo.report.album import Album
 from persona_evo.report.figures import Drawing
 from persona_evo.report.page import Page, Picture
 from persona_evo.report.page import write as write_page
@@ -76,18 +77,26 @@ def write(
     facts: Mapping[str, str] | None = None,
     versions: Versions | None = None,
     replays: bool = True,
+    traces: bool = True,
     workers: Workers | None = None,
     progress: Tell | None = None,
 ) -> Written:
-    """Write the folder, which is made if it does not exist; files of the same names are written anew.
+    """Write the folder, which is made if it does not exist; files of the same names are replaced.
 
-    facts: how the playtest was made (seed, budget, versions). versions: a comparison of the two levels, which the page
-    begins with. replays: also the animated replays, which are most of the size. workers: who draws, None for this
-    process. progress: told what was drawn.
+    Args:
+        facts: how the playtest was made (seed, budget, versions).
+        versions: a comparison of the two levels, which the page begins with.
+        replays: also the animated replays, which are most of the size.
+        traces: also the playthroughs; False where the folder is the playtest's own, which holds them.
+        workers: who draws, None for this process.
+        progress: told what is being done.
     """
     folder = Path(folder)
     (folder / "pictures").mkdir(parents=True, exist_ok=True)
-    write_records(folder / "traces.jsonl", analysis.records)
+    if traces:
+        write_records(folder / "traces.jsonl", analysis.records)
+    if progress is not None:
+        progress("writing tables")
     write_tables(folder, analysis)
     if versions is not None:
         csv_rows.write_csv(folder / "comparison.csv", csv_rows.comparison_rows(versions.rows))
@@ -97,20 +106,26 @@ def write(
         wanted = list(
             _wanted(Names(folder / "pictures"), game, at_hand, analysis, written, replays, versions is not None)
         )
-        told: set[str] = set()
+        album = Album(folder / "pictures", folder / "traces.jsonl", game)
+        missing = [one for one in wanted if not album.holds(one.drawing, at_hand[one.picture.level])]
 
         def drawn(number: int) -> None:
-            text = f"{wanted[number - 1].picture.level}: {wanted[number - 1].player}"
-            if progress is not None and text not in told:
-                told.add(text)
-                progress(text)
+            if progress is not None:
+                one, total = missing[number - 1], counted(len(missing), "picture")
+                progress(f"drawing {number} of {total}: {one.player} in {one.picture.level}")
 
-        found = pictures.draw(game, at_hand, [one.drawing for one in wanted], workers, drawn)
-    for one, why in zip(wanted, found, strict=True):
+        problems = pictures.draw(game, at_hand, [one.drawing for one in missing], workers, drawn)
+    failed = set()
+    for one, why in zip(missing, problems, strict=True):
         if why:
+            failed.add(one.picture.path)
             written.note(why)
         else:
-            written.pictures.append(one.picture)
+            album.add(one.drawing, at_hand[one.picture.level])
+    album.save()
+    written.pictures = [one.picture for one in wanted if one.picture.path not in failed]
+    if progress is not None:
+        progress("writing the page")
     played = counted(len(analysis.records), "game" if analysis.standings else "playthrough")
     page = replace(
         page_of(analysis, title=title, facts=facts or {}),

@@ -145,6 +145,8 @@ def annotated(
     for place, count in deaths(records).items():
         sheet.skull(place, count)
     for place, points in damage(records).items():
+        if points < 0.05:
+            continue
         sheet.note(place, f"-{points:.0f}" if points >= 1 and abs(points - round(points)) < 0.05 else f"-{points:.1f}")
     sheet.mark(markers)
     return sheet.save(path)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from persona_evo.agents.core import Agent
+from persona_evo.agents.agent import Agent
 from persona_evo.errors import SettingsError
 from persona_evo.games import registry
 from persona_evo.games.core import Game
@@ -103,8 +103,10 @@ def write(
     results = found[:-1] if len(names) <= MOST_TOLD else found[-2::-1]
     lost = match_tables.faults(records)
     sides = match_tables.sides(records, names) if match.swap else None
+    tied = match_tables.only_ties(records, match.game)
+    warning = Text(tied, "tag") if tied else None
     parts = [
-        Section("results", "Results", [*_sentences(records, names, results), sides, Text(NOTE, "dim")]),
+        Section("results", "Results", [warning, *_sentences(records, names, results), sides, Text(NOTE, "dim")]),
         Section("faults", "Lost moves", [lost, _anew(records, match.agents)] if lost.rows else []),
         Section("logs", "What programs printed", _logs(folder, match.agents)),
         Section("games", "Games worth looking at", [*_gallery(shown, game), Lines(shown.notes)]),

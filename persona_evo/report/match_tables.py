@@ -130,6 +130,16 @@ def winner(r: GameRecord) -> str:
     return "tied" if r.result == 0.5 else f"{r.first if r.result == 1 else r.second} won"
 
 
+def only_ties(records: Sequence[GameRecord], game: str) -> str:
+    """A warning where no game of several has a winner, as in games that never say who has won; "" otherwise."""
+    if len(records) < 2 or any(r.result != 0.5 for r in records):
+        return ""
+    return (
+        f'All {len(records)} games are ties. If {game} has winners, its rules must say "won" or "lost" at the end of a '
+        f'game; "ended" is a tie. Check them with: persona-evo game check {game}'
+    )
+
+
 def games(records: Sequence[GameRecord]) -> Table:
     """Every game, a line each."""
     rows = [

@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 from persona_evo import extensions
 from persona_evo.errors import SettingsError, raised
 from persona_evo.extensions import Extension
-from persona_evo.games.analysis import at
 from persona_evo.games.core import Metric
 from persona_evo.games.findings import Finding
 from persona_evo.playtest.calibration import Agreement
@@ -31,12 +30,21 @@ from persona_evo.report.pages import (
     Grid,
     Heading,
     Lines,
+    Links,
     Section,
     Svg,
     Text,
 )
+from persona_evo.report.playtest_blocks import Card, Cards, Checks, Legend, Rates
+from persona_evo.report.written import Names
 
 COORDINATES = "Places are row:column, both counted from 1 at the top left, as on the maps."
+
+WHOLE = 3
+"""Levels that one page shows whole. Of more levels each has a page of its own."""
+
+LEVELS = "levels"
+"""The folder of the levels' pages, beside the page of the playtest."""
 
 TRACES = "To play a playthrough: persona-evo runs show RUN --trace NUMBER, where RUN is the folder of this page."
 
@@ -74,6 +82,7 @@ class Page:
         routes: sentences by level, on players whose trials all show one route.
         steps, agreements: of players of several levels of skill, and with pass rates that were measured elsewhere.
         skill_health: hit points of these players over turns, as charts by level.
+        addresses: of the levels' own pages by level, relative to this page; none where this page shows them.
     """
 
     title: str
@@ -98,6 +107,7 @@ class Page:
     steps: Sequence[SkillStep] = ()
     agreements: Sequence[Agreement] = ()
     skill_health: Mapping[str, Sequence[Chart]] = field(default_factory=dict)
+    addresses: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def levels(self) -> list[str]:
@@ -129,75 +139,28 @@ class ReportSection(Extension):
     help: str = ""
 
 
-@dataclass
-class Cards:
-    """Findings as cards with the numbers that they have on the maps. brief: a line each, with a link to the card."""
-
-    items: Sequence[_Card]
-    brief: bool = False
-
-    def __bool__(self) -> bool:
-        return bool(self.items)
-
-
-@dataclass(frozen=True)
-class _Card:
-    """A finding and its number, 0 for none. reason: why it is accepted."""
-
-    finding: Finding
-    number: int = 0
-    reason: str = ""
-
-    @property
-    def places(self) -> str:
-        """The places, the first few of many."""
-        return at(self.finding.places)
-
-
-@dataclass
-class Checks:
-    """Requirements and whether they hold."""
-
-    items: Sequence[Check]
-
-    def __bool__(self) -> bool:
-        return bool(self.items)
-
-
-@dataclass
-class Rates:
-    """Win rates with their intervals: levels down and players across."""
-
-    players: Sequence[str]
-    rows: Sequence[tuple[str, Sequence[Summary | None]]]
-
-    @property
-    def exact(self) -> bool:
-        """Whether a rate is known, and has no interval."""
-        return any(s.win_rate.note for _, cells in self.rows for s in cells if s is not None)
-
-
-@dataclass
-class Legend:
-    """What the signs of maps mean. most: visits of the hottest colour; hit_points: whether the game has any."""
-
-    most: float
-    hit_points: bool
-
-    @property
-    def colours(self) -> tuple[str, str]:
-        """Of few and of many visits."""
-        cool, hot = (f"rgb({r} {g} {b})" for r, g, b in (maps.COOL, maps.HOT))
-        return cool, hot
-
-
 def write(page: Page, path: Path | str, embed: bool = True) -> Path:
-    """Write the page. With `embed` pictures are within the file; without, it names them relative to its folder."""
+    """Write the page, and a page for each level where they are many.
+
+    Args:
+        page: what is shown.
+        path: of the page.
+        embed: pictures are within the files; otherwise these name them relative to their folder.
+    """
+    path = Path(path)
+    if len(page.levels) > WHOLE and not page.is_pair:
+        names = Names(path.parent / LEVELS)
+        files = {level: names.file(level, suffix=".html") for level in page.levels}
+        names.folder.mkdir(exist_ok=True)
+        page = replace(page, addresses={level: f"{LEVELS}/{file.name}" for level, file in files.items()})
+        for number, (level, file) in enumerate(files.items()):
+            pages.write(level_document(page, level, number, path.name), file, embed)
     return pages.write(document(page), path, embed)
 
 
 def document(page: Page) -> Document:
     """The page as sections."""
+    shown = [] if page.addresses else page.levels
     return Document(
         page.title,
         page.subtitle,
@@ -205,7 +168,8 @@ def document(page: Page) -> Document:
             _versions(page),
             _findings(page),
             Section("requirements", "Requirements", [Checks(page.checks)]),
-            *(_level(page, name, number) for number, name in enumerate(page.levels)),
+            Section("levels", "Levels", [Links(page.addresses)]),
+            *(_level(page, name, number) for number, name in enumerate(shown)),
             _overview(page),
             _skill(page),
             _comparisons(page),
@@ -217,6 +181,32 @@ def document(page: Page) -> Document:
             *_added(page),
             Section("made", "How it was made", [Facts(page.facts), Lines(page.notes)]),
         ],
+    )
+
+
+def level_document(page: Page, name: str, number: int, home: str) -> Document:
+    """The page of one level. home: file name of the playtest's page, one folder above."""
+    cards = [replace(card, address="") for card in _cards(page, name)]
+    own = [[r for r in rows if r.level == name] for rows in (page.baseline, page.players)]
+    titles = ("Against the baseline", "Between players")
+    return Document(
+        name,
+        page.title,
+        [
+            Section("findings", "Findings", [Cards(cards), Text(COORDINATES, "dim") if cards else None]),
+            replace(_level(page, name, number), title="Maps and results"),
+            Section("skill", "Levels of skill", [Gallery("chart", [Svg(c) for c in page.skill_health.get(name, ())])]),
+            Section(
+                "comparison",
+                "Comparison",
+                [
+                    Folded(title, [tables.comparison_table(rows, title)])
+                    for title, rows in zip(titles, own, strict=True)
+                    if rows
+                ],
+            ),
+        ],
+        home=("all levels", f"../{home}"),
     )
 
 
@@ -236,10 +226,10 @@ def _added(page: Page) -> Iterator[Section]:
             yield Section(f"added-{name}", name, [Text(text, "tag")])
 
 
-def _cards(page: Page, level: str = EVERY) -> list[_Card]:
+def _cards(page: Page, level: str = EVERY) -> list[Card]:
     """The findings that concern a level, or all, with their numbers."""
     return [
-        _Card(f, number)
+        Card(f, number, address=page.addresses.get(f.level, ""))
         for number, f in enumerate(page.findings, 1)
         if level == EVERY or level in f.level.split(", ") or f.level == level
     ]
@@ -259,9 +249,7 @@ def _findings(page: Page) -> Section:
             Cards(problems),
             Heading("Worth a look") if problems and notices else None,
             Cards(notices),
-            Folded(
-                f"Accepted findings ({len(page.accepted)})", [Cards([_Card(f, 0, why) for f, why in page.accepted])]
-            ),
+            Folded(f"Accepted findings ({len(page.accepted)})", [Cards([Card(f, 0, why) for f, why in page.accepted])]),
             Lines(page.gone),
             Text(COORDINATES, "dim") if any(f.places for f in page.findings) else None,
             Text(TRACES, "dim") if any(f.trace for f in page.findings) else None,
@@ -279,7 +267,7 @@ def _level(page: Page, name: str, number: int) -> Section:
         f"level{number}",
         title,
         [
-            Cards(_cards(page, name), brief=True) if len(page.levels) > 1 else None,
+            Cards(_cards(page, name), brief=True) if len(page.levels) > 1 and not page.addresses else None,
             Gallery("map", [_figure(p) for p in drawn]),
             Legend(page.most[name], name in page.health) if drawn else None,
             Lines(page.routes.get(name, ())),
@@ -325,7 +313,7 @@ def _rates(page: Page) -> Rates:
     players = list(dict.fromkeys(s.player for s in page.summaries))
     by_key = {(s.level, s.player): s for s in page.summaries}
     names = [*page.levels, *([EVERY] if len(page.levels) > 1 and not page.is_pair else [])]
-    return Rates(players, [(name, [by_key.get((name, p)) for p in players]) for name in names])
+    return Rates(players, [(name, [by_key.get((name, p)) for p in players]) for name in names], page.addresses)
 
 
 def _skill(page: Page) -> Section:
@@ -340,6 +328,7 @@ def _skill(page: Page) -> Section:
             *(
                 Folded(f"hit points in {level}", [Gallery("chart", [Svg(c) for c in drawn])])
                 for level, drawn in page.skill_health.items()
+                if level not in page.addresses
             ),
             skill.calibration_table(page.agreements) if page.agreements else None,
         ],
@@ -350,12 +339,13 @@ def _comparisons(page: Page) -> Section:
     parts: list[Any] = []
     if page.is_pair:
         return Section("comparison", "Comparison", [])
+    single = not page.addresses
     if page.baseline:
-        each = tables.comparison_table(page.baseline, "Against the baseline")
+        each = tables.comparison_table(page.baseline, "Against the baseline") if single else None
         parts += [Heading("Against the baseline"), tables.counts_table(page.baseline), Folded("level by level", [each])]
     if page.players:
         keys = list(dict.fromkeys(r.measure.key for r in page.players))
-        rows = tables.comparison_table(page.players, "Between players", only_differing=True)
+        rows = tables.comparison_table(page.players, "Between players", only_differing=True) if single else None
         parts += [
             Heading("Between players"),
             Grid([tables.matrix_table(page.players, key) for key in keys]),

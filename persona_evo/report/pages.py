@@ -76,11 +76,13 @@ class Document:
         title: heading of the page and name of its window.
         subtitle: a line below it; "" for none.
         sections: its parts; those without content are left out.
+        home: text and address of a link to the page that this one belongs to, None where it stands alone.
     """
 
     title: str
     subtitle: str
     sections: Sequence[Section]
+    home: tuple[str, str] | None = None
 
     @property
     def parts(self) -> list[Section]:
@@ -132,6 +134,16 @@ class Link:
 
     text: str
     path: str
+
+
+@dataclass
+class Links:
+    """Links side by side. addresses: where each leads, by its text."""
+
+    addresses: Mapping[str, str]
+
+    def __bool__(self) -> bool:
+        return bool(self.addresses)
 
 
 @dataclass
@@ -224,16 +236,23 @@ class Styled(_Blocks):
     content: Sequence[Any]
 
 
-def render(page: Document, folder: Path | None = None) -> str:
-    """The page as text; `folder`: where it will stand if pictures are to be named and not embedded."""
+def render(page: Document, folder: Path | None = None, embed: bool = True) -> str:
+    """The page as text.
+
+    Args:
+        page: what is shown.
+        folder: where the page will stand; None for the parent of the pictures' folder.
+        embed: pictures are part of the text; otherwise it names them.
+    """
+    address = functools.partial(_address, folder=folder)
     template = environment().get_template("page.html")
-    return template.render(page=page, policy=POLICY, source=functools.partial(_source, folder=folder))
+    return template.render(page=page, policy=POLICY, address=address, source=_data if embed else address)
 
 
 def write(page: Document, path: Path | str, embed: bool = True) -> Path:
     """Write the page. With `embed` pictures are within the file; without, it names them relative to its folder."""
     path = Path(path)
-    files.write_atomically(path, render(page, None if embed else path.parent))
+    files.write_atomically(path, render(page, path.parent, embed))
     return path
 
 
@@ -254,8 +273,12 @@ def size(path: Path) -> tuple[int, int] | None:
     return None
 
 
-def _source(path: Path, folder: Path | None) -> str:
-    if folder is not None:
-        return quote(Path(os.path.relpath(path, folder)).as_posix())
+def _address(path: Path, folder: Path | None) -> str:
+    """The address of a picture from a page in `folder`."""
+    return quote(Path(os.path.relpath(path, folder or path.parent.parent)).as_posix())
+
+
+def _data(path: Path) -> str:
+    """A picture as an address that contains it."""
     kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
     return f"data:{kind};base64,{base64.b64encode(path.read_bytes()).decode('ascii')}"

@@ -35,6 +35,12 @@ class MapDrawing(NamedTuple):
         """Seconds that it takes, about."""
         return _MAP
 
+    @property
+    def shown(self) -> tuple[object, ...]:
+        """What the picture shows of the playthroughs: whose they are, and what is drawn beside them."""
+        first = self.records[0]
+        return "map", first.level, first.player, self.high, *self.markers
+
     def draw(self, game: Game, level: Level) -> str:
         """Write the file; why it cannot be drawn, "" where it was."""
         maps.annotated(game, level, self.records, self.path, self.markers, self.high)
@@ -51,6 +57,12 @@ class ReplayDrawing(NamedTuple):
     def thought(self) -> float:
         """Seconds that it takes, about."""
         return _FRAME * (1 + len(self.records[0].all_actions))
+
+    @property
+    def shown(self) -> tuple[object, ...]:
+        """Which playthrough the picture shows."""
+        record = self.records[0]
+        return "replay", record.level, record.player, record.trial, record.seed
 
     def draw(self, game: Game, level: Level) -> str:
         """Write the file; why it cannot be drawn, "" where it was."""

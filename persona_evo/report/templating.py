@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from persona_evo.report.tables import Table
 
@@ -31,7 +30,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters |= {"template": _template, "whole": _whole, "relative": _relative}
+    made.filters |= {"template": _template, "whole": _whole}
     made.globals["column_style"] = _column_style
     return made
 
@@ -52,8 +51,3 @@ def _column_style(table: Table, column: int) -> str:
 def _whole(text: str) -> str:
     """A cell's text that is not broken within a number with its interval or unit."""
     return text.replace(" ± ", "\u00a0±\u00a0").replace(" %", "\u00a0%")
-
-
-def _relative(path: Path) -> str:
-    """A picture's address from the page: pictures are in a folder beside it."""
-    return quote(f"{path.parent.name}/{path.name}")

@@ -118,6 +118,7 @@ class Actor:
         self.policy = policy or TreePolicy.ucb1()
         self.policy.check_planned("play from move to move", best_first=False)
         given = settings or SearchSettings.anytime()
+        given.refuse_added("play from move to move")
         self.settings = replace(given, stop="budget", terminal="revisit", transpositions="off", watch="tree")
         self.utility = parse(utility.text, game.symbols)
         self._open = not game.deterministic

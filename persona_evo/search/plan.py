@@ -13,7 +13,6 @@ from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
 from persona_evo.games.core import WON, Game, Level, Outside
 from persona_evo.search.pace import counted_from
-from persona_evo.search.rollouts import RANDOM
 from persona_evo.search.routes import Routes
 from persona_evo.search.settings import POLISH, PROVEN, Budget, SearchSettings
 from persona_evo.search.tree_policy import STATIC, TreePolicy
@@ -271,12 +270,7 @@ def planner_for(game: Game, level: Level, settings: SearchSettings, capacity: in
         SettingsError: the game does not have this variant of its rules.
     """
     if game.outside is not None:
-        if settings.selection_rule or settings.rollout_policy != RANDOM:
-            raise SettingsError(
-                f"{game.title} runs in a process of its own, where selection rules and rollout policies do not exist",
-                found=settings.selection_rule or settings.rollout_policy,
-                expected="a game whose rules run inside this program",
-            )
+        settings.refuse_added(f"{game.title}, which runs in a process of its own,")
         if settings.variant:
             game.rules_for((), settings.variant)
         if not isinstance(game.outside, PlannedOutside):

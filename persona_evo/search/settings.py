@@ -186,6 +186,25 @@ class SearchSettings:
                 expected="the search 'single' or 'paper'",
             )
 
+    def refuse_added(self, what: str) -> None:
+        """Refuse a selection rule or a rollout policy of another package where nothing would use it.
+
+        Args:
+            what: what has no use for them, for the message.
+
+        Raises:
+            SettingsError: there is one.
+        """
+        for name, _, usual in ADDED:
+            value = getattr(self, name)
+            if value != usual:
+                raise SettingsError(
+                    f"{what} cannot use a {name.replace('_', ' ')} of another package",
+                    found=f"{name} {value!r}",
+                    expected="a search that plans a whole level of a game in this program",
+                    hint=f"leave {name} out",
+                )
+
     @classmethod
     def paper(cls) -> SearchSettings:
         """As the paper and the original code search."""

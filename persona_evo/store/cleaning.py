@@ -27,12 +27,14 @@ NEW = ".new"
 
 _REPORT = (
     "index.html",
+    "levels/*.html",
     "findings.json",
     "summary.md",
     "junit.xml",
     "pictures/*.png",
     "pictures/*.gif",
     "pictures/*.svg",
+    "pictures/drawn.json",
     "playthroughs.csv",
     "duels.csv",
     "summary.csv",
@@ -58,7 +60,7 @@ _EVOLUTION = (
     "index.html",
     "pictures/*.svg",
 )
-_PLAYTEST = ("playtest.json", "traces.jsonl", "bounds.json", *_REPORT)
+_PLAYTEST = ("playtest.json", "traces.jsonl", "bounds.json", "appraisals.json", *_REPORT)
 
 OWN: Mapping[str, tuple[str, ...]] = {
     "evolution": (*_EVOLUTION, *_LOGS),
@@ -89,7 +91,7 @@ OWN: Mapping[str, tuple[str, ...]] = {
         "figures/*.gif",
         "policies/*.json",
     ),
-    "search": ("samples.csv", "best.json", "tree.npz", "replay.gif", *_LOGS),
+    "search": ("search.json", "rollouts.jsonl", "samples.csv", "best.json", "tree.npz", "replay.gif", *_LOGS),
 }
 """What each kind of run writes, as patterns of paths below its folder, beside the lock and parts of torn writes. What a
 reproduction has below runs/ are runs again."""

@@ -59,7 +59,7 @@ class Policy:
         metrics: symbol -> meaning of what `best` names.
         levels: names of the levels it was trained on. fitness: mean utility of each of these. mean: of all.
         seed: of the evolution. budget, search, evolution: the settings.
-        agent: in two-player games the agent that it was evolved in, as `agents.core.Agent.to_dict` has it.
+        agent: in two-player games the agent that it was evolved in, as `agents.agent.Agent.to_dict` has it.
         skill: in play from move to move the skill that it was evolved for, as `agents.skill.skill_to_dict` has it.
         connected: how the rollouts of a connected game were ordered, as `games.core.Outside.ordering` says: they went
             to the end (`max_decisions` at most) by the rule `rollout`, `slots` of them at once, from nodes of depth

@@ -72,12 +72,26 @@ def find(name: str | Path, game: str) -> Policy:
     if others := games_with(str(name)):
         have = "has" if len(others) == 1 else "have"
         hint = f"{' and '.join(others)} {have} one of this name: add --game {others[0]}"
+    elif not hint.startswith("did you mean"):
+        hint = _own(str(name))
     raise PolicyError(
         "no such policy",
         found=str(name),
         expected=expected + ", a policy file or a run's folder",
         hint=_runs_in(path) or hint,
     )
+
+
+def _own(name: str) -> str:
+    """How to name a policy that is not installed, with the newest run in `./runs` that made one for such a persona."""
+    install = "persona-evo policy install"
+    for run in runs.find_runs(Path("runs"))[::-1]:
+        try:
+            if runs.policy_of(run) is not None and runs.read_config(run)["persona"]["name"] == name:
+                return f"{run} has a policy for {name}: name that folder, or install it first: {install} {run}"
+        except (InputError, KeyError, TypeError):
+            continue  # a damaged run is no help here
+    return f"a policy of your own is named by its run's folder, or by name after {install} RUN"
 
 
 def load(name: str | Path, game: str) -> Policy:

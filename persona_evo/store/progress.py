@@ -186,8 +186,8 @@ def of_search(r: schema.Reader, folder: Path) -> Details:
 def seconds_left(folder: Path, config: Path, lines: Path, details: Details) -> float | None:
     """Seconds that a run that is at work still takes, None where that cannot be said.
 
-    An evolution's journal has the time of each generation. Other runs go on as fast as since they began; in one that
-    was resumed, what each line says it took stands in for that, on all cores.
+    An evolution's journal has the time of each generation. Other runs are taken to continue at their pace so far; in a
+    resumed run the times of the last lines, spread over all cores, stand in for that.
     """
     if details.total is None or details.done < 1 or details.done >= details.total:
         return None

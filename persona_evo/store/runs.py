@@ -58,7 +58,7 @@ class RunFolder:
     """An open run folder, locked until `close`. Made by `create` and `resume`.
 
     Attributes:
-        recovered: what was damaged and where the run goes on instead, in words; "" where nothing was.
+        recovered: what was damaged and where the run continues instead, in words; "" where nothing was.
     """
 
     def __init__(self, folder: Path, config: Mapping[str, Any], checkpoint: Checkpoint | None, lock: Lock) -> None:

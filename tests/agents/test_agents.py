@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from persona_evo.agents.agent import Agent, policy_of
+from persona_evo.agents.agent_files import load_agents, load_league
+from persona_evo.agents.agent_seat import AgentSeat, random_move, warm_up
 from persona_evo.agents.contest import Caller, contest
-from persona_evo.agents.core import Agent, Mind, load_agents, load_league, policy_of, random_move, warm_up
 from persona_evo.errors import FormulaError, SettingsError
 from persona_evo.formula import parse
 from persona_evo.games import registry
@@ -65,7 +67,7 @@ def listed(variant: str, level: Any, state: Any) -> list[int]:
 def test_every_agent_beats_the_random_one(name: str) -> None:
     wins = 0.0
     for game in range(4):
-        seats = [Mind(quick(name), GAME, SIX, game), Mind(AGENTS["random"], GAME, SIX, game)]
+        seats = [AgentSeat(quick(name), GAME, SIX, game), AgentSeat(AGENTS["random"], GAME, SIX, game)]
         played = contest(GAME, SIX, seats[:: 1 if game % 2 else -1], game, game)
         wins += played.metrics[0 if game % 2 else 1]["WIN"]
         assert not played.faults
@@ -74,7 +76,13 @@ def test_every_agent_beats_the_random_one(name: str) -> None:
 
 def test_same_seed_same_game() -> None:
     games = [
-        contest(GAME, SIX, [Mind(quick("uct_walls"), GAME, SIX, s), Mind(quick("killer_moves"), GAME, SIX, 9)], 4, 1)
+        contest(
+            GAME,
+            SIX,
+            [AgentSeat(quick("uct_walls"), GAME, SIX, s), AgentSeat(quick("killer_moves"), GAME, SIX, 9)],
+            4,
+            1,
+        )
         for s in (1, 1, 2)
     ]
     assert games[0].actions == games[1].actions and games[0].thoughts == games[1].thoughts
@@ -116,7 +124,7 @@ def test_a_killer_move_is_taken_at_once_and_in_random_games() -> None:
         0,
     )
     assert GAME.action_name(level, level.start, int(played[0])) == "1,0,N"
-    assert Mind(quick("killer_moves", 30), GAME, level, 1).choose(level.start) == int(played[0])
+    assert AgentSeat(quick("killer_moves", 30), GAME, level, 1).choose(level.start) == int(played[0])
 
 
 def test_wide_and_blind_leave_out_one_heuristic_each() -> None:
@@ -210,7 +218,7 @@ def test_two_ply_takes_the_move_with_most_own_moves() -> None:
             end = state.copy()
             GAME.rules().step(level.tables, end, a, stream(1))
             values[a] = GAME.measure(level, end, me)["NM"]
-        assert values[Mind(AGENTS["two_ply"], GAME, level, 1).choose(state)] == max(values.values())
+        assert values[AgentSeat(AGENTS["two_ply"], GAME, level, 1).choose(state)] == max(values.values())
 
 
 def test_games_without_a_random_player_of_their_own_get_a_uniform_one() -> None:
@@ -223,8 +231,8 @@ def test_games_without_a_random_player_of_their_own_get_a_uniform_one() -> None:
         nim.GAME,
         of,
         [
-            Mind(Agent("u", "search", utility="GAIN", iterations=300), nim.GAME, of, 1),
-            Mind(Agent("r", "random"), nim.GAME, of, 1),
+            AgentSeat(Agent("u", "search", utility="GAIN", iterations=300), nim.GAME, of, 1),
+            AgentSeat(Agent("r", "random"), nim.GAME, of, 1),
         ],
         0,
         1,
@@ -244,7 +252,7 @@ def test_functions_that_raise_or_answer_nonsense_lose_the_move() -> None:
 
 
 def test_a_move_over_the_limit_is_replaced() -> None:
-    seats = [Mind(AGENTS["uct"].with_budget(None, 0.2), GAME, SIX, 1), Mind(AGENTS["random"], GAME, SIX, 1)]
+    seats = [AgentSeat(AGENTS["uct"].with_budget(None, 0.2), GAME, SIX, 1), AgentSeat(AGENTS["random"], GAME, SIX, 1)]
     played = contest(GAME, SIX, seats, 1, 1, [0.01, None])
     assert {f.kind for f in played.faults} == {"time"} and len(played.faults) == (len(played.actions) + 1) // 2
 
@@ -263,8 +271,8 @@ def test_a_move_over_the_limit_is_replaced() -> None:
         ("[a]\nutility = 'WIN'\nsearch = 'fast'", "wrong kind", "3:10"),
         ("[a]\nutility = 'WIN'\nseconds = true", "wrong kind", "3:11"),
         ("[a]\nkind = 'greedy'", "no utility", "1:1"),
-        ("[a]\nutility = 'WIN'\nvariant = 'kilers'", "no such variant", "3:11"),
-        ("[a]\nutility = 'WIN'\nsearch.variant = 'kilers'", "no such variant", "3:18"),
+        ("[a]\nutility = 'WIN'\nvariant = 'kilers'", "does not have this variant", "3:11"),
+        ("[a]\nutility = 'WIN'\nsearch.variant = 'kilers'", "does not have this variant", "3:18"),
         ("[a]\nutility = 'WIN'\npolicy = 'ucb1:x'", "constant cannot be read", "3:10"),
         ("[a]\nutility = 'WIN'\nsearch = { rolout = 3 }", "no such field in search settings", "3:21"),
         ("[a]\nutility = 'WIN'\n[a.search]\nrollout = 3\nhorizon = -2", "search setting 'horizon'", "5:11"),
@@ -345,19 +353,19 @@ def test_constants_are_numbers_in_formulas() -> None:
 
 
 def test_agents_are_warmed_up_once_and_think_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("persona_evo.agents.core._warm", set())
+    monkeypatch.setattr("persona_evo.agents.agent_seat._warm", set())
     asked: list[tuple[str, Any]] = []
-    choose = Mind.choose
+    choose = AgentSeat.choose
 
-    def heard(mind: Mind, state: Any) -> int:
+    def heard(mind: AgentSeat, state: Any) -> int:
         asked.append((mind.agent.name, mind.agent.iterations))
         return choose(mind, state)
 
-    monkeypatch.setattr(Mind, "choose", heard)
+    monkeypatch.setattr(AgentSeat, "choose", heard)
     four = [AGENTS["uct"], Agent("greedy", "greedy", utility="MG"), Agent("r", "random"), Agent("p", "program")]
     state = GAME.start(SIX, 5)
-    before = Mind(AGENTS["uct"].with_budget(50, None), GAME, SIX, 3).choose(state)
+    before = AgentSeat(AGENTS["uct"].with_budget(50, None), GAME, SIX, 3).choose(state)
     for _ in range(2):
         warm_up(four, GAME, SIX)
     assert asked[1:] == [("uct", 1), ("greedy", 1), ("r", None)], "no program, and each of the others once"
-    assert Mind(AGENTS["uct"].with_budget(50, None), GAME, SIX, 3).choose(state) == before
+    assert AgentSeat(AGENTS["uct"].with_budget(50, None), GAME, SIX, 3).choose(state) == before

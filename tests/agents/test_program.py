@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from persona_evo.agents.agent import Agent
+from persona_evo.agents.agent_seat import AgentSeat
 from persona_evo.agents.contest import Contest, Fault, contest
-from persona_evo.agents.core import Agent, Mind
 from persona_evo.agents.output import HEAD, TAIL
 from persona_evo.agents.program import ProgramSeat, try_out
 from persona_evo.errors import SettingsError
@@ -59,7 +60,10 @@ def deeper():
 def play(tmp_path: Path, text: str, seconds: float = 5.0, megabytes: int = 500) -> Contest:
     path = tmp_path / "student.py"
     path.write_text(text, encoding="utf-8")
-    seats = [ProgramSeat(GAME, LEVEL, str(path), seconds, megabytes), Mind(Agent("random", "random"), GAME, LEVEL, 1)]
+    seats = [
+        ProgramSeat(GAME, LEVEL, str(path), seconds, megabytes),
+        AgentSeat(Agent("random", "random"), GAME, LEVEL, 1),
+    ]
     return contest(GAME, LEVEL, seats, 3, 1)
 
 

@@ -45,10 +45,10 @@ def test_chances_of_equal_values_are_equal_and_a_low_temperature_takes_the_best(
 
 def test_the_ladder_goes_up() -> None:
     rungs = list(LADDER.values())
-    assert SKILLS == ("novice", "casual", "expert", "perfect")
+    assert SKILLS == ("novice", "casual", "expert", "full-sight", "perfect")
     for low, high in itertools.pairwise(rungs):
         assert low.iterations < high.iterations and low.sight < high.sight and low.errors > high.errors
-    assert [errs(name) for name in ("", *SKILLS)] == [False, True, True, True, False]
+    assert [errs(name) for name in ("", *SKILLS)] == [False, True, True, True, True, False]
     with pytest.raises(SettingsError, match="did you mean 'novice'"):
         check("novise")
 

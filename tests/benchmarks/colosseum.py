@@ -17,7 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from persona_evo.agents.core import Agent, Mind, load_agents
+from persona_evo.agents.agent import Agent
+from persona_evo.agents.agent_files import load_agents
+from persona_evo.agents.agent_seat import AgentSeat
 from persona_evo.games import registry
 from persona_evo.games.catalog.colosseum.rules import walks
 from persona_evo.seeds import stream
@@ -60,14 +62,14 @@ def games_a_second(size: int, seconds: float) -> float:
 def first_search(agent: Agent, size: int, seconds: float, seed: int) -> tuple[int, int, int, int]:
     """Iterations, nodes, breadth and depth of a search from a start that takes so much CPU."""
     level = GAME.load(f"random {size}", "random")
-    probe = Mind(agent.with_budget(500, None), GAME, level, seed)
+    probe = AgentSeat(agent.with_budget(500, None), GAME, level, seed)
     state = GAME.start(level, seed)
     probe.choose(state)
-    probe = Mind(agent.with_budget(500, None), GAME, level, seed)
+    probe = AgentSeat(agent.with_budget(500, None), GAME, level, seed)
     began = time.process_time()
     probe.choose(state)
     rate = 500 / (time.process_time() - began)
-    mind = Mind(agent.with_budget(max(1, int(rate * seconds)), None), GAME, level, seed)
+    mind = AgentSeat(agent.with_budget(max(1, int(rate * seconds)), None), GAME, level, seed)
     began = time.process_time()
     mind.choose(state)
     scale = seconds / (time.process_time() - began)
@@ -81,7 +83,7 @@ def game_shape(agent: Agent, size: int, seed: int) -> tuple[float, float]:
 
     level = GAME.load(f"random {size}", "random")
     other = Agent("random", "random")
-    found = contest(GAME, level, [Mind(agent, GAME, level, seed), Mind(other, GAME, level, seed)], seed, seed)
+    found = contest(GAME, level, [AgentSeat(agent, GAME, level, seed), AgentSeat(other, GAME, level, seed)], seed, seed)
     rows = found.thoughts[0]
     return max(r[2] for r in rows), max(r[3] for r in rows)
 

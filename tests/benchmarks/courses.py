@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from persona_evo.agents.core import load_agents
+from persona_evo.agents.agent_files import load_agents
 
 from .colosseum import COURSE, GAME, NODES, first_search, games_a_second
 from .report import Row, judge

@@ -16,6 +16,7 @@ from typing import Any
 
 from persona_evo.evolve import run as evolution
 from persona_evo.evolve.settings import EvolutionSettings
+from persona_evo.evolve.task import EvolutionTask
 from persona_evo.formula import parse
 from persona_evo.games.mapsets import resolve
 from persona_evo.jobs.workers import cores
@@ -151,14 +152,9 @@ def _evolved(
     settings = EvolutionSettings.of("modern", **changes)
     with tempfile.TemporaryDirectory() as folder:
         outcome = evolution.evolve(
-            game(),
-            who,
-            resolve(game(), ["train"]),
-            settings,
-            seed,
+            EvolutionTask(game(), who, resolve(game(), ["train"]), settings, seed, budget=Budget(iterations)),
             root=Path(folder),
             name="run",
-            budget=Budget(iterations),
             jobs=cores(),
         )
         if outcome.policy is None:

@@ -140,7 +140,7 @@ def measure(
             SearchSettings.single(),
             Budget(study.iterations),
         )
-        training = Training(spec, drawn.best, validation, persona.lists)
+        training = Training(replace(spec, best=drawn.best), validation, persona.lists)
         settings = EvolutionSettings.sampling(**study.settings)
         for step in () if so_far else only or steps:
             if step in _made(out / f"{name}.jsonl"):

@@ -24,7 +24,7 @@ BAD: list[tuple[str, str]] = [
     ("playtest *.nope", "matches no level files"),
     ("playtest test01 --persona R", "did you mean --personas"),
     ("playtest test01 --personas runer", "did you mean 'runner'"),
-    ("playtest test01 --personas R,,MK", "names with commas"),
+    ("playtest test01 --personas R,,MK", "names separated by commas"),
     ("playtest test01 --personas broken.toml", "broken.toml:"),
     ("playtest test01 --policy nobody", "no such policy"),
     ("playtest test01 --policy broken.json", "broken.json"),

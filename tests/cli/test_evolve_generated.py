@@ -103,6 +103,7 @@ def test_generated_levels_can_all_be_played_in_each_generation(
         "levels_a_generation=0",
     )
     assert made.code == 0 and "drawn for each generation" not in made.err and "training fitness" not in made.out
+    assert "generating levels (held out)" in made.err and "validation" not in made.err, "nobody would use it"
     config = config_of(tmp_path)
     assert "validation" not in config and "best" not in config
     assert config["evolution"]["race_from"] == 0  # type: ignore[index]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from persona_evo.cli import say
+from persona_evo.cli import players, say
 from persona_evo.cli.players import with_baseline
 from persona_evo.compiling import Work
 from persona_evo.games import registry
@@ -171,3 +171,19 @@ def test_the_match_that_evolve_recommends_has_its_budget_and_everybody(
     words[words.index("--levels") + 1] = "random06"
     played = run(capsys, *words[1:], "--games", "2", "--jobs", "1", "--seed", "1", "--no-pictures")
     assert played.code == 0, played.err
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("policy", "label"),
+    [
+        ("ucb1:0.1", "ucb1:0.1"),
+        ("ucb1:0.25", "ucb1:0.25"),
+        ("runs/best.json", "best"),
+        ("v1.5.json", "v1.5"),
+        ("formula:R+0.5", "formula"),
+        ("ucb1", "ucb1"),
+    ],
+)
+def test_a_policy_is_labelled_as_it_is_written(policy, label):
+    assert players.short(policy) == label

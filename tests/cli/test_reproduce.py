@@ -85,7 +85,7 @@ def test_a_study_from_outside_in_python_and_its_figures(outside: Path, capsys: C
     folder.mkdir()
     (folder / studies.CONFIG).write_text(json.dumps({"schema": 1, "study": "coin", "seed": 1}))
     assert str(pe.resume_reproduction(folder, times=2)) == "coin coin "
-    with pytest.raises(pe.PersonaEvoError, match="only from the command line"):
+    with pytest.raises(pe.PersonaEvoError, match="only be run from the command line"):
         pe.reproduce("coin")
     drawn = run(capsys, "runs", "show", folder, "--figures", outside / "figures", "--format", "svg")
     assert drawn.code == 0 and [f.name for f in (outside / "figures").iterdir()] == ["coin.svg"], drawn.err

@@ -113,8 +113,8 @@ def test_too_many_decisions_are_cut_short_with_the_score_so_far():
 @pytest.mark.parametrize(
     ("play", "said"),
     [
-        (lambda c: c.supply_outcome(float("nan")), "no finite number"),
-        (lambda c: c.report_metric("A", float("inf")), "no finite number"),
+        (lambda c: c.supply_outcome(float("nan")), "not a finite"),
+        (lambda c: c.report_metric("A", float("inf")), "not a finite"),
         (lambda c: c.report_metric("Z", 1), "no such metric"),
         (lambda c: c.select(0), "out of range"),
         (lambda c: c.select(65535), "out of range"),

@@ -70,7 +70,7 @@ def test_levels_are_names(file):
             mapsets.resolve(found, [wrong])
     with pytest.raises(LevelError, match="several"):
         found.load("short@1-2", "x")
-    with pytest.raises(SettingsError, match="no files"):
+    with pytest.raises(SettingsError, match="are not files"):
         mapsets.find(found, ["train"])
 
 
@@ -277,7 +277,7 @@ def test_search_is_kept_and_replayed(file, tmp_path, capsys):
     trace.pop("crc")
     (tmp_path / "other.json").write_text(json.dumps(trace), encoding="utf-8")
     other = run(capsys, "connect", "replay", file, tmp_path / "other.json")
-    assert other.code == 2 and "came to another end" in other.err
+    assert other.code == 2 and "reached another end" in other.err
     for text, place in (
         ("[" * 100_000, ""),
         ('{"format": 1', ":1:13"),
@@ -469,7 +469,7 @@ def test_games_that_hang_do_not_outlive_a_driver_that_is_killed(tmp_path):
     ("line", "said"),
     [
         ("workers = 0", "workers is out of range"),
-        ("game = 5", "game is no text"),
+        ("game = 5", "game is not text"),
         ('colour = "red"', "unknown key"),
         ('rollout = "clever"', "no such rollout"),
         ("[timeouts]\nrollout = -1", "out of range"),

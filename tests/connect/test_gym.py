@@ -173,7 +173,7 @@ def test_chance_that_is_not_the_seeds_is_told(play):
     "game, arguments, told",
     [
         ("gymnasium:unfit_environments:Rudder-v0", "[]", "are not a numbered list"),
-        ("gymnasium:NoSuchLake-v1", "[]", "does not make"),
+        ("gymnasium:NoSuchLake-v1", "[]", "cannot make"),
         ("gymnasium:FrozenLake-v1", '["--grid", "x"]', "invalid int"),
         ("gymnasium:unfit_environments:Dice-v0", '["--grid", "4"]', "one number"),
         ("gymnasium:", "[]", "no environment is named"),

@@ -1,7 +1,10 @@
 """What PROTOCOL.md says in numbers is what the code does: frame types, test vectors, and the playthrough in bytes."""
 
+import contextlib
 import json
+import os
 import re
+import shutil
 import socket
 import struct
 import subprocess
@@ -9,15 +12,26 @@ import sys
 
 import pytest
 
-from persona_evo.connect import game_frames
+from persona_evo.connect import description_file, game_frames
 from persona_evo.connect import protocol as p
+from persona_evo.connect.description import LevelName
+from persona_evo.connect.doctor import examine
+from persona_evo.connect.session import Session
 from persona_evo.connect.worker import KNOWN
-from persona_evo.errors import ProtocolError
+from persona_evo.errors import ConnectError, ProtocolError
 from persona_evo.seeds import SplitMix64
 from tests.connect.driving import GAMES
 from tests.shared import ROOT
 
 pytestmark = pytest.mark.quick
+
+NODE = ("node", str(GAMES / "by_the_book.js"))
+needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="Node is not installed (apt-get install nodejs)")
+GAMES_BY_THE_BOOK = [
+    pytest.param((sys.executable, str(GAMES / "by_the_book.py")), id="python"),
+    pytest.param(NODE, id="node", marks=needs_node),
+]
+"""Games that were written from the page alone."""
 
 PAGE = (ROOT / "unity_support" / "PROTOCOL.md").read_text(encoding="utf-8")
 
@@ -49,7 +63,7 @@ def test_every_capability_is_described():
     named = set(re.findall(r"(?:with the|capability) `(\w+)`", PAGE)) | {
         word for row in table("part | needed") for word in re.findall(r"capability `(\w+)`", row[1])
     }
-    assert named == {*KNOWN, "snapshot"}
+    assert named == set(KNOWN)
 
 
 def test_the_random_numbers():
@@ -94,22 +108,77 @@ def test_the_playthrough_is_what_the_driver_sends_and_reads():
     assert result.hash == p.hash_of(result.trace, result.final)
 
 
-def test_the_playthrough_is_what_a_game_answers():
-    order, answer = dumps()
+@contextlib.contextmanager
+def playing(*command):
+    """A game that was started by bare sockets: what it sends is read from, and what is sent is written to."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.settimeout(20)
         port = listener.getsockname()[1]
         told = {"PE_ADDR": "127.0.0.1", "PE_PORT": str(port), "PE_NONCE": "n", "PE_SETTINGS": "{}"}
-        with subprocess.Popen([sys.executable, GAMES / "by_the_book.py"], env=told) as process:
+        with subprocess.Popen(command, env={**os.environ, **told}) as process:
             driver, _ = listener.accept()
+            driver.settimeout(20)
             with driver, driver.makefile("rb") as stream:
-                size, kind = struct.unpack("<IB", stream.read(5))
-                assert kind == p.Kind.HELLO and json.loads(stream.read(size))["nonce"] == "n"
+                kind, payload = received(stream)
+                assert kind == p.Kind.HELLO and json.loads(payload)["nonce"] == "n"
                 welcome = {"protocol": [1, 0], "settings": {}, "variant": "", "map": ""}
-                driver.sendall(p.json_frame(p.Kind.WELCOME, welcome) + order)
-                assert stream.read(len(answer)) == answer
+                driver.sendall(p.json_frame(p.Kind.WELCOME, welcome))
+                yield driver, stream
                 driver.sendall(p.frame(p.Kind.BYE))
             assert process.wait(20) == 0
+
+
+def received(stream):
+    """The next frame: type and payload."""
+    size, kind = struct.unpack("<IB", stream.read(5))
+    return kind, stream.read(size)
+
+
+@pytest.mark.parametrize("command", GAMES_BY_THE_BOOK)
+def test_the_playthrough_is_what_a_game_answers(command):
+    order, answer = dumps()
+    with playing(*command) as (driver, stream):
+        driver.sendall(order)
+        assert stream.read(len(answer)) == answer
+
+
+@needs_node
+def test_a_game_asks_with_the_exact_id_of_any_rollout():
+    with playing(*NODE) as (driver, stream):
+        for number in (7, 2**53 - 1, 2**53, 2**64 - 1):
+            driver.sendall(p.encode_rollout(p.Rollout(number, 5, 9, p.NO_METRICS, p.ASK, 0, p.pack([(1, 3)] * 4))))
+            for depth in (4, 5):
+                kind, payload = received(stream)
+                asked = json.loads(payload)
+                assert kind == p.Kind.DECIDE and asked["depth"] == depth
+                assert asked["id"] == game_frames.json_id(number) and game_frames.read_id(asked["id"]) == number
+                driver.sendall(p.frame(p.Kind.PING, b"still there"))
+                assert received(stream) == (p.Kind.PING, b"still there")
+                driver.sendall(p.json_frame(p.Kind.CHOICE, {"id": asked["id"], "choice": 2}))
+            kind, payload = received(stream)
+            result = p.decode_result(payload)
+            assert kind == p.Kind.RESULT and result.id == number
+            assert [choice for choice, _ in p.unpack(result.trace)] == [1, 1, 1, 1, 2, 2]
+
+
+@needs_node
+def test_the_doctor_finds_nothing_wrong_with_a_game_in_node(tmp_path):
+    file = tmp_path / "book.toml"
+    starter = tmp_path / "book.sh"
+    starter.write_text(f"#!/bin/sh\nexec node '{NODE[1]}'\n", encoding="utf-8")
+    starter.chmod(0o755)
+    top = 'game = "book.sh"\nlogs = "logs"\nrollout = "policy"\npolicy = "SUM - 3 * ZERO"\n[variants.double]\n'
+    file.write_text(top, encoding="utf-8")
+    session = Session(description_file.read(file))
+    try:
+        for level in (LevelName("", "", 3), LevelName("", "double", 3)):
+            report = examine(session, level, rollouts=50)
+            assert report.faults == []
+            assert any(note.startswith("save-states") for note in report.notes)
+        with pytest.raises(ConnectError, match="the variant is 'triple', expected double or none"):
+            session.play(LevelName("", "triple", 5), b"")
+    finally:
+        session.close()
 
 
 def test_restore_is_a_rollout_with_two_numbers_more():

@@ -223,23 +223,40 @@ def test_the_documentation_names_how_the_driver_starts_a_player_and_what_the_tes
 
 
 @needs_mono
-def test_the_readmes_console_game_is_whole_and_fit(tmp_path: Path) -> None:
-    (code,) = blocks(UNITY_SUPPORT / "README.md", "csharp")
-    (tmp_path / "Coins.cs").write_text(code, encoding="utf-8")
-    (shown,) = [block for block in blocks(UNITY_SUPPORT / "README.md", "sh") if "mcs" in block]
-    done = subprocess.run(
-        shown.replace("unity_support/", f"'{UNITY_SUPPORT}'/"),
-        shell=True,
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=120,
+def test_the_page_for_games_in_csharp_leads_to_a_first_finding(tmp_path: Path) -> None:
+    page = UNITY_SUPPORT / "README.md"
+    (code,) = blocks(page, "csharp")
+    (tmp_path / "Dive.cs").write_text(code, encoding="utf-8")
+    (shown,) = [block for block in blocks(page, "sh") if "mcs -out" in block]
+    compiled = shown.replace("unity_support/", f"'{UNITY_SUPPORT}'/")
+
+    def compile_and_play() -> None:
+        done = subprocess.run(compiled, shell=True, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0 and done.stdout.startswith("score "), done.stdout + done.stderr
+
+    compile_and_play()
+    assert typed(tmp_path, "connect", "new", "dive").code == 0
+    text = (tmp_path / "dive.toml").read_text(encoding="utf-8")
+    for line in ('game = "dive.exe"', 'won = "WON"', 'lost = "DEAD"'):
+        assert f"`{line}`" in page.read_text(encoding="utf-8")
+        text, changes_made = re.subn(rf"(?m)^(# )?{line.split()[0]} = .*$", line, text, count=1)
+        assert changes_made == 1
+    (tmp_path / "dive.toml").write_text(text, encoding="utf-8")
+    doctor = typed(tmp_path, "doctor", "--game", "dive.toml")
+    assert doctor.code == 1 and "System.IndexOutOfRangeException" in doctor.out, doctor.out + doctor.err
+    kept = re.search(r"\(kept in (.*findings.jsonl)\)", doctor.out)
+    assert kept is not None
+    assert "Dive.Play" in Path(kept[1]).read_text(encoding="utf-8"), "it says where in the code that was"
+    mended = "Treasure[System.Math.Min(depth, 6)]"
+    assert f"`{mended}`" in page.read_text(encoding="utf-8")
+    (tmp_path / "Dive.cs").write_text(code.replace("Treasure[depth]", mended), encoding="utf-8")
+    compile_and_play()
+    doctor = typed(tmp_path, "doctor", "--game", "dive.toml")
+    assert doctor.code == 0 and "the same choices lead to the same end" in doctor.out, doctor.out + doctor.err
+    search = typed(
+        tmp_path,
+        *("connect", "search", "dive.toml", "--level", "default@11", "--out", "runs/dive"),
+        *("--iterations", "500", "--seed", "1"),
     )
-    assert done.returncode == 0, done.stdout + done.stderr
-    (tmp_path / "coins.toml").write_text('game = "coins.exe"\nlogs = "logs"\n', encoding="utf-8")
-    session = Session(description_file.read(tmp_path / "coins.toml"))
-    try:
-        report = examine(session, LevelName("", "", 3), rollouts=20)
-        assert report.faults == [] and report.decisions == 10 and 5 < report.scores[1] <= 30
-    finally:
-        session.close()
+    assert search.code == 0 and "WON=1 DEAD=0" in search.out, search.out + search.err
+    assert typed(tmp_path, "persona", "new", "careful", "--game", "dive.toml").code == 0

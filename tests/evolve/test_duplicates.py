@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from persona_evo.evolve.duplicates import EvaluationCache, Keys, first_of_equals, sample
-from persona_evo.evolve.fitness import Fitness, _Workshop
+from persona_evo.evolve.fitness import Fitness
 from persona_evo.evolve.fitness_spec import FitnessSpec
+from persona_evo.evolve.playthroughs import Workshop
 from persona_evo.evolve.records import Request
 from persona_evo.formula import Formula, parse
 from persona_evo.formula.core import Token
@@ -146,7 +147,7 @@ def test_formulas_of_one_form_make_the_same_tree(rules: str, tokens: tuple[Token
     forms = [one, Formula(swapped(tokens, random.Random(seed))), canonical(one)]
     same = first_of_equals([(form.text, 0, seed, 0) for form in forms], by_form=True)
     assert same == [0, 0, 0 if forms[2].symbols == one.symbols else 2]
-    shop, budget = _Workshop(SPECS[rules]), SPECS[rules].budget
+    shop, budget = Workshop(SPECS[rules]), SPECS[rules].budget
     plans = [shop.plan(shop.policy(form), 0, seed, 0, budget) for form, n in zip(forms, same, strict=True) if n == 0]
     assert len({(p.actions, p.utility, p.nodes, p.iterations, p.stopped) for p in plans}) == 1
 

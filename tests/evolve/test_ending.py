@@ -15,12 +15,13 @@ from persona_evo.evolve import shortening, simplification
 from persona_evo.evolve.comparison import Comparing, held_out, mean_utility, paired
 from persona_evo.evolve.driving import DEADLINE, FINISHED
 from persona_evo.evolve.explanation import in_words, lists_in_words, meanings, of_policy
-from persona_evo.evolve.fitness import Fitness, OutOfTime, PlaythroughScore
+from persona_evo.evolve.fitness import Fitness, OutOfTime
 from persona_evo.evolve.fitness_spec import FitnessSpec
+from persona_evo.evolve.playthroughs import PlaythroughScore
 from persona_evo.evolve.records import Request
 from persona_evo.evolve.rivals import Rival, RivalComparison
 from persona_evo.evolve.rounds import play_rounds
-from persona_evo.evolve.run import evolve, resume
+from persona_evo.evolve.run import resume
 from persona_evo.evolve.schedule import DESCRIBE_SECONDS, END_SHARE, Phase, Schedule
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.formula import parse
@@ -35,6 +36,7 @@ from persona_evo.search.samples import random_states
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.store import policies, policy_library, runs
+from tests.evolve.evolving import evolve
 
 GAME = registry.get("minidungeons2")
 TRAIN = mapsets.resolve(GAME, ["train"])
@@ -310,8 +312,8 @@ def test_effects_are_found_by_trying() -> None:
         ("HL", ["saves: health left (HL, 100%)"]),
         ("NM", ["avoids: the nearest monster (NM, 100%)"]),
         ("-MS", ["avoids: monsters slain (MS low, 100%)"]),
-        ("PD * (0.5 - PD)", ["depends on the state: potions drunk (PD"]),
-        ("PE + MS - MS", ["seeks: proximity to exit", "has no effect: monsters slain (MS)"]),
+        ("PD * (0.5 - PD)", ["seeks or avoids, depending on the state: potions drunk (PD"]),
+        ("PE + MS - MS", ["seeks: proximity to exit", "ignores: monsters slain (MS)"]),
         ("R + sqrt(log(P) / N)", ["seeks: ", "moves that were tried rarely (N low", "turned out well (R"]),
         ("3", ["every state has the same score"]),
     ],

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from persona_evo.errors import SettingsError
 from persona_evo.evolve import genetics, operators
-from persona_evo.evolve.settings import MUTATIONS, EvolutionSettings
+from persona_evo.evolve.setting_values import MUTATIONS
+from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.formula import parse
 from persona_evo.games import registry
 

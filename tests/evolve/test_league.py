@@ -9,15 +9,18 @@ from typing import Any
 
 import pytest
 
-from persona_evo.agents.core import load_agents
+from persona_evo.agents.agent_files import load_agents
 from persona_evo.agents.duel import Duel, League, budget_for, seen_from
 from persona_evo.cli.main import main
 from persona_evo.errors import PolicyError, RunError, SettingsError
 from persona_evo.evolve import reopening
-from persona_evo.evolve import run as evolution
-from persona_evo.evolve.fitness import Fitness, FitnessTrial, play
+from persona_evo.evolve.driving import FINISHED
+from persona_evo.evolve.fitness import Fitness
 from persona_evo.evolve.fitness_spec import FitnessSpec, spec_from_dict, spec_to_dict
+from persona_evo.evolve.outcome import Outcome
+from persona_evo.evolve.playthroughs import FitnessTrial, play
 from persona_evo.evolve.records import Request
+from persona_evo.evolve.run import resume
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.start import usual
 from persona_evo.games import registry
@@ -31,6 +34,7 @@ from persona_evo.report import replay
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.store import policies, policy_library, runs
+from tests.evolve.evolving import evolve
 from tests.shared import unsealed
 
 GAME = registry.get("colosseum")
@@ -52,9 +56,9 @@ SMALL = EvolutionSettings.of(
 )
 
 
-def evolved(root: Path, jobs: int = 1, **more: Any) -> evolution.Outcome:
+def evolved(root: Path, jobs: int = 1, **more: Any) -> Outcome:
     given = {"settings": SMALL, "seed": 4, "budget": BUDGET, "league": LEAGUE, **more}
-    return evolution.evolve(GAME, DUELIST, LEVELS, root=root, name="run", jobs=jobs, **given)
+    return evolve(GAME, DUELIST, LEVELS, root=root, name="run", jobs=jobs, **given)
 
 
 def journal(folder: Path) -> list[dict[str, Any]]:
@@ -124,9 +128,9 @@ def test_a_specification_survives_its_file_and_opponents_get_the_budget() -> Non
 def test_an_evolution_is_the_same_on_two_cores_and_resumed_and_its_policy_is_an_agent(tmp_path: Path) -> None:
     whole = evolved(tmp_path / "one")
     rows = journal(whole.folder)
-    assert whole.status == evolution.FINISHED and len(rows) == 6
+    assert whole.status == FINISHED and len(rows) == 6
     part = evolved(tmp_path / "part", settings=replace(SMALL, generations=1))
-    assert evolution.resume(part.folder, generations=3, jobs=2).status == evolution.FINISHED
+    assert resume(part.folder, generations=3, jobs=2).status == FINISHED
     assert journal(part.folder) == rows
 
     assert whole.policy is not None
@@ -170,7 +174,7 @@ def test_a_run_with_another_league_than_its_checkpoint_is_refused(tmp_path: Path
         reopening.spec_of(run, "colosseum")
     path.write_text(good.replace('"two_ply"', '"three_ply"'))
     with pytest.raises(RunError, match="another configuration"):
-        evolution.resume(run, generations=2)
+        resume(run, generations=2)
 
 
 def test_who_cannot_be_in_a_league(tmp_path: Path) -> None:

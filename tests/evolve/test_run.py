@@ -16,18 +16,12 @@ import pytest
 from persona_evo.errors import RunError, SettingsError
 from persona_evo.evolve import reopening
 from persona_evo.evolve.driving import DEADLINE, FINISHED, INTERRUPTED, GenerationProgress, drive
-from persona_evo.evolve.fitness import _Workshop
 from persona_evo.evolve.fitness_spec import FitnessSpec, spec_from_dict, spec_to_dict
+from persona_evo.evolve.outcome import Outcome, best_run, ended
+from persona_evo.evolve.playthroughs import Workshop
 from persona_evo.evolve.records import Request
-from persona_evo.evolve.run import (
-    Outcome,
-    best_run,
-    ended,
-    evolve,
-    evolve_runs,
-    resume,
-    summary,
-)
+from persona_evo.evolve.reopening import summary
+from persona_evo.evolve.run import evolve_runs, resume
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.start import chosen, first_formulas, left_out, of_rollouts, start_in_words
 from persona_evo.formula import parse
@@ -38,6 +32,7 @@ from persona_evo.personas.lists import OpenList
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import UCB1_FORMULA
 from persona_evo.store import checkpoints, policies, runs
+from tests.evolve.evolving import evolve, task_of
 from tests.shared import unsealed
 
 from .drive_synthetic import config, work
@@ -235,7 +230,7 @@ def test_lists_of_a_persona_go_with_a_search_that_has_lists(tmp_path: Path) -> N
     (tmp_path / "config.json").write_text(json.dumps(data))
     again = reopening.spec_of(tmp_path, GAME.name)
     assert again.lists == LISTS and again.search == SearchSettings.anytime()
-    assert _Workshop(again).policy("MS - ST").lists == LISTS and _Workshop(again).policy("R + MS").lists == ()
+    assert Workshop(again).policy("MS - ST").lists == LISTS and Workshop(again).policy("R + MS").lists == ()
     data["lists"][1]["weight"] = 0
     (tmp_path / "config.json").write_text(json.dumps(data))
     with pytest.raises(RunError, match=r"config\.json:1:\d+: \.lists\[1\]\.weight: the weight of an open list"):
@@ -326,9 +321,8 @@ def test_from_a_persona_to_a_policy_that_the_search_takes(tmp_path: Path) -> Non
 def test_several_runs_are_compared_by_the_core_priority(tmp_path: Path) -> None:
     levels = mapsets.resolve(GAME, ["train"])[:1]
     settings = tiny("paper", runs=2, generations=1)
-    best, all_ = evolve_runs(
-        GAME, load("monster_killer", GAME), levels, settings, 3, root=tmp_path, budget=Budget(iterations=100)
-    )
+    task = task_of(GAME, load("monster_killer", GAME), levels, settings, 3, budget=Budget(iterations=100))
+    best, all_ = evolve_runs(task, root=tmp_path)
     assert len(all_) == 2 and all_[0].folder != all_[1].folder
     assert best.priority == max(o.priority for o in all_ if o.priority is not None)
     lower = [Outcome(tmp_path, FINISHED, 1, None, None, p) for p in (9.0, 3.0, 5.0)]
@@ -427,7 +421,7 @@ def test_ucb1_that_is_named_brings_its_variables() -> None:
     assert made(None, first=("ucb1",)) == made(["ucb1"])
     with pytest.raises(SettingsError, match="none cannot be combined with other policies"):
         made(["none", "ucb1"])
-    with pytest.raises(SettingsError, match="named twice"):
+    with pytest.raises(SettingsError, match="given twice"):
         made(["ucb1"], first=("utility",))
     with pytest.raises(SettingsError, match="--set variables=extended"):
         first_formulas(made(["ucb1"], variables="metrics"), GAME)

@@ -20,17 +20,20 @@ from persona_evo.errors import RunError, SettingsError
 from persona_evo.evolve import genome, pools, racing, sampled, selection
 from persona_evo.evolve.comparison import over_levels
 from persona_evo.evolve.driving import DEADLINE, FINISHED, INTERRUPTED
-from persona_evo.evolve.fitness import Fitness, FitnessTrial, PlaythroughScore
+from persona_evo.evolve.fitness import Fitness
 from persona_evo.evolve.fitness_spec import LEAST_BEST, FitnessSpec
 from persona_evo.evolve.genetics import Primitives, random_tree
 from persona_evo.evolve.islands import generations
 from persona_evo.evolve.operators import mutate
+from persona_evo.evolve.outcome import Outcome
+from persona_evo.evolve.playthroughs import FitnessTrial, PlaythroughScore
 from persona_evo.evolve.pools import LevelPool
 from persona_evo.evolve.records import EvolutionState, Individual, Island, Request
 from persona_evo.evolve.rivals import RivalComparison, of_policy
-from persona_evo.evolve.run import Outcome, evolve, resume
+from persona_evo.evolve.run import resume
 from persona_evo.evolve.schedule import Phase
-from persona_evo.evolve.settings import SAMPLING, EvolutionSettings
+from persona_evo.evolve.setting_values import SAMPLING
+from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.formula import parse
 from persona_evo.games import mapsets, registry
 from persona_evo.games.level_text import LevelText
@@ -40,6 +43,7 @@ from persona_evo.personas.core import load
 from persona_evo.report import evolution as page
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.store import checkpoints, policies, runs
+from tests.evolve.evolving import evolve
 from tests.shared import unsealed
 
 from .synthetic import METRICS
@@ -494,7 +498,7 @@ def test_what_a_player_cannot_reach_is_not_known_where_games_are_not_planned_who
     )
     with Workers(1) as workers:
         training = sampled.training_of(spec, small(), 3, workers)
-    assert training.best == training.validation.best == () and training.validation.levels
+    assert training.spec.best == training.validation.best == () and training.validation.levels
 
 
 @pytest.mark.parametrize(

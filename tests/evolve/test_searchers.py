@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from dataclasses import replace
 
 import pytest
 
 from persona_evo import personas
 from persona_evo.agents.skill import Skill
 from persona_evo.agents.skilled_player import SkilledPlayer
-from persona_evo.evolve.fitness import Fitness, FitnessTrial, plans
+from persona_evo.evolve.fitness import Fitness
 from persona_evo.evolve.fitness_spec import FitnessSpec, spec_from_dict, spec_to_dict
+from persona_evo.evolve.playthroughs import FitnessTrial, plans
 from persona_evo.evolve.pools import LevelPool
 from persona_evo.evolve.searchers import GRID, UCB1, method, search
 from persona_evo.evolve.settings import EvolutionSettings
@@ -34,7 +36,7 @@ SKILL = Skill("full sight", 1, 200, 0.0, 1.0)
 @pytest.fixture(scope="module")
 def training() -> Training:
     spec = FitnessSpec.of("minidungeons2", LEVELS[:4], COLLECTOR.utility, SearchSettings.single(), Budget(200), "TO")
-    return Training(spec, BEST, LevelPool(tuple(map(LevelText.of, LEVELS[4:])), BEST))
+    return Training(replace(spec, best=BEST), LevelPool(tuple(map(LevelText.of, LEVELS[4:])), BEST))
 
 
 def found(name: str, training: Training, playthroughs: int = 150, jobs: int = 1, line: str = "") -> Trained:

@@ -112,3 +112,21 @@ def test_settings_without_a_preset_are_those_of_commands_without_one() -> None:
 
 def test_what_a_run_of_an_earlier_version_does_not_say_is_that_of_the_paper() -> None:
     assert EvolutionSettings.from_dict({"individual": "search"}) == EvolutionSettings.paper()
+
+
+@pytest.mark.parametrize(
+    ("changes", "found"),
+    [
+        ({"budgets": (2, 0.5)}, "found: 2,0.5"),
+        ({"budgets": ("x",)}, "found: x"),
+        ({"first": ("",)}, "found: an empty text"),
+        ({"costly": 3}, "found: 3"),
+        ({"trials": True}, "found: true"),
+        ({"mutations": {"point": 0.0}}, "found: point=0.0"),
+        ({"pool": "best"}, "found: best"),
+    ],
+)
+def test_errors_show_values_as_people_write_them(changes: dict[str, object], found: str) -> None:
+    with pytest.raises(SettingsError) as refused:
+        EvolutionSettings.modern(**changes)
+    assert found in str(refused.value).splitlines()[1]

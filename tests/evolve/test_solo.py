@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 
-from persona_evo.agents.core import load_agents
+from persona_evo.agents.agent_files import load_agents
 from persona_evo.agents.duel import League, Solo, plain
 from persona_evo.cli.main import main
 from persona_evo.errors import PersonaError, RunError, SettingsError
-from persona_evo.evolve import run as evolution
+from persona_evo.evolve.driving import FINISHED
 from persona_evo.evolve.fitness_spec import FitnessSpec, spec_from_dict, spec_to_dict
+from persona_evo.evolve.outcome import Outcome
+from persona_evo.evolve.run import resume
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.start import usual
 from persona_evo.games import mapsets, registry
@@ -30,6 +32,7 @@ from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.seeds import derive, stream
 from persona_evo.store import policies, runs
+from tests.evolve.evolving import evolve
 from tests.shared import unsealed
 
 GAME, HIDDEN = registry.get("puyo"), registry.get("puyo_hidden")
@@ -54,11 +57,9 @@ def levels(game: Game = GAME) -> list[Any]:
     return mapsets.resolve(game, ["short01", "stairs01"])
 
 
-def evolved(root: Path, jobs: int = 1, game: Game = GAME, **more: Any) -> evolution.Outcome:
+def evolved(root: Path, jobs: int = 1, game: Game = GAME, **more: Any) -> Outcome:
     given = {"settings": SMALL, "seed": 4, "budget": BUDGET, "league": MOVER, **more}
-    return evolution.evolve(
-        game, replace(BUILDER, game=game.name), levels(game), root=root, name="run", jobs=jobs, **given
-    )
+    return evolve(game, replace(BUILDER, game=game.name), levels(game), root=root, name="run", jobs=jobs, **given)
 
 
 def journal(folder: Path) -> list[dict[str, Any]]:
@@ -133,10 +134,10 @@ def test_cases_are_the_levels_and_the_specification_survives_its_file() -> None:
 def test_an_evolution_move_by_move_is_the_same_on_two_cores_and_resumed(game: Game, tmp_path: Path) -> None:
     whole = evolved(tmp_path / "one", game=game)
     rows = journal(whole.folder)
-    assert whole.status == evolution.FINISHED and len(rows) == 6
+    assert whole.status == FINISHED and len(rows) == 6
     part = evolved(tmp_path / "part", game=game, settings=replace(SMALL, generations=1))
-    part = evolution.resume(part.folder, generations=3, jobs=2)
-    assert part.status == evolution.FINISHED and journal(part.folder) == rows
+    part = resume(part.folder, generations=3, jobs=2)
+    assert part.status == FINISHED and journal(part.folder) == rows
     assert whole.policy is not None and part.policy is not None
     policy = policies.read(whole.policy)
     assert policies.read(part.policy).formula == policy.formula and list(policy.fitness) == ["short01", "stairs01"]
@@ -271,7 +272,10 @@ def test_commands_evolve_and_playtest_with_an_agent(tmp_path: Path, capsys: pyte
             ["evolve", "--persona", "chain_builder", "--agent", "mover", "--league", "flat"],
             "--league is for two-player games",
         ),
-        (["evolve", "--persona", "chain_builder", "--agent", "mover", "--search", "paper"], "says how it searches"),
+        (
+            ["evolve", "--persona", "chain_builder", "--agent", "mover", "--search", "paper"],
+            "have search settings of their own",
+        ),
         (["playtest", "short03", "--policy", "agent:flat"], "move by move"),
         (["playtest", "short03", "--policy", "agent:nobody", "--agent", "mover"], "no such agent"),
     ):

@@ -241,6 +241,39 @@ def test_a_file_is_variants_times_players(tmp_path: Path) -> None:
     assert len(reading.read(start).cells) == 4
 
 
+TOWER = 'game = "tower.toml"\nlevel = "default@3"\n[variants.normal]\n[variants.tough]\n'
+
+
+def tower(folder: Path, text: str, variants: str = "[variants.tough]\ngravity = 20\n[variants.soft]\n") -> Experiment:
+    (folder / "tower.toml").write_text(f'game = "tower.py"\n{variants}', encoding="utf-8")
+    return reading.read(written(folder, text))
+
+
+@pytest.mark.quick
+def test_variants_of_a_connected_game_are_those_that_are_named(tmp_path: Path) -> None:
+    """The case that was found: both variants played the game's own, and "no significant difference" was said."""
+    found = tower(tmp_path, TOWER)
+    assert [cell.settings for cell in found.cells] == [{}, {"variant": "tough"}]
+    for given in ('variant = "soft"\n', 'level = "cave:soft"\n'):
+        (_, other) = tower(tmp_path, TOWER + given).cells
+        assert other.settings.get("variant", "soft") == "soft" and (other.settings or other.level == "cave:soft")
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        (TOWER.replace("tough", "harder"), "4:1"),
+        (TOWER + 'variant = "soft"\n[variants.other]\nvariant = "soft"\n', "6:1"),
+        ('game = "its_alive"\n[players.a]\nworkers = 2\n[players.b]\nworkers = 2\n', "4:1"),
+    ],
+)
+def test_combinations_that_are_the_same_are_refused(tmp_path: Path, text: str, place: str) -> None:
+    with pytest.raises(SettingsError, match="the same game, played in the same way") as caught:
+        tower(tmp_path, text)
+    assert str(caught.value.place).endswith(f"mine.toml:{place}")
+
+
 @pytest.mark.quick
 @pytest.mark.parametrize(
     ("old", "new", "place", "words"),
@@ -253,7 +286,7 @@ def test_a_file_is_variants_times_players(tmp_path: Path) -> None:
         ("workers = 2", "worker = 2", "5:10", "workers"),
         ("[variants.mono]", "[variants.'a/b']", "9:1", "a/b"),
         ("[settings]", "[settings", "6:10", "not TOML"),
-        ('level = "small01"', "level = 3", "2:9", "no text"),
+        ('level = "small01"', "level = 3", "2:9", "not text"),
         ('game = "its_alive"\n', "", "", "game is missing"),
     ],
 )

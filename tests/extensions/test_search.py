@@ -10,7 +10,10 @@ import numpy as np
 import pytest
 
 import persona_evo as pe
+from persona_evo.agents.agent_files import load_agents
+from persona_evo.errors import SettingsError
 from persona_evo.games import mapsets, registry
+from persona_evo.search.actor import Actor
 from persona_evo.search.plan import Planner
 from persona_evo.search.selection_rules import BEST, PRIOR
 from persona_evo.search.tree import TOTAL, VISITS
@@ -118,6 +121,32 @@ def test_what_does_not_fit_is_refused(installed: dict[str, str]) -> None:
         pe.SelectionRule(len)  # type: ignore[arg-type]
     with pytest.raises(pe.PersonaEvoError, match="not compiled"):
         pe.RolloutPolicy(len)
+
+
+ADDED = {"selection_rule": "puct", "rollout_policy": "steady"}
+
+
+@pytest.mark.parametrize(("name", "value"), ADDED.items())
+def test_play_from_move_to_move_refuses_them(name: str, value: str, installed: dict[str, str], tmp_path: Path) -> None:
+    game = registry.get("colosseum")
+    told = f"cannot use a {name.replace('_', ' ')} of another package"
+    settings = replace(pe.SearchSettings.single(), **{name: value})  # type: ignore[arg-type]
+    with pytest.raises(SettingsError, match=f"play from move to move {told}"):
+        Actor(game, mapsets.resolve(game, ["all"])[0], pe.parse("WIN"), settings=settings)
+    file = tmp_path / "agents.toml"
+    file.write_text(f'[mine]\nutility = "WIN"\nsearch = {{ rollout = 3, {name} = "{value}" }}\n')
+    with pytest.raises(SettingsError, match=f"agents.toml:3:.*agent mine: an agent.*{told}"):
+        load_agents(file, game)
+
+
+@pytest.mark.parametrize(("name", "value"), ADDED.items())
+def test_commands_refuse_them_where_an_agent_plays(
+    name: str, value: str, installed: dict[str, str], capsys: Capture
+) -> None:
+    option = "--" + name.replace("_", "-")
+    played = ("playtest", "position01", "--game", "puyo", "--personas", "greedy", "--agent", "uct")
+    ran = run(capsys, *played, option, value)
+    assert ran.code == 2 and "agent uct, which plays move by move, cannot use" in ran.err, ran
 
 
 def test_workers_of_the_command_line_have_them(installed: dict[str, str], tmp_path: Path) -> None:

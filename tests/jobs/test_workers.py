@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 
 from persona_evo.errors import SettingsError
-from persona_evo.evolve.fitness import Fitness, FitnessTrial, play
+from persona_evo.evolve.fitness import Fitness
 from persona_evo.evolve.fitness_spec import FitnessSpec, spec_from_dict, spec_to_dict
 from persona_evo.evolve.genetics import metrics_of
 from persona_evo.evolve.islands import Request, generations
+from persona_evo.evolve.playthroughs import FitnessTrial, play
 from persona_evo.formula import parse
 from persona_evo.games import mapsets, registry
 from persona_evo.jobs.workers import Workers

@@ -181,7 +181,7 @@ def test_a_programs_log_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_what_makes_no_match_is_told() -> None:
     with pytest.raises(SettingsError, match="at least two agents"):
         play.play(match("random"))
-    with pytest.raises(SettingsError, match="is even"):
+    with pytest.raises(SettingsError, match="must be even"):
         play.play(match("random", "two_ply", games=3))
     with pytest.raises(SettingsError, match="two-player game"):
         play.play(replace(match("random", "two_ply"), game="minidungeons2"))
@@ -194,7 +194,7 @@ def test_what_makes_no_match_is_told() -> None:
         ("uct_wals", "did you mean 'uct_walls'"),
         ("uct:C", "cannot be read"),
         ("uct:C=big", "is a number"),
-        ("uct:CC=1", "nothing of this name"),
+        ("uct:CC=1", "no field of this name"),
         ("uct:variant=none", "no such variant"),
         ("uct:iterations=0.5", "is a number"),
         ("nowhere.py", "no such program"),
@@ -339,7 +339,7 @@ def test_the_command_plays_prints_and_goes_on(tmp_path: Path, capsys: pytest.Cap
         (["match", "colosseum", "uct", "rondam"], "did you mean 'random'"),
         (["match", "colosseum", "uct", "random", "--out", __file__], "is a file: name another folder with --out"),
         (["match", "colosseum", "uct", "random", "--out", __file__ + "/x"], "test_match.py is a file: name another"),
-        (["match", "colosseum", "uct", "random", "--games", "3", "--swap"], "is even"),
+        (["match", "colosseum", "uct", "random", "--games", "3", "--swap"], "must be even"),
         (["match", "colosseum", "uct", "random", "--levels", "nope"], "check the spelling and the current folder"),
         (["match", "colosseum", "uct", str(Path(__file__).parent) + "/x.py"], "there is no such program"),
         (["match", "colosseum", "uct", "random", "--levels", "all", "--size", "6"], "goes with one level"),

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from persona_evo.agents.core import Agent
+from persona_evo.agents.agent import Agent
 from persona_evo.cli.main import main
 from persona_evo.jobs.progress import Forecast
 from persona_evo.matches import cost

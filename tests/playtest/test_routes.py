@@ -20,6 +20,7 @@ from persona_evo.personas.lists import DEFAULT_LISTS
 from persona_evo.playtest import batch, journal, playing
 from persona_evo.playtest.players import Player, Role
 from persona_evo.playtest.playing import PlaythroughJob, ProvenSource, Spec, draws
+from persona_evo.playtest.playthrough_dispatch import PlaythroughDispatch
 from persona_evo.playtest.records import Playthrough
 from persona_evo.search.plan import Plan
 from persona_evo.search.settings import Budget, SearchSettings
@@ -138,16 +139,16 @@ def test_neither_jobs_nor_the_cut_of_the_work_change_a_result(monkeypatch: pytes
     whole = played()
     rng = random.Random(1)
 
-    def cut(plays: batch._Plays, first: int, most: int, seconds: float) -> tuple[int, float]:
+    def cut(plays: PlaythroughDispatch, first: int, most: int, seconds: float) -> tuple[int, float]:
         return rng.randint(1, min(most, 5)), rng.choice([0.0, 1.0])
 
-    monkeypatch.setattr(batch._Plays, "size", cut)
+    monkeypatch.setattr(PlaythroughDispatch, "size", cut)
     for _ in range(5):
         assert played() == whole
     monkeypatch.setattr(dispatch, "WORTH", 0.0)
     for _ in range(5):
         assert played(jobs=3, backend="threading") == whole
-    monkeypatch.setattr(batch._Plays, "size", lambda *_: (1, 0.0))
+    monkeypatch.setattr(PlaythroughDispatch, "size", lambda *_: (1, 0.0))
     assert played() == whole
     assert played(jobs=3, backend="threading") == whole
     monkeypatch.undo()
@@ -198,10 +199,10 @@ def test_what_draws_is_said_by_settings_game_and_policy() -> None:
 def test_a_part_keeps_what_draws_from_one_search_together() -> None:
     spec, todo = jobs()
     with Workers(2, "threading") as workers:
-        plays = batch._Plays(spec, todo, [], workers, 1.0)
+        plays = PlaythroughDispatch(spec, todo, [], workers, 1.0)
         assert plays.size(0, len(todo), 0.5)[0] == TRIALS, "nothing is known yet: all wait for the first search"
         assert plays.size(TRIALS, len(todo) - TRIALS, 0.5)[0] == 1, "UCB1 never draws"
-        known = batch._Plays(spec, todo, [], workers, 0.001)
+        known = PlaythroughDispatch(spec, todo, [], workers, 0.001)
         known._proofs[todo[0].group] = ProvenSource(0, 1)
         assert known.size(1, TRIALS - 1, 0.05)[0] == TRIALS - 1
 

@@ -79,6 +79,14 @@ def test_players_of_each_level_of_skill_are_labelled_and_recorded() -> None:
     assert "5 iterations for each legal move" in results.players[0].text
 
 
+def test_a_player_with_full_sight_has_200_iterations_a_move() -> None:
+    (full,) = ladder_of_players("full-sight")
+    assert full.text.endswith("200 iterations a move, the whole game ahead, no errors")
+    (record,) = play(players=[full], trials=1).records
+    assert record.skill == "full-sight" and record.final == "won"
+    assert 40 * record.steps < record.iterations <= 200 * record.steps  # a search may come to its end before
+
+
 def test_the_number_of_jobs_and_an_interruption_change_nothing(tmp_path: Path) -> None:
     whole = play(tmp_path / "whole")
     assert timeless(play(jobs=2, backend="threading").records) == timeless(whole.records)
@@ -97,7 +105,7 @@ def test_a_folder_with_an_unknown_level_of_skill_is_refused(tmp_path: Path) -> N
     play(tmp_path, players=ladder_of_players("novice"), trials=1)
     config = tmp_path / "playtest.json"
     config.write_text(unsealed(config).replace('"novice"', '"wizard"'), encoding="utf-8")
-    with pytest.raises(RunError, match="cannot have a level of skill"):
+    with pytest.raises(RunError, match="is not a level of skill"):
         batch.resume(tmp_path)
 
 
@@ -108,9 +116,33 @@ def test_what_has_no_levels_of_skill_is_refused() -> None:
         with_skills(players, ["novice"], two)
     with pytest.raises(SettingsError, match="named twice"):
         with_skills(players, ["novice", "novice"], GAME)
-    with pytest.raises(SettingsError, match="no baseline"):
-        with_skills([dataclasses.replace(players[0], baseline="x")], ["novice"], GAME)
     assert with_skills(players, [], GAME) == players
+
+
+def test_players_are_compared_with_their_baseline_at_the_same_level_of_skill() -> None:
+    runner = personas.load("runner")
+    own, base = (
+        Player(runner, TreePolicy.utility(runner.utility), "runner", "ucb1"),
+        Player(runner, TreePolicy.ucb1(), "ucb1"),
+    )
+    both = with_skills([own, base], ["novice", "perfect"], GAME)
+    assert [(p.label, p.baseline) for p in both] == [
+        ("runner (novice)", "ucb1 (novice)"),
+        ("runner (perfect)", "ucb1 (perfect)"),
+        ("ucb1 (novice)", ""),
+        ("ucb1 (perfect)", ""),
+    ]
+    records = [
+        played(
+            "a", player=p.label, persona="runner", skill=p.skill, trial=trial, outcome="lost" if p.baseline else "won"
+        )
+        for p in both
+        for trial in range(6)
+    ]
+    found = analyse(GAME, [], records, baselines={p.label: p.baseline for p in both if p.baseline})
+    rates = [(r.player_a, r.player_b, r.a.value, r.b.value) for r in found.baseline if r.measure.key == "win_rate"]
+    assert rates == [(f"runner ({s})", f"ucb1 ({s})", 0.0, 1.0) for s in ("novice", "perfect")]
+    assert [(s.skill, s.trials, s.win_rate.value) for s in found.steps] == [("novice", 6, 0.0), ("perfect", 6, 0.0)]
 
 
 def test_the_ladder_sums_up_levels_and_personas() -> None:

@@ -18,7 +18,7 @@ from persona_evo.matches import job as play
 from persona_evo.matches import names, records, reopening
 from persona_evo.matches import replays as again
 from persona_evo.matches.job import Match
-from persona_evo.report import duels, match_replay, pages
+from persona_evo.report import duels, match_replay, match_tables, pages
 from persona_evo.report import match as report
 
 GAME = registry.get("colosseum")
@@ -234,3 +234,12 @@ def test_a_game_that_draws_nothing_has_a_page_without_pictures(tmp_path: Path) -
     assert str(json.loads((tmp_path / "m" / records.GAMES).read_text().splitlines()[0])["actions"]) in text
     before = text
     assert report.write(match, played.records, tmp_path / "m").page.read_text(encoding="utf-8") == before
+
+
+def test_a_match_without_a_winner_warns_of_rules_that_name_none() -> None:
+    plain = records.GameRecord("a", "b", "x", 0, 1, 0.5, 0.0, 9, "", [], [0.0, 0.0], [0.0, 0.0], [[], []])
+    won = replace(plain, result=1.0)
+    warning = match_tables.only_ties([plain, plain], "duel")
+    assert warning.startswith("All 2 games are ties. If duel has winners") and "game check duel" in warning
+    assert match_tables.only_ties([plain], "duel") == match_tables.only_ties([plain, won], "duel") == ""
+    assert match_tables.only_ties([], "duel") == ""

@@ -19,6 +19,7 @@ from persona_evo.playtest.analysis import analyse, things
 from persona_evo.playtest.answer import answer
 from persona_evo.playtest.correlations import correlations
 from persona_evo.playtest.metrics import Bound, summarise
+from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.requirement import Check
 from persona_evo.report import charts, folder, maps, page, pages
 from persona_evo.report import versions as drawn_versions
@@ -147,7 +148,11 @@ def test_charts_follow_dark_mode(full: Page) -> None:
 
 
 def test_pictures_can_be_named_instead(full: Page, tmp_path: Path) -> None:
-    path = page.write(full, tmp_path / "sub.html", embed=False)
+    page.write(full, tmp_path / "sub.html", embed=False)
+    written = [path.read_text(encoding="utf-8") for path in (tmp_path / "levels").iterdir()]
+    assert sum('src="../a%20b%231.png"' in text for text in written) == 2
+    few = dataclasses.replace(full, summaries=[s for s in full.summaries if s.level == EVIL])
+    path = page.write(few, tmp_path / "few.html", embed=False)
     assert 'src="a%20b%231.png"' in path.read_text(encoding="utf-8")
 
 
@@ -190,8 +195,12 @@ def test_a_whole_folder_from_playthroughs(tmp_path: Path, monkeypatch: pytest.Mo
     assert [f.kind for f in analysis.findings] == ["untouched_object"] and things(level)[0].kind == "treasure"
     told: list[str] = []
     written = folder.write(tmp_path / "out", game, [level], analysis, facts={"seed": "1"}, progress=told.append)
-    assert written.notes == [] and told == ["tiny: <1>: Runner", "tiny: <1>: runner"]
-    names = sorted(p.name for p in (tmp_path / "out" / "pictures").iterdir())
+    assert written.notes == [] and told[0] == "writing tables" and told[-1] == "writing the page"
+    assert told[1:-1] == [
+        f"drawing {n} of 5 pictures: {player} in tiny: <1>"
+        for n, player in enumerate(["Runner"] * 3 + ["runner"] * 2, 1)
+    ]
+    names = sorted(p.name for p in (tmp_path / "out" / "pictures").iterdir() if p.suffix != ".json")
     assert len(names) == len({n.lower() for n in names}) == 5, names
     assert all(re.fullmatch(r"[\w.+-]+", n) for n in names)
     assert reading(tmp_path / "out" / "traces.jsonl") == rows
@@ -207,6 +216,54 @@ def test_a_whole_folder_from_playthroughs(tmp_path: Path, monkeypatch: pytest.Mo
     linked = folder.write(tmp_path / "out", game, [level], analysis, replays=False)
     sources = [a for a in Reader(linked.page.read_text(encoding="utf-8")).addresses if a.startswith("pictures/")]
     assert len(sources) == 2 * len(linked.pictures) == 4 and all((tmp_path / "out" / a).is_file() for a in sources)
+
+
+def test_pictures_are_drawn_again_only_where_they_would_differ(tmp_path: Path) -> None:
+    game = registry.get("minidungeons2")
+    level: Level = game.load(LEVEL, "tiny")
+
+    def drawn(rows: list[Playthrough]) -> list[str]:
+        told: list[str] = []
+        folder.write(tmp_path, game, [level], analyse(game, [level], rows), progress=told.append)
+        return [text for text in told if text.startswith("drawing")]
+
+    rows = [walked(game, level, ["E"] * 4, trial=trial) for trial in range(2)]
+    assert len(drawn(rows)) == 2
+    picture = next((tmp_path / "pictures").glob("*.png"))
+    content = picture.read_bytes()
+    assert drawn(rows) == []
+    picture.write_bytes(content[:-1])
+    assert drawn(rows) == ["drawing 1 of 1 picture: runner in tiny"] and picture.read_bytes() == content
+    picture.unlink()
+    assert len(drawn(rows)) == 1 and picture.read_bytes() == content
+    other = [walked(game, level, ["E", "W", "E", "E", "E", "E"], trial=trial) for trial in range(2)]
+    assert len(drawn(other)) == 2 and picture.read_bytes() != content
+    (tmp_path / "pictures" / "drawn.json").write_text("[1", encoding="utf-8")
+    assert len(drawn(other)) == 2, "a damaged list counts as none"
+
+
+def test_many_levels_have_a_page_each(tmp_path: Path) -> None:
+    game = registry.get("minidungeons2")
+    levels = [game.load(LEVEL, name) for name in ("a", "a b", "A", "d")]
+    facts = {"things": [("treasure", 2, 2)]}
+    levels = [dataclasses.replace(level, facts={**level.facts, **facts}) for level in levels]
+    rows = [walked(game, level, ["E"] * 4, trial=trial) for level in levels for trial in range(2)]
+
+    def page(count: int, where: Path) -> Reader:
+        own = [r for r in rows if r.level in [v.name for v in levels[:count]]]
+        written = folder.write(where, game, levels[:count], analyse(game, levels[:count], own), replays=False)
+        return Reader(written.page.read_text(encoding="utf-8"))
+
+    few = page(3, tmp_path / "few")
+    assert {"level0", "level1", "level2"} <= set(few.ids) and not (tmp_path / "few" / "levels").exists()
+    many = page(4, tmp_path / "many")
+    assert not any(name.startswith("level0") for name in many.ids) and not any("data:" in a for a in many.addresses)
+    linked = {a for a in many.addresses if a.startswith("levels/")}
+    assert linked == {"levels/a.html", "levels/a_b.html", "levels/A-2.html", "levels/d.html"}
+    for address in linked:
+        read = Reader((tmp_path / "many" / address).read_text(encoding="utf-8"))
+        assert "../index.html" in read.addresses and sum(a.startswith("data:image/png") for a in read.addresses) == 1
+        assert all((tmp_path / "many" / "levels" / a).is_file() for a in read.addresses if a.startswith("../"))
 
 
 def test_a_level_that_changed_since_is_told_and_not_drawn(tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from persona_evo.agents.core import Mind, load_agents
+from persona_evo.agents.agent_files import load_agents
+from persona_evo.agents.agent_seat import AgentSeat
 from persona_evo.errors import FormulaError, SettingsError
 from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
@@ -218,7 +219,7 @@ def test_the_agent_plays_the_same_from_the_same_seed() -> None:
     level = COLOSSEUM.load("random 6", "six")
     agents = load_agents(Path(COLOSSEUM.agents), COLOSSEUM)
     rave = agents["uct_rave"].with_budget(200, None)
-    minds = [Mind(rave, COLOSSEUM, level, seed) for seed in (1, 1, 2)]
+    minds = [AgentSeat(rave, COLOSSEUM, level, seed) for seed in (1, 1, 2)]
     trees = []
     for mind in minds:
         mind.choose(COLOSSEUM.start(level, 4))

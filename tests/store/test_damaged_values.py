@@ -16,7 +16,7 @@ from persona_evo.connect import traces
 from persona_evo.connect.traces import Trace
 from persona_evo.connect.tree import PrefixTree
 from persona_evo.errors import InputError, PolicyError, RunError
-from persona_evo.evolve.run import summary_of
+from persona_evo.evolve.reopening import summary_of
 from persona_evo.games import registry
 from persona_evo.jobs import journal, schema
 from persona_evo.jobs.journal import Journal, plain_rows

@@ -195,3 +195,23 @@ def test_a_policy_of_another_game_says_which(tmp_path: Path) -> None:
     with pytest.raises(PolicyError, match="no such policy") as e:
         policy_library.load("chain_builder", GAME)
     assert e.value.hint == "puyo has one of this name: add --game puyo"
+
+
+def test_a_policy_of_ones_own_that_is_not_installed_is_found_by_its_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(PolicyError) as unknown:
+        policy_library.find("coward", "minidungeons2")
+    assert unknown.value.hint == (
+        "a policy of your own is named by its run's folder, or by name after persona-evo policy install RUN"
+    )
+    folder = tmp_path / "runs" / "20300101T000000Z-coward"
+    folder.mkdir(parents=True)
+    config = {"schema": 1, "game": "minidungeons2", "persona": {"name": "coward"}, "seed": 1, "target": 2}
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "policy.json").write_text("{}")
+    with pytest.raises(PolicyError) as made:
+        policy_library.find("coward", "minidungeons2")
+    assert made.value.hint is not None and "has a policy for coward: name that folder" in made.value.hint
+    assert made.value.hint.endswith("persona-evo policy install runs/20300101T000000Z-coward")

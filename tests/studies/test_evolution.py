@@ -15,7 +15,7 @@ import pytest
 from persona_evo.evolve.setting import SLOW
 from persona_evo.jobs.progress import Progress
 from persona_evo.store import policy_library
-from persona_evo.studies.evolution import course
+from persona_evo.studies.evolution import study
 from persona_evo.studies.evolution.settings import EVOLUTION, SEEDED, MethodCell, StudySettings, evolution_of, lines
 from tests.cli.tool import command, environment, run
 from tests.shared import ROOT, hear_ctrl_c
@@ -143,16 +143,16 @@ def test_the_time_that_is_given_is_kept(tmp_path: Path) -> None:
         quick=True, chosen=["single"], personas=["runner"], runs=1, playthroughs=60, training=4, held_out=2
     )
     told: list[Progress] = []
-    assert course.run(tmp_path, settings, list(course.STAGES), {}, end=0.0, tell=told.append) == "pools"
+    assert study.run(tmp_path, settings, list(study.STAGES), {}, end=0.0, tell=told.append) == "pools"
     assert [(p.part, p.done, p.total) for p in told] == [("pools", 0, 6)]
     assert not (tmp_path / "pools.jsonl").exists()
 
 
 def test_settings_come_back_from_their_file(tmp_path: Path) -> None:
     settings = StudySettings.of(quick=True, chosen=["planner-300"], personas=["completionist"])
-    course.run(tmp_path, settings, [], {})
-    assert course.reopen(tmp_path) == settings
-    assert course.settings_for(tmp_path, quick=True, chosen=["planner-300"], personas=["completionist"]) == settings
+    study.run(tmp_path, settings, [], {})
+    assert study.reopen(tmp_path) == settings
+    assert study.settings_for(tmp_path, quick=True, chosen=["planner-300"], personas=["completionist"]) == settings
     assert settings.cells() == [MethodCell("planner-300", SEEDED, "completionist")]
 
 

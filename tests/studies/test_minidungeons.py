@@ -10,7 +10,7 @@ import pytest
 
 from persona_evo.errors import RunError, SettingsError
 from persona_evo.evolve.driving import FINISHED
-from persona_evo.evolve.run import Outcome
+from persona_evo.evolve.outcome import Outcome
 from persona_evo.games import mapsets, registry
 from persona_evo.jobs.folder import differences
 from persona_evo.personas import load as load_persona
@@ -23,9 +23,10 @@ from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.store.policies import Policy
 from persona_evo.studies.keeping import CONFIG
-from persona_evo.studies.minidungeons import agreement, provenance, published, results
+from persona_evo.studies.minidungeons import agreement, magnitudes, provenance, published, results
 from persona_evo.studies.minidungeons.material import DungeonResults
 from persona_evo.studies.minidungeons.published import BASELINE, EVOLVED
+from persona_evo.studies.minidungeons.results import Difference
 from persona_evo.studies.minidungeons.settings import (
     DungeonSettings,
     default_folder,
@@ -172,9 +173,41 @@ def test_tables_three_and_four_by_hand(tmp_path: Path) -> None:
     assert results.compared(m) == ("test01", "test02")
 
 
+def test_magnitudes_are_means_over_maps(tmp_path: Path) -> None:
+    found = {(one.row.key, one.persona): one for one in magnitudes.magnitudes(material(tmp_path))}
+    runner = found["MS", "runner"]
+    assert runner.difference.value == pytest.approx(5.0), "10 points more in one map, the same in the other"
+    assert (runner.difference.n, runner.difference.low, runner.difference.high) == (
+        2,
+        pytest.approx(-58.53, abs=0.01),
+        68.53,
+    )
+    assert runner.effect == pytest.approx(0.75), "certainly more in one map, and as likely as not in the other"
+    wins = found["win_rate", "runner"]
+    assert wins.difference == (50.0, -100.0, 100.0, 2, ""), "no rate differs by more than 100 points"
+
+
+def test_directions_are_held_against_a_rule_that_knows_nothing(tmp_path: Path) -> None:
+    m = material(tmp_path)
+    rule, sizes = magnitudes.direction_words(results.table3(m))
+    assert "has 22 of these 23 directions right" in rule and "14 are no more than the rule has" in rule
+    cells = [Difference(row, "runner", (10, 0), (1, 1), 2, 10) for row in PAPER.rows]
+    rule, sizes = magnitudes.direction_words(cells)
+    assert "has 5 of these 6 directions right" in rule and "0 are no more" in rule
+    assert (
+        "is 100 points from the paper's in the mean of 6 comparisons; without any difference here it would be 100"
+        in sizes
+    )
+    same = [Difference(row, "runner", (5, 0), (2, 1), 2, 10) for row in PAPER.rows]
+    rule, sizes = magnitudes.direction_words(same)
+    assert "6 are more than the rule has" in rule and sizes.startswith("Magnitudes: ") and " is 0 points from" in sizes
+    assert magnitudes.direction_words([Difference(PAPER.rows[0], "runner", (1, 1), (0, 0), 2, 10)]) == []
+
+
 def test_agreement_in_words(tmp_path: Path) -> None:
     m = material(tmp_path)
     words = agreement.agreement(m, results.table2(m), results.table3(m), results.table4(m))
+    assert any("Directions alone say little" in text for text in words)
     assert words[0].startswith("Table III: 14 of the 23 comparisons")
     killer = next(w for w in words if w.startswith("Monster Killer"))
     assert "in 3 of 6" in killer and "treasures (paper 2 maps above and 5 below, here 1 and 0 of 2)" in killer

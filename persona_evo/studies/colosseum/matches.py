@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from persona_evo.agents.core import Agent
+from persona_evo.agents.agent import Agent
 from persona_evo.errors import SettingsError
 from persona_evo.games import registry
 from persona_evo.games.level_text import LevelText

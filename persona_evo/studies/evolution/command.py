@@ -82,16 +82,16 @@ def run(args: argparse.Namespace) -> int:
     """Do what is not there yet, and report."""
     check_running(args, FROZEN, free="--stage, --paper, --levels, --long, --for, ")
     from persona_evo.jobs.deadline import duration as seconds
-    from persona_evo.studies.evolution import course, levels, report
+    from persona_evo.studies.evolution import levels, report, study
     from persona_evo.studies.keeping import usual_folder
 
     end = None if args.for_ is None else time.monotonic() + seconds(args.for_)
     if args.resume is not None:
-        folder, settings = args.resume, course.reopen(args.resume)
+        folder, settings = args.resume, study.reopen(args.resume)
     else:
         given = {name: getattr(args, name) for name in ("runs", "playthroughs", "training", "held_out", "seed")}
         folder = args.out or usual_folder("evolution", "quick" * args.quick)
-        settings = course.settings_for(
+        settings = study.settings_for(
             folder, quick=args.quick, chosen=args.setting or (), personas=args.persona or (), **given
         )
         note(f"the study of evolution, seed {settings.seed}, into {folder}")
@@ -101,7 +101,7 @@ def run(args: argparse.Namespace) -> int:
         if where is not None
     }
     try:
-        late = course.run(
+        late = study.run(
             folder,
             settings,
             args.stage or STAGES,
@@ -136,7 +136,7 @@ STUDY = Study(
     help="what evolution is worth compared with other ways to get a tree policy",
     description="Evolves tree policies for the four personas on generated levels, many runs of each method with "
     "the same number of playthroughs, beside random search, hill climbing, UCB1 and formulas written by hand, and "
-    "compares them on levels that none of them has seen. Hours; every stage can be stopped and goes on where it "
+    "compares them on levels that none of them has seen. Hours; every stage can be stopped and resumes where it "
     "was.",
     add_arguments=add_arguments,
     run=run,

@@ -27,7 +27,8 @@ def learning(c: Choices) -> Iterator[Drawing]:
             for place, method in enumerate(c.methods(setting)):
                 series += _curves(c, MethodCell(setting, method, persona), place) if method != LONG else []
             if series:
-                chart = Plot(series, Axis("playthroughs"), Axis("share of the best known"), title=title_of(persona))
+                title = f"{title_of(persona)}, {setting} (dashed: training levels)"
+                chart = Plot(series, Axis("playthroughs"), Axis("share of the best known"), title=title)
                 yield Drawing(("learning", setting, persona), chart)
 
 
@@ -74,11 +75,11 @@ def budget_lines(c: Choices, settings: tuple[str, ...], persona: str) -> dict[st
 
 
 def budgets(c: Choices) -> Iterator[Drawing]:
-    """For each search and persona: mean utility on held-out levels over iterations."""
+    """For each search and persona: mean utility on held-out levels over iterations, once there are several budgets."""
     for search, settings in budgeted(c).items():
         for persona in c.settings.personas:
             lines = budget_lines(c, settings, persona)
-            series = [Series(name, points, "linedots") for name, points in lines.items()]
+            series = [Series(name, points, "linedots") for name, points in lines.items() if len(points) > 1]
             if series:
                 across = Axis("iterations", logarithmic=True, at=c.settings.budgets)
                 chart = Plot(series, across, Axis("utility"), title=f"{title_of(persona)}, {search}")

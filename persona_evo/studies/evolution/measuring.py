@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from persona_evo.errors import Place, RunError
-from persona_evo.evolve.fitness import FitnessTrial, plans
 from persona_evo.evolve.fitness_spec import FitnessSpec
+from persona_evo.evolve.playthroughs import FitnessTrial, plans
 from persona_evo.evolve.searchers import playable
 from persona_evo.games.core import WON
 from persona_evo.jobs.runner import Job, Runner

@@ -22,7 +22,7 @@ from persona_evo.report.pages import Document, Facts, Gallery, Lines, Section, S
 from persona_evo.report.tables import NONE, Table
 from persona_evo.report.written import WrittenReport
 from persona_evo.store.versions import versions
-from persona_evo.studies.evolution import course, curves, findings, levels, measuring
+from persona_evo.studies.evolution import curves, findings, levels, measuring, study
 from persona_evo.studies.evolution.choices import LINE, SEED, Choices
 from persona_evo.studies.evolution.curves import title_of
 from persona_evo.studies.evolution.findings import signed
@@ -42,7 +42,7 @@ def write(folder: Path, settings: StudySettings, progress: Callable[[str], None]
     goals, drawn = goal_table(c), [*curves.learning(c), *curves.budgets(c)]
     images = figures.save(drawn, folder / "figures", "png", progress) if drawn else []
     parts = [
-        Section("goals", "What was to be reached", [goals, progress_table(c)], "Goals"),
+        Section("goals", "What was to be reached", [*goal_parts(c), progress_table(c)], "Goals"),
         Section("nothing", "Where evolution gains nothing", [Lines(findings.nothing_gained(c))], "No gain"),
         *(Section(name, f"Setting {name}", tables_of(c, name)) for name in settings.chosen),
         Section("wins", "Wins of the planner, level by level", [wins(c)], "Wins"),
@@ -66,9 +66,16 @@ def with_measured(folder: Path) -> levels.Levels:
 
 
 def goal_table(c: Choices) -> Table:
-    """Each goal with what came out."""
+    """Each goal with what came out, for a terminal."""
     rows = [[goal.text, VERDICTS[goal.met], goal.why or NONE] for goal in findings.goals(c)]
     return Table("Goals", ["goal", "", "what came out"], rows, [_INTERVALS], left=frozenset({1, 2}))
+
+
+def goal_parts(c: Choices) -> list[Table | Lines]:
+    """The goals for a page: a short table of what was met, and sentences that say what came out."""
+    found = findings.goals(c)
+    table = Table("Goals", ["goal", ""], [[goal.text, VERDICTS[goal.met]] for goal in found], left=frozenset({1}))
+    return [table, Lines([*(f"{goal.text}: {goal.why}" for goal in found if goal.why), _INTERVALS])]
 
 
 _INTERVALS = (
@@ -163,9 +170,8 @@ def differences(c: Choices, setting: str, where: str, words: str) -> Table:
             cell = MethodCell(setting, method, persona)
             found = [known.get((cell, what)) for what in names]
             if any(found):
-                rows.append(
-                    [title_of(persona), METHODS[method], *(NONE if one is None else signed(one.gain) for one in found)]
-                )
+                gains = [NONE if one is None else signed(one.gain).replace(" ", "\u00a0") for one in found]
+                rows.append([title_of(persona), METHODS[method], *gains])
     heads = ["", "", *(f"against {findings.spoken(what)}" for what in names)]
     return Table(f"{setting}, {words}: difference", heads, rows, [_INTERVALS], left=frozenset({1}), keys=2)
 
@@ -287,7 +293,7 @@ def facts(c: Choices) -> dict[str, str]:
         "levels": f"{s.training} to train on, {s.validation} to choose by, {s.held_out} held out",
         "playthroughs": f"{counted(s.trials, 'playthrough')} of each level where a policy is measured",
         "core-seconds": f"{sum(run.seconds for runs in c.runs.values() for run in runs):,.0f} in all runs",
-        "stages": ", ".join(course.STAGES),
+        "stages": ", ".join(study.STAGES),
         "versions": ", ".join(f"{k} {v}" for k, v in versions(study_game()).items()),
     }
 

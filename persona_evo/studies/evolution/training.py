@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -198,7 +199,7 @@ def material(settings: StudySettings, levels: Levels, setting: str, persona: str
     """Pools and fitness of a persona in a setting."""
     pool, validation = (levels.pool(persona, stream) for stream in (TRAINING, VALIDATION))
     who = load_persona(persona, study_game())
-    return Training(spec_of(settings, setting, who, pool.levels), pool.best, validation, who.lists)
+    return Training(replace(spec_of(settings, setting, who, pool.levels), best=pool.best), validation, who.lists)
 
 
 def seed_of(settings: StudySettings, cell: MethodCell, number: int) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from persona_evo.playtest.compare import ALPHA, p_shown
 from persona_evo.statistics import Correlation
+from persona_evo.studies.minidungeons.magnitudes import direction_words
 from persona_evo.studies.minidungeons.material import DungeonResults
 from persona_evo.studies.minidungeons.published import BASELINE, EVOLVED, Named
 from persona_evo.studies.minidungeons.results import (
@@ -28,6 +29,7 @@ def agreement(
     """Where the results agree with the publication, in sentences."""
     return [
         *_against_baseline(m, cells),
+        *direction_words(cells),
         *_between(m, pairs),
         *_claims(m, scores),
         *_limits(m, scores),

@@ -164,9 +164,9 @@ def _resume(folder: Path, **given: Any) -> Reproduction:
 
 
 def _drawings(folder: Path) -> Iterable[Drawing]:
-    from persona_evo.studies.minidungeons import course, figures, settings
+    from persona_evo.studies.minidungeons import figures, settings, study_run
 
-    return figures.drawings(course.Course(folder, *settings.reopen(folder)).kept())
+    return figures.drawings(study_run.StudyRun(folder, *settings.reopen(folder)).kept())
 
 
 STUDY = Study(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from persona_evo.evolve import run as evolution
+from persona_evo.evolve.outcome import Outcome
 from persona_evo.games.core import Game, Level
 from persona_evo.personas import Persona
 from persona_evo.playtest import batch
@@ -49,8 +49,8 @@ class DungeonResults:
     training: list[Level]
     differing: list[str]
     personas: list[Persona]
-    outcomes: dict[str, list[evolution.Outcome]]
-    best: dict[str, evolution.Outcome]
+    outcomes: dict[str, list[Outcome]]
+    best: dict[str, Outcome]
     journals: dict[str, list[dict[str, object]]]
     policies: dict[str, Policy]
     played: batch.BatchResults

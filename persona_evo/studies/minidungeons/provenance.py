@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
-from persona_evo.evolve.run import Outcome
+from persona_evo.evolve.outcome import Outcome
 from persona_evo.formula import parse
 from persona_evo.games.mapsets import shipped
+from persona_evo.jobs.windows import command_line
 from persona_evo.search.tree_policy import UCB1_FORMULA
 from persona_evo.store.versions import versions
 from persona_evo.studies.minidungeons.material import DungeonResults
@@ -66,7 +66,7 @@ def _command(m: DungeonResults) -> Iterator[str]:
     yield from ("--quick",) * s.quick
     yield from ("--cross",) * (s.cross is not None)
     if not m.differing or m.levels[0].name not in shipped(m.game).levels:
-        yield f"--levels {shlex.quote(_named(m))}"
+        yield f"--levels {command_line([_named(m)])}"
 
 
 def _named(m: DungeonResults) -> str:

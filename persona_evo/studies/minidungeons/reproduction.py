@@ -11,9 +11,9 @@ from persona_evo.api.studies import Reproduction
 from persona_evo.games import registry
 from persona_evo.games.core import Level
 from persona_evo.jobs.progress import Tell
-from persona_evo.studies.minidungeons import course
 from persona_evo.studies.minidungeons import published as publications
 from persona_evo.studies.minidungeons import settings as reproductions
+from persona_evo.studies.minidungeons import study_run
 from persona_evo.studies.minidungeons.material import DungeonResults
 
 NAME = "minidungeons"
@@ -91,8 +91,8 @@ def _reproduce(
 ) -> PersonasReproduced:
     from persona_evo.studies.minidungeons import report
 
-    material = course.Course(folder, settings, levels, jobs=jobs, backend=backend, seconds=duration, tell=progress).run(
-        halfway=lambda so_far: report.write(so_far, drawing)
-    )
+    material = study_run.StudyRun(
+        folder, settings, levels, jobs=jobs, backend=backend, seconds=duration, tell=progress
+    ).run(halfway=lambda so_far: report.write(so_far, drawing))
     written = report.write(material, drawing)
     return PersonasReproduced(written.page, written.text, material)

@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from math import fsum
 
 from persona_evo.intervals import Interval, mean_interval
-from persona_evo.playtest.compare import ALPHA, tested
+from persona_evo.playtest.compare import ALPHA
 from persona_evo.playtest.correlations import CorrelationRow, correlations
 from persona_evo.playtest.metrics import UTILITY, WIN_RATE, Measure, estimate, grouped
 from persona_evo.playtest.records import Playthrough
+from persona_evo.playtest.samples import TrialGroup, tested
 from persona_evo.statistics import Correlation, pearson
 from persona_evo.studies.minidungeons.material import DungeonResults
 from persona_evo.studies.minidungeons.published import BASELINE, EVOLVED, Named, PublishedRow
@@ -50,13 +51,17 @@ class ScoreCell:
 
 @dataclass(frozen=True)
 class Difference:
-    """A cell of table III: levels (of `levels`) in which the evolved persona is higher, and in which it is lower."""
+    """A cell of table III: levels (of `levels`) in which the evolved persona is higher, and in which it is lower.
+
+    maps: those of the publication.
+    """
 
     row: PublishedRow
     persona: str
     paper: tuple[int, int]
     here: tuple[int, int]
     levels: int
+    maps: int
 
 
 @dataclass(frozen=True)
@@ -99,7 +104,8 @@ def value_of(key: str) -> Callable[[Playthrough], float]:
 
 def higher(a: Iterable[Playthrough], b: Iterable[Playthrough], key: str) -> int:
     """1 if the measure of a is significantly higher than that of b, -1 if lower, else 0 (a, b: of one map each)."""
-    _, test, _ = tested(list(a), list(b), Measure(key, key, value_of(key), by_search=key in ("win_rate", "utility")))
+    measure = Measure(key, key, value_of(key), by_search=key in ("win_rate", "utility"))
+    _, test, _ = tested(TrialGroup(list(a)), TrialGroup(list(b)), measure)
     return 0 if test.p >= ALPHA else 1 if test.statistic > 0 else -1
 
 
@@ -162,7 +168,11 @@ def table3(m: DungeonResults) -> list[Difference]:
                 for v in m.levels
             ]
             e, b = m.published.table3[row.key][k]
-            found.append(Difference(row, persona.name, (e, b), (signs.count(1), signs.count(-1)), len(signs)))
+            found.append(
+                Difference(
+                    row, persona.name, (e, b), (signs.count(1), signs.count(-1)), len(signs), len(m.published.maps)
+                )
+            )
     return found
 
 

@@ -199,7 +199,7 @@ def _between(found: Sequence[CellComparison], said: Said) -> CellComparison:
         if (c.a, c.b) == (said.a, said.b):
             return c
         if (c.b, c.a) == (said.a, said.b):
-            return CellComparison(c.b, c.a, 1 - c.share, c.test, c.corrected)
+            return c.reversed
     raise ValueError(f"nothing was searched for {said.words}")
 
 

@@ -132,7 +132,7 @@ def _csv(material: ThesisSearches, found: dict[str, list[ThesisVerdict]], path: 
                     "b": v.said.b,
                     "thesis": ">" if v.said.different else "=",
                     "thesis_p": v.said.p,
-                    "share_a_higher": v.comparison.share,
+                    **experiment.effect_fields(v.comparison),
                     "U": v.comparison.test.statistic,
                     "p": v.comparison.test.p,
                     "p_holm": v.comparison.corrected,

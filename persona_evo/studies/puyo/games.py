@@ -21,6 +21,8 @@ from typing import Any
 from persona_evo.errors import Place, RunError
 from persona_evo.evolve import driving
 from persona_evo.evolve import run as evolution
+from persona_evo.evolve.outcome import Outcome, ended
+from persona_evo.evolve.task import EvolutionTask
 from persona_evo.formula import Formula, parse
 from persona_evo.games import mapsets, registry
 from persona_evo.games.core import LOST, Game, Level
@@ -240,9 +242,9 @@ def record(
 
 def _evolve(
     folder: Path, s: PuyoSettings, game: Game, persona: Persona, jobs: int, backend: str, tell: Tell | None
-) -> evolution.Outcome:
+) -> Outcome:
     where = folder / "runs" / "evolution"
-    outcome = evolution.ended(where) if (where / "config.json").is_file() else None
+    outcome = ended(where) if (where / "config.json").is_file() else None
     if outcome is not None:
         return outcome
 
@@ -255,15 +257,17 @@ def _evolve(
         outcome = evolution.resume(where, jobs=jobs, backend=backend, progress=progress)
     else:
         outcome = evolution.evolve(
-            game,
-            persona,
-            mapsets.resolve(game, ["train"]),
-            s.evolution,
-            derive(s.seed, "evolution") % 2**31,
+            EvolutionTask(
+                game,
+                persona,
+                mapsets.resolve(game, ["train"]),
+                s.evolution,
+                derive(s.seed, "evolution") % 2**31,
+                SearchSettings.single(),
+                Budget(s.iterations),
+            ),
             root=where.parent,
             name=where.name,
-            search=SearchSettings.single(),
-            budget=Budget(s.iterations),
             jobs=jobs,
             backend=backend,
             progress=progress,

@@ -9,9 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from persona_evo.agents.agent import Agent
+from persona_evo.agents.agent_files import load_agents
+from persona_evo.agents.agent_seat import AgentSeat
 from persona_evo.agents.contest import contest
 from persona_evo.agents.continuation import play_on
-from persona_evo.agents.core import Agent, Mind, load_agents
 from persona_evo.agents.duel import Duel, Solo
 from persona_evo.agents.skill import LADDER
 from persona_evo.agents.skilled_player import SkilledPlayer
@@ -139,7 +141,7 @@ def contests() -> Cases:
         one = agent.with_budget(40, None)
         if one.kind == "program":
             continue
-        minds = [Mind(one, game, level, 1), Mind(rival, game, level, 2)]
+        minds = [AgentSeat(one, game, level, 1), AgentSeat(rival, game, level, 2)]
         found = contest(game, level, minds, 3, 4)
         yield (
             f"{name} and random",
@@ -163,11 +165,11 @@ def contests() -> Cases:
                 found_plan = of.plan(utility_of("chain_builder", puyo), _moves_policy(text, puyo), Budget(60), 7)
                 yield f"puyo, {name}, {text}", record(found_plan)
         else:
-            mind = Mind(replace(agent, utility="LC - 5 * DEAD").with_budget(60, None), puyo, short, 5)
+            mind = AgentSeat(replace(agent, utility="LC - 5 * DEAD").with_budget(60, None), puyo, short, 5)
             found = contest(puyo, short, [mind], 1, 1)
             yield f"puyo, {name}", {"game": moves(found.actions), "outcome": found.outcome}
     greedy = Agent("greedy", "greedy", utility="NM - ONM")
-    minds = [Mind(greedy, game, level, 1), Mind(greedy, game, level, 2)]
+    minds = [AgentSeat(greedy, game, level, 1), AgentSeat(greedy, game, level, 2)]
     found = contest(game, level, minds, 3, 4)
     yield "greedy and greedy", {"game": moves(found.actions), "outcome": found.outcome}
 

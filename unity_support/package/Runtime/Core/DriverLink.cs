@@ -12,7 +12,7 @@ using System.Net.Sockets;
 
 namespace PersonaEvo.Playtest
 {
-    /// <summary>Where the driver listens, and what else it put into the game's environment.</summary>
+    /// <summary>The driver's address, and what else it put into the game's environment.</summary>
     public sealed class DriverAddress
     {
         public string Host = "127.0.0.1";
@@ -26,7 +26,7 @@ namespace PersonaEvo.Playtest
         /// What the driver left in this process's environment; null where the game was started by hand, and in builds of
         /// Unity without the define PERSONA_EVO.
         /// </summary>
-        /// <exception cref="PlaytestException">The port is none.</exception>
+        /// <exception cref="PlaytestException">The port is not a valid port number.</exception>
         public static DriverAddress FromEnvironment()
         {
 #if PERSONA_EVO_SESSION
@@ -169,7 +169,7 @@ namespace PersonaEvo.Playtest
 
         /// <summary>Waits for the next frame; its payload is valid until the next call.</summary>
         /// <exception cref="ExperimentFinishedException">The driver is gone.</exception>
-        /// <exception cref="PlaytestException">The frame is longer than any may be.</exception>
+        /// <exception cref="PlaytestException">The frame exceeds the largest size.</exception>
         internal FrameType Receive(out FrameReader payload)
         {
             Fill(5);

@@ -2,29 +2,29 @@ using System;
 
 namespace PersonaEvo.Playtest
 {
-    /// <summary>Something that a designer or the driver got wrong; the message says what was found and what to do.</summary>
+    /// <summary>A mistake of a designer or of the driver. The message says what was found and what to do.</summary>
     public class PlaytestException : Exception
     {
         public PlaytestException(string message) : base(message) { }
         public PlaytestException(string message, Exception cause) : base(message, cause) { }
     }
 
-    /// <summary>The driver is done or gone: the game quits. Thrown by Select and BeginPlaythrough.</summary>
+    /// <summary>The driver has finished or is gone, and the game should quit. Select and BeginPlaythrough throw this.</summary>
     public sealed class ExperimentFinishedException : PlaytestException
     {
         public ExperimentFinishedException(string message) : base(message) { }
     }
 
     /// <summary>
-    /// This playthrough is over before the game is, and its result is sent: the game starts the next one.
-    /// Thrown by Select after the most decisions that the game declared, or where the driver's choices do not fit.
+    /// This playthrough has ended before the game did, and its result has been sent. The game starts the next one. Select
+    /// throws this after as many decisions as the game declared, and if the driver's choices do not fit.
     /// </summary>
     public sealed class PlaythroughEndedException : PlaytestException
     {
         public PlaythroughEndedException(string message) : base(message) { }
     }
 
-    /// <summary>A text is no formula, or names what is not there. Line and Column count from 1, 0 where there are none.</summary>
+    /// <summary>A text is not a formula, or names an unknown symbol. Line and Column count from 1; 0 means unknown.</summary>
     public sealed class FormulaException : PlaytestException
     {
         public FormulaException(string message, int line = 0, int column = 0)
@@ -44,7 +44,7 @@ namespace PersonaEvo.Playtest
         public int Column { get; private set; }
     }
 
-    /// <summary>A text is not JSON, or a value in it is not what is needed.</summary>
+    /// <summary>A text is not JSON, or a value in it has the wrong type.</summary>
     public sealed class JsonException : PlaytestException
     {
         public JsonException(string message) : base(message) { }

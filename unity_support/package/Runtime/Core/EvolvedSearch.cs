@@ -82,7 +82,7 @@ namespace PersonaEvo.Playtest
         /// <summary>How little a mistake depends on what a move is worth, above 0.</summary>
         public double Temperature { get; private set; }
 
-        /// <exception cref="JsonException">A value is none of those that the driver writes.</exception>
+        /// <exception cref="JsonException">A value is out of range or unknown.</exception>
         internal static EvolvedSearch Read(JsonValue file)
         {
             JsonValue search = file["search"], connected = file["connected"], skill = file["skill"];
@@ -136,7 +136,7 @@ namespace PersonaEvo.Playtest
                 return otherwise;
             int found = value.AsInt(low - 1);
             if (found < low)
-                throw new JsonException("the policy's " + name + " is no whole number of at least " + low);
+                throw new JsonException("the policy's " + name + " is not a whole number of at least " + low);
             return found;
         }
     }

@@ -53,14 +53,14 @@ namespace PersonaEvo.Playtest
 
         /// <summary>Reads a formula as people write it, such as 0.7 * MS + 0.3 * PE.</summary>
         /// <param name="order">The symbols that it may use, in the order of the values for Evaluate.</param>
-        /// <exception cref="FormulaException">With line and column.</exception>
+        /// <exception cref="FormulaException">The text is not a formula; with line and column.</exception>
         public static Formula Parse(string text, IList<string> order)
         {
             return FromPostfix(new FormulaParser(text).Run(), order);
         }
 
         /// <summary>The formula of tokens in postfix order: strings are operations and symbols, doubles are numbers.</summary>
-        /// <exception cref="FormulaException">They are no formula.</exception>
+        /// <exception cref="FormulaException">The tokens do not form a formula.</exception>
         public static Formula FromPostfix(IList<object> tokens, IList<string> order)
         {
             if (tokens.Count > MaxNodes)

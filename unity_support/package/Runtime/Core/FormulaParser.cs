@@ -101,7 +101,7 @@ namespace PersonaEvo.Playtest
             return end;
         }
 
-        /// <summary>Where the number that begins here ends; here where none begins.</summary>
+        /// <summary>Returns where the number that begins here ends, or this place if none begins here.</summary>
         private static int NumberEnd(string text, int begin)
         {
             int i = Digits(text, begin), digits = i - begin;

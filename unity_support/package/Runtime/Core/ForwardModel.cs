@@ -4,8 +4,8 @@ using System.Collections.Generic;
 namespace PersonaEvo.Playtest
 {
     /// <summary>
-    /// A game that can be tried out: choices can be made and taken back. Needed for a policy file to play inside the
-    /// game, and for the driver's lookahead (mode 2).
+    /// A game in which choices can be made and taken back. Policy files that play inside the game need it, and so do the
+    /// driver's lookahead (mode 2) and save-states.
     /// </summary>
     public interface IForwardModel
     {
@@ -18,13 +18,13 @@ namespace PersonaEvo.Playtest
         /// <summary>Writes the metrics of the state, in the order in which they were declared.</summary>
         void Measure(double[] values);
 
-        /// <summary>What the game would supply as outcome if it ended here.</summary>
+        /// <summary>The outcome that the game would supply if it ended here.</summary>
         double Score { get; }
 
-        /// <summary>All that the state is, random numbers included; later choices must not change it.</summary>
+        /// <summary>Returns everything that makes up the state, random numbers included. Later choices must not change it.</summary>
         object Save();
 
-        /// <summary>Back to a state that Save returned, any number of times.</summary>
+        /// <summary>Goes back to a state that Save returned, any number of times.</summary>
         void Restore(object state);
     }
 
@@ -35,7 +35,7 @@ namespace PersonaEvo.Playtest
         double[] Weights();
     }
 
-    /// <summary>A game that can only be started anew: see ReplayModel.</summary>
+    /// <summary>A game that can only be started again from the beginning: see ReplayModel.</summary>
     public interface IReplayable
     {
         int Count { get; }
@@ -43,7 +43,7 @@ namespace PersonaEvo.Playtest
         void Apply(int choice);
         void Measure(double[] values);
 
-        /// <summary>Back to the start of this playthrough, with the same seed.</summary>
+        /// <summary>Goes back to the start of this playthrough, with the same seed.</summary>
         void Reset();
     }
 
@@ -53,7 +53,7 @@ namespace PersonaEvo.Playtest
         private readonly IReplayable game;
         private readonly List<int> made = new List<int>();
 
-        /// <param name="game">At its start, or with no choice made that is to be replayed.</param>
+        /// <param name="game">The game at its start, before the first choice that is to be replayed.</param>
         public ReplayModel(IReplayable game)
         {
             this.game = game;

@@ -40,7 +40,7 @@ namespace PersonaEvo.Playtest
 
     internal enum ChoiceRule : byte { Uniform = 0, Weighted = 1, Policy = 2, Ask = 3 }
 
-    /// <summary>A frame under construction; one buffer, kept from frame to frame.</summary>
+    /// <summary>Builds frames in one buffer, which is reused.</summary>
     internal sealed class FrameWriter
     {
         private const int Header = 5;
@@ -127,7 +127,7 @@ namespace PersonaEvo.Playtest
             Raw(encoded, 0, encoded.Length);
         }
 
-        /// <summary>A text cut off after so many bytes, never inside a character.</summary>
+        /// <summary>Writes a text, cut off after a number of bytes but never inside a character.</summary>
         internal void Text(string text, int most)
         {
             byte[] encoded = Lenient.GetBytes(text);
@@ -152,7 +152,7 @@ namespace PersonaEvo.Playtest
         }
     }
 
-    /// <summary>A payload that came in.</summary>
+    /// <summary>Reads a payload that was received.</summary>
     internal struct FrameReader
     {
         private readonly byte[] bytes;

@@ -5,8 +5,8 @@ using System.IO;
 namespace PersonaEvo.Playtest
 {
     /// <summary>
-    /// How often cells were stood on, per playthrough, from the traces.jsonl of a playtest: one JSON object a line, with
-    /// level, player and positions, the avatar's (x, y) before the first action and after each.
+    /// How often the avatar stood on each cell, per playthrough. It is read from the traces.jsonl of a playtest, which has
+    /// one JSON object a line with level, player and positions: (x, y) before the first action and after each.
     /// </summary>
     public sealed class Heatmap
     {
@@ -83,7 +83,7 @@ namespace PersonaEvo.Playtest
                 int x = position.Items.Count == 2 ? position.Items[0].AsInt(-1) : -1;
                 int y = position.Items.Count == 2 ? position.Items[1].AsInt(-1) : -1;
                 if (x < 0 || y < 0 || x > MostCoordinate || y > MostCoordinate)
-                    throw new JsonException("a position that is no cell; expected [x, y] from 0 to " + MostCoordinate);
+                    throw new JsonException("a position is not a cell; expected [x, y] from 0 to " + MostCoordinate);
                 Count(x, y);
             }
             Most = 0.0;

@@ -7,7 +7,7 @@ namespace PersonaEvo.Playtest
 {
     public enum JsonKind { Null, Bool, Number, String, Array, Object }
 
-    /// <summary>A value of a JSON text. What is not there reads as Null, so chains of [] need no checks.</summary>
+    /// <summary>A value of a JSON text. A missing member reads as Null, so chains of [] need no checks.</summary>
     public sealed class JsonValue
     {
         private static readonly List<JsonValue> NoItems = new List<JsonValue>();
@@ -98,7 +98,7 @@ namespace PersonaEvo.Playtest
             return ulong.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out value) ? value : otherwise;
         }
 
-        /// <summary>Reads a text.</summary>
+        /// <summary>Parses a text.</summary>
         /// <exception cref="JsonException">It is not JSON, or nested too deeply.</exception>
         public static JsonValue Parse(string text)
         {
@@ -307,7 +307,7 @@ namespace PersonaEvo.Playtest
         }
     }
 
-    /// <summary>Numbers in texts, the same in every country.</summary>
+    /// <summary>Reads numbers the same way in every culture.</summary>
     internal static class Numbers
     {
         /// <summary>Reads a number; false where it is none or too large for a double.</summary>

@@ -3,7 +3,7 @@ using System.Text;
 
 namespace PersonaEvo.Playtest
 {
-    /// <summary>Writes JSON; the commas come by themselves.</summary>
+    /// <summary>Writes JSON and puts the commas where they belong.</summary>
     public sealed class JsonWriter
     {
         private readonly StringBuilder text = new StringBuilder();

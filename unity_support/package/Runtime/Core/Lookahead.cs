@@ -2,10 +2,10 @@ using System;
 
 namespace PersonaEvo.Playtest
 {
-    /// <summary>One step ahead: the choice whose state, one decision on, a formula scores highest.</summary>
+    /// <summary>Looks one decision ahead and finds the choice after which a formula is highest.</summary>
     internal static class Lookahead
     {
-        /// <summary>The best choice, the first of equals; the model is back in its state afterwards.</summary>
+        /// <summary>Returns the best choice, the first of equals. The model is back in its state afterwards.</summary>
         /// <param name="decisions">Made so far; D of a child is one more. The other search variables are 0.</param>
         /// <param name="asSent">Rounds metrics to what is sent to a driver.</param>
         internal static int Best(IForwardModel model, Scorer scorer, int decisions, bool asSent)

@@ -3,7 +3,7 @@ using System.Collections.Generic;
 
 namespace PersonaEvo.Playtest
 {
-    /// <summary>A number that the game tells about its state. Low and High are NaN where there is no bound.</summary>
+    /// <summary>A number that the game reports of its state. Low and High are NaN if there is no bound.</summary>
     public sealed class MetricInfo
     {
         public MetricInfo(string symbol, string name, double low, double high)
@@ -20,7 +20,7 @@ namespace PersonaEvo.Playtest
         public double High { get; private set; }
     }
 
-    /// <summary>The metrics that a game declared, and what they are at the moment: 0 at the start of a playthrough.</summary>
+    /// <summary>The metrics that a game declared, with their present values. They are 0 at the start of a playthrough.</summary>
     internal sealed class MetricTable
     {
         private readonly List<MetricInfo> infos = new List<MetricInfo>();
@@ -35,7 +35,7 @@ namespace PersonaEvo.Playtest
         internal void Declare(MetricInfo info)
         {
             if (!Formula.IsSymbol(info.Symbol))
-                throw new ArgumentException("'" + info.Symbol + "' is no symbol: letters, digits and _, no function's name");
+                throw new ArgumentException("'" + info.Symbol + "' is not a valid symbol; expected letters, digits and _, and not the name of a function");
             if (Array.IndexOf(Policy.SearchVariables, info.Symbol) >= 0 || info.Symbol == "AN" || info.Symbol == "AR")
                 throw new ArgumentException("the symbol " + info.Symbol + " belongs to the search; give the metric another");
             if (info.Low > info.High)
@@ -69,7 +69,7 @@ namespace PersonaEvo.Playtest
             return symbol != null && index.TryGetValue(symbol, out at) ? Values[at] : 0.0f;
         }
 
-        /// <summary>A value rounded to what is sent: NaN is 0 as in formulas, what no f32 holds is its largest.</summary>
+        /// <summary>Rounds a value to what is sent: NaN becomes 0 as in formulas, and values beyond f32 become its largest.</summary>
         internal static float ToWire(double value)
         {
             if (double.IsNaN(value))

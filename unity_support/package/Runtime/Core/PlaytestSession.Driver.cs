@@ -3,7 +3,7 @@ using System.Globalization;
 
 namespace PersonaEvo.Playtest
 {
-    /// <summary>The half of the session that speaks with the driver (PROTOCOL.md).</summary>
+    /// <summary>The part of the session that talks to the driver (PROTOCOL.md).</summary>
     public sealed partial class PlaytestSession
     {
         private readonly float[] nothing = new float[0];
@@ -67,8 +67,8 @@ namespace PersonaEvo.Playtest
         }
 
         /// <summary>
-        /// Settings are the experiment's, those of the environment where the welcome has none; the welcome's own variant
-        /// and map count before those in them.
+        /// Takes the settings of WELCOME, or those of the environment if it has none. Variant and map of WELCOME count before
+        /// those in the settings.
         /// </summary>
         private void TakeSettings(JsonValue welcome)
         {
@@ -116,7 +116,7 @@ namespace PersonaEvo.Playtest
             }
         }
 
-        /// <summary>The next frame that is no PING and no ERROR to go on after.</summary>
+        /// <summary>Waits for the next frame other than PING and ERRORs that are not fatal.</summary>
         private FrameType Receive(out FrameReader payload)
         {
             while (true)
@@ -191,7 +191,7 @@ namespace PersonaEvo.Playtest
             }
         }
 
-        /// <summary>Why the rollout cannot be played at all, null where it can.</summary>
+        /// <summary>Returns why the rollout cannot be played, or null if it can.</summary>
         private string WhyNot()
         {
             if (rollout.Rule != ChoiceRule.Policy)
@@ -211,7 +211,7 @@ namespace PersonaEvo.Playtest
                 + depth + ", the game offers " + count, "at decision " + depth);
         }
 
-        /// <summary>The game ended before the prefix did: its choice left over stands last, of 0.</summary>
+        /// <summary>Reports that the game ended before the prefix. Its next choice ends the trace, with a count of 0.</summary>
         private void PrefixLeft()
         {
             int depth = trace.Count;
@@ -219,7 +219,7 @@ namespace PersonaEvo.Playtest
             Finish(PlaythroughStatus.IllegalPrefix, "the prefix has " + rollout.Length + " choices, the game ended after " + depth);
         }
 
-        /// <summary>Keeps a choice and, where they are wanted, the metrics before it.</summary>
+        /// <summary>Records a choice and, if they are wanted, the metrics before it.</summary>
         private void Record(int choice, int count)
         {
             if (rollout.Metrics == MetricsWanted.EveryDecision)

@@ -4,12 +4,12 @@ using System.Diagnostics;
 
 namespace PersonaEvo.Playtest
 {
-    /// <summary>What a game can do beyond the least, told to the driver.</summary>
+    /// <summary>What a game can do beyond the minimum, as the driver is told.</summary>
     [Flags]
     public enum Abilities
     {
         None = 0,
-        /// <summary>It draws all its luck from GameSeed, set anew at every BeginPlaythrough.</summary>
+        /// <summary>All its chance comes from GameSeed, which every BeginPlaythrough sets.</summary>
         Seed = 1,
         /// <summary>Some of its decisions have weights.</summary>
         Weights = 2,
@@ -50,7 +50,7 @@ namespace PersonaEvo.Playtest
         /// <param name="version">The game's version; it changes when the game plays differently.</param>
         /// <param name="maxDecisions">A playthrough of more decisions is cut off there.</param>
         /// <param name="driver">Where the driver is; null looks into the environment.</param>
-        /// <exception cref="PlaytestException">The environment is not one that a driver makes.</exception>
+        /// <exception cref="PlaytestException">The environment is not one that a driver sets up.</exception>
         public PlaytestSession(string game, string version, int maxDecisions = 10000, DriverAddress driver = null)
         {
             if (maxDecisions < 1 || maxDecisions > Protocol.MostDecisions)
@@ -94,19 +94,19 @@ namespace PersonaEvo.Playtest
         /// <summary>Which map is to be played, "" for the usual one.</summary>
         public string Map { get; set; }
 
-        /// <summary>What decides the game's luck in this playthrough.</summary>
+        /// <summary>The seed of all chance in this playthrough.</summary>
         public ulong GameSeed { get; private set; }
 
-        /// <summary>Random numbers from GameSeed, begun anew by BeginPlaythrough: the only luck a game should use.</summary>
+        /// <summary>Random numbers from GameSeed, which BeginPlaythrough starts anew. A game should draw all chance from them.</summary>
         public SplitMix64 GameRandom { get; private set; }
 
         /// <summary>Makes the choices where there is no driver; null draws at random, by weights where there are any.</summary>
         public IPlayer Player { get; set; }
 
-        /// <summary>The game as something to try out; set before Connect, it lets the driver's policies look one step ahead.</summary>
+        /// <summary>The game as a forward model. Set before Connect, it lets the driver's policies look one step ahead.</summary>
         public IForwardModel Model { get; set; }
 
-        /// <summary>Told what is noteworthy and no error; null for nobody.</summary>
+        /// <summary>Receives messages that are no errors; null ignores them.</summary>
         public Action<string> Log { get; set; }
 
         /// <summary>The declared metrics.</summary>
@@ -138,7 +138,7 @@ namespace PersonaEvo.Playtest
         private ulong localSeed;
 
         /// <summary>Declares a metric, before Connect. NaN stands for no bound.</summary>
-        /// <exception cref="ArgumentException">The symbol is none, is taken, or belongs to the search.</exception>
+        /// <exception cref="ArgumentException">The symbol is not valid, already declared, or used by the search.</exception>
         public void DeclareMetric(string symbol, string name = "", double low = double.NaN, double high = double.NaN)
         {
             if (link != null)
@@ -147,7 +147,7 @@ namespace PersonaEvo.Playtest
         }
 
         /// <summary>Greets the driver; does nothing without one.</summary>
-        /// <exception cref="PlaytestException">There is nobody, or it refuses the game; the message says why.</exception>
+        /// <exception cref="PlaytestException">The driver does not answer, or it rejects the game. The message says why.</exception>
         public void Connect()
         {
             if (address == null || link != null)
@@ -233,20 +233,20 @@ namespace PersonaEvo.Playtest
             return Select(count, weights == null ? null : Array.ConvertAll(weights, w => (double)w));
         }
 
-        /// <summary>Tells what a metric is from now on. It is 0 at the start of every playthrough.</summary>
-        /// <exception cref="ArgumentException">It was not declared, or the value is no finite number of 32 bits.</exception>
+        /// <summary>Reports the value of a metric from now on. It is 0 at the start of every playthrough.</summary>
+        /// <exception cref="ArgumentException">The metric was not declared, or the value is not a finite number of 32 bits.</exception>
         public void ReportMetric(string symbol, double value)
         {
             metrics.Set(symbol, value);
         }
 
-        /// <summary>What a metric was reported to be.</summary>
+        /// <summary>Returns the value that was reported last for a metric.</summary>
         public float Metric(string symbol)
         {
             return metrics.Get(symbol);
         }
 
-        /// <summary>Tells the score so far, which counts where the playthrough is cut off.</summary>
+        /// <summary>Reports the score so far, which counts if the playthrough is cut off.</summary>
         /// <exception cref="ArgumentException">The score is not finite.</exception>
         public void ReportScore(double score)
         {
@@ -255,7 +255,7 @@ namespace PersonaEvo.Playtest
             lastScore = score;
         }
 
-        /// <summary>Tells a hash of the game's state (see Fnv), by which the driver tells states apart.</summary>
+        /// <summary>Reports a hash of the game's state (see Fnv), by which the driver tells states apart.</summary>
         public void ReportState(ulong hash)
         {
             stateHash = hash;

@@ -2,7 +2,7 @@ using System;
 
 namespace PersonaEvo.Playtest
 {
-    /// <summary>What ROLLOUT asks for.</summary>
+    /// <summary>The content of a ROLLOUT.</summary>
     internal sealed class Rollout
     {
         internal ulong Id, GameSeed, RolloutSeed;
@@ -42,7 +42,7 @@ namespace PersonaEvo.Playtest
         }
     }
 
-    /// <summary>What was chosen in a playthrough, and the metrics before each choice.</summary>
+    /// <summary>The choices of a playthrough, and the metrics before each of them.</summary>
     internal sealed class Trace
     {
         private ushort[] pairs = new ushort[256];
@@ -116,13 +116,13 @@ namespace PersonaEvo.Playtest
         }
     }
 
-    /// <summary>FNV-1a, 64 bit: for the hash of a state, where GetHashCode would differ from run to run.</summary>
+    /// <summary>FNV-1a with 64 bits, for hashes of states. GetHashCode may differ from run to run.</summary>
     public static class Fnv
     {
         public const ulong Start = 14695981039346656037UL;
         private const ulong Prime = 1099511628211UL;
 
-        /// <summary>A hash that also covers the lowest bytes of a value, the lowest byte first.</summary>
+        /// <summary>Returns a hash that also covers the lowest bytes of a value, the lowest byte first.</summary>
         public static ulong Add(ulong hash, ulong value, int bytes = 8)
         {
             unchecked

@@ -54,7 +54,7 @@ namespace PersonaEvo.Playtest
         /// <param name="c">The constant: larger values explore more.</param>
         /// <param name="utility">A formula over the metrics and SCORE; "" for the game's score.</param>
         /// <param name="symbols">The metrics of this game, in their order; null for none.</param>
-        /// <exception cref="FormulaException">The utility is no formula over these symbols.</exception>
+        /// <exception cref="FormulaException">The utility is not a formula over these symbols.</exception>
         public static Policy Ucb1(double c = 1.4142135623730951, string utility = "", IList<string> symbols = null)
         {
             if (!(c >= 0.0) || double.IsInfinity(c))
@@ -175,7 +175,7 @@ namespace PersonaEvo.Playtest
     {
         internal readonly Scorer Scorer;
 
-        /// <exception cref="FormulaException">The code is no formula over these.</exception>
+        /// <exception cref="FormulaException">The code is not a formula over these symbols.</exception>
         internal SentPolicy(JsonValue json, IList<string> symbols)
         {
             string kind = json["kind"].AsString();

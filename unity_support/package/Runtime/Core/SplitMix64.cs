@@ -4,7 +4,7 @@ using System.Collections.Generic;
 namespace PersonaEvo.Playtest
 {
     /// <summary>
-    /// The random numbers of both sides (PROTOCOL.md, "Random numbers"): the same seed gives the same numbers in C# and
+    /// The random numbers that both sides use (PROTOCOL.md, "Random numbers"): the same seed gives the same numbers in C# and
     /// in Python, on every machine. A game that draws from GameRandom alone is the same game again for the same seed.
     /// </summary>
     public sealed class SplitMix64
@@ -16,7 +16,7 @@ namespace PersonaEvo.Playtest
             State = seed;
         }
 
-        /// <summary>All that the next number depends on; a saved game keeps it.</summary>
+        /// <summary>Everything that the next number depends on. A saved game keeps it.</summary>
         public ulong State { get; set; }
 
         /// <summary>The next 64 random bits.</summary>

@@ -5,7 +5,7 @@ namespace PersonaEvo.Playtest
 {
     /// <summary>
     /// The session as a component that stays when scenes change. Put it on an object of the first scene, fill in the
-    /// metrics, and call it from the game's code; see Documentation~/index.md for the loop.
+    /// metrics, and call it from the game's code. Documentation~/index.md shows the loop.
     /// </summary>
     [DefaultExecutionOrder(-10000)]
     [DisallowMultipleComponent]
@@ -28,7 +28,7 @@ namespace PersonaEvo.Playtest
 
         [SerializeField, Tooltip("Most decisions of a playthrough; it is cut off there")]
         private int maxDecisions = 10000;
-        [SerializeField, Tooltip("All luck comes from UnityEngine.Random or Session.GameRandom, and the game sets itself up after BeginPlaythrough")]
+        [SerializeField, Tooltip("All chance comes from UnityEngine.Random or Session.GameRandom, and the game sets itself up after BeginPlaythrough")]
         private bool seeded = true;
         [SerializeField, Tooltip("Some decisions have weights")]
         private bool weighted;
@@ -42,7 +42,7 @@ namespace PersonaEvo.Playtest
 
         private bool failed, quitting;
 
-        /// <summary>The one that lives; null before the first scene has one.</summary>
+        /// <summary>The component of the running game; null before the first scene has one.</summary>
         public static PlaytestBehaviour Instance { get; private set; }
 
         /// <summary>
@@ -139,8 +139,8 @@ namespace PersonaEvo.Playtest
         }
 
         /// <summary>
-        /// Gives the game as something to try out, before the first playthrough: for the driver's lookahead, and for the
-        /// policy file to play where there is no driver.
+        /// Sets the forward model of the game, before the first playthrough. The driver's lookahead, save-states and the
+        /// policy file that plays without a driver use it.
         /// </summary>
         public void UseModel(IForwardModel model)
         {
@@ -207,15 +207,15 @@ namespace PersonaEvo.Playtest
         }
 
         /// <summary>
-        /// Tells what a metric is from now on: before each TrySelect, and once more before SupplyOutcome, since what was
-        /// reported last is what counts for the playthrough's end.
+        /// Reports the value of a metric from now on: before each TrySelect, and once more before SupplyOutcome, since the
+        /// last reported values count for the playthrough's end.
         /// </summary>
         public void ReportMetric(string symbol, double value)
         {
             Session.ReportMetric(symbol, value);
         }
 
-        /// <summary>Tells the score so far, which counts where the playthrough is cut off.</summary>
+        /// <summary>Reports the score so far, which counts if the playthrough is cut off.</summary>
         public void ReportScore(double score)
         {
             Session.ReportScore(score);

@@ -14,39 +14,36 @@ of time goes on in the next call; where its policy becomes another, what was pla
 
 from __future__ import annotations
 
-import itertools
-import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from persona_evo import seeds
-from persona_evo.errors import Place, PolicyError, RunError
+from persona_evo.errors import Place, RunError
 from persona_evo.evolve import driving
 from persona_evo.evolve import run as evolution
 from persona_evo.evolve.fitness_spec import FitnessSpec, spec_to_dict
 from persona_evo.evolve.individuals import settled
+from persona_evo.evolve.outcome import Outcome, best_run, ended
 from persona_evo.evolve.settings import EvolutionSettings
+from persona_evo.evolve.task import EvolutionTask
 from persona_evo.games import registry
 from persona_evo.games.core import Level
-from persona_evo.jobs import schema
-from persona_evo.jobs.folder import differences
 from persona_evo.jobs.progress import Tell
 from persona_evo.personas import Persona
 from persona_evo.personas import load as load_persona
 from persona_evo.playtest import batch
 from persona_evo.playtest import bounds as limits
-from persona_evo.playtest.journal import CONFIG as PLAYTEST
 from persona_evo.playtest.metrics import Bound
-from persona_evo.playtest.players import Player, Role
-from persona_evo.search.configuration import comparable
+from persona_evo.playtest.players import Player
 from persona_evo.search.settings import Budget
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.store import policies, runs
 from persona_evo.store.policies import Policy
 from persona_evo.studies.minidungeons import published as publications
 from persona_evo.studies.minidungeons.material import Crossed, DungeonResults
+from persona_evo.studies.minidungeons.parts import check_evolution, check_policy, make_room
 from persona_evo.studies.minidungeons.settings import DungeonSettings, opened, training
 from persona_evo.studies.minidungeons.workload import Ledger
 from persona_evo.words import plural
@@ -61,8 +58,8 @@ _FIRST_RESERVE = 0.25
 """Share of the time given that is kept for the playtests before it is known how fast this machine is."""
 
 
-class Course:
-    """One call's way through the parts.
+class StudyRun:
+    """One call, which goes through the parts in their order.
 
     Args:
         jobs, backend: see `jobs.workers.Workers`; without influence on results.
@@ -119,10 +116,10 @@ class Course:
         Raises:
             RunError: a part is missing or damaged.
         """
-        found: dict[str, list[evolution.Outcome]] = {}
+        found: dict[str, list[Outcome]] = {}
         for persona in self.personas:
             for folder in self._evolution_folders(persona):
-                outcome = evolution.ended(folder) if (folder / runs.CONFIG).is_file() else None
+                outcome = ended(folder) if (folder / runs.CONFIG).is_file() else None
                 if outcome is None:
                     raise self._unfinished(folder)
                 found.setdefault(persona.name, []).append(outcome)
@@ -144,13 +141,13 @@ class Course:
             hint=f"finish it first: persona-evo reproduce {self.settings.study} --resume {self.folder}",
         )
 
-    def _best(self, outcomes: Mapping[str, Sequence[evolution.Outcome]]) -> dict[str, evolution.Outcome]:
-        return {p.name: evolution.best_run(outcomes[p.name], self.game, p.priority) for p in self.personas}
+    def _best(self, outcomes: Mapping[str, Sequence[Outcome]]) -> dict[str, Outcome]:
+        return {p.name: best_run(outcomes[p.name], self.game, p.priority) for p in self.personas}
 
     def _material(
         self,
-        outcomes: dict[str, list[evolution.Outcome]],
-        best: dict[str, evolution.Outcome],
+        outcomes: dict[str, list[Outcome]],
+        best: dict[str, Outcome],
         played: batch.BatchResults,
         bounds: dict[tuple[str, str], Bound],
     ) -> DungeonResults:
@@ -178,7 +175,7 @@ class Course:
         base = self.folder / RUNS / "evolution"
         return [base / f"{persona.name}-{n}" for n in range(1, self.settings.runs + 1)]
 
-    def _evolutions(self, persona: Persona) -> list[evolution.Outcome]:
+    def _evolutions(self, persona: Persona) -> list[Outcome]:
         found = []
         for n, folder in enumerate(self._evolution_folders(persona), 1):
             name = f"{_EVOLUTION} of {persona.name}, run {n} of {self.settings.runs}"
@@ -197,12 +194,12 @@ class Course:
         settings: EvolutionSettings,
         seed: int,
         budget: Budget,
-    ) -> evolution.Outcome:
+    ) -> Outcome:
         begun = (folder / runs.CONFIG).is_file()
         outcome = None
         if begun:
-            _check(folder, self._expected(persona, levels, settings, seed, budget))
-            outcome = evolution.ended(folder)
+            check_evolution(folder, self._expected(persona, levels, settings, seed, budget))
+            outcome = ended(folder)
         if outcome is None or outcome.status == driving.DEADLINE:
             end = self._deadline() if name.startswith(_EVOLUTION) else None
             tell = self.ledger.teller(name, end, fresh=not begun)
@@ -219,15 +216,9 @@ class Course:
                 )
             else:
                 outcome = evolution.evolve(
-                    self.game,
-                    persona,
-                    levels,
-                    settings,
-                    seed,
+                    EvolutionTask(self.game, persona, levels, settings, seed, self.settings.search, budget),
                     root=folder.parent,
                     name=folder.name,
-                    search=self.settings.search,
-                    budget=budget,
                     jobs=self.jobs,
                     backend=self.backend,
                     deadline=end,
@@ -242,7 +233,7 @@ class Course:
                 hint="use --resume, without --for or with more time",
             )
         self.ledger.close(name)
-        _check_policy(outcome.policy, persona.name, folder.name)
+        check_policy(outcome.policy, persona.name, folder.name)
         return outcome
 
     def _expected(
@@ -291,7 +282,7 @@ class Course:
     def _playtest(
         self, name: str, folder: str, players: Sequence[Player], trials: int, budget: Budget | None = None
     ) -> batch.BatchResults:
-        _make_room(self.folder / RUNS / folder, players)
+        make_room(self.folder / RUNS / folder, players)
         tell = self.ledger.teller(name, fresh=not (self.folder / RUNS / folder).exists())
         played = batch.playtest(
             self.game,
@@ -385,60 +376,11 @@ class Course:
         return parts
 
 
-def _check(folder: Path, expected: Mapping[str, Any]) -> None:
-    """See that an evolution's folder holds what belongs there, however it came to be.
-
-    Raises:
-        RunError: it holds another evolution, or is damaged.
-    """
-    config, ours = runs.read_config(folder), json.loads(json.dumps(expected))
-    known = {key: value for key, value in config.items() if key in ours} | {"persona": config["persona"]["name"]}
-    other = differences(comparable(known), comparable(ours))
-    if other is not None:
-        raise RunError(
-            "this folder holds another evolution",
-            place=Place(str(folder / runs.CONFIG)),
-            found=other[0],
-            expected=other[1],
-            hint="put the right folder there, or delete this one; it will then be made again",
-        )
-
-
-def _check_policy(path: Path, persona: str, run: str) -> None:
-    policy = policies.read(path)
-    found = policy.persona, str(policy.run.get("name"))
-    if found != (persona, run):
-        raise PolicyError(
-            "this folder holds the policy of another evolution",
-            place=Place(str(path)),
-            found=", run ".join(found),
-            expected=f"{persona}, run {run}",
-            hint="restore the file, or delete it; the choice will then be made again",
-        )
-
-
-def _make_room(folder: Path, players: Sequence[Player]) -> None:
-    """Move a playtest of policies that are no longer those chosen aside: their evolutions have gone on since."""
-    path = folder / PLAYTEST
-    if not path.is_file():
-        return
-    known = schema.read(path, RunError)[0].get("players")
-    ours = [Role.of(p).to_dict() for p in players]
-    if not isinstance(known, list) or len(known) != len(ours) or not all(isinstance(k, dict) for k in known):
-        return
-    if [k.get("label") for k in known] != [o["label"] for o in ours]:
-        return
-    pairs = [(row, json.loads(json.dumps(o))) for row, o in zip(known, ours, strict=True)]
-    if any(o.get(k) != row.get(k) for row, o in pairs for k in (*o, "lists")):
-        n = next(n for n in itertools.count(1) if not folder.with_name(f"{folder.name}-before-{n}").exists())
-        folder.rename(folder.with_name(f"{folder.name}-before-{n}"))
-
-
 def _work(settings: EvolutionSettings, levels: int, iterations: int) -> float:
     bred = settings.population * settings.generations * settings.trials
     return float((bred + settings.final_candidates * settings.final_trials) * levels * iterations)
 
 
-def _policy(outcome: evolution.Outcome) -> Policy:
+def _policy(outcome: Outcome) -> Policy:
     assert outcome.policy is not None  # only an interrupted run has none
     return policies.read(outcome.policy)

@@ -1,4 +1,4 @@
-"""The stages of a study, in their order. Each can be stopped at any moment, and goes on where it was."""
+"""Run the stages of the study in order. Each can be stopped at any moment and resumes where it was."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STAGES: dict[str, Stage] = {
     "budgets": stages.measuring("budgets", stages.budgets),
     "transfer": stages.measuring("transfer", stages.transfers),
 }
-"""Stages before the report, in their order: each does what is not done yet, and says whether all is done."""
+"""Stages before the report, in their order: each does what is missing and returns whether everything is done."""
 
 
 def run(
@@ -40,7 +40,7 @@ def run(
     tell: Tell | None = None,
     long: Path | None = None,
 ) -> str:
-    """Do what is not done yet.
+    """Do what is missing in a study.
 
     Args:
         folder: of the study.

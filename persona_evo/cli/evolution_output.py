@@ -1,0 +1,165 @@
+"""What `evolve` shows: a line for each generation, the last steps, and what came out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from math import fsum
+from typing import TYPE_CHECKING
+
+from persona_evo.cli import policy as policy_command
+from persona_evo.cli.say import StatusLine, duration, note, say
+from persona_evo.jobs.windows import command_line
+from persona_evo.words import counted, enumerated
+
+if TYPE_CHECKING:
+    from persona_evo.evolve.driving import GenerationProgress
+    from persona_evo.evolve.outcome import Outcome
+    from persona_evo.evolve.schedule import Phase
+    from persona_evo.games.core import Game
+    from persona_evo.store.policies import Policy
+
+GAMES = 4
+"""Games of each pair of the match that is recommended: a first look, which more games make a measurement."""
+MOST_LEVELS, SHOWN = 12, 3
+"""Of more levels than these only so many are shown: those with the lowest and those with the highest utility."""
+AMPLE = 5
+"""The time that is recommended after one that was too short, as a multiple of what the first generation takes."""
+
+
+def teller() -> Callable[[GenerationProgress], None]:
+    """Shows each generation on one line."""
+    from persona_evo.evolve.genome import is_lists
+
+    line = StatusLine()
+
+    def tell(p: GenerationProgress) -> None:
+        mean = fsum(row.mean for row in p.rows) / len(p.rows)
+        busy = f", cores {p.usage.share:.0%} busy" if p.usage is not None else ""
+        bred = "set" if is_lists(p.best.formula) else "formula"
+        known = [counted(n, what) for n, what in ((p.remembered, bred), (p.spared, "playthrough")) if n]
+        memory = f", {enumerated(known)} from memory" if known else ""
+        where = " on the validation set" if p.best.validation else ""
+        line.show(
+            f"generation {p.generation + 1}/{p.target}: best {p.best.fitness:.4f}{where} "
+            f"({counted(p.best.size, 'node')}), mean {mean:.4f}, {p.rate:.1f} {bred}s/s{memory}{busy}, "
+            f"{duration(p.eta)} to go",
+            last=p.generation + 1 == p.target,
+        )
+
+    return tell
+
+
+def phase_teller() -> Callable[[Phase], None]:
+    """Shows the last steps of an evolution, each on a line of its own."""
+    lines: dict[str, StatusLine] = {}
+
+    def tell(p: Phase) -> None:
+        if p.left is not None:
+            note(
+                f"{p.name} takes about {duration(p.eta)}, and the time allows {duration(p.left)}: give --for more, or "
+                "a smaller --population"
+            )
+            return
+        last = p.done >= p.total
+        ended = "done" if p.total else "there was no time for it"
+        share = ended if last else f"{p.done / p.total:.0%}, {duration(p.eta)} to go at most"
+        of = f" ({counted(p.total, 'playthrough')})" if p.total > 1 else ""
+        lines.setdefault(p.name, StatusLine()).show(f"{p.name}{of}: {share}", last=last)
+
+    return tell
+
+
+def finish(outcome: Outcome, game: Game, persona: str = "", levels: Sequence[str] = ()) -> int:
+    """Say what came out, and what to do with it; the exit code. persona, levels: as named on the command line."""
+    from persona_evo.agents.skill import MOVE_BY_MOVE
+    from persona_evo.evolve.driving import INTERRUPTED
+    from persona_evo.games import registry
+    from persona_evo.games.commands import command, unseen
+    from persona_evo.store import policies
+
+    if outcome.status == INTERRUPTED:
+        note(f"stopped after {counted(outcome.generations, 'generation')}; all of them are kept in {outcome.folder}")
+        note(f"resume with: {command(game, 'evolve', '--resume', outcome.folder)}")
+        return 130
+    if outcome.policy is None:
+        needed = outcome.first_generation
+        takes = "" if needed is None else f"; the first generation alone takes about {duration(needed)}"
+        note(f"the time ran out before a formula was evaluated, so there is no policy{takes}")
+        longer = "" if needed is None else f" --for {max(1, math.ceil(AMPLE * needed / 60))}m"
+        note(f"resume with: {command(game, 'evolve', '--resume', outcome.folder)}{longer}")
+        return 1
+    policy = policies.read(outcome.policy)
+    _tell_policy(policy, outcome)
+    if policy.agent and game.players > 1:
+        budget = [(k, policy.budget.get(k)) for k in ("iterations", "seconds")]
+        limit = [word for k, v in budget if v for word in (f"--{k}", f"{v:g}")]
+        against = (
+            "match",
+            registry.address(game),
+            outcome.policy,
+            *policy.run.get("opponents", ()),
+            "--levels",
+            *unseen(game, tuple(levels)),
+            *limit,
+            "--games",
+            GAMES,
+            "--swap",
+        )
+        say(f"play:       {command_line(['persona-evo', *map(str, against)])}")
+    who = persona or policy.persona
+    play = (
+        "playtest",
+        *unseen(game, tuple(levels)),
+        "--personas",
+        who,
+        "--policy",
+        outcome.policy,
+        *(("--agent", outcome.policy) if policy.agent and game.players == 1 else ()),
+        *(("--skill", policy.skill["name"]) if policy.skill.get("name") in MOVE_BY_MOVE else ("--baseline", "ucb1")),
+    )
+    say(f"playtest:   {command(game, *play)}")
+    if "simplification" in policy.unfinished:
+        say(f"simplify:   {command(game, 'policy', 'simplify', outcome.policy)}")
+    say(f"keep it:    {command(game, 'policy', 'install', outcome.folder)}")
+    from persona_evo.report import evolution
+
+    say(f"page:       {evolution.write(evolution.read(outcome.folder))}")
+    return 0
+
+
+def _tell_policy(policy: Policy, outcome: Outcome) -> None:
+    """Say what an evolution found, and how good it is."""
+    if not outcome.generations:
+        n = policy.run["evaluations"]
+        best = f"the best of the {counted(n, 'formula')} evaluated so far" if n else "one of those it starts from"
+        say(f"The time ran out in the first generation, so nothing was evolved: this policy is {best}.")
+    say(f"persona     {policy.persona}   {policy.utility}")
+    policy_command.tell_formulas(policy)
+    if outcome.found_in_start:
+        what = "these are lists" if policy.lists else "this is a formula"
+        bred = "none that it bred did better" if outcome.generations else "nothing was bred"
+        say(f"            {what} that the evolution started from: {bred}")
+    policy_command.tell_words(policy.words)
+    for symbol, meaning in policy.metrics.items():
+        say(f"  {symbol:<7} {meaning}")
+    trials = policy.run.get("trials")
+    levels = "level of the validation set" if "validation" in policy.run else "level"
+    seeds = f"{counted(trials, 'trial')} per {levels} on new seeds" if trials else "as the evolution measured it"
+    rows = list(policy.fitness.items())
+    many = len(rows) > MOST_LEVELS
+    if many:
+        rows.sort(key=lambda row: row[1])
+        rows = [*rows[:SHOWN], *rows[-SHOWN:]]
+    say(f"mean utility {policy.mean:.4f}, {seeds}, {'the lowest and the highest' if many else 'level by level'}")
+    for level, value in rows:
+        say(f"  {level:<12} {value:.4f}")
+    if "tuning" in policy.unfinished:
+        say("time ran out before all constants were tuned, so the same seed may give another policy")
+    policy_command.tell_comparison(policy)
+    if outcome.generations:
+        made = counted(outcome.generations, "generation")
+        if outcome.status != "finished":
+            made = f"{outcome.generations} of {policy.evolution['generations']} generations, as the time was up"
+        say(f"seed {policy.seed}, {made}")
+    say(f"policy      {outcome.policy}")

@@ -1,0 +1,94 @@
+"""The options and help texts of `playtest`, those that `compare` and `watch` share with it among them."""
+
+from __future__ import annotations
+
+import argparse
+
+from persona_evo import limits
+from persona_evo.agents.skill import FULL_SIGHT, LADDER, PERFECT, SKILLS
+from persona_evo.cli import options
+from persona_evo.cli.parser import names, number, whole
+
+REQUIREMENTS = """\
+requirements: [PLAYER[@LEVEL].]MEASURE OPERATOR NUMBER
+  runner.win_rate >= 95%          all of the runner's trials together, whatever the level
+  runner@test02.win_rate >= 95%   in one level; runner@* in each of them, all of which have to hold
+  deaths == 0                     without a player, or with *: each persona, all of which have to hold; a baseline is
+                                  judged only where it is named, such as runner/ucb1.win_rate > 0
+  measures: how games end: win_rate, deaths or losses (the same: playthroughs lost), death_rate, loss_rate, unfinished,
+  unfinished_rate, stuck, stuck_rate; damage and health (hit points lost, and left at the end); steps, utility,
+  best_utility, bound_ratio (mean utility / limit), seconds, trials, or the symbol of a metric of the game (its mean)
+  problems == 0                   findings, accepted ones left out: problems, notices, or a kind of finding such as
+                                  no_return; problems@test02 == 0 in one level, problems@* == 0 in each of them;
+                                  deaths and stuck count playthroughs, although kinds of findings have these names
+  operators: >= <= > < == !=      several requirements: --require again, or ; between them
+"""
+
+SKILL_TABLE = f"""\
+levels of skill (--skill): players who search anew for each move and make mistakes
+  level   iterations    moves   errors   temperature
+          (each legal   ahead
+          move)
+{
+    "".join(
+        f"  {s.name:<8}{s.iterations:<14}{s.sight:<8}{f'{s.errors:.0%}':<9}{s.temperature:g}" + chr(10)
+        for s in LADDER.values()
+    )
+}\
+  {FULL_SIGHT.name}: searches anew for each move, too, with {
+    FULL_SIGHT.iterations
+} iterations a move; looks ahead to the end of the
+  game and makes no errors
+  {PERFECT}: plans the whole game in one search with --iterations, and makes mistakes only where the search does
+  A move is an error with the chance given. It is then drawn at random, with a probability proportional to
+  exp(value / temperature), where the values of all moves are scaled to the range from 0 to 1. The seed decides
+  everything. Players who make mistakes cause no findings except narrow escapes, and only requirements that name them
+  judge them, such as 'runner (novice).win_rate >= 30%'. All numbers describe these simulated players; --calibrate
+  compares them with people.
+"""
+FEWEST_LEVELS = 4
+"""As `playtest.calibration.FEWEST`."""
+BOUND_SECONDS = 3.0
+TOLERANCE = 0.01
+"""As `api.search_rules.TOLERANCE`."""
+CONTINUATION = 0.1
+"""As `playtest.playing.CONTINUATION`."""
+
+
+def add_playing(parser: argparse.ArgumentParser, tolerance: float) -> None:
+    """What `playtest` and `compare` share. tolerance: where none is given."""
+    options.add_personas(parser)
+    options.add_policies(parser)
+    parser.add_argument(
+        "--skill",
+        default=[],
+        type=names,
+        metavar="LEVELS",
+        help="levels of skill at which each persona plays, separated by commas: "
+        f"{', '.join(SKILLS)} (below; default: perfect alone)",
+    )
+    parser.add_argument(
+        "--trials",
+        type=whole(1, limits.MOST_TRIALS),
+        default=50,
+        metavar="N",
+        help="playthroughs of each player in each level (default: %(default)s)",
+    )
+    options.add_budget(parser, each="playthrough, or per move with an agent", default="10000, or the agent's")
+    options.add_search(parser, tolerance)
+    parser.add_argument(
+        "--continuation",
+        type=number(0, 1),
+        default=CONTINUATION,
+        metavar="SHARE",
+        help="extra budget for playing on, move by move, from the end of a plan to the end of the "
+        "game, as a share of the budget of a playthrough; 0 ends playthroughs with the plan (default: "
+        "%(default)s)",
+    )
+    options.add_league(
+        parser, "the personas play against, in turn and from both sides", "that plays with the personas' tree policies"
+    )
+    options.add_jobs(parser)
+    options.add_backend(parser)
+    options.add_seed(parser)
+    options.add_level_options(parser)

@@ -1,0 +1,215 @@
+"""The folder of a connected search: locked, resumed with the same values, refused with others.
+
+`search.json` says what is searched. `rollouts.jsonl` gets a line for each rollout, written about once a second and then
+safe from a crash. A search that is resumed gets these results in place of the game's, builds the same tree, and
+continues where it was stopped. `best.json` is written whenever a better way to play has been found.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Self
+
+from persona_evo.connect import protocol as p
+from persona_evo.connect.findings import FailingRollout, Lost
+from persona_evo.connect.search import FinishedRollout, RolloutResult, RolloutSource
+from persona_evo.connect.traces import Trace
+from persona_evo.errors import Place, ProtocolError, RunError
+from persona_evo.jobs import journal
+from persona_evo.jobs.folder import JobFolder, JobKind
+
+CONFIG, ROLLOUTS, SAMPLES, BEST = "search.json", "rollouts.jsonl", "samples.csv", "best.json"
+_SECONDS = 1.0
+"""Seconds between two times that results are written down."""
+
+KIND = JobKind(
+    "search",
+    CONFIG,
+    ROLLOUTS,
+    hint="name another folder, or give the same values as then; a search with a larger budget continues the old one",
+    comparable=lambda values: {k: v for k, v in values.items() if k != "budget"},
+)
+
+
+class RecordedRollout:
+    """A rollout as the journal has it: what a search reads of a `protocol.Result`."""
+
+    def __init__(self, row: journal.Row, place: Place) -> None:
+        try:
+            self.prefix = p.pack(tuple(zip(row["choices"], row["counts"], strict=True))[: row["depth"]])
+            self.trace = p.pack(zip(row["choices"], row["counts"], strict=True))
+            self.score, self.hash = float(row["score"]), int(row["hash"])
+            self._depth = int(row["depth"])
+            self._row, self._last = tuple(map(float, row["before"])), tuple(map(float, row["end"]))
+        except (KeyError, TypeError, ValueError, ProtocolError) as e:
+            raise RunError("a rollout cannot be read", place=place, found=str(e)[:200], hint=journal.REPEAT) from e
+
+    @property
+    def decisions(self) -> int:
+        """How many there were."""
+        return len(self.trace) // p.PAIR
+
+    def count(self, i: int) -> int:
+        """How many choices there were at decision i."""
+        return int.from_bytes(self.trace[i * p.PAIR + 2 : i * p.PAIR + 4], "little")
+
+    def row(self, i: int) -> tuple[float, ...]:
+        """The metrics before decision i, which is that after the prefix."""
+        assert i == self._depth
+        return self._row
+
+    def last(self) -> tuple[float, ...]:
+        """The metrics at the end."""
+        return self._last
+
+
+class SearchFolder:
+    """The folder of a search, locked until `close` or the end of `with`.
+
+    Args:
+        path: Of the folder.
+        values: What decides the results, and the budget.
+
+    Raises:
+        RunError: It holds something else, is damaged or in use, or cannot be made.
+    """
+
+    def __init__(self, path: Path, values: Mapping[str, Any]) -> None:
+        if (path / SAMPLES).exists() and not (path / CONFIG).exists():
+            raise RunError(
+                "the folder holds a search that cannot be continued",
+                place=Place(str(path)),
+                found=f"{SAMPLES} without {CONFIG}",
+                expected="a new folder",
+                hint="an earlier version of persona-evo made it; name another folder",
+            )
+        self.path = path
+        self._folder = JobFolder(KIND, path, values)
+        self._journal = journal.Journal(path / ROLLOUTS, journal.plain_rows("rollout"))
+        self._new: list[journal.Row] = []
+        self._best: Trace | None = None
+        self._written = time.monotonic()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Write down what is new, and release the folder."""
+        try:
+            self.flush()
+        finally:
+            self._folder.close()
+
+    def recorded(self) -> Iterator[tuple[journal.Row, Place]]:
+        """Read the results that are there."""
+        return journal.rows(self.path / ROLLOUTS, "rollout")
+
+    def add(self, row: journal.Row) -> None:
+        """Keep the result of a rollout."""
+        self._new.append(row)
+        if time.monotonic() - self._written > _SECONDS:
+            self.flush()
+
+    def keep_best(self, game: str, level: str, best: FinishedRollout) -> None:
+        """Keep the best way to play so far."""
+        self._best = Trace(game, level, best.utility, best.score, best.metrics, best.trace)
+
+    def flush(self) -> None:
+        """Write down what is new."""
+        new, self._new = self._new, []
+        if new:
+            self._journal.append(new)
+        if self._best is not None:
+            self._best.save(self.path / BEST)
+            self._best = None
+        self._written = time.monotonic()
+
+    @staticmethod
+    def seed(path: Path) -> int | None:
+        """Read the seed of the search that a folder holds, None where it holds none.
+
+        Raises:
+            RunError: Its configuration is damaged.
+        """
+        return KIND.reader(path).whole("seed") if (path / CONFIG).is_file() else None
+
+
+class RecordedSource:
+    """Answers a search from a folder's journal, then from a pool whose results enter the journal.
+
+    Args:
+        source: What plays.
+        folder: Of the search.
+    """
+
+    def __init__(self, source: RolloutSource, folder: SearchFolder) -> None:
+        self._source, self._folder = source, folder
+        self._recorded: Iterator[tuple[journal.Row, Place]] = folder.recorded()
+        self._orders: deque[tuple[p.Rollout, tuple[journal.Row, Place] | None]] = deque()
+        self.resumed = 0
+
+    @property
+    def findings(self) -> list[FailingRollout]:
+        """What made the game fail."""
+        return self._source.findings
+
+    def submit(self, order: p.Rollout) -> int:
+        """Order a rollout, of the game where the journal does not have it."""
+        known = next(self._recorded, None)
+        self._orders.append((order, known))
+        if known is None:
+            return self._source.submit(order)
+        self.resumed += 1
+        return order.id
+
+    def next(self) -> RolloutResult | Lost:
+        """The result of the oldest order.
+
+        Raises:
+            RunError: The journal has the rollout of another search there.
+        """
+        order, known = self._orders.popleft()
+        if known is None:
+            result = self._source.next()
+            self._folder.add(_row(order, result))
+            return result
+        row, place = known
+        seed = row.get("seed")
+        found = RecordedRollout(row, place) if "lost" not in row else None
+        if seed != order.rollout_seed or (found is not None and found.prefix != order.prefix):
+            raise RunError(
+                "the rollout in this line is not the one that the search orders",
+                place=place,
+                found=f"rollout seed {seed}",
+                expected=f"rollout seed {order.rollout_seed} and the choices of the search's tree",
+                hint=journal.REPEAT,
+            )
+        return found if found is not None else Lost(order.id, FailingRollout.from_dict(row["lost"], place))
+
+    def settle(self) -> None:
+        """Forget all orders."""
+        self._orders.clear()
+        self._source.settle()
+
+
+def _row(order: p.Rollout, result: RolloutResult | Lost) -> journal.Row:
+    """A result as a line of the journal."""
+    if isinstance(result, Lost):
+        return {"seed": order.rollout_seed, "lost": result.finding.to_dict()}
+    pairs, depth = p.unpack(result.trace), len(order.prefix) // p.PAIR
+    return {
+        "seed": order.rollout_seed,
+        "depth": depth,
+        "choices": [choice for choice, _ in pairs],
+        "counts": [count for _, count in pairs],
+        "before": [*map(float, result.row(depth))] if depth < len(pairs) else [],
+        "end": [*map(float, result.last())],
+        "score": result.score,
+        "hash": result.hash,
+    }

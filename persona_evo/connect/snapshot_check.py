@@ -1,0 +1,59 @@
+"""Do kept states change what a game plays, and what do they gain? A part of the doctor."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from persona_evo.connect import protocol as p
+from persona_evo.connect.pool import ProcessPool
+
+_SHARE = 0.75
+"""How far on the way of a playthrough states are kept."""
+
+_EACH = 10
+"""Rollouts from each state."""
+
+_FIRST = 1 << 62
+"""The first number of a state, beyond those of searches."""
+
+
+def check_snapshots(
+    pool: ProcessPool, orders: Sequence[p.Rollout], differences: Callable[[p.Result, p.Result, str], list[str]]
+) -> tuple[list[str], str]:
+    """Play the ends of some playthroughs from their starts and from kept states, and compare.
+
+    Args:
+        pool: Plays; its game has the capability `snapshot`.
+        orders: Whole playthroughs, as prefixes.
+        differences: In what two results differ that should be the same, and what they are called.
+
+    Returns:
+        What is wrong, and a sentence on the rates.
+    """
+    parts = []
+    for i, order in enumerate(orders):
+        depth = int(_SHARE * (len(order.prefix) // p.PAIR))
+        part = order._replace(prefix=order.prefix[: depth * p.PAIR])
+        parts.append((part, (depth, _FIRST + i)))
+    for _ in pool.play([part._replace(snapshot=number) for part, (_, number) in parts for _ in range(pool.size)]):
+        pass
+    plain, plain_rate = _timed(pool, [part._replace(rollout_seed=k) for part, _ in parts for k in range(_EACH)])
+    kept, rate = _timed(
+        pool, [part._replace(rollout_seed=k, states=(state,)) for part, state in parts for k in range(_EACH)]
+    )
+    faults = []
+    for a, b in zip(plain, kept, strict=True):
+        if isinstance(a, p.Result) and isinstance(b, p.Result):
+            faults += differences(a, b, "a playthrough from its start, then from a kept state")
+    return faults[:1], (
+        f"save-states: {rate:,.0f} rollouts/s from {_SHARE:.0%} of the way, {rate / plain_rate:.1f} times as many as "
+        f"from the start ({plain_rate:,.0f})"
+    )
+
+
+def _timed(pool: ProcessPool, orders: Sequence[p.Rollout]) -> tuple[list[object], float]:
+    """Results, and how many there were a second."""
+    began = time.perf_counter()
+    results: list[object] = list(pool.play(orders))
+    return results, len(results) / max(1e-9, time.perf_counter() - began)

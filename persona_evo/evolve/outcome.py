@@ -1,0 +1,105 @@
+"""What a run came to: how it ended, its best individual and its policy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import fsum
+from pathlib import Path
+from typing import Any
+
+from persona_evo.evolve import genome, reopening
+from persona_evo.evolve.driving import DEADLINE, FINISHED
+from persona_evo.evolve.records import Individual
+from persona_evo.games.core import Game
+from persona_evo.store import checkpoints, policies, runs
+from persona_evo.words import counted
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run came to.
+
+    Attributes:
+        folder: folder of the run.
+        status: FINISHED, DEADLINE or INTERRUPTED.
+        generations: how many generations are finished.
+        best: the fittest of the hall of fame, or of what was evaluated where the time ran out in the first generation;
+            None if nothing was evaluated.
+        policy: the policy file; None after an interruption, and where nothing was evaluated.
+        priority: mean of the persona's core priority in the comparison at the end.
+        utility: mean utility in that comparison.
+        found_in_start: the policy is one of the formulas that the first population was given, at least in its canonical
+            form.
+        recovered: which damaged checkpoint the run was resumed without, in words; "" for none.
+        first_generation: seconds that the first generation was expected to take, where the deadline came before its
+            end; else None.
+    """
+
+    folder: Path
+    status: str
+    generations: int
+    best: Individual | None
+    policy: Path | None = None
+    priority: float | None = None
+    utility: float | None = None
+    found_in_start: bool = False
+    recovered: str = ""
+    first_generation: float | None = None
+
+    def __str__(self) -> str:
+        best = "" if self.best is None else f", best {self.best.fitness:.4f} with {counted(self.best.size, 'node')}"
+        after = counted(self.generations, "generation")
+        return f"{self.folder}: {self.status}, {after}{best}; policy: {self.policy or 'none'}"
+
+
+def best_run(outcomes: Sequence[Outcome], game: Game, priority: str) -> Outcome:
+    """The outcome with the best core priority; of equals the one with the best utility, and of these the first.
+
+    Outcomes without a policy count as the worst.
+    """
+    sign = -1.0 if any(m.symbol == priority and m.better == "lower" for m in game.metrics) else 1.0
+    worst = float("-inf")
+
+    def rank(o: Outcome) -> tuple[float, float]:
+        return worst if o.priority is None else sign * o.priority, worst if o.utility is None else o.utility
+
+    return max(outcomes, key=rank)
+
+
+def ended(folder: Path) -> Outcome | None:
+    """The outcome of a run that has come to a policy, at its target or at a deadline; None before that.
+
+    Raises:
+        RunError, PolicyError: a file is damaged.
+    """
+    config = runs.read_config(folder)
+    checkpoint, _ = checkpoints.usable_checkpoint(folder, checkpoints.digest(config))
+    if checkpoint is None:
+        return None
+    before = policy_after(folder, checkpoint.generation + 1)
+    if before is None:
+        return None
+    state = reopening.state_of(folder, config, checkpoint)
+    status = FINISHED if state.generation + 1 >= checkpoint.target else DEADLINE
+    return Outcome(folder, status, state.generation + 1, state.hall[0], *before)
+
+
+def in_start(config: Mapping[str, Any], path: Path) -> bool:
+    """Whether a policy is one of those that joined the first population of a run with this configuration."""
+    policy = policies.read(path)
+    found = genome.canonical_form(policy.formula or policy.run["as_evolved"]["lists"])
+    return any(found == genome.canonical_form(text) for text in config.get("first", ()))
+
+
+def policy_after(folder: Path, generations: int) -> tuple[Path, float, float | None] | None:
+    """The policy that a run ended with after so many generations, with its core priority and its utility; None where
+    there is none, or where the run has more generations since."""
+    path = runs.policy_of(folder)
+    if path is None:
+        return None
+    policy = policies.read(path)
+    if policy.run.get("generations") != generations:
+        return None
+    values = policy.run.get("priority", {}).values()
+    return path, fsum(values) / max(1, len(values)), policy.mean

@@ -1,0 +1,98 @@
+"""What Windows does differently: pipes, parents of processes, files that others have open, and command lines.
+
+`WINDOWS` decides which way is taken. The calls of Windows are in modules that exist only there, so they are imported
+when they are needed. `tests/jobs/test_windows.py` runs both ways.
+"""
+
+from __future__ import annotations
+
+import importlib
+import ntpath
+import os
+import select
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+WINDOWS = os.name == "nt"
+
+_TRIES, _PAUSE = 20, 0.05
+"""How often a file is replaced that somebody has open, and seconds between."""
+
+_LOOK = 0.005
+"""Seconds between two looks at a pipe."""
+
+_SYNCHRONIZE, _FOREVER = 0x00100000, 0xFFFFFFFF
+"""Arguments of calls of Windows: the right to wait for a process, and for how long."""
+
+
+def replace(old: Path, new: Path) -> None:
+    """Rename a file, which replaces another. On Windows, wait a second for programs that have the other one open.
+
+    Raises:
+        OSError: the file cannot be replaced.
+    """
+    for left in reversed(range(_TRIES if WINDOWS else 1)):
+        try:
+            os.replace(old, new)
+            return
+        except PermissionError:
+            if not left:
+                raise
+            time.sleep(_PAUSE)
+
+
+def readable(pipe: int, seconds: float) -> bool:
+    """Wait until a pipe holds something to read or has been closed at its other end; return False if time runs out."""
+    if not WINDOWS:
+        return bool(select.select([pipe], [], [], max(0.0, seconds))[0])
+    windows: Any = importlib.import_module("_winapi")
+    handle = importlib.import_module("msvcrt").get_osfhandle(pipe)
+    end = time.perf_counter() + seconds
+    while True:
+        try:
+            if windows.PeekNamedPipe(handle, 0)[0]:
+                return True
+        except OSError:
+            return True
+        if time.perf_counter() >= end:
+            return False
+        time.sleep(_LOOK)
+
+
+def writable(pipe: int, seconds: float) -> bool:
+    """Wait until a pipe has room; return False if time runs out. On Windows, a write waits for room itself."""
+    return WINDOWS or bool(select.select([], [pipe], [], max(0.0, seconds))[1])
+
+
+def wait_for_parent(parent: int) -> None:
+    """Wait until the process that started this one has ended; parent: its number."""
+    if not WINDOWS:
+        while os.getppid() == parent:
+            time.sleep(1.0)
+        return
+    windows: Any = importlib.import_module("_winapi")
+    try:
+        handle = windows.OpenProcess(_SYNCHRONIZE, False, parent)
+    except OSError:  # it has ended
+        return
+    windows.WaitForSingleObject(handle, _FOREVER)
+
+
+def command_line(words: Iterable[str]) -> str:
+    """Join words to a line that can be typed into the system's shell."""
+    if WINDOWS:
+        import subprocess
+
+        return subprocess.list2cmdline(words)
+    import shlex
+
+    return shlex.join(words)
+
+
+def split_at_colon(text: str) -> tuple[str, str]:
+    """Split a text at its first colon that does not belong to a drive, as in C:/lists/agents.toml#NAME:c=2."""
+    drive, rest = ntpath.splitdrive(text) if text[2:3] in ("\\", "/") else ("", text)
+    before, _, after = rest.partition(":")
+    return drive + before, after

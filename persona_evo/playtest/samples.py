@@ -1,0 +1,125 @@
+"""Two groups of playthroughs in one measure: the values that count, how they are tested, and how far they differ.
+
+Trials that show routes of one proven search are no independent trials (see `metrics`), and are not tested as if they
+were. What such a group comes to counts as known. Two known groups are compared exactly, without a p value, in utility
+and win rate alone, which are the same for all routes of a search; steps or treasures are those of the routes that were
+drawn, others as good may have other ones, and so they are shown and never said to differ. A
+group of several searches is tested against the mean of a known one, by Student's t test or the exact binomial test; of
+its trials only those count that searched themselves. The time of searches is never known, and tested as ever.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from persona_evo.intervals import Interval, difference, rate_difference, vargha_delaney
+from persona_evo.playtest.metrics import CLOCK, Measure, certain, estimate, searches
+from persona_evo.playtest.records import Playthrough
+from persona_evo.statistics import NO_VARIATION, Test, binomial, fisher, mann_whitney, student, welch
+
+EXACT = "proven"
+"""Test of measures of which both groups are known."""
+
+EACH = "one search each"
+"""What is said of such a measure."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The values of a measure in a group.
+
+    Attributes:
+        values: of the playthroughs that count.
+        known: all of them come from one proven search for each level.
+    """
+
+    values: Sequence[float]
+    known: bool
+
+
+class TrialGroup:
+    """At least one playthrough; what is asked of it more than once is computed once.
+
+    Args:
+        records: the playthroughs.
+    """
+
+    def __init__(self, records: Sequence[Playthrough]) -> None:
+        self.records = records
+        self._samples: dict[Measure, Sample] = {}
+        self._means: dict[Measure, Interval] = {}
+
+    @cached_property
+    def searches(self) -> Sequence[Playthrough]:
+        """One playthrough for each search."""
+        return searches(self.records)
+
+    @cached_property
+    def certain(self) -> bool:
+        """Whether all playthroughs come from one proven search for each level."""
+        return bool(certain(self.records))
+
+    def sample(self, measure: Measure) -> Sample:
+        """The values of a measure."""
+        if measure not in self._samples:
+            known = self.certain and measure.key != CLOCK
+            values = [measure.value(r) for r in (self.records if known else self.searches)]
+            self._samples[measure] = Sample(values, known)
+        return self._samples[measure]
+
+    def mean(self, measure: Measure) -> Interval:
+        """The mean or rate over all playthroughs, with its interval."""
+        if measure not in self._means:
+            self._means[measure] = estimate(measure, self.records)
+        return self._means[measure]
+
+
+def effects(a: TrialGroup, b: TrialGroup, measure: Measure) -> tuple[Interval, Interval]:
+    """How far two groups differ: Vargha and Delaney's A of b against a, and b - a. Neither is an estimate where both
+    groups are known."""
+    (x, y), both = _values(a, b, measure)
+    effect = vargha_delaney(y, x)
+    change = rate_difference(int(sum(y)), len(y), int(sum(x)), len(x)) if measure.rate else difference(y, x)
+    if both:
+        return Interval.exact(effect.value, EACH), Interval.exact(change.value, EACH)
+    return effect, change
+
+
+def _values(a: TrialGroup, b: TrialGroup, measure: Measure) -> tuple[tuple[Sequence[float], Sequence[float]], bool]:
+    """The values of both groups, and whether both are known."""
+    x, y = a.sample(measure), b.sample(measure)
+    return (x.values, y.values), x.known and y.known
+
+
+def tested(a: TrialGroup, b: TrialGroup, measure: Measure) -> tuple[str, Test, float]:
+    """Test a measure of two groups, each in one level.
+
+    Returns:
+        the test's name (see `ComparisonRow`), its result (above 0 where a is higher), and the rank test's p value.
+    """
+    first, second = a.sample(measure), b.sample(measure)
+    x, y = first.values, second.values
+    if first.known and second.known:
+        apart = ((min(x) > max(y)) - (min(y) > max(x))) if measure.by_search else 0
+        p = float(not apart)
+        return EXACT, Test(float(apart), p, 0.0, f"proven, {EACH}" if measure.by_search else EACH), p
+    if first.known or second.known:
+        name, test = _against(x, y, measure) if second.known else _against(y, x, measure)
+        note = "; ".join(filter(None, (test.note, f"{'b' if second.known else 'a'} is of one proven search")))
+        return name, test._replace(statistic=test.statistic if second.known else -test.statistic, note=note), test.p
+    if measure.rate:
+        test = fisher(int(sum(x)), len(x), int(sum(y)), len(y))
+        return "Fisher", test, test.p
+    test = welch(x, y)
+    return "exact" if test.note == NO_VARIATION and test.p < 1 else "Welch", test, mann_whitney(x, y).p
+
+
+def _against(sample: Sequence[float], known: Sequence[float], measure: Measure) -> tuple[str, Test]:
+    """Values of several searches against those of a known group."""
+    mean = known[0] if min(known) == max(known) else math.fsum(known) / len(known)
+    if measure.rate:
+        return "binomial", binomial(int(sum(sample)), len(sample), mean)
+    return "Student", student(sample, mean)
