@@ -15,8 +15,8 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
-from persona_evo.compiling import cache, estimates
-from persona_evo.compiling.machine import NativeCode, NativeProgram
+from persona_evo.compiling import cache
+from persona_evo.compiling.machine import NativeCode, NativeProgram, optimising_of, translating_of
 from persona_evo.compiling.news import told
 
 WORTH = 3.0
@@ -29,11 +29,11 @@ def prepare(programs: Iterable[NativeProgram]) -> None:
     """Make programs that are not there yet, on two cores where that saves time."""
     missing = list({one.name: one for one in programs}.values())
     codes = list({one.file: one for program in missing for one in program.codes if not cache.has(one.file)}.values())
-    seconds = estimates.translating(codes) + estimates.optimising(missing)
+    seconds = translating_of(codes) + optimising_of(missing)
     what = missing[0].entry.title if len(missing) == 1 else f"{missing[0].entry.title} and {len(missing) - 1} more"
     with told(what, seconds), _Other() as other:
-        _both(other, codes, estimates.translating, NativeCode.bitcode)
-        _both(other, missing, estimates.optimising, NativeProgram.make)
+        _both(other, codes, translating_of, NativeCode.bitcode)
+        _both(other, missing, optimising_of, NativeProgram.make)
 
 
 def _both(other: _Other, todo: Sequence[T], cost: Callable[[list[T]], float], make: Callable[[T], object]) -> None:

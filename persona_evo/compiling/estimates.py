@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
+import platform
 import sys
-from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from types import FunctionType
 
 from persona_evo.compiling import cache
 from persona_evo.compiling.marks import reached
-
-if TYPE_CHECKING:
-    from types import FunctionType
-
-    from persona_evo.compiling.machine import NativeCode, NativeProgram
 
 START, TRANSLATED, OPTIMISED = 0.8, 6_000, 8_000
 """Seconds in which numba starts, and bytes of bytecode that are translated, and optimised, in a second."""
@@ -27,23 +24,18 @@ SLOWEST = 100.0
 """Highest factor that a measurement gives: a machine that slept says nothing about the next time."""
 
 
-def translating(codes: Collection[NativeCode]) -> float:
+def translating(functions: Iterable[FunctionType]) -> float:
     """Return the seconds in which several functions become bitcode; what they share is translated once."""
-    functions: dict[FunctionType, None] = {}
-    for one in codes:
-        functions |= reached(one.function)
-    start = START if functions and "numba" not in sys.modules else 0.0
-    return start + sum(len(one.__code__.co_code) for one in functions) / TRANSLATED
+    found: dict[FunctionType, None] = {}
+    for one in functions:
+        found |= reached(one)
+    start = START if found and "numba" not in sys.modules else 0.0
+    return start + sum(len(one.__code__.co_code) for one in found) / TRANSLATED
 
 
-def optimising(programs: Iterable[NativeProgram]) -> float:
-    """Return the seconds in which programs are linked and optimised."""
-    return sum(one.size for program in programs for one in program.codes) / OPTIMISED
-
-
-def making(program: NativeProgram) -> float:
-    """Return the seconds that it takes to make what is missing of a program."""
-    return translating([one for one in program.codes if not cache.has(one.file)]) + optimising([program])
+def optimising(size: int) -> float:
+    """Return the seconds in which so many bytes of bytecode, once translated, are linked and optimised."""
+    return size / OPTIMISED
 
 
 def factor() -> float:
@@ -72,6 +64,5 @@ def learn(guessed: float, measured: float) -> None:
 
 
 def _name() -> str:
-    from persona_evo.compiling.machine import mark
-
-    return f"pace.{mark()}"
+    """Return the name of the file for this machine, since several may share a folder."""
+    return f"pace.{hashlib.sha256(platform.node().encode()).hexdigest()[:8]}"

@@ -13,7 +13,7 @@ import importlib.util
 import os
 import platform
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -21,9 +21,8 @@ from typing import Any
 import llvmlite
 import llvmlite.binding as llvm
 
-from persona_evo.compiling import cache
+from persona_evo.compiling import cache, estimates
 from persona_evo.compiling.arrays import Field, ScalarType
-from persona_evo.compiling.estimates import making, translating
 from persona_evo.compiling.marks import fingerprint, reached
 from persona_evo.compiling.news import told
 
@@ -112,7 +111,7 @@ class NativeCode:
         if found is None:
             from persona_evo.compiling.frontend import translate
 
-            with told(self.title, translating([self])):
+            with told(self.title, estimates.translating([self.function])):
                 found = translate(self.function, self.takes, self.gives, self.symbol)
             cache.write(self.file, found)
         return found
@@ -159,7 +158,7 @@ class NativeProgram:
     def make(self) -> bytes:
         """Its object file, which is kept on disk."""
         cache.explain(mark())
-        with told(self.entry.title, making(self)):
+        with told(self.entry.title, translating_of(self.codes) + optimising_of([self])):
             content = _build(self)
         cache.write(self.file, content)
         return content
@@ -170,6 +169,16 @@ class NativeProgram:
             content, symbol = cache.read(self.file), f"program.{self.name}"
             _loaded[self.name] = (_load(content, symbol) if content else 0) or _load(self.make(), symbol)
         return _loaded[self.name]
+
+
+def translating_of(codes: Iterable[NativeCode]) -> float:
+    """Return about how many seconds it takes to make the bitcode that is missing of these."""
+    return estimates.translating([one.function for one in codes if not cache.has(one.file)])
+
+
+def optimising_of(programs: Iterable[NativeProgram]) -> float:
+    """Return about how many seconds it takes to make programs of their bitcode."""
+    return estimates.optimising(sum(one.size for program in programs for one in program.codes))
 
 
 @functools.cache
