@@ -1,4 +1,4 @@
-"""Everything a user can do wrong, as one tree of exceptions.
+"""All mistakes that a user can make form one tree of exceptions.
 
 PersonaEvoError                 anything below; the command line prints it and exits with code 2
 ├── InputError                  something a user wrote or named is wrong; knows its place
@@ -29,12 +29,12 @@ _CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud
 
 
 def printable(text: str) -> str:
-    """A text that a terminal shows as it is: control characters but line ends are written as escapes."""
+    """Write control characters other than line ends as escapes, so that a terminal shows a text as it is."""
     return _CONTROL.sub(lambda m: m.group().encode("unicode_escape", "surrogatepass").decode(), text)
 
 
 def shortened(text: str, most: int) -> str:
-    """A text of at most `most` characters; a longer one ends with how many it had."""
+    """Shorten a text to at most `most` characters; it then ends with the number of characters that it had."""
     if len(text) <= most:
         return text
     end = f"... ({len(text):,} characters)"
@@ -47,7 +47,7 @@ def has_control(text: str) -> bool:
 
 
 def raised(error: BaseException, file: str = "") -> str:
-    """Where an exception was raised: "file:line" within `file`, or the innermost line of any file."""
+    """Find where an exception was raised: "file:line" within `file`, or the innermost line of any file."""
     lines: list[str] = []
     at = error.__traceback__
     while at is not None:
@@ -112,7 +112,7 @@ class InputError(PersonaEvoError):
         super().__init__("\n".join(lines))
 
     def hinting(self, first: str) -> Self:
-        """The same error with something to do before all else."""
+        """Return the same error with another hint before its own."""
         hint = "; ".join(filter(None, (first, self.hint)))
         return type(self)(self.what, place=self.place, found=self.found, expected=self.expected, hint=hint)
 
@@ -184,7 +184,7 @@ def _within(word: str, known: str) -> bool:
 
 
 def unknown(word: str, known: Iterable[str]) -> tuple[str, str]:
-    """(expected, hint) for a name that does not exist: the list of names and the nearest one."""
+    """Return `expected` and `hint` of an error for a name that does not exist: all names, and the nearest one."""
     names = sorted(set(known))
     near = nearest(word, names)
     return "one of " + ", ".join(names), (f"did you mean {near!r}?" if near else "use a name of the list")

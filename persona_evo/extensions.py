@@ -66,7 +66,7 @@ def register(name: str, extension: Extension) -> None:
 
 @functools.cache
 def _installed(group: str) -> Mapping[str, EntryPoint]:
-    """The entry points of a group by name; the first by value where two packages use the same name."""
+    """Find the entry points of a group by name; if two packages use a name, the first by value counts."""
     from importlib.metadata import entry_points
 
     found: dict[str, EntryPoint] = {}
@@ -76,12 +76,12 @@ def _installed(group: str) -> Mapping[str, EntryPoint]:
 
 
 def names(group: str) -> list[str]:
-    """The names in a group, in alphabetical order; nothing is loaded."""
+    """List the names in a group in alphabetical order, without loading anything."""
     return sorted({**_installed(group), **_registered.get(group, {})})
 
 
 def load(kind: type[E], name: str) -> E:
-    """The extension of a class and a name, which is one of `names`.
+    """Load the extension of a class by its name, which is one of `names`.
 
     Raises:
         SettingsError: it cannot be loaded, or is something else.

@@ -20,7 +20,7 @@ def is_name(text: str, digits: bool = False, more: str = "") -> bool:
 
 
 def file_name(text: str) -> str:
-    """A text as part of a file's name: letters and digits of any script, _, . and -, each run of others as one _."""
+    """Convert a text to a part of a file's name: letters and digits of any script, _, . and -; others become _."""
     found = ""
     for c in unicodedata.normalize("NFC", text):
         kept = unicodedata.category(c)[0] in "LMN" or c in "_.-"

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 
 
 def listed(values: Mapping[str, object]) -> str:
-    """Names with their values, without those that are empty: "stop budget, horizon 100, 6 lists"."""
+    """List names with their values, without those that are empty: "stop budget, horizon 100, 6 lists"."""
     shown = {k: v for k, v in values.items() if v is not None and v not in ("", [], ())}
     return ", ".join(f"{len(v)} {k}" if isinstance(v, (list, tuple)) else f"{k} {v}" for k, v in shown.items())
 
 
 def counted(n: int, thing: str, several: str = "") -> str:
-    """A number of things: 1 level, 3 levels, 0 levels; thousands with commas, as in 12,000 games.
+    """Write a number of things: 1 level, 3 levels, 0 levels; thousands with commas, as in 12,000 games.
 
     several: the plural where it is not the singular with an s ("policies").
     """
@@ -20,12 +20,12 @@ def counted(n: int, thing: str, several: str = "") -> str:
 
 
 def plural(n: int, thing: str, several: str = "") -> str:
-    """The word alone, for numbers that stand elsewhere in the sentence."""
+    """Return the word alone, for a number that stands elsewhere in the sentence."""
     return thing if n == 1 else several or f"{thing}s"
 
 
 def enumerated(names: Sequence[str], most: int = 0) -> str:
-    """Names as in a sentence: "a", "a and b", "a, b and c"; with at most 2 of them, "a, b and 1 more".
+    """List names as in a sentence: "a", "a and b", "a, b and c"; with at most 2 of them, "a, b and 1 more".
 
     Args:
         most: names that are shown; 0 for all.
@@ -38,17 +38,17 @@ def enumerated(names: Sequence[str], most: int = 0) -> str:
 
 
 def capital(text: str) -> str:
-    """A text that begins with a capital letter."""
+    """Begin a text with a capital letter."""
     return text[:1].upper() + text[1:]
 
 
 def sentence(text: str) -> str:
-    """A text as a sentence of its own: with a capital and a full stop."""
+    """Write a text as a sentence of its own, with a capital letter and a full stop."""
     return f"{capital(text)}{'' if text.endswith(('.', '?', '!')) else '.'}"
 
 
 def duration(seconds: float) -> str:
-    """A time as people say it: 40 s, 12 min, 3 h 20 min."""
+    """Write a time as people say it: 40 s, 12 min, 3 h 20 min."""
     if seconds < 90:
         return f"{max(0.0, seconds):.0f} s"
     minutes = round(seconds / 60)

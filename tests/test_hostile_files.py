@@ -80,6 +80,7 @@ def test_patterns_that_search_everything_are_refused(tmp_path: Path, monkeypatch
         with pytest.raises(SettingsError, match="search too many files") as raised:
             mapsets.resolve(game, [name])
         assert "more than 100" in str(raised.value) and raised.value.hint is not None
+    assert str(raised.value.place) == f"{tmp_path / 'many.toml'}:1"
     with pytest.raises(SettingsError, match="no level files"):
         mapsets.resolve(game, [f"{tmp_path}/d1*/*.txt"])
 

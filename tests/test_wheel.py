@@ -33,9 +33,14 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def environment(folder: Path) -> Path:
-    """A new virtual environment; its folder of programs."""
-    venv.create(folder, with_pip=True)
+    """A new virtual environment without pip; its folder of programs."""
+    venv.create(folder)
     return folder / ("Scripts" if os.name == "nt" else "bin")
+
+
+def install(programs: Path, *words: str | Path, cwd: Path) -> None:
+    """Install something into an environment."""
+    run(sys.executable, "-m", "pip", "--python", programs / "python", "install", "--quiet", *words, cwd=cwd)
 
 
 def test_wheel_carries_levels_personas_and_policies(wheel: Path) -> None:
@@ -66,7 +71,7 @@ def check_installed(programs: Path, cwd: Path) -> None:
 def test_wheel_installs_where_its_dependencies_are(wheel: Path, tmp_path: Path) -> None:
     programs = environment(tmp_path / "env")
     python = programs / "python"
-    run(python, "-m", "pip", "install", "--quiet", "--no-deps", wheel, cwd=tmp_path)
+    install(programs, "--no-deps", wheel, cwd=tmp_path)
     site = run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=tmp_path).strip()
     (Path(site) / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
     where = run(python, "-c", "import persona_evo; print(persona_evo.__file__)", cwd=tmp_path).strip()
@@ -77,5 +82,5 @@ def test_wheel_installs_where_its_dependencies_are(wheel: Path, tmp_path: Path) 
 @pytest.mark.slow
 def test_wheel_installs_into_an_empty_environment(wheel: Path, tmp_path: Path) -> None:
     programs = environment(tmp_path / "env")
-    run(programs / "python", "-m", "pip", "install", "--quiet", wheel, cwd=tmp_path)
+    install(programs, wheel, cwd=tmp_path)
     check_installed(programs, tmp_path)

@@ -1,11 +1,11 @@
-"""Compiles the C# side with Mono's compiler, without Unity.
+"""Compile the C# side with Mono's compiler, without Unity.
 
-    python unity_support/build.py             everything below games/ that is C#
+    python unity_support/build.py             all C# games below games/
     python unity_support/build.py corridor    one game: its sources with the package's core, to build/corridor.exe
     python unity_support/build.py tests       the package's NUnit tests, to build/tests.dll
-    python unity_support/build.py unity       the parts for Unity against the stubs in tests/connect/unity_stubs
+    python unity_support/build.py unity       the parts for Unity, against the stubs in tests/connect/unity_stubs
 
-`--out FOLDER` writes elsewhere. The language is held to C# 6, which every Unity from 2018 on takes.
+`--out FOLDER` writes elsewhere. The language is limited to C# 6, which older versions of Unity accept, too.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ PACKAGE = HERE / "package"
 CORE = PACKAGE / "Runtime" / "Core"
 STUBS = HERE.parent / "tests" / "connect" / "unity_stubs"
 SHARED = {"corridor": [PACKAGE / "Samples~" / "Corridor" / "CorridorGame.cs"]}
-"""Sources of games that stand elsewhere: the corridor's rules are those of the package's sample."""
+"""Further sources of games: the corridor has the rules of the package's sample."""
 MCS = ("mcs", "-langversion:6", "-warnaserror+", "-warn:4", "-debug+", "-optimize+")
 
 
 def compile_to(target: Path, sources: list[Path], *options: str) -> Path:
-    """Compile C# sources to a program (.exe) or a library (.dll); the compiler's complaints end this program."""
+    """Compile C# sources to a program (.exe) or a library (.dll); exit with the compiler's messages if that fails."""
     kind = "exe" if target.suffix == ".exe" else "library"
     command = [*MCS, f"-target:{kind}", f"-out:{target}", *options, *map(str, sources)]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -36,22 +36,22 @@ def compile_to(target: Path, sources: list[Path], *options: str) -> Path:
 
 
 def csharp(folder: Path) -> list[Path]:
-    """The C# files of a folder and those below it, in the order of their names."""
+    """Return the C# files in a folder and below it, sorted by name."""
     return sorted(folder.rglob("*.cs"))
 
 
 def game(name: str, out: Path) -> Path:
-    """A console game with the core inside: one file that runs alone."""
+    """Compile a console game together with the core: one file that runs alone."""
     return compile_to(out / f"{name}.exe", [*csharp(CORE), *SHARED.get(name, []), *csharp(HERE / "games" / name)])
 
 
 def games() -> list[str]:
-    """The console games that are there."""
+    """Return the names of the console games."""
     return sorted({p.relative_to(HERE / "games").parts[0] for p in csharp(HERE / "games")})
 
 
 def nunit() -> Path:
-    """The NUnit that Debian's libnunit-cil-dev (or libnunit-framework2.6.3-cil) installs."""
+    """Find the NUnit that Debian's libnunit-cil-dev (or libnunit-framework2.6.3-cil) installs."""
     found = sorted(Path("/usr/lib/cli").glob("nunit.framework*/nunit.framework.dll"))
     if not found:
         sys.exit("NUnit is not installed; on Debian: apt-get install nunit-console libnunit-cil-dev")
@@ -59,13 +59,13 @@ def nunit() -> Path:
 
 
 def tests(out: Path) -> Path:
-    """The NUnit tests and, beside them, the core that they test."""
+    """Compile the NUnit tests and, beside them, the core that they test."""
     core = compile_to(out / "PersonaEvo.Playtest.Core.dll", csharp(CORE))
     return compile_to(out / "tests.dll", csharp(PACKAGE / "Tests"), f"-r:{core}", f"-r:{nunit()}")
 
 
 def unity(out: Path) -> Path:
-    """The parts for Unity, compiled against stubs of what they use of Unity.
+    """Compile the parts for Unity against stubs of what they use of Unity.
 
     They are compiled three times: as for a player that playtests (in the folder itself), as for the Editor (`editor`),
     and as for a player that is released, which has no session with the driver (`release`).

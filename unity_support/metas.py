@@ -1,9 +1,9 @@
-"""Gives each file and folder of the Unity package that has none its .meta file, by which Unity knows it.
+"""Write the missing .meta files of the Unity package, by which Unity identifies files and folders.
 
     python unity_support/metas.py
 
-The GUID is made from the path, so it is the same on every machine. A .meta file that is there is left as it is, since
-its GUID must not change when a file is moved: the two are moved together. Those without a file are deleted.
+The GUID is made from the path, so it is the same on every machine. Existing .meta files stay as they are, since a GUID
+must not change when its file is moved: move both together. A .meta file without its file is deleted.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ TAIL = "\n  userData: \n  assetBundleName: \n  assetBundleVariant: \n"
 
 
 def needs_meta(path: Path) -> bool:
-    """Whether Unity asks for one: it does not look at folders whose names end in ~, but copies those of Samples~."""
+    """Return whether Unity needs a .meta file: it skips folders whose names end in ~, but copies those of Samples~."""
     parts = path.relative_to(PACKAGE).parts
     hidden = any(part.startswith(".") for part in parts) or path.suffix == ".meta"
     return not hidden and not parts[-1].endswith("~") and parts[0] != "Documentation~"
 
 
 def meta_of(path: Path) -> Path:
-    """The .meta file of a file or folder."""
+    """Return the .meta file of a file or folder."""
     return path.with_name(path.name + ".meta")
 
 
 def text_of(path: Path) -> str:
-    """What a new .meta file holds."""
+    """Return the content of a new .meta file."""
     name = "com.persona-evo.playtest/" + path.relative_to(PACKAGE).as_posix()
     head = f"fileFormatVersion: 2\nguid: {hashlib.md5(name.encode(), usedforsecurity=False).hexdigest()}\n"
     if path.is_dir():
@@ -44,7 +44,7 @@ def text_of(path: Path) -> str:
 
 
 def main() -> None:
-    """Write the missing ones, delete the left over ones, and say which."""
+    """Write missing .meta files, delete superfluous ones, and print both."""
     for path in sorted(PACKAGE.rglob("*")):
         if path.suffix == ".meta" and not path.with_suffix("").exists():
             path.unlink()

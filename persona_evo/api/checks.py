@@ -37,7 +37,7 @@ def check_game(game: str | Game, levels: LevelsLike, *, seed: int = 0) -> int:
 
 
 def check_levels(levels: LevelsLike, game: str | Game = registry.DEFAULT) -> list[Finding]:
-    """What is wrong with levels, or worth a look, found without playing them.
+    """Find what is wrong with levels, or worth a look, without playing them.
 
     Args:
         levels: names, files or loaded levels. Names of levels whose exit cannot be reached are read all the same.

@@ -81,11 +81,11 @@ class Comparison:
         ).page
 
     def playthroughs(self, *, states: bool = False) -> list[frames.Row]:
-        """As `Results.rows`, of both versions."""
+        """Return what `Results.rows` returns, for both versions."""
         return self.results.rows(states=states)
 
     def __str__(self) -> str:
-        """The answer, in plain ASCII where standard output cannot show all of its characters."""
+        """Return the answer, in plain ASCII if standard output cannot show all of its characters."""
         from persona_evo.report.tables import printable
 
         return printable("\n".join(self.answer.lines), sys.stdout)
@@ -94,17 +94,17 @@ class Comparison:
         return f"<Comparison of {self.a.name} (A) and {self.b.name} (B): {self.answer.lines[0]}>"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the answer, and the summary of each player."""
+        """Return what a notebook shows: the answer, and the summary of each player."""
         lines = "".join(f"<p>{html.escape(line)}</p>" for line in self.answer.lines)
         return lines + self.results._repr_html_()
 
     def __reduce__(self) -> tuple[Callable[[Results], Comparison], tuple[Results]]:
-        """A comparison is pickled as its playthroughs, from which all else is computed again."""
+        """Pickle the playthroughs alone; everything else is computed from them again."""
         return compared, (self.results,)
 
 
 def compared(results: Results) -> Comparison:
-    """The comparison of the two levels of a playtest."""
+    """Compare the two levels of a playtest."""
     a, b = results.levels
     groups = [[r for r in results.records if r.level == level.name] for level in (a, b)]
     rows = compare_levels(groups[0], groups[1], results.game.metrics)

@@ -22,7 +22,7 @@ SHOWN = 20
 
 
 def playthrough_row(record: Playthrough) -> Row:
-    """A playthrough in one row: how it was played, how it ended, and the metrics by their symbols."""
+    """Describe a playthrough in one row: how it was played, how it ended, and the metrics by symbol."""
     return {
         "level": record.level,
         "player": record.player,
@@ -46,7 +46,7 @@ def playthrough_row(record: Playthrough) -> Row:
 
 
 def state_rows(game: Game, level: Level, record: Playthrough) -> Iterator[Row]:
-    """The states of a playthrough, one in a row: the move that led to it, the avatar's place, and the metrics.
+    """Describe each state of a playthrough in a row: the move that led to it, the avatar's place, and the metrics.
 
     Raises:
         VerificationError: the playthrough cannot be played again.
@@ -70,7 +70,7 @@ def state_rows(game: Game, level: Level, record: Playthrough) -> Iterator[Row]:
 
 
 def to_pandas(rows: Iterable[Mapping[str, Value]]) -> pandas.DataFrame:
-    """Rows as a data frame.
+    """Convert rows to a data frame.
 
     Raises:
         SettingsError: pandas is not installed.
@@ -101,7 +101,7 @@ def to_parquet(rows: Sequence[Mapping[str, Value]], file: str | Path) -> Path:
 
 
 def as_html(title: str, headers: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """A table for a notebook, of which long ones show their start."""
+    """Write a table for a notebook; a long one shows only its beginning."""
     more = f"<p>... and {len(rows) - SHOWN:,} more rows</p>" if len(rows) > SHOWN else ""
     head = "".join(f"<th>{html.escape(name)}</th>" for name in headers)
     body = "".join(

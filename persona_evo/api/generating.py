@@ -30,7 +30,7 @@ def generate_levels(
     jobs: int = -1,
     **options: LevelOption,
 ) -> list[Level]:
-    """Levels of a seed: the same seed gives the same levels, all different, sound, and proven winnable.
+    """Generate levels from a seed: all are different, sound, and proven winnable, and the same for the same seed.
 
     Args:
         count: how many.
@@ -63,12 +63,12 @@ def generate_levels(
 
 
 def _moves(value: int | None, name: str) -> int | None:
-    """A number of moves, or None."""
+    """Convert a value to a number of moves; None stays None."""
     return None if value is None else limits.whole(value, name, 0, 1_000_000)
 
 
 def path_between(game: Game, low: int | None, high: int | None) -> dict[str, AllowedRange]:
-    """The constraint on the moves to the end of a level.
+    """Make the constraint on the number of moves to the end of a level.
 
     Raises:
         SettingsError: the game has no such number, or no way can be that long.

@@ -208,7 +208,7 @@ class Publisher:
 
 @contextlib.contextmanager
 def _deaf() -> Any:
-    """What is started within this hears no Ctrl-C, from its first moment on."""
+    """Start processes inside this block so that they never receive Ctrl-C."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -220,7 +220,7 @@ def _deaf() -> Any:
 
 
 def _serve(pipe: Connection, folder: str, parent: int) -> None:
-    """What the process does: publish what it is sent, and answer with what went wrong, "" for nothing."""
+    """Publish what the process is sent, and answer with what went wrong, or ""."""
     quiet_worker(parent)
     with contextlib.suppress(OSError, AttributeError):
         os.nice(10)

@@ -41,7 +41,7 @@ FORMULA = "formula:"
 
 
 def load_game(name: str | Path = registry.DEFAULT) -> Game:
-    """The game called `name`, or at "module:object", "FILE.py:GAME" or "FILE.toml".
+    """Load the game called `name`, or the one at "module:object", "FILE.py:GAME" or "FILE.toml".
 
     Raises:
         SettingsError: there is no such game, or its module cannot be imported.
@@ -51,7 +51,7 @@ def load_game(name: str | Path = registry.DEFAULT) -> Game:
 
 
 def load_levels(*names: str | Path, game: str | Game = registry.DEFAULT, **options: LevelOption) -> list[Level]:
-    """Levels by file, folder, pattern, name or set.
+    """Load levels by file, folder, pattern, name or set.
 
     Args:
         names: of the levels.
@@ -67,7 +67,7 @@ def load_levels(*names: str | Path, game: str | Game = registry.DEFAULT, **optio
 
 
 def load_level(name: str | Path, game: str | Game = registry.DEFAULT, **options: LevelOption) -> Level:
-    """One level; the arguments are those of `load_levels`.
+    """Load one level; the arguments are those of `load_levels`.
 
     Raises:
         LevelError: there is no such level, or the file is none.
@@ -80,7 +80,7 @@ def load_level(name: str | Path, game: str | Game = registry.DEFAULT, **options:
 
 
 def load_persona(name: str | Path, game: str | Game | None = None) -> Persona:
-    """A persona by name, abbreviation or TOML file.
+    """Load a persona by name, abbreviation or TOML file.
 
     Args:
         name: of the persona.
@@ -96,7 +96,7 @@ def load_persona(name: str | Path, game: str | Game | None = None) -> Persona:
 
 
 def load_personas(*names: str, game: str | Game = registry.DEFAULT) -> list[Persona]:
-    """Several personas; "all" stands for the four of the paper, or for all that the game has if it has none of these.
+    """Load personas; "all" stands for the paper's four, or for all that the game has if it has none of these.
 
     Raises:
         PersonaError, FormulaError: as for `load_persona`; two personas have the same name.
@@ -105,7 +105,7 @@ def load_personas(*names: str, game: str | Game = registry.DEFAULT) -> list[Pers
 
 
 def load_policy(name: str | Path, game: str = registry.DEFAULT) -> Policy:
-    """A policy by name or file, or the final one of a run's folder.
+    """Load a policy by name or file, or the final one of a run's folder.
 
     Raises:
         PolicyError: there is none, or the file is damaged.
@@ -114,7 +114,7 @@ def load_policy(name: str | Path, game: str = registry.DEFAULT) -> Policy:
 
 
 def tree_policy(policy: PolicyLike, persona: Persona, game: Game) -> TreePolicy:
-    """The tree policy that a persona plays by.
+    """Find the tree policy that a persona plays by.
 
     Args:
         policy: an object; or "ucb1", "ucb1:C" with another constant; "utility", which scores states by what the persona
@@ -155,7 +155,7 @@ def tree_policy(policy: PolicyLike, persona: Persona, game: Game) -> TreePolicy:
 
 
 def first_policies(named: str | Sequence[str], game: str = registry.DEFAULT) -> tuple[str, ...]:
-    """What the evolution's settings call the policies that join the first population.
+    """Convert names of policies for the first population to the form of the evolution's settings.
 
     Args:
         named: "none", "ucb1", "utility", "library", "formula:TEXT", or what `load_policy` takes.
@@ -191,7 +191,7 @@ def _constant(text: str) -> float:
 
 
 def usual_policy(persona: Persona, game: Game, by_utility: bool) -> TreePolicy:
-    """What a persona plays by where nothing is said: its evolved policy, or its utility where none has been evolved.
+    """Find a persona's default policy: its evolved one, or its utility if none has been evolved.
 
     by_utility: the search is one that a utility can lead (see `by_utility`).
 
@@ -214,7 +214,7 @@ def not_evolved(error: PolicyError) -> bool:
 def player(
     persona: PersonaLike, policy: PolicyLike | Agent | None = None, label: str = "", baseline: str = ""
 ) -> Player:
-    """A persona with its tree policy, or with the agent that plays for it.
+    """Combine a persona with its tree policy, or with the agent that plays for it.
 
     Args:
         persona: who plays.
@@ -238,7 +238,7 @@ def player(
 
 
 def game_of(game: str | Path | Game) -> Game:
-    """The game that is meant.
+    """Convert a name to a game; return a game as it is.
 
     Raises:
         SettingsError, GameError: as for `load_game`.
@@ -247,12 +247,12 @@ def game_of(game: str | Path | Game) -> Game:
 
 
 def persona_of(persona: PersonaLike) -> Persona:
-    """The persona that is meant."""
+    """Convert a name to a persona; return a persona as it is."""
     return persona if isinstance(persona, Persona) else load_persona(persona)
 
 
 def listed(values: object, what: str, single: tuple[type, ...]) -> list[Any]:
-    """One value or several as a list.
+    """Put one value, or several, into a list.
 
     Raises:
         SettingsError: it is neither.
@@ -267,7 +267,7 @@ def listed(values: object, what: str, single: tuple[type, ...]) -> list[Any]:
 
 
 def levels_of(game: Game, levels: LevelsLike, **options: LevelOption) -> list[Level]:
-    """The levels that are meant.
+    """Convert names to levels; levels among them stay as they are.
 
     Raises:
         LevelError: there is no such level, or the file is none.
@@ -292,7 +292,7 @@ def levels_of(game: Game, levels: LevelsLike, **options: LevelOption) -> list[Le
 
 
 def players_of(players: PlayersLike, search: SearchLike = "anytime", agent: str = "") -> list[Player]:
-    """The players that are meant.
+    """Convert names and personas to players; players among them stay as they are.
 
     Raises:
         PersonaError, PolicyError: as for `player`.
@@ -311,7 +311,7 @@ def players_of(players: PlayersLike, search: SearchLike = "anytime", agent: str 
 
 
 def league_of(game: Game, persona: Persona, words: Sequence[str], agent: str = "") -> League | None:
-    """Who plays move by move, None in single-player games without an agent."""
+    """Find the league that plays move by move; None in single-player games without an agent."""
     if game.players > 1 or agent:
         return names.league(game, persona.utility.text, agent, words)
     if words:

@@ -52,7 +52,7 @@ def plan(
     hedge: float | None = None,
     tolerance: float | None = None,
 ) -> Plan:
-    """One playthrough of a level: the best plan that a search finds.
+    """Play a level once: search for the best plan.
 
     Args:
         level: what is played.
@@ -186,7 +186,7 @@ def _playtest(
     skills: Sequence[str] = (),
     workers: Workers | None = None,
 ) -> Results:
-    """`playtest_levels` with the tolerance where none is given."""
+    """Do what `playtest_levels` does; usual: the tolerance if none is given."""
     trials, jobs = limits.whole(trials, "the number of trials", 1, limits.MOST_TRIALS), limits.jobs(jobs)
     seed = fresh() if seed is None else limits.seed(seed)
     bound_seconds = limits.number(bound_seconds, "bound_seconds", 0, 86400)
@@ -298,7 +298,7 @@ def solve(
     states: int | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Solution:
-    """The best plan that can be found for a persona in a level, and whether it is proven to be the best.
+    """Search for the best plan of a persona in a level, and for a proof that there is no better one.
 
     Args:
         level: what is played.

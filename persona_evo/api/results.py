@@ -85,12 +85,12 @@ class Results(batch.BatchResults):
                 progress(done, len(asked))
 
     def first(self, trials: int) -> Results:
-        """The same with the first trials of each player in each level alone."""
+        """Keep only the first trials of each player in each level."""
         records = [r for r in self.records if r.trial < trials]
         return replace(self, trials=trials, records=records)
 
     def check(self, *requirements: str) -> Analysis:
-        """The analysis with requirements such as "runner.win_rate >= 0.95" held against it.
+        """Analyse the playthroughs and check requirements such as "runner.win_rate >= 0.95".
 
         Raises:
             SettingsError: a requirement cannot be read, or names what does not exist.
@@ -218,7 +218,7 @@ class Results(batch.BatchResults):
         return figures.save(self.drawings, folder, form)
 
     def rows(self, *, states: bool = False) -> list[frames.Row]:
-        """The playthroughs as rows of a table, one each.
+        """Convert the playthroughs to rows of a table.
 
         Args:
             states: a row for each state of each playthrough instead, from the start to the end of its plan: the move
@@ -236,7 +236,7 @@ class Results(batch.BatchResults):
         return [row for r in self.records for row in frames.state_rows(self.game, levels[r.level], r)]
 
     def to_pandas(self, *, states: bool = False) -> pandas.DataFrame:
-        """`rows` as a data frame.
+        """Convert `rows` to a data frame.
 
         Raises:
             SettingsError: pandas is not installed.
@@ -261,7 +261,7 @@ class Results(batch.BatchResults):
         return summary_text(self.analysis)
 
     def __str__(self) -> str:
-        """`text`, in plain ASCII where standard output cannot show all of its characters."""
+        """Return `text`, in plain ASCII if standard output cannot show all of its characters."""
         from persona_evo.report.tables import printable
 
         return printable(self.text, sys.stdout)
@@ -276,7 +276,7 @@ class Results(batch.BatchResults):
         )
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the summary of each player in each level."""
+        """Return what a notebook shows: the summary of each player in each level."""
         headers = ("level", "player", "playthroughs", "win rate", "utility")
         rows = [
             (s.level, s.player, s.trials, f"{s.win_rate.value:.0%}" if s.wins else "", f"{s.utility.value:.3f}")
@@ -287,7 +287,7 @@ class Results(batch.BatchResults):
         return frames.as_html(title, headers, rows)
 
     def __getstate__(self) -> dict[str, object]:
-        """All but what workers have begun, and what is computed again."""
+        """Leave out what workers have begun and what is computed again."""
         return {f.name: None if f.name == "begun" else getattr(self, f.name) for f in fields(self)}
 
 
@@ -298,7 +298,7 @@ def listed_few(names: Sequence[str], most: int = 6) -> str:
 
 
 def as_results(played: batch.BatchResults) -> Results:
-    """A batch's results with the analysis beside them."""
+    """Convert a batch's results to results with an analysis."""
     return Results(**{name: getattr(played, name) for name in batch.BatchResults.__dataclass_fields__})
 
 

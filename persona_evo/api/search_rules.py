@@ -19,7 +19,7 @@ TOLERANCE = 0.01
 
 
 def search_of(search: object) -> SearchSettings:
-    """The settings of a search that are meant.
+    """Convert the name of a preset, or some values, to the settings of a search.
 
     Args:
         search: settings; the name of a preset; or values by the names of settings, {"preset": "single", "rollout": 5},
@@ -48,7 +48,7 @@ def rules_of_search(
     agent: str = "",
     usual: float = 0.0,
 ) -> SearchSettings:
-    """The rules of a search in a game; the planner's open lists only where it plans.
+    """Work out the rules of a search in a game; open lists are left out where no planner uses them.
 
     Args:
         search: as for `search_of`; all but presets stay what they are but for hedge and tolerance.
@@ -78,7 +78,7 @@ def rules_of_search(
 def budget_of(
     budget: Budget | None, iterations: int | None, seconds: float | None, league: League | None = None
 ) -> Budget:
-    """The budget of a search: a whole one, or iterations and seconds, or the usual one.
+    """Make the budget of a search from a budget, from iterations and seconds, or from nothing.
 
     Raises:
         SettingsError: it is given in both ways, or a number is out of range.
@@ -98,7 +98,7 @@ def budget_of(
 
 
 def _listless(rules: SearchSettings, game: Game, agent: str) -> str:
-    """Why a search has no open lists, "" where it has."""
+    """Say why a search has no open lists; "" if it has some."""
     if agent:
         return f"agent {agent} plays move by move"
     if not game.planned:

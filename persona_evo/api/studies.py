@@ -63,7 +63,7 @@ class Study:
 
 @functools.cache
 def installed() -> Mapping[str, EntryPoint]:
-    """All installed studies by name, in alphabetical order."""
+    """Find all installed studies by name, in alphabetical order."""
     found = {name: EntryPoint(name, f"{GROUP}.{name}.command:STUDY", GROUP) for name in _shipped()}
     for point in entry_points(group=GROUP):
         if point.name in found or not point.module.startswith(f"{GROUP}."):  # else its folder has been deleted
@@ -79,7 +79,7 @@ def _shipped() -> list[str]:
 
 
 def not_installed(name: str) -> SettingsError:
-    """The error for a study that is not there."""
+    """Make the error for a study that is not installed."""
     if not installed():
         return SettingsError(
             "no studies are installed",
@@ -91,7 +91,7 @@ def not_installed(name: str) -> SettingsError:
 
 
 def get(name: str) -> Study:
-    """The study called `name`.
+    """Load the study called `name`.
 
     Raises:
         SettingsError: it is not installed, or cannot be loaded.
@@ -112,7 +112,7 @@ def get(name: str) -> Study:
 
 
 def study_of(folder: Path) -> tuple[str, Study]:
-    """The name of the study that a folder holds, and the study.
+    """Find the study that a folder belongs to; return its name and the study.
 
     Raises:
         RunError: it is not the folder of a study, or its file is damaged.

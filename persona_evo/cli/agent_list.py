@@ -1,4 +1,4 @@
-"""The agents that come with a game, listed."""
+"""A list of the agents that come with a game."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ if TYPE_CHECKING:
 
 
 def list_agents(game: Game) -> int:
-    """The agents that come with the game."""
+    """Print the names and descriptions of the agents that come with a game.
+
+    Raises:
+        SettingsError: the game has none.
+    """
     if not game.agents:
         raise SettingsError(f"{game.name} has no agents of its own", expected="FILE.toml#NAME or FILE.py, two or more")
     for name, about in _abouts(game):
@@ -22,7 +26,7 @@ def list_agents(game: Game) -> int:
 
 
 def _abouts(game: Game) -> list[tuple[str, str]]:
-    """Names and descriptions of the game's agents, read without what would have to be compiled to let them play."""
+    """Return the names and descriptions of the game's agents, without compiling what they play with."""
     import tomllib
 
     try:

@@ -19,7 +19,7 @@ OPTIONS = ("junit", "summary")
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """--junit and --summary."""
+    """Add --junit and --summary."""
     parser.add_argument(
         "--junit", type=path, metavar="FILE", help="write the results as JUnit XML, even if something failed"
     )
@@ -52,7 +52,7 @@ def wanted(args: argparse.Namespace) -> bool:
 
 
 def words(args: argparse.Namespace) -> list[str]:
-    """The options as they were given."""
+    """Return the options as they were given."""
     return [word for name in OPTIONS if getattr(args, name) for word in (f"--{name}", str(getattr(args, name)))]
 
 

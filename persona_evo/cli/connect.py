@@ -1,4 +1,4 @@
-"""`persona-evo connect search|replay|new`: games outside this program, in any language.
+"""`persona-evo connect new|search|replay|shrink`: games outside this program, in any language.
 
 A connected game is described by a TOML file, and every command takes that as --game: evolve, playtest, persona new.
 `search` looks for the best way to play one level, for a persona or for the game's own score, and keeps it with the tree
@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from persona_evo.cli import option_values, options
-from persona_evo.cli.parser import Commands, filled, number, path
+from persona_evo.cli.parser import Commands, filled, number, path, whole
 from persona_evo.cli.say import StatusLine, note, say
 from persona_evo.cli.starting import begun
 from persona_evo.errors import ConnectError, Place, SettingsError
 from persona_evo.words import counted
 
 if TYPE_CHECKING:
-    from persona_evo.connect.search import ConnectedSearch, FinishedRollout
+    from persona_evo.connect.search import ConnectedSearch
     from persona_evo.games.core import Game, Level
 
 TREE, BEST, SAMPLES, ROLLOUTS = "tree.npz", "best.json", "samples.csv", "rollouts.jsonl"
@@ -33,6 +33,12 @@ FAILURES = """\
 Look for the best way to play a level. The exit code is 1 if the game failed in a rollout each time that it was played
 (a crash, an exception, or no end in time), or if the best way to play came to another end when it was played again;
 what was found is kept all the same.
+"""
+
+SHRINK = """\
+Leave out choices of a rollout that made the game fail, as long as it fails in the same way, and print those that are
+left. With --out they are added to a file of cases. `connect replay FILE.toml CASES.jsonl` plays all of these again; its
+exit code is 1 if one still makes the game fail.
 """
 
 TEMPLATE = """\
@@ -76,7 +82,7 @@ test = ["default@4-8"]
 def add(commands: Commands) -> None:
     """The command's options."""
     parser = commands.add_parser("connect", description=__doc__)
-    parts = parser.add_subparsers(dest="command_connect", metavar="new|search|replay", required=True)
+    parts = parser.add_subparsers(dest="command_connect", metavar="new|search|replay|shrink", required=True)
     new = parts.add_parser("new", help="write a description to start from")
     new.add_argument("name", type=filled, metavar="NAME", help="letters, digits, _ and -")
     new.add_argument("-o", "--out", type=path, metavar="FILE", help="file to write (default: NAME.toml)")
@@ -120,7 +126,12 @@ def add(commands: Commands) -> None:
     search.set_defaults(run=run_search)
     replay = parts.add_parser("replay", help="replay a playthrough in the game's window")
     replay.add_argument("game", type=filled, metavar="FILE.toml", help="the game's description")
-    replay.add_argument("trace", type=path, metavar="TRACE", help=f"{BEST} of a search")
+    replay.add_argument(
+        "trace",
+        type=path,
+        metavar="TRACE",
+        help=f"{BEST} of a search; or findings.jsonl, whose failures are played again, or findings.jsonl:N for one",
+    )
     replay.add_argument(
         "--delay",
         type=number(0, 3600),
@@ -129,6 +140,18 @@ def add(commands: Commands) -> None:
     )
     replay.add_argument("--no-screen", action="store_true", help="do not open the game's window")
     replay.set_defaults(run=run_replay)
+    shrink = parts.add_parser("shrink", help="find the few choices that make the game fail", description=SHRINK)
+    shrink.add_argument("game", type=filled, metavar="FILE.toml", help="the game's description")
+    shrink.add_argument("finding", type=filled, metavar="findings.jsonl[:N]", help="the failure (default: the first)")
+    shrink.add_argument("-o", "--out", type=path, metavar="FILE", help="file of cases that gets the result")
+    shrink.add_argument(
+        "--tries",
+        type=whole(1, 1_000_000),
+        default=300,
+        metavar="N",
+        help="rollouts at most; a crash restarts the game (default: %(default)s)",
+    )
+    shrink.set_defaults(run=run_shrink)
 
 
 def run_new(args: argparse.Namespace) -> int:
@@ -154,14 +177,14 @@ def run_search(args: argparse.Namespace) -> int:
 
 def _search(args: argparse.Namespace, kept: list[str]) -> int:
     """Search; `kept` gets the names of the files that are written."""
-    import csv
     from contextlib import ExitStack
     from dataclasses import replace
 
     option_values.check_outside(args.game)
     from persona_evo import api
+    from persona_evo.connect.doctor import constant_advice
     from persona_evo.connect.planner import ConnectedPlanner
-    from persona_evo.connect.search_folder import RecordedSource, SearchFolder
+    from persona_evo.connect.search_folder import RecordedSource, SearchFolder, search_values
     from persona_evo.games import mapsets, registry
     from persona_evo.games.core import closing_outside
     from persona_evo.jobs.files import writing_in
@@ -189,31 +212,11 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
         tell, folder = None, None
         if args.out is not None:
             stack.enter_context(writing_in(args.out))
-            values = {
-                "game": game.name,
-                "version": game.version,
-                "level": level.text,
-                "utility": persona.utility.text,
-                "policy": policy.text,
-                "terminal": args.terminal,
-                "rollout": planner.ordering.mode,
-                "slots": planner.ordering.slots,
-                "inside": planner.ordering.inside,
-                "seed": seed,
-                "budget": budget.to_dict(),
-            }
-            folder = stack.enter_context(SearchFolder(args.out, values))
-            kept.append(ROLLOUTS)
+            values = search_values(planner, persona.utility, policy, seed, budget)
+            folder = stack.enter_context(SearchFolder(args.out, values, game, level))
+            kept += [ROLLOUTS, SAMPLES]
             game.outside.keep_in(args.out)
-            rows = csv.writer(stack.enter_context((args.out / SAMPLES).open("w", encoding="utf-8", newline="")))
-            kept.append(SAMPLES)
-            rows.writerow(["sample", "utility", *game.symbols, "decisions", "rollout_seed", "hash"])
-
-            def tell(s: FinishedRollout) -> None:
-                rows.writerow([s.number, s.utility, *s.metrics.values(), len(s.trace), s.rollout_seed, s.hash])
-                if s is search.best:
-                    folder.keep_best(game.name, level.text, s)
-
+            tell = folder.record
         began = time.perf_counter()
         search = planner.search(persona.utility, policy, seed, tell)
         if folder is not None:
@@ -235,6 +238,10 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
             wrong = planner.confirm(search)
         finally:
             option_values.report_findings(game)
+        if policy.formula is None and search.lowest is not None and search.best is not None:
+            low, high = search.lowest, search.best.utility
+            if advice := constant_advice(low, high, policy.c):
+                note(f"utilities were from {low:g} to {high:g}: {advice}")
         if wrong:
             say("FAULT: replaying the same choices led to a different end: " + "; ".join(wrong))
         if search.lost:
@@ -276,6 +283,7 @@ def _told(args: argparse.Namespace, game: Game, level: Level, search: ConnectedS
 def run_replay(args: argparse.Namespace) -> int:
     """Show a trace."""
     from persona_evo.connect import traces
+    from persona_evo.connect.cases import case_of
     from persona_evo.connect.traces import load
 
     if args.trace.is_dir() or args.trace.suffix == ".npz":
@@ -289,7 +297,50 @@ def run_replay(args: argparse.Namespace) -> int:
             expected=f"the file {BEST} of a search",
             hint=f"name {folder / BEST}" if beside else f"there is no {BEST} there: search again with --out",
         )
+    file, number = case_of(str(args.trace))
+    if file.suffix == ".jsonl":
+        return _replay_cases(args.game, file, number)
     trace = load(args.trace)
     result = traces.replay(Path(args.game), trace, screen=not args.no_screen, delay=args.delay)
     say(f"{trace.level}: {counted(result.decisions, 'decision')}, score {result.score:g}, as when it was searched")
+    return 0
+
+
+def _replay_cases(game: str, file: Path, number: int | None) -> int:
+    """Play failures again; 1 if one of them still makes the game fail."""
+    from persona_evo.connect.cases import CasePlayer, read_cases
+    from persona_evo.connect.description_file import read
+    from persona_evo.errors import GameError
+
+    cases, failed = read_cases(file, number), 0
+    with CasePlayer(read(Path(game))) as player:
+        for line, case in enumerate(cases, number or 1):
+            try:
+                found = player.play(case)
+            except GameError as e:
+                say(f"{file}:{line}: the game has changed: {str(e).splitlines()[0]}")
+                continue
+            failed += found is not None
+            say(f"{file}:{line}: " + ("the game does not fail any more" if found is None else f"FAULT: {found}"))
+    say(f"{failed} of {counted(len(cases), 'case')} made the game fail")
+    return 1 if failed else 0
+
+
+def run_shrink(args: argparse.Namespace) -> int:
+    """Cut a failure down to the choices that matter."""
+    from persona_evo.connect.cases import CasePlayer, add_case, case_of, read_cases
+    from persona_evo.connect.description_file import read
+
+    file, number = case_of(args.finding)
+    (case,) = read_cases(file, number or 1)
+    line = StatusLine()
+    with CasePlayer(read(Path(args.game))) as player:
+        try:
+            found = player.shrink(case, args.tries, line.show)
+        finally:
+            line.done_with_line()
+        say(f"{counted(len(found.prefix), 'choice')} left after {counted(player.played, 'rollout')}: {found}")
+    if args.out is not None:
+        add_case(args.out, found)
+        say(f"added to {args.out}; play it again:  persona-evo connect replay {args.game} {args.out}")
     return 0

@@ -26,7 +26,7 @@ UNSEEN = "test01"
 
 
 def add(commands: Commands) -> None:
-    """The command's options."""
+    """Add the command and its options."""
     parser = commands.add_parser("demo", description=__doc__)
     parser.add_argument(
         "--persona",

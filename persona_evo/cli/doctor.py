@@ -21,7 +21,7 @@ PACKAGES = ("numba", "llvmlite", "numpy", "deap", "joblib", "sympy", "scipy", "j
 
 
 def add(commands: Commands) -> None:
-    """The command's options."""
+    """Add the command and its options."""
     parser = commands.add_parser("doctor", description=__doc__)
     parser.add_argument(
         "--clear-cache", action="store_true", help="delete compiled code; it is compiled again when needed"

@@ -64,12 +64,12 @@ class _Commands:
         self._made = made
 
     def add_parser(self, name: str, **options: Any) -> Parser:
-        """The parser of a command, with the line that `--help` shows."""
+        """Make the parser of a command, with the line that `--help` shows."""
         return self._made.add_parser(name, help=COMMANDS[name], **options)
 
 
 def parser(wanted: Collection[str] = tuple(COMMANDS)) -> Parser:
-    """The parser of all commands.
+    """Make the parser of all commands.
 
     Args:
         wanted: commands whose options are needed; only their modules are imported.
@@ -151,7 +151,7 @@ def _interrupts(stops: _Stops) -> Iterator[None]:
 
 
 def entry() -> int:
-    """`main` for a process that ends with it: Ctrl-C is ignored once the exit code is known."""
+    """Run `main` in a process that ends with it: Ctrl-C is ignored once the exit code is known."""
     import signal
 
     stops = _Stops()

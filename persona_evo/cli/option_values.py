@@ -38,7 +38,7 @@ search if not given."""
 
 
 def rules_of(args: argparse.Namespace, game: Game, league: League | None = None) -> SearchSettings:
-    """The rules of the search that were asked for.
+    """Work out the rules of the search from the options.
 
     Raises:
         SettingsError: --hedge or --tolerance where no planner with open lists plays, --selection-rule where one does.
@@ -63,7 +63,7 @@ def rules_of(args: argparse.Namespace, game: Game, league: League | None = None)
 
 
 def new_folder(root: Path, words: Sequence[str]) -> Path:
-    """A folder below `root` that is not there yet, named by the moment and some words."""
+    """Name a new folder below `root` by the time and some words."""
     from datetime import UTC, datetime
 
     from persona_evo.names import file_name
@@ -78,7 +78,7 @@ def new_folder(root: Path, words: Sequence[str]) -> Path:
 
 
 def game_of(args: argparse.Namespace) -> Game:
-    """The game that was named."""
+    """Load the game of --game."""
     from persona_evo.games import registry
 
     check_outside(args.game)
@@ -103,7 +103,7 @@ def check_outside(name: str) -> None:
 
 
 def accepted_of(args: argparse.Namespace) -> list[Accepted]:
-    """The entries of the file of accepted findings; none without a file."""
+    """Read the file of accepted findings; return no entries if none is named."""
     from persona_evo.games import acceptance
 
     return [] if args.accept is None else acceptance.read(args.accept)
@@ -118,14 +118,14 @@ def report_findings(game: Game) -> None:
 
 
 def moved(args: argparse.Namespace) -> str | None:
-    """Where the game of something that is resumed stands now, if that was said."""
+    """Return where the game of a resumed job is now, if --game says so."""
     from persona_evo.games import registry
 
     return None if args.game == registry.DEFAULT else str(args.game)
 
 
 def options_of(args: argparse.Namespace, game: Game) -> dict[str, Any]:
-    """Options for the game's level loader."""
+    """Collect the options for the game's level loader."""
     from persona_evo.games.options import level_options
 
     found = once(args.option, "--option")
@@ -164,7 +164,7 @@ def _check_options(found: Mapping[str, Any], game: Game) -> None:
 
 
 def once(given: Sequence[tuple[str, Any]], option: str) -> dict[str, Any]:
-    """Assignments by name, each given once."""
+    """Collect assignments by name, and refuse a name that is given twice."""
     found: dict[str, Any] = {}
     for name, value in given:
         if name in found:
@@ -174,7 +174,7 @@ def once(given: Sequence[tuple[str, Any]], option: str) -> dict[str, Any]:
 
 
 def levels_of(args: argparse.Namespace, game: Game, named: Sequence[str]) -> list[Level]:
-    """The levels that were named; their warnings are printed."""
+    """Load the levels that were named, and print their warnings."""
     from persona_evo.cli.say import note
     from persona_evo.games import mapsets
 
@@ -186,14 +186,14 @@ def levels_of(args: argparse.Namespace, game: Game, named: Sequence[str]) -> lis
 
 
 def budget_of(args: argparse.Namespace, league: League | None = None) -> Budget:
-    """The budget of a playthrough, or of a move where one is played move by move."""
+    """Make the budget of a playthrough, or of a move if the game is played move by move."""
     from persona_evo.agents.duel import budget_for
 
     return budget_for(args.iterations, args.seconds, league)
 
 
 def league_of(args: argparse.Namespace, game: Game, persona: Persona) -> League | None:
-    """Who plays move by move; None in single-player games where no agent is named."""
+    """Find the league that plays move by move; None in single-player games without an agent."""
     from persona_evo.matches import names
 
     if game.players == 1:
@@ -210,14 +210,14 @@ def league_of(args: argparse.Namespace, game: Game, persona: Persona) -> League 
 
 
 def jobs_of(args: argparse.Namespace) -> int:
-    """Cores to use."""
+    """Return the number of cores to use."""
     from persona_evo.jobs.workers import cores
 
     return int(args.jobs or cores())
 
 
 def workers_of(args: argparse.Namespace, module: str, seconds: float) -> Workers:
-    """Who does the work, started when there is some; right away where there is probably enough.
+    """Make the workers; start them at once if there is probably enough work.
 
     Args:
         module: what a worker needs first.
@@ -233,12 +233,12 @@ def workers_of(args: argparse.Namespace, module: str, seconds: float) -> Workers
 
 
 def thought(args: argparse.Namespace, searches: int) -> float:
-    """Seconds that so many searches may take on one core."""
+    """Estimate the seconds that a number of searches take on one core."""
     return searches * (args.seconds or (args.iterations or ITERATIONS) / RATE)
 
 
 def typed(args: argparse.Namespace, seed: int) -> str:
-    """The command line as typed, with the seed, so that it can be repeated. seed: the seed that was used."""
+    """Return the command line as it was typed, with the seed that was used, so that it can be repeated."""
     from persona_evo.jobs.windows import command_line
 
     command, *words = args.typed
@@ -248,14 +248,14 @@ def typed(args: argparse.Namespace, seed: int) -> str:
 
 
 def seed_of(args: argparse.Namespace) -> int:
-    """The seed given, or a new one."""
+    """Return the seed of --seed, or a new one."""
     from persona_evo.seeds import fresh
 
     return fresh() if args.seed is None else int(args.seed)
 
 
 def players_of(args: argparse.Namespace, game: Game) -> list[Player]:
-    """The personas that were named with their tree policies, each followed by its baseline where one is asked for."""
+    """Make the players: personas with their tree policies, each followed by its baseline if it has one."""
     from persona_evo import api
     from persona_evo.api.search_rules import by_utility
     from persona_evo.cli.say import note

@@ -26,7 +26,7 @@ PERSONA = "name, abbreviation or TOML file"
 
 
 def add_game(parser: argparse.ArgumentParser) -> None:
-    """--game."""
+    """Add --game."""
     parser.add_argument(
         "--game",
         default="minidungeons2",
@@ -37,7 +37,7 @@ def add_game(parser: argparse.ArgumentParser) -> None:
 
 
 def add_trust(parser: argparse.ArgumentParser) -> None:
-    """--trust."""
+    """Add --trust."""
     parser.add_argument(
         "--trust",
         action="store_true",
@@ -54,7 +54,7 @@ def accept(args: argparse.Namespace, folder: Path) -> None:
 
 
 def add_new(parser: argparse.ArgumentParser, suffix: str) -> None:
-    """NAME, --out, --force and --game, of the commands that write a file to start from."""
+    """Add NAME, --out, --force and --game to a command that writes a file to start from."""
     parser.add_argument("name", type=filled, metavar="NAME", help="name: letters, digits, _ and -")
     parser.add_argument("-o", "--out", type=path, metavar="FILE", help=f"file to write (default: NAME.{suffix})")
     parser.add_argument("--force", action="store_true", help="overwrite the file if it exists")
@@ -62,7 +62,7 @@ def add_new(parser: argparse.ArgumentParser, suffix: str) -> None:
 
 
 def add_level_options(parser: argparse.ArgumentParser) -> None:
-    """--game, --rules, --option, --allow-unreachable."""
+    """Add --game, --rules, --option and --allow-unreachable."""
     add_game(parser)
     parser.add_argument("--rules", type=filled, metavar="NAME", help="rule set of the game, such as paper")
     parser.add_argument(
@@ -81,7 +81,7 @@ def add_level_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_budget(parser: argparse.ArgumentParser, default: str = "10000", each: str = "playthrough") -> None:
-    """--iterations and --seconds."""
+    """Add --iterations and --seconds."""
     parser.add_argument(
         "--iterations",
         type=whole(1, MOST_ITERATIONS),
@@ -97,7 +97,7 @@ def add_budget(parser: argparse.ArgumentParser, default: str = "10000", each: st
 
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:
-    """--jobs."""
+    """Add --jobs."""
     parser.add_argument(
         "--jobs",
         type=whole(1, MOST_JOBS),
@@ -107,7 +107,7 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
 
 
 def add_backend(parser: argparse.ArgumentParser, address: bool = True) -> None:
-    """--backend and --address; address: False where a cluster is always one's own."""
+    """Add --backend and --address; address: False if the command always starts its own cluster."""
     parser.add_argument(
         "--backend",
         default="loky",
@@ -122,7 +122,7 @@ def add_backend(parser: argparse.ArgumentParser, address: bool = True) -> None:
 
 
 def add_seed(parser: argparse.ArgumentParser) -> None:
-    """--seed."""
+    """Add --seed."""
     parser.add_argument(
         "--seed",
         type=whole(0, SEEDS),
@@ -132,7 +132,7 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
 
 
 def add_league(parser: argparse.ArgumentParser, whom: str, who: str) -> None:
-    """--league and --agent. whom: meets the league. who: the agent is."""
+    """Add --league and --agent. whom: who meets the league. who: what the agent is."""
     parser.add_argument(
         "--league",
         nargs="+",
@@ -152,7 +152,7 @@ def add_league(parser: argparse.ArgumentParser, whom: str, who: str) -> None:
 
 
 def add_personas(parser: argparse.ArgumentParser) -> None:
-    """--personas."""
+    """Add --personas."""
     parser.add_argument(
         "--personas",
         default=["all"],
@@ -164,7 +164,7 @@ def add_personas(parser: argparse.ArgumentParser) -> None:
 
 
 def add_policies(parser: argparse.ArgumentParser) -> None:
-    """--policy."""
+    """Add --policy."""
     parser.add_argument(
         "--policy",
         action="append",
@@ -178,7 +178,7 @@ def add_policies(parser: argparse.ArgumentParser) -> None:
 
 
 def add_search(parser: argparse.ArgumentParser, tolerance: float) -> None:
-    """--search, --hedge and --tolerance. tolerance: where none is given."""
+    """Add --search, --hedge and --tolerance. tolerance: the default."""
     parser.add_argument(
         "--search",
         choices=PRESETS,
@@ -216,7 +216,7 @@ def add_search(parser: argparse.ArgumentParser, tolerance: float) -> None:
 
 
 def add_out(parser: argparse.ArgumentParser, text: str) -> None:
-    """--out."""
+    """Add --out."""
     parser.add_argument("--out", type=path, metavar="FOLDER", help=text)
 
 
@@ -231,7 +231,7 @@ def check_picture(target: Path, suffix: str = ".gif") -> None:
 
 
 def add_accept(parser: argparse.ArgumentParser) -> None:
-    """--accept."""
+    """Add --accept."""
     parser.add_argument(
         "--accept",
         type=path,

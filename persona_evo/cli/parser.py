@@ -22,7 +22,7 @@ class Commands(Protocol):
     """The commands of a parser, to which modules add theirs."""
 
     def add_parser(self, name: str, **options: Any) -> Parser:
-        """The parser of a command."""
+        """Parse the options of a command."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -36,7 +36,7 @@ class Parser(argparse.ArgumentParser):
         super().__init__(*args, **options)
 
     def format_help(self) -> str:
-        """The help, and behind it what `appendix` gives, which costs time only where help is asked for."""
+        """Return the help followed by what `appendix` returns, which is called only for help."""
         return super().format_help() + (f"\n{self.appendix()}\n" if self.appendix else "")
 
     def error(self, message: str) -> NoReturn:
@@ -48,7 +48,7 @@ class Parser(argparse.ArgumentParser):
         raise SettingsError(message, hint=f"{self.prog} --help lists the commands")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """As argparse does, but what is left over is refused at once, by the command that it stands behind."""
+        """Parse as argparse does, but let the command that unknown arguments follow refuse them."""
         self._typed = sys.argv[1:] if args is None else list(args)
         given = self._typed[: self._typed.index("--")] if "--" in self._typed else self._typed
         for word in given:
@@ -92,7 +92,7 @@ def _name(action: argparse.Action) -> str:
 
 
 def whole(low: int, high: int) -> Callable[[str], int]:
-    """A kind of value: a whole number in [low, high]."""
+    """Make a type of option: a whole number in [low, high]."""
 
     def read(text: str) -> int:
         value = int(text) if _WHOLE.fullmatch(text) else integral(float(text)) if _NUMBER.fullmatch(text) else None
@@ -104,7 +104,7 @@ def whole(low: int, high: int) -> Callable[[str], int]:
 
 
 def number(low: float, high: float, *, above: bool = False) -> Callable[[str], float]:
-    """A kind of value: a number in [low, high], or with `above` in (low, high]."""
+    """Make a type of option: a number in [low, high], or with `above` in (low, high]."""
 
     def read(text: str) -> float:
         value = float(text) if _NUMBER.fullmatch(text) else math.nan
@@ -117,21 +117,21 @@ def number(low: float, high: float, *, above: bool = False) -> Callable[[str], f
 
 
 def filled(text: str) -> str:
-    """A kind of value: a text that is not empty."""
+    """Convert the value of an option to a text that is not empty."""
     if not text.strip():
         raise argparse.ArgumentTypeError("expected text, found an empty string")
     return text
 
 
 def path(text: str) -> Path:
-    """A kind of value: a path."""
+    """Convert the value of an option to a path."""
     if not text.strip() or "\0" in text:
         raise argparse.ArgumentTypeError(f"expected a path, found {text!r}")
     return Path(text)
 
 
 def names(text: str) -> list[str]:
-    """A kind of value: names with commas between them."""
+    """Convert the value of an option to names, which commas separate."""
     found = [part.strip() for part in text.split(",")]
     if not all(found):
         raise argparse.ArgumentTypeError(f"expected names separated by commas, found {text!r}")
@@ -139,7 +139,7 @@ def names(text: str) -> list[str]:
 
 
 def assignment(text: str) -> tuple[str, Any]:
-    """A kind of value: NAME=VALUE; the value a number, true, false, a text, or texts with commas between them."""
+    """Convert NAME=VALUE to a pair; the value is a number, true, false, a text, or texts separated by commas."""
     name, mark, value = text.partition("=")
     if not mark or not name.strip():
         raise argparse.ArgumentTypeError(f"expected NAME=VALUE, found {text!r}")
@@ -147,7 +147,7 @@ def assignment(text: str) -> tuple[str, Any]:
 
 
 def plain(text: str) -> Any:
-    """A text as the number or truth value that it spells, else as it is."""
+    """Convert a text to the number or truth value that it spells, or return it as it is."""
     if text in ("true", "false"):
         return text == "true"
     if _WHOLE.fullmatch(text):

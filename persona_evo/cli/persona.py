@@ -1,4 +1,4 @@
-"""Write a persona file, explain what a persona wants, or list the personas that ship."""
+"""Write a persona file, explain a persona, or list the personas that ship with the project."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from persona_evo.search.samples import Sampled
 
 SHOWN_LEVELS = 3
-"""Shipped levels in which random games are played where no levels are named."""
+"""Number of shipped levels in which random games are played if no levels are named."""
 
 
 def add(commands: Commands) -> None:
-    """The command's options."""
+    """Add the command and its options."""
     parser = commands.add_parser("persona", description=__doc__)
     parts = parser.add_subparsers(dest="command_persona", metavar="new|check|list", required=True)
-    new = parts.add_parser("new", help="write a commented persona file to start from")
+    new = parts.add_parser("new", help="write a persona file with comments to start from")
     options.add_new(new, "toml")
     new.set_defaults(run=run_new)
     check = parts.add_parser("check", help="explain a persona's utility with states of real games, and find mistakes")
@@ -49,7 +49,7 @@ def add(commands: Commands) -> None:
 
 
 def run_new(args: argparse.Namespace) -> int:
-    """Write a file that loads as it is."""
+    """Write a persona file that is valid as it is."""
     from persona_evo.games.commands import command
     from persona_evo.personas import template
 
@@ -61,7 +61,7 @@ def run_new(args: argparse.Namespace) -> int:
 
 
 def run_check(args: argparse.Namespace) -> int:
-    """Explain a persona on states of random games, and say what is doubtful about it."""
+    """Explain a persona with states of random games, and print warnings."""
     from persona_evo.personas import doubts, load, template
     from persona_evo.personas.lists import LIST_VARIABLES
     from persona_evo.personas.rates import rates
@@ -81,8 +81,9 @@ def run_check(args: argparse.Namespace) -> int:
     if persona.stages:
         always = " + always" if persona.always is not None else ""
         say(
-            f"together  (stages done + utility of the current stage) / {len(persona.stages)}{always}, "
-            "which is the utility above;\n          a later stage is worth more as long as each stays between 0 and 1"
+            f"together  (completed stages + utility of the current stage) / {len(persona.stages)}{always}, "
+            "which is the utility above;\n          a later stage is worth more as long as the utility of each stage "
+            "stays between 0 and 1"
         )
     for number, one in enumerate(persona.lists, 1):
         say(f"list {number:<4} {one.text}")
@@ -95,7 +96,7 @@ def run_check(args: argparse.Namespace) -> int:
         if symbol in reads and symbol not in game.symbols:
             say(f"  {symbol:<7} {meaning}")
     if persona.lists and not game.planned:
-        note(f"the open lists do not count: {game.title} is not planned whole in this program")
+        note(f"the open lists have no effect: {game.title} is not planned as a whole in this program")
     levels = _levels(args, game)
     states = random_states(game, levels)
     if states:
@@ -117,7 +118,7 @@ def run_check(args: argparse.Namespace) -> int:
 
 
 def _levels(args: argparse.Namespace, game: Game) -> list[Level]:
-    """The levels that were named, or some that ship with the game; none of a connected game unless named."""
+    """Return the levels that were named, or some that ship with the game; a connected game has none of these."""
     from persona_evo.games import mapsets
 
     if args.levels:
@@ -130,7 +131,7 @@ def _levels(args: argparse.Namespace, game: Game) -> list[Level]:
 
 
 def _goals(persona: Persona) -> list[tuple[str, Formula]]:
-    """(what to add to a title, utility) of each stage, or of a persona without any."""
+    """Return an addition to a title and the utility, for each stage or for a persona without stages."""
     from persona_evo.formula import Formula
 
     if not persona.stages:
@@ -141,7 +142,7 @@ def _goals(persona: Persona) -> list[tuple[str, Formula]]:
 
 
 def _telling(states: Sequence[Sampled], persona: Persona, players: int) -> list[SampleState]:
-    """The states that tell most of a utility: a start, the worst, the median and the best, a lost and a won end."""
+    """Return the states that say most about a utility: a start, the worst, median and best, a lost and a won end."""
     from persona_evo.games.core import LOST, WON
     from persona_evo.personas.template import SampleState
 
@@ -158,7 +159,7 @@ def _telling(states: Sequence[Sampled], persona: Persona, players: int) -> list[
 
 
 def run_list(args: argparse.Namespace) -> int:
-    """One line a persona."""
+    """List the personas of a game."""
     from persona_evo.games.commands import command
     from persona_evo.personas import catalog
 
@@ -191,7 +192,7 @@ def _table(title: str, rows: Sequence[SampleRow]) -> str:
 
 
 def _played(game: Game, level: Level, persona: Persona) -> list[SampleState]:
-    """The start of a level, the end of a short search by this persona, and ends of games played at random."""
+    """Return the start of a level, the end of a short search for this persona, and ends of random games."""
     import numpy as np
 
     from persona_evo.personas.template import SampleState

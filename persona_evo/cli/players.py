@@ -1,4 +1,4 @@
-"""By which tree policies, or agents, the personas of a command play, and what they are compared with."""
+"""The tree policies or agents by which the personas of a command play, and their baselines."""
 
 from __future__ import annotations
 
@@ -16,13 +16,16 @@ if TYPE_CHECKING:
     from persona_evo.search.tree_policy import TreePolicy
 
 AGENT = "agent:"
-"""Start of a policy that is an agent."""
+"""Prefix of a policy that is an agent."""
 
 
 def with_baseline(own: Player, baseline: Player, mean: bool) -> list[Player]:
-    """A player and its baseline; alone where that is the policy that it plays by anyway, which is said.
+    """Return a player and its baseline, or the player alone, with a note, if both play by the same policy.
 
-    mean: the search's value is the mean (see `same_policy`).
+    Args:
+        own: the player.
+        baseline: its baseline.
+        mean: whether the value of the search is the mean (see `same_policy`).
     """
     from dataclasses import replace
 
@@ -36,9 +39,15 @@ def with_baseline(own: Player, baseline: Player, mean: bool) -> list[Player]:
 
 
 def own_policy(wanted: Mapping[str, str], persona: Persona, game: Game, by_utility: bool) -> TreePolicy | Agent:
-    """What a persona plays by: what was asked for (`by_persona`), else its evolved policy, else something that is said.
+    """Return the policy or agent by which a persona plays.
 
-    by_utility: that is the persona's utility, which leads the search; otherwise it is UCB1.
+    This is the policy that was asked for, or else the persona's evolved policy. Without that, a note says which policy
+    takes its place.
+
+    Args:
+        wanted: the policies that were asked for (see `by_persona`).
+        persona, game: who plays what.
+        by_utility: whether the persona's utility takes the place of a missing policy, and not UCB1.
     """
     from persona_evo import api
     from persona_evo.api.naming import not_evolved
@@ -62,7 +71,7 @@ def own_policy(wanted: Mapping[str, str], persona: Persona, game: Game, by_utili
 
 
 def tell_of_agents(policy: str, persona: Persona, game: Game) -> None:
-    """Say that a policy was evolved to be played move by move, where a level is about to be planned whole by it."""
+    """Print a note if a policy was evolved for play from move to move, but is about to plan whole levels."""
     from persona_evo.api.naming import load_policy
     from persona_evo.cli.say import note
     from persona_evo.errors import PolicyError
@@ -80,7 +89,7 @@ def tell_of_agents(policy: str, persona: Persona, game: Game) -> None:
 
 
 def read_policy(policy: str, persona: Persona, game: Game) -> TreePolicy | Agent:
-    """A tree policy, or the agent that plays instead of one."""
+    """Return the tree policy or the agent that a word stands for."""
     from persona_evo import api
     from persona_evo.matches import names
 
@@ -92,7 +101,7 @@ def read_policy(policy: str, persona: Persona, game: Game) -> TreePolicy | Agent
 
 @contextlib.contextmanager
 def no_programs() -> Iterator[None]:
-    """Leave programs out of what an error says to be expected, where agents are named that cannot be any."""
+    """Leave programs out of what errors list as expected, for agents that cannot be programs."""
     from persona_evo.matches import names
 
     try:
@@ -105,14 +114,14 @@ def no_programs() -> Iterator[None]:
 
 
 def _trained(game: Game) -> Sequence[str]:
-    """Levels for a command that evolves: none where the game has those that are meant without any."""
+    """Return the option that names levels in a command that evolves; none if the game has default levels."""
     from persona_evo.games import mapsets
 
     return () if "train" in mapsets.shipped(game).sets else ("--levels", "YOUR_LEVELS")
 
 
 def by_persona(given: Sequence[str], personas: Sequence[Persona]) -> dict[str, str]:
-    """Persona's name ("" for all) -> policy."""
+    """Return the policy of each persona by its name; "" stands for all personas."""
     by_word = {word.lower(): p.name for p in personas for word in (p.name, p.short)}
     found: dict[str, str] = {}
     for text in given:
@@ -124,7 +133,7 @@ def by_persona(given: Sequence[str], personas: Sequence[Persona]) -> dict[str, s
 
                 expected, hint = unknown(who.strip(), [p.name for p in personas])
                 raise SettingsError(
-                    "--policy names a persona that does not play", found=who, expected=expected, hint=hint
+                    "--policy names a persona that is not among the players", found=who, expected=expected, hint=hint
                 )
         else:
             name, policy = "", text

@@ -42,7 +42,7 @@ def say(text: object = "", stream: TextIO | None = None) -> None:
 
 
 def to_go(eta: float | None, what: str = "") -> str:
-    """The end of a line of progress: seconds to go, "" before they are known. what: they are for, in words."""
+    """Format the seconds to go for the end of a line; "" before they are known. what: what they are for."""
     return "" if eta is None else f", {duration(eta)} to go{what}"
 
 
@@ -55,7 +55,7 @@ def note(text: object) -> None:
 
 @contextlib.contextmanager
 def _if_heard() -> Iterator[None]:
-    """Standard error that cannot be written stops nothing."""
+    """Go on if standard error cannot be written."""
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (for the rest of the process)
     try:
@@ -121,7 +121,7 @@ class Compiling:
         self._told = False
 
     def __call__(self, work: Work) -> None:
-        """Something begins to be compiled, or is done."""
+        """Report that the compilation of something begins or ends."""
         import time
 
         self._open += -1 if work.done else 1

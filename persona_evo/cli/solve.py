@@ -1,4 +1,4 @@
-"""`persona-evo solve`: the best plan that can be found for a persona in a level, and whether a better one can exist."""
+"""Find the best plan for a persona in a level, and prove that no plan is better if possible."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 METHODS = ("auto", "bfs", "dfs", "exhaustive", "random", "flat")
 SEEDED = ("auto", "random", "flat")
-"""Methods whose results follow from a seed."""
+"""Methods whose results depend on the seed."""
 ITERATIONS = 2_000_000
 
 
 def add(commands: Commands) -> None:
-    """The command's options."""
+    """Add the command and its options."""
     parser = commands.add_parser("solve", description=__doc__)
     parser.add_argument("levels", nargs="+", type=filled, metavar="LEVEL", help=options.LEVELS)
     parser.add_argument("--persona", required=True, type=filled, metavar="PERSONA", help=options.PERSONA)
@@ -72,7 +72,7 @@ def add(commands: Commands) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Solve each level and print what was found."""
+    """Solve each level and print the results."""
     from persona_evo.games.guides import guide
     from persona_evo.personas import load
 
@@ -113,10 +113,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _limits(args: argparse.Namespace) -> dict[str, int]:
-    """How much the method may search, by the solver's name for it.
+    """Return the limit of the search as an argument of the solver.
 
     Raises:
-        SettingsError: a limit that the method does not have.
+        SettingsError: the method does not have this limit.
     """
     if args.method == "auto":
         if args.states is not None:
@@ -136,37 +136,37 @@ def _limits(args: argparse.Namespace) -> dict[str, int]:
 
 
 def _check_drawing(file: str, game: Game) -> None:
-    """See that a plan can be drawn, before anything is searched for.
+    """Check before the search that a plan can be drawn.
 
     Raises:
-        SettingsError: another kind of file, or a game that cannot be drawn in this way.
+        SettingsError: the file is of another kind, or the game cannot be drawn in this way.
     """
     suffix = Path(file).suffix.lower()
     if suffix not in (".png", ".gif"):
         raise SettingsError("a plan is drawn as a picture", found=f"--draw {file}", expected="FILE.png or FILE.gif")
     if suffix == ".png" and game.locate is None:
         raise SettingsError(
-            f"{game.title} does not tell where the avatar is, so there is no map of a plan",
+            f"{game.title} does not tell where the avatar is, so a plan cannot be drawn on the map",
             found=f"--draw {file}",
             expected="FILE.gif" if game.draw else "no --draw",
         )
     if suffix == ".gif" and not game.draw:
         raise SettingsError(
-            f"{game.title} does not draw its states, so there is no animation of a plan",
+            f"{game.title} does not draw its states, so a plan cannot be animated",
             found=f"--draw {file}",
             expected="FILE.png" if game.locate else "no --draw",
         )
 
 
 def _file(name: str, level: str) -> Path:
-    """The file of a level's plan; level: "" where there is only one."""
+    """Return the file of a level's plan; `level` is "" if there is only one."""
     path = Path(name)
     safe = re.sub(r"[^\w.+-]+", "_", level)
     return path.with_name(f"{path.stem}-{safe}{path.suffix}") if safe else path
 
 
 def _draw(game: Game, level: Level, solution: Solution, path: Path) -> None:
-    """Draw a plan, and say where.
+    """Draw a plan and print the name of the file.
 
     Raises:
         SettingsError: the file cannot be written.
@@ -187,13 +187,13 @@ def _draw(game: Game, level: Level, solution: Solution, path: Path) -> None:
 
 
 def _captions(game: Game, level: Level, solution: Solution) -> list[str]:
-    """A line for each state of a plan."""
+    """Return a caption for each state of a plan."""
     names = _names(game, level, solution)
     return ["start", *(f"{k}/{len(names)} {name}" for k, name in enumerate(names, 1))]
 
 
 def _names(game: Game, level: Level, solution: Solution) -> list[str]:
-    """The moves of a plan as people read them."""
+    """Return the names of a plan's moves for people."""
     from persona_evo.games.guides import guide
 
     words, states = guide(game), game.replay(level, solution.actions)
@@ -205,7 +205,7 @@ def _teller(line: StatusLine, name: str) -> Callable[[str], None]:
 
 
 def show(game: Game, level: Level, solution: Solution) -> None:
-    """A solution in words."""
+    """Print a solution."""
     from persona_evo.games.core import RUNNING
     from persona_evo.report.layout import terminal_width, wrapped
     from persona_evo.search.bounds import at_most

@@ -29,8 +29,8 @@ from pathlib import Path
 NAME = "code"
 """The folder's name."""
 
-MOST = 2_000
-"""Files that are kept; the ones unused for longest go first."""
+MOST = 4_000
+"""Files that are kept, about 45 kB each; the ones unused for longest go first."""
 
 _SUM = 32
 _memory: dict[str, bytes] = {}
@@ -167,7 +167,7 @@ def read(name: str) -> bytes | None:
         _warn("damage", f"compiled code in {folder} cannot be read ({name}, maybe others); it is compiled again")
         return None
     with contextlib.suppress(OSError):
-        if time.time() - file.stat().st_mtime > 86_400:
+        if time.time() - file.stat().st_mtime > 3_600:
             os.utime(file)
     return content
 
@@ -270,17 +270,20 @@ def write(name: str, content: bytes) -> None:
 
 
 def _remove_old(folder: Path) -> None:
-    """Remove the files unused for longest, and drafts of processes that were killed; others may be doing the same."""
-    files = []
-    now = time.time()
-    for file in folder.iterdir():
+    """Remove drafts of processes that were killed, and of too many files those unused for longest.
+
+    Other processes may be doing the same.
+    """
+    files = [folder / name for name in os.listdir(folder)]
+    ages: list[tuple[float, Path]] = []
+    for file in files if len(files) > MOST else [one for one in files if one.suffix == ".tmp"]:
         with contextlib.suppress(OSError):
             used = file.stat().st_mtime
-            if file.suffix == ".tmp" and now - used > 3_600:
+            if file.suffix == ".tmp" and time.time() - used > 3_600:
                 file.unlink()
             else:
-                files.append((used, file))
-    for _, file in sorted(files)[: max(0, len(files) - MOST)]:
+                ages.append((used, file))
+    for _, file in sorted(ages)[: max(0, len(ages) - MOST)]:
         with contextlib.suppress(OSError):
             file.unlink()
 

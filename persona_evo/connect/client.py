@@ -1,4 +1,4 @@
-"""The game's side, for games in Python: what a game calls so that the driver can play it.
+"""The client for games in Python: what a game calls so that the driver can play it.
 
     from persona_evo.connect.client import Client
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from persona_evo.connect import guard
 from persona_evo.connect import protocol as p
 from persona_evo.connect.description import LevelName
 from persona_evo.connect.findings import Lost
@@ -13,12 +16,18 @@ from persona_evo.connect.game import of
 from persona_evo.connect.pool import ProcessPool
 from persona_evo.connect.session import Session
 from persona_evo.connect.snapshot_check import check_snapshots
-from persona_evo.errors import GameError
+from persona_evo.errors import GameError, ProtocolError
 from persona_evo.personas import load
 from persona_evo.words import counted
 
 ROLLOUTS = 200
 SECONDS = 5.0
+UNFIT = 30.0
+"""How many times the range of the scores may be larger, or smaller, than UCB1's constant."""
+DEFAULT_CONSTANT = math.sqrt(2)
+MOST_GROWTH, LEAK = 8 * 2**20, 2048
+"""Bytes of memory that a game may take beside the rest, in all and for each rollout."""
+_TINY, _HUGE = 1e-25, 1e12
 _COMPARED = 8
 
 
@@ -60,11 +69,15 @@ def examine(session: Session, level: LevelName, *, rollouts: int = ROLLOUTS, sec
     try:
         first = _compare(session, pool, level, report)
         if first:
-            _rate(session, pool, level, report, rollouts, seconds)
+            results = _rate(session, pool, level, report, rollouts, seconds)
+            _look_at_numbers(report, results)
+            _probe_prefix(session, pool, level, report, results)
     except GameError as e:
         report.faults.append(str(e).split("\n")[0])
     if report.failed:
         report.faults.append(f"the game failed in {report.failed:,} of {counted(report.played, 'rollout')}")
+    if pool.dropped:
+        report.faults.append(f"{counted(pool.dropped, 'RESULT')} had the id of no ROLLOUT that was sent")
     report.restarted = pool.restarted
     return report
 
@@ -108,8 +121,8 @@ def _played(pool: ProcessPool, orders: Iterable[p.Rollout], report: DoctorReport
 
 def _rate(
     session: Session, pool: ProcessPool, level: LevelName, report: DoctorReport, rollouts: int, seconds: float
-) -> None:
-    began = time.perf_counter()
+) -> list[p.Result]:
+    began, before = time.perf_counter(), _memory(pool)
 
     def orders() -> Iterator[p.Rollout]:
         for seed in range(rollouts):
@@ -130,6 +143,83 @@ def _rate(
                 f"{cut} of {counted(len(results), 'game')} were cut short after "
                 f"{counted(report.hello.max_decisions, 'decision')}"
             )
+        growth = _memory(pool) - before
+        if growth > MOST_GROWTH and growth > LEAK * len(results) and pool.restarted == 0:
+            report.notes.append(
+                f"memory grew by {growth / 2**20:.0f} MB in {counted(len(results), 'rollout')}; if it goes on growing, "
+                "rollouts in the table [limits] replaces processes in time"
+            )
+    return results
+
+
+def _memory(pool: ProcessPool) -> int:
+    """Bytes of memory of all processes of a pool; 0 where the system does not tell."""
+    if not sys.platform.startswith("linux"):
+        return 0
+    return sum(guard.resident(number) for pid in pool.pids for number in guard.descendants(pid))
+
+
+def _look_at_numbers(report: DoctorReport, results: Sequence[p.Result]) -> None:
+    """See whether metrics and scores are what they seem to be."""
+    if not results:
+        return
+    for i, metric in enumerate(report.hello.metrics):
+        seen = [row[i] for r in results for row in (*map(r.row, range(r.rows)), r.last())]
+        low, high = min(seen), max(seen)
+        if (metric.low is not None and low < metric.low) or (metric.high is not None and high > metric.high):
+            bounds = [format(b, "g") if b is not None else "any" for b in (metric.low, metric.high)]
+            report.faults.append(
+                f"metric {metric.symbol} was between {low:g} and {high:g}, and is declared to be from {bounds[0]} to "
+                f"{bounds[1]}"
+            )
+        elif low == high and len(results) > 1:
+            report.notes.append(f"metric {metric.symbol} was {low:g} all the time: is it reported?")
+        _look_at_bytes(report, f"metric {metric.symbol}", seen)
+    scores = [r.score for r in results]
+    _look_at_bytes(report, "the score", scores)
+    advice = constant_advice(min(scores), max(scores), DEFAULT_CONSTANT)
+    if advice:
+        report.notes.append(f"random games score from {min(scores):g} to {max(scores):g}: {advice}")
+
+
+def _look_at_bytes(report: DoctorReport, what: str, seen: Sequence[float]) -> None:
+    """Note numbers that look as if their bytes came in the wrong order, or that swamp all others."""
+    sizes = [abs(value) for value in seen if value]
+    if sizes and (max(sizes) < _TINY or min(sizes) > 1 / _TINY):
+        size = f"larger than {max(sizes):.3g}" if max(sizes) < _TINY else f"smaller than {min(sizes):.3g}"
+        report.faults.append(f"{what} is never {size}: are its bytes in the wrong order? The protocol is little-endian")
+    elif sizes and max(sizes) > _HUGE:
+        report.notes.append(f"{what} is as large as {max(sizes):.3g}: smaller numbers beside it are lost in sums")
+
+
+def constant_advice(low: float, high: float, constant: float) -> str:
+    """Say what is wrong with UCB1's constant for utilities in this range; "" if nothing is."""
+    spread = high - low
+    if spread <= 0 or constant / UNFIT <= spread <= constant * UNFIT:
+        return ""
+    what = "looks only at what was best so far" if spread > constant else "plays almost at random"
+    return f"UCB1 with the constant {constant:.3g} {what}; --policy ucb1:{spread:.2g} fits this range"
+
+
+def _probe_prefix(
+    session: Session, pool: ProcessPool, level: LevelName, report: DoctorReport, results: Sequence[p.Result]
+) -> None:
+    """Ask for a choice that the game does not offer: it has to say so."""
+    counts = [r.count(0) for r in results if r.decisions]
+    if not counts or counts[0] >= p.MOST_CHOICES:
+        return
+    pool.submit(_order(session, level, 1, p.pack([(counts[0], counts[0] + 1)])), probe=True)
+    report.played += 1
+    prefix = f"a prefix with choice {counts[0]}, where there are {counts[0]}, was answered by"
+    try:
+        found = pool.next()
+    except ProtocolError as e:
+        report.faults.append(f"{prefix} a RESULT that is wrong: {e.found}")
+        return
+    if isinstance(found, Lost):
+        report.faults.append(f"{prefix} a failure: {found.finding.message}")
+    elif found.status != p.ILLEGAL:
+        report.faults.append(f"{prefix} status {found.status}; the protocol asks for status {p.ILLEGAL}")
 
 
 def differences(a: p.Result, b: p.Result, what: str, hello: p.Hello) -> list[str]:

@@ -79,11 +79,16 @@ def shown(text: str) -> str:
     return printable(lines[0]) if lines else ""
 
 
+def failure_key(finding: FailingRollout) -> tuple[str, str]:
+    """Kind and text of a failure, but for numbers: the same for failures that are alike."""
+    return finding.kind, _NUMBER.sub("0", shown(finding.message))
+
+
 def group_similar(findings: Iterable[FailingRollout]) -> list[tuple[FailingRollout, int]]:
     """The first of each kind of failure, and how many there are of it: same kind, and same text but for numbers."""
-    groups: dict[tuple[str, bool, str], list[FailingRollout]] = {}
+    groups: dict[tuple[bool, str, str], list[FailingRollout]] = {}
     for finding in findings:
-        groups.setdefault((finding.kind, finding.again, _NUMBER.sub("0", shown(finding.message))), []).append(finding)
+        groups.setdefault((finding.again, *failure_key(finding)), []).append(finding)
     return [(group[0], len(group)) for group in groups.values()]
 
 

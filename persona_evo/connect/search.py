@@ -222,6 +222,11 @@ class ConnectedSearch:
         self._full = self._limited = False
 
     @property
+    def lowest(self) -> float | None:
+        """The lowest utility that a rollout had, None before the first."""
+        return float(self._engine.work.lowest[0]) if self.iterations else None
+
+    @property
     def tree(self) -> PrefixTree:
         """The tree as it is now."""
         return PrefixTree.of(self._engine.work, self.game.symbols)

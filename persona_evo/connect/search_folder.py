@@ -7,6 +7,8 @@ continues where it was stopped. `best.json` is written whenever a better way to 
 
 from __future__ import annotations
 
+import csv
+import math
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping
@@ -15,11 +17,16 @@ from typing import Any, Self
 
 from persona_evo.connect import protocol as p
 from persona_evo.connect.findings import FailingRollout, Lost
+from persona_evo.connect.planner import ConnectedPlanner
 from persona_evo.connect.search import FinishedRollout, RolloutResult, RolloutSource
 from persona_evo.connect.traces import Trace
 from persona_evo.errors import Place, ProtocolError, RunError
+from persona_evo.formula import Formula
+from persona_evo.games.core import Game, Level
 from persona_evo.jobs import journal
 from persona_evo.jobs.folder import JobFolder, JobKind
+from persona_evo.search.settings import Budget
+from persona_evo.search.tree_policy import TreePolicy
 
 CONFIG, ROLLOUTS, SAMPLES, BEST = "search.json", "rollouts.jsonl", "samples.csv", "best.json"
 _SECONDS = 1.0
@@ -66,18 +73,39 @@ class RecordedRollout:
         return self._last
 
 
+def search_values(
+    planner: ConnectedPlanner, utility: Formula, policy: TreePolicy, seed: int, budget: Budget
+) -> dict[str, Any]:
+    """Collect what decides the results of a search, and its budget, as plain values."""
+    ordering = planner.ordering
+    return {
+        "game": planner.game.name,
+        "version": planner.game.version,
+        "level": planner.level.text,
+        "utility": utility.text,
+        "policy": policy.text,
+        "terminal": planner.settings.terminal,
+        "rollout": ordering.mode,
+        "slots": ordering.slots,
+        "inside": ordering.inside,
+        "seed": seed,
+        "budget": budget.to_dict(),
+    }
+
+
 class SearchFolder:
     """The folder of a search, locked until `close` or the end of `with`.
 
     Args:
         path: Of the folder.
-        values: What decides the results, and the budget.
+        values: What decides the results, and the budget (`search_values`).
+        game, level: What is searched.
 
     Raises:
         RunError: It holds something else, is damaged or in use, or cannot be made.
     """
 
-    def __init__(self, path: Path, values: Mapping[str, Any]) -> None:
+    def __init__(self, path: Path, values: Mapping[str, Any], game: Game, level: Level) -> None:
         if (path / SAMPLES).exists() and not (path / CONFIG).exists():
             raise RunError(
                 "the folder holds a search that cannot be continued",
@@ -90,7 +118,12 @@ class SearchFolder:
         self._folder = JobFolder(KIND, path, values)
         self._journal = journal.Journal(path / ROLLOUTS, journal.plain_rows("rollout"))
         self._new: list[journal.Row] = []
-        self._best: Trace | None = None
+        self._best = -math.inf
+        self._names = game.name, level.text
+        self._trace: Trace | None = None
+        self._samples = (path / SAMPLES).open("w", encoding="utf-8", newline="")
+        self._table = csv.writer(self._samples)
+        self._table.writerow(["sample", "utility", *game.symbols, "decisions", "rollout_seed", "hash"])
         self._written = time.monotonic()
 
     def __enter__(self) -> Self:
@@ -104,6 +137,7 @@ class SearchFolder:
         try:
             self.flush()
         finally:
+            self._samples.close()
             self._folder.close()
 
     def recorded(self) -> Iterator[tuple[journal.Row, Place]]:
@@ -116,18 +150,23 @@ class SearchFolder:
         if time.monotonic() - self._written > _SECONDS:
             self.flush()
 
-    def keep_best(self, game: str, level: str, best: FinishedRollout) -> None:
-        """Keep the best way to play so far."""
-        self._best = Trace(game, level, best.utility, best.score, best.metrics, best.trace)
+    def record(self, sample: FinishedRollout) -> None:
+        """Add a rollout to the table, and keep it if it is the best so far."""
+        s = sample
+        self._table.writerow([s.number, s.utility, *s.metrics.values(), len(s.trace), s.rollout_seed, s.hash])
+        if s.utility > self._best:
+            self._best = s.utility
+            self._trace = Trace(*self._names, s.utility, s.score, s.metrics, s.trace)
 
     def flush(self) -> None:
         """Write down what is new."""
         new, self._new = self._new, []
         if new:
             self._journal.append(new)
-        if self._best is not None:
-            self._best.save(self.path / BEST)
-            self._best = None
+        best, self._trace = self._trace, None
+        if best is not None:
+            best.save(self.path / BEST)
+        self._samples.flush()
         self._written = time.monotonic()
 
     @staticmethod

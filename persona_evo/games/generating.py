@@ -156,7 +156,7 @@ class LevelSource:
             limit = self.generator.limits.get(name, AllowedRange())
             if span.high < limit.low or span.low > limit.high:
                 raise SettingsError(
-                    f"no level of {game.title} that is drawn has such a number: {name}",
+                    f"generated levels of {game.title} never have such a value: {name}",
                     found=f"{name} {span}",
                     expected=f"{name} {limit}",
                 )

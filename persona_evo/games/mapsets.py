@@ -196,7 +196,8 @@ class _Finder:
         """What an entry of the array `within` stands for; its own name is that of a file or of what ships."""
         if entry in data and entry != within:
             return self._array(entry, toml, data)
-        found = self._on_disk(entry, toml.parent) or self._shipped(entry)
+        place = _line_of(entry, toml) if _GLOB.search(entry) else None
+        found = self._on_disk(entry, toml.parent, place) or self._shipped(entry)
         if found is None:
             raise self._unknown(entry, toml.parent, _line_of(entry, toml))
         return found
@@ -218,7 +219,7 @@ class _Finder:
             )
         return self.shipped.levels[member]
 
-    def _on_disk(self, name: str, base: Path) -> list[Path] | None:
+    def _on_disk(self, name: str, base: Path, place: Place | None = None) -> list[Path] | None:
         path = existing(base, name)
         if path is None:
             path = with_suffix(base, name, self.suffixes) or with_suffix(base, name, self._imported)
@@ -228,7 +229,7 @@ class _Finder:
         if mark and file.lower().endswith(".toml"):
             toml = existing(base, file)
             return None if toml is None else self._toml(toml, key)
-        return self._glob(name, base) if _GLOB.search(name) else None
+        return self._glob(name, base, place or Place(name)) if _GLOB.search(name) else None
 
     @property
     def _imported(self) -> tuple[str, ...]:
@@ -248,11 +249,11 @@ class _Finder:
             )
         return files
 
-    def _glob(self, name: str, base: Path) -> list[Path]:
+    def _glob(self, name: str, base: Path, place: Place) -> list[Path]:
         hits: list[str] = []
         for pattern in dict.fromkeys((name, name.replace("\\", "/"))):
             if not hits:
-                self._look(name, base / home(pattern))
+                self._look(place, base / home(pattern))
             hits = hits or glob.glob(str(Path(glob.escape(str(base))) / home(pattern)), recursive=True)
         files = [Path(hit) for hit in hits if is_level(Path(hit), self.suffixes)]
         if hits and not files:
@@ -261,14 +262,14 @@ class _Finder:
             found = f"{len(hits)} other files or folders" if hits else "nothing"
             raise SettingsError(
                 "the pattern matches no level files",
-                place=Place(name),
+                place=place,
                 found=found,
                 expected="files that end in " + " or ".join((*self.suffixes, *self._imported)),
                 hint="patterns are relative to the current folder (to the file's folder in a TOML file)",
             )
         return sorted(files, key=lambda file: natural(str(file)))
 
-    def _look(self, name: str, pattern: Path) -> None:
+    def _look(self, place: Place, pattern: Path) -> None:
         """Count what a pattern has to look at.
 
         Raises:
@@ -281,7 +282,7 @@ class _Finder:
         if self._looked_at >= MOST_LOOKED_AT:
             raise SettingsError(
                 "the patterns search too many files",
-                place=Place(name),
+                place=place,
                 found=f"more than {MOST_LOOKED_AT:,} files and folders",
                 hint="name a folder closer to the levels, or use fewer patterns",
             )

@@ -22,7 +22,7 @@ class WorkerCache(threading.local, Generic[V]):
         self._kept: dict[Hashable, V] = {}
 
     def get(self, key: Hashable, make: Callable[[], V]) -> V:
-        """The value of a key, made if it is not there."""
+        """Return the value of a key; make it if it is missing."""
         if key not in self._kept:
             while len(self._kept) >= self._size:
                 self._close(self._kept.pop(next(iter(self._kept))))
@@ -30,6 +30,6 @@ class WorkerCache(threading.local, Generic[V]):
         return self._kept[key]
 
     def clear(self) -> None:
-        """Let go of all values of this thread."""
+        """Close and forget all values of this thread."""
         while self._kept:
             self._close(self._kept.popitem()[1])

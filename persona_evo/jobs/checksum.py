@@ -24,7 +24,7 @@ _LONGEST = 80
 
 
 def sealed(text: str) -> str:
-    """The text of a JSON object with its checksum; a checksum that it has already is replaced.
+    """Add a checksum to the text of a JSON object, or replace the one that it has.
 
     Args:
         text: an object with at least one key, on one line or indented.

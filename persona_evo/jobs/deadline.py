@@ -13,7 +13,7 @@ _PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(d|h|min|m|s)\s*")
 
 
 def duration(text: str) -> float:
-    """Seconds of a duration such as `8h`, `1h30m`, `90s` or `2.5h`; a bare number counts as seconds.
+    """Convert a duration such as `8h`, `1h30m`, `90s` or `2.5h` to seconds; a bare number means seconds.
 
     Raises:
         SettingsError: it is none, or not above 0.
@@ -31,7 +31,7 @@ def duration(text: str) -> float:
 
 
 def until(text: str, now: datetime | None = None) -> float:
-    """Seconds from now to a time of day (today or tomorrow), or to a date and time such as 2031-05-04T07:00.
+    """Return the seconds until a time of day (today or tomorrow), or until a date and time such as 2031-05-04T07:00.
 
     Raises:
         SettingsError: it is none, or lies in the past.
@@ -56,7 +56,7 @@ def until(text: str, now: datetime | None = None) -> float:
 
 
 def deadline(for_: str | None = None, until_: str | None = None) -> float | None:
-    """The moment to end, on the clock `time.monotonic`: the earlier of both, None without any."""
+    """Return the earlier of two deadlines on the clock `time.monotonic`; None if neither is given."""
     ends = []
     if for_ is not None:
         ends.append(duration(for_))

@@ -67,7 +67,7 @@ class Costs:
             known[1] += took
 
     def factor(self, kind: Hashable) -> float:
-        """By what jobs of a kind differ from what was thought; of an unknown kind, by what all do."""
+        """Return how much longer jobs of a kind take than was expected; for an unknown kind, how much longer all do."""
         thought, took = self._kinds.get(kind, self._all)
         return max(took, 1e-9) / thought
 
@@ -167,7 +167,7 @@ class Dispatch(Generic[S, J, R]):
     # for those who know more of their jobs
 
     def job(self, number: int) -> J:
-        """A job as it is sent to a worker."""
+        """Return a job in the form in which it is sent to a worker."""
         return self.jobs[number]
 
     def made(self, first: int, results: Sequence[R]) -> Sequence[int]:
@@ -175,7 +175,7 @@ class Dispatch(Generic[S, J, R]):
         return ()
 
     def size(self, first: int, most: int, seconds: float) -> tuple[int, float]:
-        """How many jobs from number `first` on go together, at most `most`, and how long that should take.
+        """Decide how many jobs from number `first` on form a part, at most `most`, and how long it should take.
 
         Args:
             seconds: what a part should take now.
@@ -222,7 +222,7 @@ class Dispatch(Generic[S, J, R]):
         self.left = float(self._cost[self._open].sum())
 
     def _part(self) -> tuple[int, int, float]:
-        """What is begun next: numbers of the first job and of the one after the last, seconds it may take."""
+        """Choose the next part: its first job, the one after its last, and the seconds it may take."""
         first = int(np.argmax(self._open))
         longest = int(np.argmax(np.where(self._open, self._cost, 0.0)))
         if not self.workers.alone and self.left <= LAST * self.workers.jobs * self._cost[longest]:
@@ -253,7 +253,7 @@ class Dispatch(Generic[S, J, R]):
             self._open[number], self._there[number], self._results[number] = True, False, None
 
     def _ready(self) -> list[R]:
-        """The results that come next in order, as far as they are there."""
+        """Return the next results in order, as far as they are there."""
         missing = np.flatnonzero(~self._there[self._next :])
         end = self._next + int(missing[0]) if len(missing) else len(self.jobs)
         found: list[R] = self._results[self._next : end]
@@ -267,7 +267,7 @@ _used: set[Run[Any, Any, Any]] = set()
 
 
 def done(task: tuple[Run[S, J, R], S, Sequence[J], float]) -> Part:
-    """The results of a part's jobs, as many as there is time for, but at least one (this is what workers call)."""
+    """Run a part's jobs, as many as there is time for, but at least one (this is what workers call)."""
     run, shared, jobs, limit = task
     part = Part([], [], worker_name(), run not in _used)
     _used.add(run)

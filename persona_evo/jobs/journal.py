@@ -65,7 +65,7 @@ class Journal(Generic[R]):
         self._known = 0
 
     def place(self, number: int) -> Place:
-        """Where result `number` is, from 1."""
+        """Return the place of a result; number: of the result, from 1."""
         return Place(str(self.path), number)
 
     def append(self, results: Iterable[R]) -> None:
@@ -117,7 +117,7 @@ class Journal(Generic[R]):
 
 
 def check_kept(path: Path, known: int) -> None:
-    """See that a file which this process appends to still holds what it held.
+    """Check that a file which this process appends to still holds what was written.
 
     Args:
         path: of the file.
@@ -181,7 +181,7 @@ def rows(path: Path, name: str, hint: str = REPEAT, end: int | None = None) -> I
 
 
 def _row(line: bytes, place: Place, name: str, hint: str) -> tuple[Row, bool]:
-    """The values of a line, and whether it has a checksum."""
+    """Parse a line; return its values and whether it has a checksum."""
     text = line.decode("utf-8", "replace").rstrip("\r\n")
     try:
         row = json.loads(text, parse_constant=_refuse_constant)
@@ -204,7 +204,7 @@ def _row(line: bytes, place: Place, name: str, hint: str) -> tuple[Row, bool]:
 
 
 def _unreadable(text: str, place: Place, name: str, hint: str, why: str) -> RunError:
-    """The error for a line that is not JSON, with the column where that is known."""
+    """Make the error for a line that is not JSON, with the column if it is known."""
     found = RunError(f"not valid JSON: {why}", place=place)
     try:
         json_text.parse_line(text, place, RunError)
@@ -231,7 +231,7 @@ def cut_torn_line(path: Path) -> None:
 
 
 def _whole_bytes(path: Path) -> int:
-    """Bytes of a file up to its last line end."""
+    """Count the bytes of a file up to its last line end."""
     with open(path, "rb") as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - 1))
@@ -242,12 +242,12 @@ def _whole_bytes(path: Path) -> int:
 
 
 def plain_rows(name: str, key: Callable[[Row], Hashable] = repr, hint: str = REPEAT) -> LineFormat[Row]:
-    """Lines that are used as plain values."""
+    """Make the format of lines that are used as plain values."""
     return LineFormat(name, compact, lambda row, _: row, key, hint=hint)
 
 
 def compact(values: Mapping[str, Any]) -> str:
-    """Plain values as JSON without spaces.
+    """Write plain values as JSON without spaces.
 
     Raises:
         ValueError: a number is not finite.

@@ -105,7 +105,7 @@ def _holder(path: Path) -> dict[str, object]:
 
 
 def holder(folder: Path) -> tuple[int, str] | None:
-    """(process, machine) at work in a folder, None where nobody is.
+    """Return the process and the machine at work in a folder, or None.
 
     A process that was killed leaves its name behind and no lock, and counts as nobody. What another machine's name
     says is believed, as in `Lock.acquire`.

@@ -61,7 +61,7 @@ class Reader:
         hint: str = "",
         said: str | None = None,
     ) -> InputError:
-        """The error for the value at `path` below this object. found: that value; said: words in its place."""
+        """Make the error for the value at `path` below this object. found: that value; said: words in its place."""
         full = (*self.path, *path)
         name = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in full) or "."
         shown = said if found is _ABSENT else _short(found)
@@ -69,7 +69,7 @@ class Reader:
         return self.error(f"{name}: {what}", place=place, found=shown, expected=expected or None, hint=hint or None)
 
     def get(self, key: str, kinds: type | tuple[type, ...], expected: str, default: Any = _ABSENT) -> Any:
-        """The value of a key, which must be of one of `kinds` (a bool is no number)."""
+        """Return the value of a key, which must be of one of `kinds` (a bool is not a number)."""
         if key not in self.data:
             if default is not _ABSENT:
                 return default
@@ -81,24 +81,24 @@ class Reader:
         return value
 
     def text_of(self, key: str, default: Any = _ABSENT) -> str:
-        """A text."""
+        """Return a text."""
         return str(self.get(key, str, "a text", default))
 
     def number(self, key: str, default: Any = _ABSENT) -> float:
-        """A number."""
+        """Return a number."""
         return float(self.get(key, (int, float), "a number", default))
 
     def whole(self, key: str, default: Any = _ABSENT) -> int:
-        """A whole number."""
+        """Return a whole number."""
         return int(self.get(key, int, "a whole number", default))
 
     def object(self, key: str, default: Any = _ABSENT) -> Reader:
-        """An object, to read on."""
+        """Return a reader of an object."""
         value = self.get(key, dict, "an object", default)
         return Reader(value, self.text, self.source, self.error, (*self.path, key))
 
     def items(self, key: str) -> list[Reader]:
-        """A list of objects, each to read on."""
+        """Return a reader for each object of a list."""
         found = []
         for i, value in enumerate(self.get(key, list, "a list of objects")):
             if not isinstance(value, dict):
@@ -107,7 +107,7 @@ class Reader:
         return found
 
     def made(self, key: str, make: Callable[[dict[str, Any]], T]) -> T:
-        """What `make` makes of an object; whatever it refuses is an error at this key."""
+        """Convert an object with `make`; whatever that raises becomes an error at this key."""
         value = self.get(key, dict, "an object")
         try:
             return make(value)
@@ -117,7 +117,7 @@ class Reader:
             raise self.fail("is damaged", key, said=f"{type(e).__name__}: {e}", hint=RESTORE) from e
 
     def texts(self, key: str, default: Any = _ABSENT) -> list[str]:
-        """A list of texts."""
+        """Return a list of texts."""
         values = self.get(key, list, "a list of texts", default)
         for i, value in enumerate(values):
             if not isinstance(value, str):
@@ -125,7 +125,7 @@ class Reader:
         return list(values)
 
     def numbers(self, key: str, default: Any = _ABSENT) -> dict[str, float]:
-        """An object of numbers."""
+        """Return an object whose values are numbers."""
         values = self.get(key, dict, "an object of numbers", default)
         for name, value in values.items():
             if not isinstance(value, (int, float)) or isinstance(value, bool):
@@ -133,7 +133,7 @@ class Reader:
         return {str(k): float(v) for k, v in values.items()}
 
     def words(self, key: str, default: Any = _ABSENT) -> dict[str, str]:
-        """An object of texts."""
+        """Return an object whose values are texts."""
         values = self.get(key, dict, "an object of texts", default)
         for name, value in values.items():
             if not isinstance(value, str):
@@ -156,7 +156,7 @@ def _short(value: Any) -> str:
 def migrate(
     data: dict[str, Any], text: str, source: str, error: Error, current: int, migrations: Mapping[int, Migration]
 ) -> dict[str, Any]:
-    """Bring an object of an older schema to the current one.
+    """Convert an object of an older schema to the current one.
 
     Args:
         current: the version that this program writes.

@@ -71,7 +71,7 @@ class Usage:
 
 
 def cores() -> int:
-    """Cores that this process may use."""
+    """Count the cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -142,7 +142,7 @@ class Workers:
         return self._sender()(function, task)
 
     def map(self, function: Callable[[T], R], tasks: Sequence[T]) -> list[R]:
-        """function(task) for each task, in their order."""
+        """Call function(task) for each task and return the results in the order of the tasks."""
         started = time.perf_counter()
         if self.alone:
             timed = [_timed((function, task)) for task in tasks]
@@ -158,7 +158,7 @@ class Workers:
         self._seen.update(who)
 
     def usage(self) -> Usage:
-        """What happened since the last call."""
+        """Return how well the cores were used since the last call."""
         usage = Usage(self.jobs, len(self._seen), self._wall, self._busy)
         self._wall, self._busy, self._seen = 0.0, 0.0, set()
         return usage
@@ -213,7 +213,7 @@ class _Timed(NamedTuple):
 
 
 def worker_name() -> str:
-    """What tells this worker, a thread of a process, from others."""
+    """Return a name that no other worker has: machine, process and thread."""
     return f"{socket.gethostname()}.{os.getpid()}.{threading.get_ident()}"
 
 
@@ -225,7 +225,7 @@ def _timed(task: tuple[Callable[[T], R], T]) -> _Timed:
 
 
 def _imported(module: str) -> int:
-    """What a worker answers that has imported a module."""
+    """Import a module and return the number of this process."""
     importlib.import_module(module)
     return os.getpid()
 

@@ -1,4 +1,4 @@
-"""A persona: a kind of player, described by what it finds worth having at the end of a playthrough."""
+"""Personas: kinds of players, each described by what the end of a playthrough is worth to it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from persona_evo.games.core import Game
 
 CATALOG = Path(__file__).parent / "catalog"
-"""Where the personas that ship with the project stand."""
+"""The folder of the personas that ship with the project."""
 
 PAPER = "paper"
 """The set of the four personas of the paper."""
@@ -32,9 +32,11 @@ STAGE_KEYS = ("title", "utility", "until")
 class Stage:
     """One goal of a persona whose goals change.
 
-    utility: what counts while this stage lasts, best kept within [0, 1]. until: the stage is over where this is
-    above 0; None for the last one. It is asked of the present state alone, so a condition that can become false again
-    takes the persona back.
+    Attributes:
+        title: the name of the stage.
+        utility: what counts during this stage; values within [0, 1] are best.
+        until: the stage is over when this is above 0; None for the last stage. Only the present state counts, so a
+            condition that becomes false again takes the persona back to this stage.
     """
 
     title: str
@@ -46,12 +48,24 @@ class Stage:
 class Persona:
     """A kind of player.
 
-    name: as commands and files call it. game: name of the game, as the registry knows it. utility: value of a final
-    state, over the game's metrics, as a formula or its text; for a staged persona the one formula that its stages make
-    together. priority: the
-    metric this persona is about, by which runs are compared. short: abbreviation, such as MK. set: the group in the
-    catalog ("paper" for the four of the paper). always: what a staged persona counts in every stage. source: file.
-    lists: in which orders a planner takes up states for it, in place of its defaults (see `lists`); none for these.
+    Attributes:
+        name: the name in commands and files.
+        game: the name of the game in the registry.
+        utility: the value of a final state, over the game's metrics, as a formula or its text. With stages this is the
+            one formula that all stages make together.
+        priority: the metric that matters most to the persona; runs are compared by it.
+        title: the name for people.
+        short: an abbreviation, such as MK.
+        description: a sentence about the player.
+        stages: the goals of a persona whose goal changes.
+        always: what counts in every stage.
+        set: the group in the catalog; "paper" for the four personas of the paper.
+        source: the file.
+        lists: the open lists of a planner for this persona (see `lists`); without any, the planner uses its own.
+
+    Raises:
+        PersonaError: the utility or `always` is not a formula.
+        FormulaError: the text of one of them is not a formula over the game's metrics.
     """
 
     name: str
@@ -80,7 +94,7 @@ class Persona:
                 )
 
     def stage(self, metrics: dict[str, float]) -> int:
-        """Index of the stage that a state is in; 0 for a persona without stages."""
+        """Return the index of the stage that a state is in; 0 without stages."""
         for i, stage in enumerate(self.stages):
             if stage.until is None or stage.until.evaluate(metrics) <= 0.0:
                 return i
@@ -88,10 +102,10 @@ class Persona:
 
 
 def combine(stages: Sequence[Stage], always: Formula | None = None) -> Formula:
-    """One utility for all stages: (stages completed + utility of the current one) / number of stages, plus `always`.
+    """Return one utility for all stages: (completed stages + utility of the current one) / number of stages + `always`.
 
     Raises:
-        FormulaError: the result would be larger than a formula may be.
+        FormulaError: the result would be too large for a formula.
     """
     tokens: tuple[str | float, ...] = ()
     for done in range(len(stages) - 1, -1, -1):
@@ -105,16 +119,16 @@ def combine(stages: Sequence[Stage], always: Formula | None = None) -> Formula:
 
 
 def load(name: str | Path, game: Game | str | None = None) -> Persona:
-    """A persona by name, abbreviation or file.
+    """Load a persona by its name, abbreviation or file.
 
     Args:
-        name: a path to a TOML file; or a name or abbreviation in the catalog; or the name of a file NAME.toml in the
+        name: the path of a TOML file, a name or an abbreviation in the catalog, or the NAME of a file NAME.toml in the
             current folder.
-        game: the game it must belong to; None accepts any.
+        game: the game that it must belong to; None accepts any game.
 
     Raises:
-        PersonaError: there is none, or the file is wrong (with line and column).
-        FormulaError: its utility is no formula over the game's metrics.
+        PersonaError: there is no such persona, or the file is wrong (with line and column).
+        FormulaError: its utility is not a formula over the game's metrics.
     """
     text = str(name)
     path = Path(name)
@@ -138,22 +152,26 @@ def load(name: str | Path, game: Game | str | None = None) -> Persona:
 
 
 def _folded(name: str) -> str:
-    """A name as it is compared: capitals or not, however its accents are written."""
+    """Return a name for comparison: capital letters and the encoding of accents make no difference."""
     return unicodedata.normalize("NFC", name).casefold()
 
 
 def named(persona: Persona) -> str:
-    """What a command calls a persona: its name if it ships, else its file."""
+    """Return the word for a persona in a command: its name if it ships with the project, or else its file."""
     source = Path(persona.source)
     return persona.name if not persona.source or source.parent == CATALOG else persona.source
 
 
 def resolve(names: Sequence[str], game: Game | str | None = None) -> list[Persona]:
-    """Several personas: each name as for `load`, or "all" (the paper's four where the game has them, else the whole
-    catalog), or the name of a set in the catalog. Nothing comes twice.
+    """Load several personas, each once.
+
+    Args:
+        names: names as for `load`, names of sets in the catalog, or "all": the four personas of the paper if the game
+            has them, or else the whole catalog.
+        game: the game that they must belong to; None accepts any game.
 
     Raises:
-        PersonaError: as for `load`; two personas have one name.
+        PersonaError: as for `load`, or two personas have the same name.
     """
     found: dict[str, Persona] = {}
     for name in names:
@@ -181,7 +199,7 @@ def _same_file(a: Persona, b: Persona) -> bool:
 
 
 def _write_one(game: Game | str | None) -> str:
-    """What to do where a game has no personas of its own."""
+    """Return a hint for a game without personas of its own."""
     from persona_evo.games import commands, registry
 
     known = registry.get(game) if isinstance(game, str) else game
@@ -192,7 +210,7 @@ def _write_one(game: Game | str | None) -> str:
 
 
 def catalog(game: Game | str | None = None) -> list[Persona]:
-    """The personas that ship with the project for one game, or for all; the paper's four first, in its order."""
+    """Return the personas that ship with the project for one game, or for all; the four of the paper come first."""
     wanted = _name_of(game)
     if game is not None and not isinstance(game, str) and game.outside is not None:
         return [_build(read(Path(file)), game) for file in game.outside.personas] or _score(game)
@@ -205,7 +223,7 @@ def catalog(game: Game | str | None = None) -> list[Persona]:
 
 
 def _score(game: Game) -> list[Persona]:
-    """Of a connected game: the player who wants the game's own score, who is all there are where it has no others."""
+    """Return the only persona of a connected game without others: a player who wants the game's own score."""
     score = "SCORE" if "SCORE" in game.symbols else game.symbols[0]
     about = "the score that the game itself gives at its end"
     return [
@@ -214,10 +232,10 @@ def _score(game: Game) -> list[Persona]:
 
 
 def read_persona(path: Path, game: Game | str | None = None) -> Persona:
-    """The persona in a file.
+    """Read the persona in a file.
 
     Raises:
-        PersonaError, FormulaError: with file, line and column.
+        PersonaError, FormulaError: the file is wrong, with line and column.
     """
     return _build(read(path), game)
 
@@ -227,7 +245,7 @@ def _name_of(game: Game | str | None) -> str | None:
 
 
 def _kin_of(game: Game | str | None) -> str | None:
-    """The other game whose personas serve a game; None for none."""
+    """Return the other game whose personas fit a game; None without one."""
     from persona_evo.games import registry
 
     if isinstance(game, str):
@@ -286,7 +304,7 @@ def _build(table: TomlTable, game: Game | str | None) -> Persona:
 
 
 def _symbols(table: TomlTable, game: Game | str | None) -> tuple[str, ...]:
-    """The metrics a persona may use; checks that it is for this game."""
+    """Return the metrics that a persona may use, and check that it is for this game."""
     from persona_evo.games import registry
 
     written, wanted = table.text("game"), _name_of(game)
@@ -296,7 +314,7 @@ def _symbols(table: TomlTable, game: Game | str | None) -> tuple[str, ...]:
             "the persona is for another game",
             place=table.place("game"),
             found=written,
-            expected=wanted + (", the game where none is named" if wanted == registry.DEFAULT else ""),
+            expected=wanted + (", the default game" if wanted == registry.DEFAULT else ""),
             hint=f"add --game {written if written in registry.names() else files}",
         )
     if game is not None and not isinstance(game, str):
@@ -323,7 +341,7 @@ def _stages(table: TomlTable, symbols: tuple[str, ...]) -> tuple[Stage, ...]:
 
 
 def _lists(table: TomlTable, symbols: tuple[str, ...]) -> tuple[OpenList, ...]:
-    """The open lists that a persona brings."""
+    """Return the open lists in a persona's file."""
     parts = table.tables("lists")
     expected = how_many(len(parts)) if "lists" in table.values else None
     if expected is not None:

@@ -1,4 +1,4 @@
-"""What is doubtful about a persona: a utility that does not say what its author probably meant."""
+"""Warnings about a persona whose utility probably does not say what its author meant."""
 
 from __future__ import annotations
 
@@ -25,11 +25,12 @@ Ranges = Mapping[str, tuple[float, float]]
 
 
 def warnings(game: Game, persona: Persona, states: Sequence[Mapping[str, float]] = ()) -> list[str]:
-    """What is doubtful about a persona, one sentence each.
+    """Return a sentence for each doubtful part of a persona.
 
     Args:
-        game: whose metrics the persona reads.
-        states: real ones, in which metrics are varied; without any, made-up ones serve.
+        game: the game whose metrics the persona reads.
+        persona: the persona.
+        states: real states, in which metrics are varied; without any, made-up states take their place.
     """
     ranges = {m.symbol: (low_end(m), high_end(m, game)) for m in game.metrics}
     formulas = [
@@ -47,7 +48,7 @@ def warnings(game: Game, persona: Persona, states: Sequence[Mapping[str, float]]
 
 
 def _divisions(formula: Formula) -> Iterator[str]:
-    """Divisions by what is 0 in every state."""
+    """Warn of divisions by a part that is 0 in every state."""
     parts: list[Formula] = []
     for token in formula.tokens:
         needed = arity(token)
@@ -55,7 +56,7 @@ def _divisions(formula: Formula) -> Iterator[str]:
         del parts[len(parts) - needed :]
         whole = Formula((*(t for part in operands for t in part.tokens), token))
         if token == "/" and canonical(operands[1]).tokens == (0.0,):
-            yield f"{whole.text} divides by 0, which counts as 1 whatever stands above it"
+            yield f"{whole.text} divides by 0: such a quotient is always 1"
         parts.append(whole)
 
 
@@ -64,8 +65,8 @@ def _stage(stage: Stage, ranges: Ranges) -> Iterator[str]:
     best = stage.utility.evaluate(extremes.highest(stage.utility, ranges, start))
     if best > 1.0:
         yield (
-            f"stage {stage.title!r} can be worth {best:.4g}, and going on to the next one is worth 1: the player "
-            f"would rather stay in it; scale its utility down to at most 1"
+            f"stage {stage.title!r} can be worth {best:.4g}, but moving on to the next stage is worth only 1, so the "
+            f"player would rather stay; scale its utility down to at most 1"
         )
     if stage.until is None:
         return
@@ -73,21 +74,21 @@ def _stage(stage: Stage, ranges: Ranges) -> Iterator[str]:
     if not stage.until.symbols:
         always = stage.until.evaluate({}) > 0
         yield (
-            f"`until` of stage {stage.title!r} is the same in every state, so that the stage "
+            f"`until` of stage {stage.title!r} has the same value in every state, so the stage "
             f"{'is never entered' if always else 'never ends'}: {text}"
         )
     elif not _is_condition(stage.until):
         example = f"{text} >= 1" if len(stage.until.tokens) == 1 else f"({text}) >= 0.5"
         yield (
-            f"`until` of stage {stage.title!r} is a number and no condition: {text}; the stage is over as soon as "
-            f"it is above 0; a condition compares, as in {example}"
+            f"`until` of stage {stage.title!r} is a number, not a condition: {text}; the stage ends as soon as the "
+            f"number is above 0; a condition is a comparison, such as {example}"
         )
     elif stage.until.evaluate(extremes.highest(stage.until, ranges, start)) <= 0.0:
-        yield f"`until` of stage {stage.title!r} never holds within the ranges of its metrics: {text}"
+        yield f"`until` of stage {stage.title!r} is never true within the ranges of its metrics: {text}"
 
 
 def _is_condition(formula: Formula) -> bool:
-    """Whether a formula is true or false: a comparison, or several that are put together."""
+    """Return whether a formula is a condition: a comparison, or several comparisons combined."""
     token = formula.tokens[-1]
     if token in PRIMITIVES and PRIMITIVES[str(token)].precedence == COMPARISON:
         return True
@@ -100,19 +101,19 @@ def _is_condition(formula: Formula) -> bool:
 
 
 def _rewarded(game: Game, persona: Persona, states: Sequence[Mapping[str, float]], ranges: Ranges) -> Iterator[str]:
-    """Metrics that are better low and that the utility pays for."""
+    """Warn of metrics that the game calls better when low, but that the utility rewards."""
     metrics = {m.symbol: m for m in game.metrics}
     for effect in effects(persona.utility, states, ranges):
         metric = metrics[effect.symbol]
         if metric.better == "lower" and not metric.costly and effect.strength > 0 and effect.up >= REWARDED:
             yield (
-                f"the utility rises with {metric.symbol} ({metric.name}), which is better low: "
-                f"{_term(persona, metric)}; put a minus before it if it is a cost to this player"
+                f"the utility rises with {metric.symbol} ({metric.name}), although lower is better: "
+                f"{_term(persona, metric)}; put a minus sign before it if it is a cost for this player"
             )
 
 
 def _term(persona: Persona, metric: Metric) -> str:
-    """The term of a utility that reads a metric, to be shown."""
+    """Return the term of a utility that reads a metric."""
     sources = [s.utility for s in persona.stages] or [persona.utility]
     sources += [persona.always] if persona.always is not None else []
     return (
@@ -123,7 +124,7 @@ def _term(persona: Persona, metric: Metric) -> str:
 
 
 def _scale(game: Game, persona: Persona, ranges: Ranges) -> list[str]:
-    """Death that does not matter, and a scale that the search does not suit."""
+    """Warn if death does not matter, or if the scale of the utility does not suit the search."""
     alive = {**ranges, **{s: (0.0, 0.0) for s in ("DEAD",) if s in ranges}}
     start = {symbol: low for symbol, (low, _) in alive.items()}
     best = persona.utility.evaluate(extremes.highest(persona.utility, alive, start))
@@ -137,13 +138,13 @@ def _scale(game: Game, persona: Persona, ranges: Ranges) -> list[str]:
             found.append("the utility does not read DEAD, so death costs this player nothing")
         elif value > worst:
             found.append(
-                f"death may not matter: a dead state can be worth {value:.4g}, a living one as little as "
-                f"{worst:.4g}; take away more for DEAD, or scale the rest down"
+                f"death may not matter: a state in which the player is dead can be worth {value:.4g}, and one in which "
+                f"the player lives as little as {worst:.4g}; subtract more for DEAD, or scale the rest down"
             )
     if best - worst < 0.2:
         found.append(
-            f"living states differ by {best - worst:.4g} at most: UCB1 with its constant of 1.41 hardly sees "
-            "that; scale the utility up to about 0 to 1"
+            f"the utilities of states in which the player lives differ by {best - worst:.4g} at most: UCB1 with its "
+            "constant of 1.41 hardly notices that; scale the utility up to about 0 to 1"
         )
     elif best > 2:
         found.append(

@@ -1,4 +1,4 @@
-"""Where in the ranges of its metrics a utility is highest."""
+"""The state in which a utility is highest within the ranges of its metrics."""
 
 from __future__ import annotations
 
@@ -9,14 +9,21 @@ from itertools import product
 from persona_evo.formula import Formula
 
 MOST = 4096
-"""States that are tried all; beyond that one metric after the other is improved."""
+"""Number of states up to which all are tried; if there are more, one metric after the other is improved."""
 
 
 def highest(
     utility: Formula, ranges: Mapping[str, tuple[float, float]], start: Mapping[str, float]
 ) -> dict[str, float]:
-    """The state of the highest value among those whose metrics are at an end of their range or at a constant of the
-    utility's own (where its pieces meet), as well as it can be found; of equals one that is most like `start`.
+    """Find the state in which a utility is highest.
+
+    Each metric is at an end of its range or at a constant of the utility, where its pieces meet. With more than MOST
+    such states the result may be a local maximum.
+
+    Args:
+        utility: the utility.
+        ranges: lowest and highest value of each metric that it reads.
+        start: a state; of several best states the one that is most similar to it is returned.
     """
     constants = {t for t in utility.tokens if isinstance(t, float)}
     constants |= {-c for c in constants}
@@ -35,7 +42,7 @@ def highest(
 
 
 def negative(utility: Formula) -> Formula:
-    """The utility with its sign turned, whose highest state is the utility's lowest."""
+    """Return the negative of a utility, which is highest where the utility is lowest."""
     return Formula((*utility.tokens, "neg"))
 
 
@@ -44,7 +51,7 @@ def _kept(state: Mapping[str, float], start: Mapping[str, float]) -> int:
 
 
 def _climb(utility: Formula, state: dict[str, float], choices: Mapping[str, Sequence[float]]) -> dict[str, float]:
-    """Change one metric, then two together, as long as that is an improvement."""
+    """Change one or two metrics at a time as long as that is an improvement."""
     value, better = utility.evaluate(state), True
     symbols = list(choices)
     while better:

@@ -1,8 +1,8 @@
-"""Open lists: in which orders a planner takes up the states it has not expanded yet. Data, not code.
+"""Open lists as data: the orders in which a planner expands the states of a level.
 
 A planner with several open lists (Richter, Westphal 2010; Röger, Helmert 2010) keeps each state in all of them and
-takes the best of each in turn, so that no single score decides where it looks. A persona (`[[lists]]` in its TOML file)
-or a policy (`"lists"` in its JSON file) may bring lists of its own, which replace the defaults.
+takes the best of each in turn, so no single score decides where it searches. A persona (`[[lists]]` in its TOML file)
+or a policy (`"lists"` in its JSON file) may have lists of its own, which replace the default ones.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from persona_evo.formula import Formula, parse
 
 OWN, UTILITY, CARE, NEAR, CEILING, DEPTH = "OWN", "UTILITY", "CARE", "NEAR", "CEILING", "D"
 LIST_VARIABLES = {
-    OWN: "the score of the persona's policy, or its utility where it has none",
+    OWN: "the score of the persona's policy, or the utility without one",
     UTILITY: "the persona's utility",
     CARE: "what keeps the player in the game (`Game.care`)",
-    NEAR: "the way to what can be had, each of the game's such metrics in turn (`Game.targets`)",
-    CEILING: "the most that the utility can be in any state that follows (`Game.reach`)",
-    DEPTH: "depth, moves from the root",
+    NEAR: "the distance to what the player can reach, one of the game's distances after the other (`Game.targets`)",
+    CEILING: "the highest utility of any state that can follow (`Game.reach`)",
+    DEPTH: "the depth, in moves from the root",
 }
-"""What a list's score may read beside the game's metrics. A metric with one of these names goes before them."""
+"""What a list's score may read besides the game's metrics. A metric of the same name takes precedence."""
 
 FIELDS = ("score", "weight", "novel")
-"""What a file says of a list."""
+"""The fields of a list in a file."""
 
 MOST_LISTS = 16
-"""Lists that a policy, a persona or a search may have."""
+"""Number of lists that a policy, a persona or a search may have at most."""
 
 LIGHTEST = 1e-6
 """The smallest weight of a list."""
@@ -37,12 +37,15 @@ LIGHTEST = 1e-6
 
 @dataclass(frozen=True)
 class OpenList:
-    """One order in which states are taken up.
+    """One order in which states are expanded.
 
     Attributes:
-        score: formula over the game's metrics and LIST_VARIABLES; the state with the highest comes first.
-        weight: share of the turns, > 0, relative to the other lists.
-        novel: states that show something for the first time come before all others.
+        score: a formula over the game's metrics and LIST_VARIABLES; the state with the highest score comes first.
+        weight: the share of the turns relative to the other lists, above 0.
+        novel: whether states with something that no state had before come first.
+
+    Raises:
+        SettingsError: the weight is out of range, or `novel` is not true or false.
     """
 
     score: Formula
@@ -62,22 +65,22 @@ class OpenList:
 
     @property
     def text(self) -> str:
-        """As people read it: the score, then what is not as usual."""
+        """A description for people: the score, then what is not the default."""
         more = [f"weight {self.weight:g}"] if self.weight != 1 else []
         more += ["novel states first"] if self.novel else []
         return self.score.text + (f" ({', '.join(more)})" if more else "")
 
-    def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields as plain values."""
         return {"score": self.score.text, "weight": float(self.weight), "novel": self.novel}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> OpenList:
-        """The inverse of `to_dict`; weight and novel may be left out.
+        """Return the list that plain values describe; weight and novel may be missing.
 
         Raises:
             SettingsError: a field is missing, unknown, or out of range.
-            FormulaError: the score is no formula.
+            FormulaError: the score is not a formula.
         """
         if not isinstance(data, Mapping):
             raise SettingsError("an open list", found=repr(data), expected="score, weight and novel by name")
@@ -91,12 +94,12 @@ class OpenList:
 
 
 def readable(symbols: Sequence[str]) -> tuple[str, ...]:
-    """What a list's score may read in a game with these metrics."""
+    """Return what a list's score may read in a game with these metrics."""
     return (*symbols, *(name for name in LIST_VARIABLES if name not in symbols))
 
 
 def how_many(count: int) -> str | None:
-    """What is wrong with so many lists of a file, None for nothing."""
+    """Return the numbers of lists that a file may have if `count` is not one of them, or else None."""
     return None if 1 <= count <= MOST_LISTS else f"1 to {MOST_LISTS} lists, or none of this key"
 
 
@@ -104,7 +107,7 @@ def _shown(value: object) -> str:
     try:
         return repr(value)[:80]
     except ValueError:  # a whole number of thousands of digits
-        return "a number beyond all measure"
+        return "a number with thousands of digits"
 
 
 def _lists(*rows: tuple[str, float, bool]) -> tuple[OpenList, ...]:
@@ -119,7 +122,7 @@ DEFAULT_LISTS = _lists(
     ("CEILING + 0.0001 * OWN", 0.5, False),
     ("CARE + 0.1 * OWN", 0.5, False),
 )
-"""The lists of the planner where neither persona nor policy says otherwise. They know nothing of the game."""
+"""The lists of the planner if neither persona nor policy has any. They use no knowledge of the game."""
 
 FEW_LISTS = _lists(
     ("OWN", 1.0, True),
@@ -127,7 +130,7 @@ FEW_LISTS = _lists(
     ("UTILITY - 0.001 * D", 1.0, True),
     ("CEILING + 0.0001 * OWN", 0.25, False),
 )
-"""What the defaults become where a budget is small for a level: six lists would spread it too thin."""
+"""The default lists if the budget is small for the level: six lists would spread it too thin."""
 
 UNGUIDED_LISTS = _lists(
     ("CEILING + 0.3 * UTILITY - 0.1 * NEAR", 1.0, True),
@@ -137,7 +140,7 @@ UNGUIDED_LISTS = _lists(
     ("UTILITY - 0.001 * D", 1.0, True),
     ("CEILING + 0.0001 * UTILITY", 0.25, False),
 )
-"""What the defaults become where the own score is the utility itself, which shows no way to what is far."""
+"""The default lists if the own score is the utility itself, which does not lead to anything far away."""
 
 FEW_UNGUIDED_LISTS = _lists(
     ("CEILING + 0.3 * UTILITY - 0.1 * NEAR", 2.0, True),
@@ -145,4 +148,4 @@ FEW_UNGUIDED_LISTS = _lists(
     ("UTILITY - 0.001 * D", 1.0, True),
     ("CEILING + 0.0001 * UTILITY", 0.25, False),
 )
-"""The same where the budget is small for the level."""
+"""These lists if the budget is small for the level."""

@@ -1,4 +1,4 @@
-"""What the terms of a utility are worth in units of each other: "one treasure opened is worth 14 steps"."""
+"""Exchange rates between the terms of a utility, such as "one treasure opened is worth 14 steps"."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ if TYPE_CHECKING:
     from persona_evo.games.core import Game, Metric
 
 MOST_STATES = 200
-"""States in which it is asked what a unit is worth."""
+"""Number of states in which the worth of a unit is computed, at most."""
 EXACT = 1e-9
-"""Relative difference below which a unit is worth the same in all states."""
+"""Relative difference up to which a unit is worth the same in all states."""
 PART = 0.1
-"""Unit of a metric that is neither counted nor a share of something counted."""
+"""Unit of a metric that is neither a count nor a share of a count."""
 
 
 @dataclass(frozen=True)
 class Unit:
-    """An amount of a metric that people can think of.
+    """An amount of a metric that means something to people.
 
     Attributes:
-        metric: of which.
-        size: how much of it.
-        name: in words: "one treasure opened (of 5 in train01)".
+        metric: the metric.
+        size: the amount.
+        name: the amount in words, such as "one treasure opened (of 5 in train01)".
     """
 
     metric: Metric
@@ -36,16 +36,19 @@ class Unit:
 
 
 def rates(utility: Formula, game: Game, levels: Mapping[str, Sequence[Mapping[str, float]]]) -> list[str]:
-    """The exchange rates between what a utility reads, one sentence each, the dearest first; none for a single metric.
+    """Return the exchange rates between the metrics that a utility reads.
 
-    Everything is told in moves, where the utility counts them, and else in units of what is worth the least. Where a
-    unit is worth more in one state than in another, that of the median state is told, and that it differs.
+    The rates are in moves if the utility counts them, and otherwise in units of the metric that is worth least. If a
+    unit is not worth the same in all states, the rate is that of the median state, and the sentence says so.
 
     Args:
-        utility: a persona's.
-        game: whose metrics it reads.
-        levels: name -> real states (symbol -> value) of some levels; shares are counted out by the first in which they
-            change.
+        utility: the utility of a persona.
+        game: the game whose metrics it reads.
+        levels: real states (symbol -> value) of some levels by the level's name. The first level in which a share
+            changes shows how many there are in the whole.
+
+    Returns:
+        A sentence for each rate, with the metric that is worth most first; none if fewer than two metrics count.
     """
     states = [state for part in levels.values() for state in part][:: _every(levels)]
     metrics = [m for m in game.metrics if m.symbol in utility.symbols]
@@ -72,7 +75,7 @@ def _every(levels: Mapping[str, Sequence[Mapping[str, float]]]) -> int:
 
 
 def _worth(utility: Formula, unit: Unit, states: Sequence[Mapping[str, float]]) -> tuple[float, bool]:
-    """(what one unit more is worth in the median state, whether it is the same in all)."""
+    """Return what one unit more is worth in the median state, and whether it is worth the same in all states."""
     symbol, top = unit.metric.symbol, unit.metric.high
     found = []
     for state in states:
@@ -111,7 +114,7 @@ def _amount(amount: float, unit: Unit) -> str:
 
 
 def singular(name: str) -> str:
-    """The name of a metric that counts, for one of what it counts: "treasures opened" -> "treasure opened"."""
+    """Return the name of one thing that a metric counts: "treasures opened" -> "treasure opened"."""
     words = name.split()
     for i, word in enumerate(words):
         if word.endswith("s") and not word.endswith("ss"):

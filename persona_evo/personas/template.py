@@ -1,4 +1,4 @@
-"""Starting a persona file, and explaining what a persona's utility does."""
+"""The persona file that `persona new` writes, and explanations of what a persona's utility does."""
 
 from __future__ import annotations
 
@@ -15,12 +15,17 @@ if TYPE_CHECKING:
     from persona_evo.personas.core import Persona
 
 COUNT = 10.0
-"""Stands for the high end of a count that has none."""
+"""The high end that is assumed for a count without one."""
 
 
 @dataclass(frozen=True)
 class SampleState:
-    """A made-up final state: what it stands for, and every metric by symbol."""
+    """A final state, real or made up.
+
+    Attributes:
+        label: a description.
+        values: the value of every metric by symbol.
+    """
 
     label: str
     values: Mapping[str, float]
@@ -28,11 +33,15 @@ class SampleState:
 
 @dataclass(frozen=True)
 class SampleRow:
-    """What a persona thinks of a sample state.
+    """What a sample state is worth to a persona.
 
-    values: the metrics its utility reads. parts: (term, value) whose sum is the utility; for a staged persona the
-    stages done and the current stage's own terms, both divided by the number of stages, and those of `always`.
-    stage: title of the current stage, or "".
+    Attributes:
+        label: the description of the state.
+        values: the metrics that the utility reads.
+        utility: the utility of the state.
+        parts: terms and their values, whose sum is the utility. For a persona with stages these are the completed
+            stages and the terms of the current stage, both divided by the number of stages, and the terms of `always`.
+        stage: the title of the current stage; "" without stages.
     """
 
     label: str
@@ -43,7 +52,7 @@ class SampleRow:
 
 
 def text(name: str, game: Game) -> str:
-    """A commented persona file to start from; it loads as it is."""
+    """Return a persona file with comments to start from; it is valid as it is."""
     from persona_evo.personas.core import catalog
 
     taken = {word.lower() for p in catalog(game) for word in (p.name, p.short)}
@@ -55,26 +64,26 @@ def text(name: str, game: Game) -> str:
     ranges = [range_of(m.low, m.high) or "any number" for m in game.metrics]
     metrics = "\n".join(f"#   {m.symbol:<5} {r:<14} {m.meaning}" for m, r in zip(game.metrics, ranges, strict=True))
     return f"""\
-# A persona for {game.title}. Explain it with:  {command(game, "persona", "check", f"{name}.toml")}
+# A persona for {game.title}. This command explains it:  {command(game, "persona", "check", f"{name}.toml")}
 
 game = "{game.name}"
 title = "{name.replace("_", " ").replace("-", " ").title()}"
 short = "{short}"
 description = "What this kind of player wants, in a sentence."
 
-# The metric this persona is about; runs of an evolution are compared by it.
+# The metric that matters most to this persona; runs of an evolution are compared by it.
 priority = "{up[0].symbol}"
 
-# What the end of a playthrough is worth to it. Between 0 and 1 suits the search best.
+# What the end of a playthrough is worth to this player. Values between 0 and 1 suit the search best.
 # Operations: + - * /   > >= < <=   x ^ 2   abs sqrt log exp min(a, b) max(a, b) if(condition, a, b)
 # The game's metrics:
 {metrics}
 utility = "{example}{dead}"
 
-# A persona whose goal changes has stages instead of one utility: delete the line above, uncomment these.
-# A stage lasts until its condition holds; `always` counts in every stage. Together they are worth
-#   (stages done + utility of the current stage) / number of stages + always
-# so a later stage is worth more than an earlier one as long as each stage's own utility stays between 0 and 1.
+# A persona whose goal changes has stages instead of one utility: delete the line above and uncomment these lines.
+# A stage lasts until its condition is true. `always` counts in every stage. The utility is then
+#   (completed stages + utility of the current stage) / number of stages + always
+# so a later stage is worth more than an earlier one as long as the utility of each stage stays between 0 and 1.
 # always = "{dead.strip().replace("- ", "-") or up[0].symbol}"
 #
 # [[stages]]
@@ -89,24 +98,25 @@ utility = "{example}{dead}"
 
 
 _LISTS = """
-## The planner decides by itself in which orders it takes up the states of a level. Lists of your own replace them:
-## uncomment these and change them. Each takes turns by its weight; scores read the metrics above and
-##   OWN (the policy's score, else the utility)   UTILITY   CARE (what keeps the player in the game)
-##   CEILING (the most that the utility can still be)   D (moves from the start)
+## The planner expands the states of a level in the order of several lists, which take turns. Lists of your own
+## replace the default ones: uncomment and change these. A list with a larger weight has more turns. A score may use
+## the metrics above and
+##   OWN (the policy's score, or the utility without one)   UTILITY   CARE (what keeps the player in the game)
+##   CEILING (the highest utility that can still be reached)   D (moves from the start)
 #
 # [[lists]]
 # score = "UTILITY - 0.001 * D"
 # weight = 1.0
-# novel = true    # states that show something for the first time come before all others
+# novel = true    # states with something that no state had before come first
 #
 # [[lists]]
 # score = "CARE + 0.1 * OWN"
 """
-"""What a persona's file says of lists, in games that are planned."""
+"""The part of a persona file about lists, for games that are planned."""
 
 
 def range_of(low: float | None, high: float | None) -> str:
-    """The values a metric may have, in words, as far as they have bounds (None or an infinity is none)."""
+    """Return the range of a metric in words; "" without bounds. None and infinity stand for no bound."""
     bottom = "" if low is None or low == float("-inf") else f"{low:g}"
     top = "" if high is None or high == float("inf") else f"{high:g}"
     if not bottom:
@@ -115,22 +125,27 @@ def range_of(low: float | None, high: float | None) -> str:
 
 
 def high_end(metric: Metric, game: Game) -> float:
-    """The high end of a metric's range; without one: the horizon (the clock), COUNT (has a unit), else 1."""
+    """Return the high end of a metric's range; without one, the horizon for the clock, COUNT with a unit, or else 1."""
     if metric.high != float("inf"):
         return metric.high
     return float(game.horizon) if metric.clock else low_end(metric) + (COUNT if metric.unit else 1.0)
 
 
 def low_end(metric: Metric) -> float:
-    """The low end of a metric's range; without one: 0, or less where the high end is not above that."""
+    """Return the low end of a metric's range; without one, 0, or less if the high end is not above 0."""
     return metric.low if metric.low != float("-inf") else min(0.0, metric.high - 1.0)
 
 
 def samples(game: Game, persona: Persona | None = None) -> list[SampleState]:
-    """Made-up states from the ranges of the metrics: no level may be able to reach them.
+    """Return made-up states from the ranges of the metrics, which possibly no level can reach.
 
-    All metrics low; the best case (of the persona's utility, metrics it does not read at the end that the game calls
-    better); then for each metric that the persona reads: it alone high, and the best case with it at its other end.
+    Args:
+        game: the game with the metrics.
+        persona: the persona whose best case is sought; without one, the best case is that of the game.
+
+    Returns:
+        A state with all metrics low, and the best case. Then, for each metric that the persona reads, a state with
+        this metric high and all others low, and the best case with this metric at the other end of its range.
     """
     low = {m.symbol: low_end(m) for m in game.metrics}
     high = {m.symbol: high_end(m, game) for m in game.metrics}
@@ -149,7 +164,7 @@ def samples(game: Game, persona: Persona | None = None) -> list[SampleState]:
 
 
 def explain(persona: Persona, given: Sequence[SampleState]) -> list[SampleRow]:
-    """What the persona's utility is on each sample, and what it is made of."""
+    """Return the persona's utility in each sample state, and its parts."""
     rows = []
     for sample in given:
         values = dict(sample.values)
@@ -158,7 +173,7 @@ def explain(persona: Persona, given: Sequence[SampleState]) -> list[SampleRow]:
         shares = [Formula((*t.tokens, float(count), "/")) for t in terms(stage.utility)] if stage else []
         parts = [(part.text, part.evaluate(values)) for part in shares or terms(persona.utility)]
         if stage is not None and at:
-            parts = [(f"{at} of {count} stages done", at / count), *parts]
+            parts = [(f"{at} of {count} stages completed", at / count), *parts]
         if persona.always is not None:
             parts += [(part.text, part.evaluate(values)) for part in terms(persona.always)]
         rows.append(
@@ -174,7 +189,7 @@ def explain(persona: Persona, given: Sequence[SampleState]) -> list[SampleRow]:
 
 
 def terms(formula: Formula) -> list[Formula]:
-    """The terms of a sum, those that are taken away with their sign turned."""
+    """Return the terms of a sum; terms that are subtracted have the opposite sign."""
     left = [(formula, False)]
     found: list[Formula] = []
     while left:

@@ -1,4 +1,4 @@
-"""TOML tables that know on which line of their file a key stands."""
+"""TOML tables that know the line of each key in their file."""
 
 from __future__ import annotations
 
@@ -13,12 +13,18 @@ from persona_evo.games import textfile
 from persona_evo.games.tomlplaces import Places
 
 MAX_BYTES = 2**20
-"""Largest persona file that is read, in bytes."""
+"""Size of a persona file at most, in bytes."""
 
 
 @dataclass(frozen=True)
 class TomlTable:
-    """One table of a file. values: what it holds. places: of the whole file. path: what leads to this table."""
+    """One table of a file.
+
+    Attributes:
+        values: the values by key.
+        places: the places in the whole file.
+        path: the keys that lead to this table.
+    """
 
     values: Mapping[str, Any]
     places: Places
@@ -26,26 +32,43 @@ class TomlTable:
 
     @property
     def source(self) -> str:
-        """The file."""
+        """The name of the file."""
         return self.places.source
 
     def place(self, key: str) -> Place:
-        """Where a key stands; the table's first line where it is missing."""
+        """Return the place of a key, or the first line of the table if the key is missing."""
         return self.places.key(*self.path, key)
 
     def formula(self, key: str, symbols: tuple[str, ...]) -> Formula:
-        """The formula that a key's string holds; FormulaError with the character in the file."""
+        """Return the formula in a key's text.
+
+        Raises:
+            PersonaError: the key is missing or not a text.
+            FormulaError: the text is not a formula over these symbols, with the place in the file.
+        """
         return self.places.formula(self.text(key), symbols, *self.path, key)
 
     def allow(self, keys: Sequence[str]) -> None:
-        """Raise PersonaError for a key that is not among these."""
+        """Check that all keys are among these.
+
+        Raises:
+            PersonaError: one is not.
+        """
         for key in self.values:
             if key not in keys:
                 expected, hint = unknown(key, keys)
                 raise PersonaError("unknown key", place=self.place(key), found=key, expected=expected, hint=hint)
 
     def text(self, key: str, default: str | None = None) -> str:
-        """A string; PersonaError where it is missing (and has no default), empty or something else."""
+        """Return the text of a key.
+
+        Args:
+            key: the key.
+            default: the text to return if the key is missing; without one, the key must have a text that is not empty.
+
+        Raises:
+            PersonaError: the key is missing, or its value is empty or not a text.
+        """
         if key not in self.values and default is not None:
             return default
         value = self.values.get(key)
@@ -66,7 +89,11 @@ class TomlTable:
         return value
 
     def tables(self, key: str) -> list[TomlTable]:
-        """The tables of an array of tables, each with its own lines."""
+        """Return the tables of an array of tables; none if the key is missing.
+
+        Raises:
+            PersonaError: the value is not an array of tables.
+        """
         value = self.values.get(key, [])
         if not isinstance(value, list) or not all(isinstance(v, dict) for v in value):
             raise PersonaError(
@@ -79,10 +106,11 @@ class TomlTable:
 
 
 def read(path: Path) -> TomlTable:
-    """The top table of a TOML file.
+    """Read a TOML file and return its top table.
 
     Raises:
-        PersonaError: it cannot be read, is too large, is not UTF-8 (a byte order mark is fine), or is not TOML.
+        PersonaError: the file cannot be read, is too large, is not UTF-8, or is not TOML. A byte order mark is
+            allowed.
     """
     source = str(path)
     text = textfile.read_text(path, MAX_BYTES, PersonaError)

@@ -107,4 +107,4 @@ def _move(game: Game, level: Level, found: Exploration, before: int, after: int)
         rules.step(level.tables, state, action, rng)
         if rules.key(level.tables, state) == wanted:
             return action
-    raise AssertionError("explored states follow each other by a move")
+    raise AssertionError("one move must lead from each explored state to the next")

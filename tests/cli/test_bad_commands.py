@@ -33,7 +33,7 @@ BAD: list[tuple[str, str]] = [
     ("playtest test01 --policy ucb1:nan", "out of range"),
     ("playtest test01 --policy formula:MS+", "formula"),
     ("playtest test01 --policy formula:MSS*2", "did you mean 'MS'"),
-    ("playtest test01 --policy TC=ucb1 --personas R", "does not play"),
+    ("playtest test01 --policy TC=ucb1 --personas R", "not among the players"),
     ("playtest test01 --policy ucb1 --policy ucb1", "given twice"),
     ("playtest test01 --baseline nobody", "no such policy"),
     ("playtest test01 --trials 0", "from 1 to 100000"),

@@ -162,7 +162,7 @@ def test_mistakes_of_a_persona_are_told(here: Path, capsys: pytest.CaptureFixtur
     text = 'game = "minidungeons2"\npriority = "TO"\nutility = "{}"\n'
     (here / "paid.toml").write_text(text.format("TO + 100 * ST - 5 * DEAD"), encoding="utf-8")
     paid = run(capsys, "persona", "check", "paid.toml")
-    assert "rises with ST (steps taken), which is better low: 100 * ST" in paid.err
+    assert "rises with ST (steps taken), although lower is better: 100 * ST" in paid.err
     (here / "both.toml").write_text(text.format("if(TO > 0.5 and PE > 0.5, 1, 0)"), encoding="utf-8")
     both = run(capsys, "persona", "check", "both.toml")
     assert both.code == 2 and "both.toml:3:24" in both.err and "min(a > 1, b > 2)" in both.err

@@ -311,7 +311,10 @@ def test_a_search_that_gives_up_keeps_what_it_found(tmp_path, capsys, monkeypatc
     file.write_text(file.read_text(encoding="utf-8").replace('logs = "logs"', ""), encoding="utf-8")
     gone = run(capsys, "connect", "search", file, "--iterations", 500, "--seed", 1, "--out", out)
     assert gone.code == 2 and "the game fails too often" in gone.err and "[restarts]" in gone.err, gone.err
-    assert f"is in {out}: samples.csv, best.json, tree.npz, logs" in gone.err and "stopped by an error" in gone.out
+    assert (
+        f"is in {out}: rollouts.jsonl, samples.csv, best.json, tree.npz, logs" in gone.err
+        and "stopped by an error" in gone.out
+    )
     best = json.loads((out / "best.json").read_text(encoding="utf-8"))
     rows = (out / "samples.csv").read_text(encoding="utf-8").splitlines()[1:]
     assert best["score"] == max(float(row.split(",")[1]) for row in rows) and len(rows) >= 5

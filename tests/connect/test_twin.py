@@ -31,7 +31,6 @@ from tests.connect.test_csharp import Driver
 
 GAME = registry.get("roguelike2d")
 BUILD = Path(__file__).parents[2] / "unity_support" / "build.py"
-GAMES = 1_000
 PLACE = ("X", "Y")
 """What the connected game tells beside the twin's metrics: where the player is, for heatmaps."""
 
@@ -122,10 +121,11 @@ def in_python(case: Case) -> np.ndarray:
     return np.array(rows)
 
 
-def test_a_thousand_random_games_agree_decision_by_decision(program: list[str]) -> None:
-    played = cases(GAMES)
+@pytest.mark.parametrize("games", [200, pytest.param(1_000, marks=pytest.mark.slow)])
+def test_random_games_agree_decision_by_decision(program: list[str], games: int) -> None:
+    played = cases(games)
     theirs = in_c_sharp(program, played)
-    assert len(theirs) == GAMES
+    assert len(theirs) == games
     decisions, ends, days, eaten, hits, broken = 0, set(), 0.0, 0.0, 0.0, 0.0
     for case, there in zip(played, theirs, strict=True):
         here = in_python(case)
@@ -137,8 +137,8 @@ def test_a_thousand_random_games_agree_decision_by_decision(program: list[str]) 
         decisions += len(here) - 1
         ends.add(here[-1][2])
         days, eaten, hits, broken = days + last["DS"], eaten + last["EA"], hits + last["HT"], broken + last["WD"]
-    assert decisions > 100_000 and ends == {1, 2}
-    assert min(days, eaten, hits, broken) > 300, "the games were too short to compare much"
+    assert decisions > 100 * games and ends == {1, 2}
+    assert min(days, eaten, hits, broken) > 0.3 * games, "the games were too short to compare much"
 
 
 def test_a_line_that_is_no_game_is_refused(program: list[str]) -> None:

@@ -278,3 +278,11 @@ def test_links_pipes_devices_and_users_that_lead_nowhere(tmp_path: Path) -> None
 
 def test_names_of_levels_can_be_shown() -> None:
     assert mapsets.level_names([Path("a\x1b[2J.txt"), Path("b\udcff.txt")]) == ["a\\x1b[2J", "b\\udcff"]
+
+
+def test_a_pattern_in_a_set_that_matches_nothing_is_told_with_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text('mine = ["test01"]\nnone = [\n  "nothing*.txt",\n]\n', encoding="utf-8")
+    with pytest.raises(SettingsError, match="the pattern matches no level files") as raised:
+        mapsets.resolve(get("minidungeons2"), [f"{file}#none"])
+    assert str(raised.value.place) == f"{file}:3"

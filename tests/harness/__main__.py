@@ -1,6 +1,6 @@
 """`python -m tests.harness`: run all trials, or a share of them, and print what came of them.
 
-A full run takes about three hours of one core; `--part 1/10` runs a tenth of each kind. Rows and the folders of
+A full run takes about 15 minutes of the processor; `--part 1/10` runs a tenth of each kind. Rows and the folders of
 findings are kept in --out, where the same command resumes a run that was stopped. The exit code is 1 after a finding.
 """
 

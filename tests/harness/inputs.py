@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from persona_evo import personas
-from persona_evo.agents import core as agents
+from persona_evo.agents import agent_files
 from persona_evo.cli.connect import TEMPLATE
 from persona_evo.connect import description_file, traces
 from persona_evo.errors import InputError, PersonaEvoError
@@ -150,8 +150,8 @@ def formula(path: Path) -> None:
 
 def agents_of(game: Game, path: Path) -> None:
     """Read the agents of a file and whom evolved ones play against."""
-    agents.load_agents(path, game)
-    agents.load_league(path)
+    agent_files.load_agents(path, game)
+    agent_files.load_league(path)
 
 
 def connected(path: Path) -> None:

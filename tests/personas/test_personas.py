@@ -268,7 +268,7 @@ def test_the_best_case_of_many_metrics_is_climbed_to() -> None:
         ("60 * GOLD - 2 * DEAD", ["death may not matter", "worth 60"]),
         ("GOLD", ["does not read DEAD"]),
         ("0.1 * GOLD - DEAD", ["differ by 0.1"]),
-        ("GOLD - 0.5 * DEAD", ["death may not matter: a dead state can be worth 0.5"]),
+        ("GOLD - 0.5 * DEAD", ["death may not matter: a state in which the player is dead can be worth 0.5"]),
     ],
 )
 def test_doubtful_utilities_are_told(tmp_path: Path, utility: str, said: list[str]) -> None:
@@ -287,7 +287,7 @@ def test_a_persona_of_a_connected_game_is_told_how_to_name_it(tmp_path: Path) ->
     with pytest.raises(PersonaError) as caught:
         load(str(file), registry.get(registry.DEFAULT))
     assert "add --game FILE.toml" in str(caught.value)
-    assert "FILE.py:GAME" in str(caught.value) and "where none is named" in str(caught.value)
+    assert "FILE.py:GAME" in str(caught.value) and "the default game" in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -295,7 +295,7 @@ def test_a_persona_of_a_connected_game_is_told_how_to_name_it(tmp_path: Path) ->
     [
         ("utility = 'GOLD / (ST - ST) - 5 * DEAD'", "GOLD / (ST - ST) divides by 0"),
         ("utility = 'GOLD / 0 - 5 * DEAD'", "GOLD / 0 divides by 0"),
-        ("utility = 'GOLD + 100 * ST - 5 * DEAD'", "rises with ST (steps), which is better low: 100 * ST"),
+        ("utility = 'GOLD + 100 * ST - 5 * DEAD'", "rises with ST (steps), although lower is better: 100 * ST"),
         ("utility = '1 - (0 - HITS) - 50 * DEAD'", "rises with HITS (hits)"),
     ],
 )
@@ -325,14 +325,14 @@ def test_conditions_of_stages_are_no_mistakes(tmp_path: Path, condition: str) ->
         (
             '"GOLD >= 0.5"',
             '"GOLD"',
-            "is a number and no condition: GOLD; the stage is over as soon as it is above 0; a "
-            "condition compares, as in GOLD >= 1",
+            "is a number, not a condition: GOLD; the stage ends as soon as the number is above 0; a "
+            "condition is a comparison, such as GOLD >= 1",
         ),
-        ('"GOLD >= 0.5"', '"GOLD - 0.5"', "as in (GOLD - 0.5) >= 0.5"),
-        ('"GOLD >= 0.5"', '"GOLD > 1"', "never holds within the ranges"),
+        ('"GOLD >= 0.5"', '"GOLD - 0.5"', "such as (GOLD - 0.5) >= 0.5"),
+        ('"GOLD >= 0.5"', '"GOLD > 1"', "is never true within the ranges"),
         ('"GOLD >= 0.5"', '"2 > 1"', "the stage is never entered"),
         ('"GOLD >= 0.5"', '"1 > 2"', "the stage never ends"),
-        ('utility = "GOLD"', 'utility = "100 * GOLD"', "stage 'collect' can be worth 100, and going on to the next"),
+        ('utility = "GOLD"', 'utility = "100 * GOLD"', "stage 'collect' can be worth 100, but moving on to the next"),
     ],
 )
 def test_mistakes_of_stages_are_told(tmp_path: Path, before: str, after: str, said: str) -> None:

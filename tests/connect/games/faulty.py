@@ -20,7 +20,11 @@ from persona_evo.errors import ConnectError
 
 DEPTH = 4
 FAULT = sys.argv[1] if len(sys.argv) > 1 else ""
-PLAYED = []
+PLAYED, HELD = [], []
+
+
+def swapped(number):
+    return struct.unpack(">f", struct.pack("<f", number))[0]
 
 
 def play(client):
@@ -28,7 +32,7 @@ def play(client):
     if FAULT == "rots" and os.path.exists(sys.argv[0] + ".rotten"):
         os.kill(os.getpid(), signal.SIGKILL)
     for turn in range(DEPTH):
-        client.report_metric("TURN", turn)
+        client.report_metric("TURN", turn if FAULT != "swapped" else swapped(turn))
         count = 2 + secrets.randbelow(3) if FAULT == "chance" and turn == 2 else 2
         made.append(client.select(count))
         if made == [1, 0]:
@@ -51,13 +55,20 @@ def play(client):
     if FAULT in ("tardy", "forks"):
         time.sleep(0.1 if FAULT == "tardy" else 5.0)
     PLAYED.append(made)
+    if FAULT == "leaks":
+        HELD.append(bytearray(os.urandom(2**17)))
     if FAULT == "tired" and len(PLAYED) == 25:
         os.kill(os.getpid(), signal.SIGKILL)
     if FAULT == "rots" and len(PLAYED) == 9:
         open(sys.argv[0] + ".rotten", "w").close()
     client.report_metric("TURN", DEPTH if FAULT != "noise" else secrets.randbelow(1000))
     luck = secrets.randbelow(1000) if FAULT == "score" else 0
-    client.supply_outcome(luck + sum(bit << i for i, bit in enumerate(reversed(made))))
+    if FAULT == "swapped":
+        client.report_metric("TURN", swapped(DEPTH))
+    if FAULT in ("vast", "small"):
+        luck = 1e13 if FAULT == "vast" else 0
+        made = [bit * (1e-4 if FAULT == "small" else 1) for bit in made]
+    client.supply_outcome(luck + sum(bit * 2**i for i, bit in enumerate(reversed(made))))
 
 
 def answer(client, order, score):
@@ -151,7 +162,9 @@ def main():
     if FAULT == "version":
         p.VERSION = (2, 0)
         p.Hello.__new__.__defaults__ = ((2, 0),)
-    name = p.MetricInfo("red \x1b[31m", "TURN") if FAULT == "red" else "TURN"
+    if FAULT == "ranges":
+        p.MetricInfo.__new__.__defaults__ = (0.0, 2.0)
+    name = p.MetricInfo("red \x1b[31m", "TURN") if FAULT == "red" else p.MetricInfo("TURN", "TURN")
     client = Client("faulty", metrics=[name], max_decisions=10, capabilities=["seed"], environ=env)
     by_hand = ("pings", "trickle", "strangers", "half", "huge", "garbage", "nan", "mute", "foreign", "twice", "error")
     by_hand += ("error_garbage",)

@@ -39,10 +39,10 @@ namespace PersonaEvo.Playtest.Tests
         }
 
         [TestCase("{}\n{", "trace 2")]
-        [TestCase("{\"positions\": [[0, 0, 0]]}", "no cell")]
-        [TestCase("{\"positions\": [[-1, 0]]}", "no cell")]
-        [TestCase("{\"positions\": [[1e9, 0]]}", "no cell")]
-        [TestCase("{\"positions\": [\"x\"]}", "no cell")]
+        [TestCase("{\"positions\": [[0, 0, 0]]}", "not a cell")]
+        [TestCase("{\"positions\": [[-1, 0]]}", "not a cell")]
+        [TestCase("{\"positions\": [[1e9, 0]]}", "not a cell")]
+        [TestCase("{\"positions\": [\"x\"]}", "not a cell")]
         public void WrongTraces(string text, string message)
         {
             var error = Assert.Throws<JsonException>(() => Heatmap.Read(new StringReader(text)));

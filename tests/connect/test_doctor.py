@@ -1,0 +1,86 @@
+"""What the doctor sees in the numbers, the prefixes and the memory of a connected game."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from persona_evo.connect import client
+from persona_evo.connect.description import LevelName
+from persona_evo.connect.doctor import constant_advice, examine
+from tests.cli.tool import run
+from tests.connect.driving import describe, faulty, none_left, session
+
+LEVEL = LevelName()
+
+
+def report(file, rollouts=100):
+    running = session(file)
+    try:
+        return examine(running, LEVEL, rollouts=rollouts)
+    finally:
+        running.close()
+
+
+def test_a_sound_game_has_no_faults(tmp_path):
+    found = report(describe(tmp_path))
+    assert not found.faults
+    assert [note for note in found.notes if "memory" in note or "UCB1" in note] == []
+    assert none_left(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("fault", "where", "said"),
+    [
+        ("ranges", "faults", "metric TURN was between 0 and 4, and is declared to be from 0 to 2"),
+        ("swapped", "faults", "metric TURN is never larger than"),
+        ("vast", "notes", "the score is as large as 1e+13"),
+        ("small", "notes", "plays almost at random"),
+        ("", "notes", ""),
+    ],
+)
+def test_numbers_that_are_not_what_they_seem(tmp_path, fault, where, said):
+    found = report(faulty(tmp_path, fault))
+    told = getattr(found, where)
+    assert any(said in text for text in told) if said else not found.faults, (found.faults, found.notes)
+
+
+def test_a_metric_that_never_changes_is_noted(tmp_path):
+    file, source = describe(tmp_path), tmp_path / "ladder.py"
+    source.write_text(source.read_text().replace('("HEIGHT", height)', '("HEIGHT", 2)'))
+    notes = report(file).notes
+    assert "metric HEIGHT was 2 all the time: is it reported?" in notes and not any("TURN" in note for note in notes)
+
+
+def test_results_of_an_unknown_id_are_told(tmp_path):
+    file = faulty(tmp_path, "twice")
+    found = report(file, 5)
+    assert any("had the id of no ROLLOUT that was sent" in text for text in found.faults), found.faults
+
+
+def test_a_prefix_that_is_illegal_has_to_be_answered(tmp_path):
+    file = describe(tmp_path)
+    text = Path(client.__file__).read_text(encoding="utf-8")
+    assert "if known != count:" in text
+    (tmp_path / "lenient.py").write_text(text.replace("if known != count:", "if False and known != count:"))
+    source = (tmp_path / "ladder.py").read_text().replace("persona_evo.connect.client", "lenient")
+    (tmp_path / "ladder.py").write_text(source)
+    found = report(file, 20)
+    assert any("where there are 2, was answered by" in text for text in found.faults), found.faults
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is looked at on Linux")
+def test_memory_that_grows_is_noted(tmp_path):
+    assert any("memory grew by" in note for note in report(faulty(tmp_path / "leaks", "leaks"), 150).notes)
+    assert not any("memory grew by" in note for note in report(faulty(tmp_path / "sound", ""), 150).notes)
+
+
+def test_advice_on_the_constant(tmp_path, capsys):
+    assert constant_advice(0.0, 1.0, 1.4) == "" and constant_advice(3.0, 3.0, 1.4) == ""
+    assert constant_advice(0.0, 500.0, 1.4).endswith("--policy ucb1:5e+02 fits this range")
+    assert "almost at random" in constant_advice(0.0, 0.001, 1.4)
+    file = describe(tmp_path)
+    told = run(capsys, "connect", "search", file, "--policy", "ucb1:0.001", "--iterations", 50, "--seed", 1)
+    assert told.code == 0 and "looks only at what was best so far" in told.err, told.err
+    fit = run(capsys, "connect", "search", file, "--iterations", 50, "--seed", 1)
+    assert "UCB1 with the constant" not in fit.err
