@@ -1,4 +1,4 @@
-"""What is played to measure a fitness: all that decides a result beside the policy, the case, the seed and the side."""
+"""Specify what is played to measure a fitness: all that decides a result beside policy, case, seed and side."""
 
 from __future__ import annotations
 
@@ -25,13 +25,20 @@ LEAST_BEST = 0.1
 class FitnessSpec:
     """All that decides the result of a playthrough beside formula, level number and seed.
 
-    game: name in the registry, or "module:object". utility: text over the game's metrics. priority: a metric that is
-    reported beside the utility, "" for none. search, budget: of a playthrough that is planned whole. league: who plays
-    move by move, with their budgets; the template says how it searches then, and the budget is one of a move. lists:
-    the persona's open lists, where the search has lists. best: the best known utility of each case, by which the
-    evolution measures (see `share`); empty where utilities count as they are. wins: weight of the win in that measure.
-    skill: how well a player plays who searches anew for each move; the budget is one of a move then.
-    per_legal_move: that budget is multiplied by the number of legal moves.
+    Attributes:
+        game: name in the registry, or "module:object".
+        levels: what is played.
+        utility: text of the persona's utility, over the game's metrics.
+        priority: a metric that is reported beside the utility, "" for none.
+        search: rules of the search in a playthrough that is planned whole.
+        budget: budget of a playthrough, or of a move where one is played move by move.
+        league: who plays move by move, with their budgets; its template has the rules of the search.
+        lists: the persona's open lists, where the search has lists.
+        best: the best known utility of each case, by which the evolution measures (see `share`); empty where utilities
+            count as they are.
+        wins: weight of the win in that measure.
+        skill: skill of a player who searches anew for each move.
+        per_legal_move: whether the budget of a move is multiplied by the number of legal moves.
     """
 
     game: str

@@ -49,10 +49,10 @@ SECONDS = 0.1
 """What a level is thought to take."""
 
 Counted = Callable[[int, int], None]
-"""Told how many levels are done, and of how many."""
+"""Called with the number of levels that are done, and of all."""
 
 Tell = Callable[[str, int, int], None]
-"""Told what is done, how many levels of it are, and of how many."""
+"""Called with what is being done, the number of levels that are done, and of all."""
 
 
 @dataclass(frozen=True)
@@ -93,9 +93,13 @@ class Won(NamedTuple):
 
 
 class LevelRequest(NamedTuple):
-    """What levels are drawn and solved.
+    """Which levels are drawn and solved.
 
-    game: name in the registry, or "module:object". options: for its loader.
+    Attributes:
+        game: name in the registry, or "module:object".
+        seed, stream: where the levels are drawn from.
+        constraints: what the levels have to be like.
+        options: options for the game's level loader.
     """
 
     game: str
@@ -106,7 +110,15 @@ class LevelRequest(NamedTuple):
 
 
 class Best(NamedTuple):
-    """For whom the best known is looked for. game: as in `LevelRequest`. utility: text over the game's metrics."""
+    """For whom the best known utility is searched.
+
+    Attributes:
+        game: name in the registry, or "module:object".
+        utility: text of the persona's utility, over the game's metrics.
+        lists: the persona's open lists.
+        seed: seed of the searches.
+        iterations: iterations of each search.
+    """
 
     game: str
     utility: str

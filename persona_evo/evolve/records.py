@@ -1,4 +1,4 @@
-"""What the evolution remembers, as plain values that turn into JSON and back without loss."""
+"""Records of an evolution: plain values that turn into JSON and back without loss."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ from typing import Any
 class Request:
     """One evaluation: play levels with this tree policy, once for each of the level's seeds.
 
-    seeds: [level][trial]. cases: numbers of the levels, empty for all in their order. shares: of the budget, a level
-    each, empty for all of it.
+    Attributes:
+        formula: text of the tree policy.
+        seeds: seeds by [level][trial].
+        cases: numbers of the levels; empty for all levels in their order.
+        shares: share of the budget for each level; empty for the whole budget.
     """
 
     formula: str
@@ -24,7 +27,7 @@ class Request:
 
     @property
     def playthroughs(self) -> int:
-        """How many it has."""
+        """How many playthroughs the evaluation has."""
         return sum(map(len, self.seeds))
 
 
@@ -197,10 +200,15 @@ class IslandRow:
 
 @dataclass(frozen=True)
 class Generation:
-    """What the generator of generations yields.
+    """A finished generation, as the generator of generations yields it.
 
-    rows: one an island. best: the fittest in the hall of fame. seconds: time since the generation before, of which
-    `evaluating` were spent in the evaluation.
+    Attributes:
+        index: number of the generation, from 0.
+        rows: one row for each island.
+        best: the fittest in the hall of fame.
+        state: everything that the next generation depends on.
+        seconds: time since the generation before.
+        evaluating: how many of these seconds were spent in the evaluation.
     """
 
     index: int

@@ -1,4 +1,4 @@
-"""What an evolution is asked to do: the game, the persona, the levels, and how everything is played."""
+"""Describe an evolution before it begins: the game, the persona, the levels, and how everything is played."""
 
 from __future__ import annotations
 

@@ -193,7 +193,7 @@ def _changed(agent: Agent, changes: str, word: str, game: Game) -> Agent:
             raise SettingsError("a change to an agent cannot be read", found=part, expected="NAME=VALUE", hint=word)
         if key in constants:
             if isinstance(value, str):
-                raise SettingsError(f"constant {key} of {agent.name} is a number", found=text, expected="a number")
+                raise SettingsError(f"constant {key} of {agent.name} must be a number", found=text, expected="a number")
             constants[key] = value
         elif key in OWN:
             own[key] = value
@@ -207,7 +207,7 @@ def _changed(agent: Agent, changes: str, word: str, game: Game) -> Agent:
     for key in ("seconds", "iterations"):
         value = own.get(key, 1)
         if isinstance(value, str) or (key == "iterations" and value != int(value)):
-            raise SettingsError(f"{key} of {agent.name} is a number", found=str(value))
+            raise SettingsError(f"{key} of {agent.name} must be a number", found=str(value))
     found = replace(agent, name=word, constants=constants, search=search, **own)
     check(found, game)
     return found

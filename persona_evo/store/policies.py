@@ -43,13 +43,15 @@ class Policy:
     """A tree policy and its origin.
 
     Attributes:
-        name: as commands and its file call it.
-        game: the game's name. game_version: whose rules it was made for, 0 if that does not matter.
+        name: name by which commands and its file call it.
+        game: the game's name.
+        game_version: version of the rules that it was made for, 0 if that does not matter.
         kind: "formula", "ucb1", or "lists" for a planner's open lists.
-        persona: whom it was made for, "" for anyone. utility: that persona's, as text. priority: the metric that
-            the persona is about.
-        formula: as it was found; "" for UCB1, and for lists without an own score. simplified: the same for people, ""
-            where there is none.
+        persona: whom it was made for, "" for anyone.
+        utility: that persona's utility, as text.
+        priority: the metric that the persona is about.
+        formula: the formula as it was found; "" for UCB1, and for lists without an own score.
+        simplified: a shorter formula that plays alike, "" where there is none.
         lists: the open lists of the kind "lists", which replace the planner's defaults and the persona's.
         simplification: what was done and checked, or why the raw one is kept.
         words: what the formula seeks, avoids and saves, a line each.
@@ -57,16 +59,22 @@ class Policy:
         unfinished: steps that the evolution had no time for: "comparison", "tuning", "simplification".
         c: constant of UCB1.
         metrics: symbol -> meaning of what `best` names.
-        levels: names of the levels it was trained on. fitness: mean utility of each of these. mean: of all.
-        seed: of the evolution. budget, search, evolution: the settings.
+        levels: names of the levels that it was trained on.
+        fitness: mean utility in each of these levels.
+        mean: mean utility in all of them.
+        seed: seed of the evolution.
+        budget, search, evolution: settings of the playthroughs and of the evolution.
         agent: in two-player games the agent that it was evolved in, as `agents.agent.Agent.to_dict` has it.
         skill: in play from move to move the skill that it was evolved for, as `agents.skill.skill_to_dict` has it.
         connected: how the rollouts of a connected game were ordered, as `games.core.Outside.ordering` says: they went
             to the end (`max_decisions` at most) by the rule `rollout`, `slots` of them at once, from nodes of depth
             `horizon` at most; `constant` says where UCB1's constant stood. Empty for other games.
-        run: name of the run folder and its facts. versions: of the programs.
-        notes: for people. source: publication or program it was taken from. file: where it was read (not written).
-        digest: of what the evolution found, as its file has it; "" where that has none, and until it is written.
+        run: name of the run folder and its facts.
+        versions: versions of the programs that made it.
+        notes: notes for people.
+        source: publication or program that it was taken from.
+        file: where it was read; it is not written.
+        digest: digest of what the evolution found, as its file has it; "" where that has none, and until it is written.
     """
 
     name: str

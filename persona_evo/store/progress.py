@@ -17,6 +17,7 @@ from persona_evo.errors import RunError
 from persona_evo.jobs import schema
 from persona_evo.jobs.files import opened
 from persona_evo.jobs.lock import LOCK
+from persona_evo.jobs.progress import Forecast
 from persona_evo.store import checkpoints, runs
 from persona_evo.words import counted, enumerated
 
@@ -196,9 +197,13 @@ def seconds_left(folder: Path, config: Path, lines: Path, details: Details) -> f
         return max(0.0, left * details.pace - (now - lines.stat().st_mtime))
     began = (folder / LOCK).stat().st_mtime
     if began - config.stat().st_mtime <= _FRESH:
-        return left * (now - began) / details.done
+        forecast = Forecast([left, details.done], 1, prior=0)
+        forecast.made([details.done], now - began)
+        return forecast.left
     spent = [_seconds(row) for row in _tail(lines, _PACE)]
-    return left * sum(spent) / len(spent) / (os.cpu_count() or 1) if spent else None
+    forecast = Forecast([left, len(spent)], os.cpu_count() or 1, prior=0)
+    forecast.made([len(spent)], sum(spent), cores=1)
+    return forecast.left
 
 
 def _seconds(row: dict[str, Any]) -> float:

@@ -193,10 +193,10 @@ def test_what_makes_no_match_is_told() -> None:
     [
         ("uct_wals", "did you mean 'uct_walls'"),
         ("uct:C", "cannot be read"),
-        ("uct:C=big", "is a number"),
+        ("uct:C=big", "must be a number"),
         ("uct:CC=1", "no field of this name"),
         ("uct:variant=none", "no such variant"),
-        ("uct:iterations=0.5", "is a number"),
+        ("uct:iterations=0.5", "must be a number"),
         ("nowhere.py", "no such program"),
         ("nowhere.toml#x", "no such file"),
     ],

@@ -83,8 +83,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         dest="for_",
         type=filled,
         metavar="TIME",
-        help="time for this call, such as 8h: evolutions share what the playtests leave of it, each "
-        "with one generation at least; the next call goes on with those that it cut short",
+        help="time for this call, such as 8h, of which some is kept for the playtests; the evolutions share "
+        "the rest, and the next call continues those that ran out of time",
     )
     add_running(
         parser, "runs/reproduction-minidungeons-PROTOCOL, with the name of --levels behind it where they are given"

@@ -76,7 +76,7 @@ STUDY = Study(
     help="machine playtesting of designs and playstyles (Keehl 2018)",
     description="Searches It's Alive! and 2D Roguelike for the best score, as the thesis did: playstyles, designs, "
     "flat and factored actions, one and many workers, terminal treatment, UCT constants, forward only, high "
-    "stakes. The page has its findings beside those here: direction, p, and why where they differ.",
+    "stakes. The page compares its findings with those here: direction, p, and reasons for differences.",
     add_arguments=add_arguments,
     run=run,
 )

@@ -224,7 +224,7 @@ def no_return(board: DungeonBoard) -> list[Finding]:
                 "no_return",
                 "problem" if goods else "notice",
                 board.level.name,
-                f"The ground behind the traps at {at(over)}{holds} can be entered and not left alive: "
+                f"The ground behind the traps at {at(over)}{holds} can be entered, but not left alive: "
                 f"{counted(least, 'trap')} or more on the way in, and too few hit points for the way out.",
                 tuple(spots),
                 evidence={"least_damage": least, "hit_points": board.health},
