@@ -257,6 +257,21 @@ def test_a_move_over_the_limit_is_replaced() -> None:
     assert {f.kind for f in played.faults} == {"time"} and len(played.faults) == (len(played.actions) + 1) // 2
 
 
+@pytest.mark.parametrize(
+    ("fields", "same"),
+    [
+        ({"kind": "random"}, True),
+        ({"kind": "search", "iterations": 5}, True),
+        ({"kind": "greedy"}, True),
+        ({"kind": "flat", "iterations": 5, "seconds": 1.0}, False),
+        ({"kind": "search", "seconds": 1.0}, False),
+        ({"kind": "program", "program": "mine.py"}, False),
+    ],
+)
+def test_agents_are_reproducible_without_clocks_and_programs(fields: dict[str, Any], same: bool) -> None:
+    assert Agent("one", **fields).reproducible == same
+
+
 @pytest.mark.quick
 @pytest.mark.parametrize(
     ("text", "message", "place"),
