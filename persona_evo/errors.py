@@ -60,7 +60,7 @@ def raised(error: BaseException, file: str = "") -> str:
 
 @dataclass(frozen=True)
 class Place:
-    """Where something stands. Lines and columns count from 1; 0 means unknown."""
+    """A place in a file. Lines and columns count from 1; 0 means unknown."""
 
     source: str
     line: int = 0
@@ -76,7 +76,7 @@ class Place:
 
 
 class PersonaEvoError(Exception):
-    """Base of all errors that are told to the user in one message and without a traceback."""
+    """Base of all errors that the user sees as one message without a traceback."""
 
     def __init__(self, *args: object) -> None:
         super().__init__(*(printable(a) if isinstance(a, str) else a for a in args))
@@ -150,7 +150,7 @@ class ConnectError(InputError):
 
 
 class ProtocolError(ConnectError):
-    """A frame is not as the protocol has it. `code` is what the ERROR frame calls that."""
+    """A frame breaks the protocol. `code` is its code in the ERROR frame."""
 
     code = "frame"
 

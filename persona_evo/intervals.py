@@ -109,6 +109,52 @@ def mean_interval(values: Values, level: float = 0.95) -> Interval:
     return Interval(back[0], back[1], back[2], len(x))
 
 
+def clustered(groups: Sequence[Values], level: float = 0.95) -> Interval:
+    """The mean of values that come in groups, with an interval for other groups of the same kind.
+
+    Values of one group are not independent of each other, as playthroughs of one level are not. So the spread is that
+    of the groups' means, each weighed by its size, with Student's t of one degree of freedom less than there are
+    groups.
+
+    Returns:
+        The mean of all values; n is the number of groups.
+
+    Raises:
+        ValueError: fewer than two groups, an empty one, or a value that is not finite.
+    """
+    if len(groups) < 2 or not all(len(group) for group in groups):
+        raise ValueError("clusters are at least two groups with values")
+    sizes = np.array([len(group) for group in groups], dtype=np.float64)
+    means = np.array([mean_interval(group).value for group in groups])
+    weights, count = sizes / sizes.sum(), len(groups)
+    value = float(weights @ means)
+    variance = count / (count - 1) * float((weights**2) @ (means - value) ** 2)
+    half = _quantile(count - 1, 0.5 + level / 2) * math.sqrt(variance)
+    return Interval(value, value - half, value + half, count)
+
+
+def clustered_rate(groups: Sequence[tuple[int, int]], level: float = 0.95) -> Interval:
+    """A rate over groups of trials, with Wilson's interval of so many trials as leave it as uncertain as the groups do.
+
+    That is the number of independent trials whose variance is that of `clustered`, at least the number of groups and at
+    most that of the trials. A rate of 0 or 1 is as certain as that of one trial a group.
+
+    Args:
+        groups: successes and trials of each, of at least two groups with trials.
+    """
+    successes, trials = (sum(column) for column in zip(*groups, strict=True))
+    rate, count = successes / trials, len(groups)
+    weights = [n / trials for _, n in groups]
+    spread = math.fsum((w * (k / n - rate)) ** 2 for w, (k, n) in zip(weights, groups, strict=True))
+    if rate in (0, 1):
+        worth = count
+    elif spread == 0:
+        worth = trials
+    else:
+        worth = round(rate * (1 - rate) / (spread * count / (count - 1)))
+    return score(rate, min(trials, max(count, worth)), level)
+
+
 def vargha_delaney(a: Values, b: Values, level: float = 0.95) -> Interval:
     """Vargha and Delaney's A: how likely a value of `a` is larger than one of `b`, ties counting half.
 

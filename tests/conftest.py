@@ -1,4 +1,4 @@
-"""Fast tests first, so that what is broken is known early."""
+"""The order of tests, fast ones first; and what is shared so that a run takes less time."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from hypothesis import HealthCheck, settings
 
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-"""Modules are read by every worker and by hundreds of child processes: their bytecode is kept even in containers, where
-it usually is not. Rewriting the assertions alone takes 20 s otherwise, for every worker and every time."""
+"""Bytecode is written even where the environment forbids it, as container images do: every worker and hundreds of child
+processes read the same modules. Without it each worker takes 20 s to rewrite the assertions, in every run."""
 
 ANY_MACHINE = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("same", ANY_MACHINE, derandomize=True)
 settings.register_profile("fresh", ANY_MACHINE, print_blob=True)
 settings.load_profile("same")
-"""Properties are held against the same examples each time, so that what passes here passes elsewhere. Others are drawn
-by `pytest --hypothesis-profile fresh`, as often as one likes; what they find becomes an `example` of its test."""
+"""Hypothesis draws the same examples each time, so that what passes here passes elsewhere. With
+`pytest --hypothesis-profile fresh` it draws new ones; a counterexample becomes an `example` of its test."""
 
 ORDER = ("formula", "personas", "store", "games", "playtest", "search", "connect", "evolve", "report", "cli", "studies")
-"""Folders of tests, quick ones first; test modules beside them come last."""
+"""The order of the folders; the modules in `tests/` itself come last."""
 COMPILED = ("search", "colosseum", "minidungeons2", "its_alive", "roguelike2d", "puyo")
-"""What takes long to compile, so that every second of them takes two workers about the same time."""
+"""What takes long to compile. With two workers, each compiles every second of them, which takes both about as long."""
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -50,7 +50,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def unsimplified(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Winners of evolutions are not simplified, which takes seconds and has tests of its own."""
+    """Leave the winners of evolutions as they are: simplification takes seconds and has tests of its own."""
     from persona_evo.evolve import shortening, winner
     from persona_evo.formula.simplify import Simplified
 
@@ -65,9 +65,9 @@ def unsimplified(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Share out what is compiled: before all tests run, each worker begins with another part and finds the rest made.
+    """Share out the compilation: before the first test each worker compiles another part, and later reads the others'.
 
-    All test modules import the search; without this each worker would compile it for itself while the others do.
+    Without this, workers would compile the same functions at the same time.
     """
     here, workers = os.environ.get("PYTEST_XDIST_WORKER", ""), int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     if not here or session.config.args != session.config.getini("testpaths"):

@@ -292,3 +292,27 @@ def test_a_known_value_has_a_note_and_no_interval() -> None:
     known = Interval.exact(0.88, "proven, one search")
     assert not known.known and known.ends == ("", "") and known.text(2) == "0.88 (proven, one search)"
     assert not known.fits(0, 1)
+
+
+def test_values_of_a_group_count_as_one_where_they_agree() -> None:
+    alike = intervals.clustered([[1.0] * 10, [2.0] * 10, [3.0] * 10])
+    assert alike == intervals.mean_interval([1.0, 2.0, 3.0])
+    assert intervals.clustered([[4.0, 6.0], [5.0], [5.0, 5.0]]) == (5.0, 5.0, 5.0, 3, ""), "the groups do not differ"
+    unequal = intervals.clustered([[0.0], [1.0, 1.0, 1.0]])
+    assert unequal.value == 0.75 and unequal.n == 2
+    assert unequal.half == pytest.approx(12.706 * math.sqrt(2 * ((0.25 * 0.75) ** 2 + (0.75 * 0.25) ** 2)), rel=1e-4)
+    for groups in ([[1.0]], [[1.0], []], [[1.0], [math.nan]]):
+        with pytest.raises(ValueError):
+            intervals.clustered(groups)
+
+
+def test_a_rate_over_groups_is_as_certain_as_the_groups_make_it() -> None:
+    assert intervals.clustered_rate([(10, 10), (10, 10), (10, 10)]) == intervals.wilson(3, 3), "a trial a group"
+    assert intervals.clustered_rate([(0, 9), (0, 9)]) == intervals.wilson(0, 2)
+    assert intervals.clustered_rate([(5, 10), (5, 10)]) == intervals.wilson(10, 20), "the groups do not differ"
+    apart = intervals.clustered_rate([(10, 10), (0, 10), (10, 10), (0, 10)])
+    assert apart == intervals.score(0.5, 4), "never less than a trial a group"
+    some = intervals.clustered_rate([(12, 20), (8, 20), (11, 20), (9, 20)])
+    assert some == intervals.wilson(40, 80), "never more than the trials there are"
+    between = intervals.clustered_rate([(16, 20), (6, 20), (12, 20), (6, 20)])
+    assert between == intervals.score(0.5, 17)

@@ -1,4 +1,4 @@
-"""What playtests and comparisons come to, with everything that is computed from it."""
+"""Results of playtests, with everything that is computed from them."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ class Results(batch.BatchResults):
 
     @cached_property
     def static(self) -> list[Finding]:
-        """What the analysis without play says of the levels."""
+        """Findings of the level analysis, which plays nothing."""
         alone = [f for level in self.levels for f in appraisals.findings(self.game, level)]
         return [*alone, *harder_copies(self.game, self.levels)]
 
     @cached_property
     def outlooks(self) -> dict[str, Outlook]:
-        """Whether levels can be won that nobody has won."""
+        """For each level that nobody has won, whether it can be won at all."""
         return {level.name: appraisals.prospect(self.game, level) for level in self._unwon}
 
     @property
@@ -113,13 +113,13 @@ class Results(batch.BatchResults):
 
     @property
     def title(self) -> str:
-        """What was played."""
+        """A title that names the levels."""
         title = "Playtest of " + ", ".join(level.name for level in self.levels[:4])
         return title + (f" and {counted(len(self.levels) - 4, 'more level')}" if len(self.levels) > 4 else "")
 
     @property
     def facts(self) -> dict[str, str]:
-        """How the playtest was made, by name, for people."""
+        """Facts about how the playtest was made, by name, for people."""
         from persona_evo.store.versions import versions
 
         limit = ", ".join(f"{v:,.10g} {k}" for k, v in self.budget.to_dict().items() if v is not None)
@@ -147,7 +147,7 @@ class Results(batch.BatchResults):
 
     @property
     def _drawn(self) -> dict[str, str]:
-        """What the trials of players show that draw their routes."""
+        """A fact about players whose trials show different routes."""
         if not self.tolerances:
             return {}
         some = "" if len(self.tolerances) == len(self.players) else f" ({', '.join(self.tolerances)})"
@@ -156,7 +156,7 @@ class Results(batch.BatchResults):
 
     @property
     def _opponents(self) -> str:
-        """Whom the players met, and what their trials left out of the league."""
+        """Names of the opponents that the players met, and what their trials left out of the league."""
         names = [] if self.league is None else [o.name for o in self.league.opponents]
         there = duels.opponents_of(self.records) or list(duels.met(names, self.trials))
         return "; ".join(filter(None, (", ".join(there), duels.meeting(names, self.trials))))

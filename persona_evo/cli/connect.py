@@ -1,4 +1,4 @@
-"""`persona-evo connect new|search|replay|shrink`: games outside this program, in any language.
+"""`persona-evo connect new|search|attach|replay|shrink`: games outside this program, in any language.
 
 A connected game is described by a TOML file, and every command takes that as --game: evolve, playtest, persona new.
 `search` looks for the best way to play one level, for a persona or for the game's own score, and keeps it with the tree
@@ -33,6 +33,14 @@ FAILURES = """\
 Look for the best way to play a level. The exit code is 1 if the game failed in a rollout each time that it was played
 (a crash, an exception, or no end in time), or if the best way to play came to another end when it was played again;
 what was found is kept all the same.
+"""
+
+PORT = 5730
+"""Where `connect attach` waits for a game unless said otherwise."""
+
+ATTACH = """\
+Search as `connect search` does, in a game that you start yourself: in Play Mode, or in a debugger. The command prints
+the variables that the game needs and waits. There is no time limit for a rollout, so breakpoints work.
 """
 
 SHRINK = """\
@@ -82,13 +90,57 @@ test = ["default@4-8"]
 def add(commands: Commands) -> None:
     """The command's options."""
     parser = commands.add_parser("connect", description=__doc__)
-    parts = parser.add_subparsers(dest="command_connect", metavar="new|search|replay|shrink", required=True)
+    parts = parser.add_subparsers(dest="command_connect", metavar="new|search|attach|replay|shrink", required=True)
     new = parts.add_parser("new", help="write a description to start from")
     new.add_argument("name", type=filled, metavar="NAME", help="letters, digits, _ and -")
     new.add_argument("-o", "--out", type=path, metavar="FILE", help="file to write (default: NAME.toml)")
     new.add_argument("--force", action="store_true", help="overwrite an existing file")
     new.set_defaults(run=run_new)
     search = parts.add_parser("search", help="search for the best playthrough of a level", description=FAILURES)
+    _add_search(search)
+    search.set_defaults(run=run_search, port=0)
+    attach = parts.add_parser("attach", help="search in a game that you start yourself", description=ATTACH)
+    _add_search(attach)
+    attach.add_argument(
+        "--port",
+        type=whole(1, 65535),
+        default=PORT,
+        metavar="N",
+        help="port of 127.0.0.1 at which the game is waited for (default: %(default)s)",
+    )
+    attach.set_defaults(run=run_search)
+    replay = parts.add_parser("replay", help="replay a playthrough in the game's window")
+    replay.add_argument("game", type=filled, metavar="FILE.toml", help="the game's description")
+    replay.add_argument(
+        "trace",
+        type=path,
+        metavar="TRACE",
+        help=f"{BEST} of a search; or findings.jsonl, whose failures are played again, or findings.jsonl:N for one",
+    )
+    replay.add_argument(
+        "--delay",
+        type=number(0, 3600),
+        metavar="S",
+        help="seconds before each decision (default: the game plays as fast as it likes)",
+    )
+    replay.add_argument("--no-screen", action="store_true", help="do not open the game's window")
+    replay.set_defaults(run=run_replay)
+    shrink = parts.add_parser("shrink", help="find the few choices that make the game fail", description=SHRINK)
+    shrink.add_argument("game", type=filled, metavar="FILE.toml", help="the game's description")
+    shrink.add_argument("finding", type=filled, metavar="findings.jsonl[:N]", help="the failure (default: the first)")
+    shrink.add_argument("-o", "--out", type=path, metavar="FILE", help="file of cases that gets the result")
+    shrink.add_argument(
+        "--tries",
+        type=whole(1, 1_000_000),
+        default=300,
+        metavar="N",
+        help="rollouts at most; a crash restarts the game (default: %(default)s)",
+    )
+    shrink.set_defaults(run=run_shrink)
+
+
+def _add_search(search: argparse.ArgumentParser) -> None:
+    """Add the options of a search."""
     search.add_argument("game", type=filled, metavar="FILE.toml", help="the game's description")
     search.add_argument(
         "--level",
@@ -123,35 +175,6 @@ def add(commands: Commands) -> None:
         search,
         f"folder for {BEST}, {TREE}, {SAMPLES} and {ROLLOUTS}; a search there is resumed (default: nothing is kept)",
     )
-    search.set_defaults(run=run_search)
-    replay = parts.add_parser("replay", help="replay a playthrough in the game's window")
-    replay.add_argument("game", type=filled, metavar="FILE.toml", help="the game's description")
-    replay.add_argument(
-        "trace",
-        type=path,
-        metavar="TRACE",
-        help=f"{BEST} of a search; or findings.jsonl, whose failures are played again, or findings.jsonl:N for one",
-    )
-    replay.add_argument(
-        "--delay",
-        type=number(0, 3600),
-        metavar="S",
-        help="seconds before each decision (default: the game plays as fast as it likes)",
-    )
-    replay.add_argument("--no-screen", action="store_true", help="do not open the game's window")
-    replay.set_defaults(run=run_replay)
-    shrink = parts.add_parser("shrink", help="find the few choices that make the game fail", description=SHRINK)
-    shrink.add_argument("game", type=filled, metavar="FILE.toml", help="the game's description")
-    shrink.add_argument("finding", type=filled, metavar="findings.jsonl[:N]", help="the failure (default: the first)")
-    shrink.add_argument("-o", "--out", type=path, metavar="FILE", help="file of cases that gets the result")
-    shrink.add_argument(
-        "--tries",
-        type=whole(1, 1_000_000),
-        default=300,
-        metavar="N",
-        help="rollouts at most; a crash restarts the game (default: %(default)s)",
-    )
-    shrink.set_defaults(run=run_shrink)
 
 
 def run_new(args: argparse.Namespace) -> int:
@@ -180,7 +203,8 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
     from contextlib import ExitStack
     from dataclasses import replace
 
-    option_values.check_outside(args.game)
+    if not args.port:
+        option_values.check_outside(args.game)
     from persona_evo import api
     from persona_evo.connect.doctor import constant_advice
     from persona_evo.connect.planner import ConnectedPlanner
@@ -194,7 +218,7 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
     from persona_evo.search.plan import planner_for
     from persona_evo.search.settings import SearchSettings
 
-    game = registry.get(args.game)
+    game = _attached(args) if args.port else registry.get(args.game)
     if game.outside is None:
         raise SettingsError("this is not a connected game", found=args.game, expected="a description, FILE.toml")
     line = StatusLine()
@@ -248,6 +272,18 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
             played = counted(search.lost + search.iterations, "rollout")
             say(f"FAULT: the game failed in {search.lost:,} of {played}, each time that these were played")
     return 1 if wrong or search.lost else 0
+
+
+def _attached(args: argparse.Namespace) -> Game:
+    """Wait for the game that the user starts."""
+    import secrets
+
+    from persona_evo.connect.game import attached
+    from persona_evo.connect.process_start import Attachment
+
+    token = secrets.token_hex(16)
+    say(f"waiting for the game: PE_ADDR=127.0.0.1 PE_PORT={args.port} PE_NONCE={token}")
+    return attached(Path(args.game), Attachment(args.port, token))
 
 
 def _seed(args: argparse.Namespace) -> int:

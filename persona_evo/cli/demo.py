@@ -33,20 +33,44 @@ def add(commands: Commands) -> None:
         default="monster_killer",
         type=filled,
         metavar="PERSONA",
-        help="whom to evolve a policy for (default: %(default)s)",
+        help="persona to evolve a policy for (default: %(default)s)",
     )
-    parser.add_argument("--generations", default=8, type=whole(1, 1000), metavar="N", help="(default: %(default)s)")
-    parser.add_argument("--population", default=40, type=whole(4, 10_000), metavar="N", help="(default: %(default)s)")
-    parser.add_argument("--trials", default=20, type=whole(1, 10_000), metavar="N", help="(default: %(default)s)")
+    parser.add_argument(
+        "--generations",
+        default=8,
+        type=whole(1, 1000),
+        metavar="N",
+        help="generations of the evolution (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--population",
+        default=40,
+        type=whole(4, 10_000),
+        metavar="N",
+        help="formulas in each generation (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--trials",
+        default=20,
+        type=whole(1, 10_000),
+        metavar="N",
+        help="playthroughs of each player (default: %(default)s)",
+    )
     parser.add_argument(
         "--iterations",
         default=1000,
         type=whole(1, options.MOST_ITERATIONS),
         metavar="N",
-        help="search iterations a playthrough (default: %(default)s)",
+        help="search iterations per playthrough (default: %(default)s)",
     )
     options.add_jobs(parser)
-    parser.add_argument("--seed", default=1, type=whole(0, options.SEEDS), metavar="N", help="(default: %(default)s)")
+    parser.add_argument(
+        "--seed",
+        default=1,
+        type=whole(0, options.SEEDS),
+        metavar="N",
+        help="seed of all random choices (default: %(default)s)",
+    )
     options.add_out(parser, "folder for everything (default: runs/demo)")
     options.add_game(parser)
     parser.set_defaults(run=run)

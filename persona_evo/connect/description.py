@@ -68,7 +68,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from persona_evo.connect.process_start import Factory, Limits, Timeouts
+from persona_evo.connect.process_start import Attachment, Factory, Limits, Timeouts
 from persona_evo.connect.restarts import Restarts
 from persona_evo.errors import ConnectError, Place, SettingsError, has_control, nearest, unknown
 from persona_evo.games import textfile
@@ -143,6 +143,7 @@ class Description:
     outcome: tuple[str, str]
     metrics: tuple[MetricWords, ...]
     factory: Factory | None = None
+    attachment: Attachment | None = None
 
     def settings_for(self, variant: str) -> dict[str, Any]:
         """The settings of a variant."""

@@ -311,7 +311,7 @@ class _Reader:
                 hits = sorted(self.path.parent.glob(pattern))
             except (ValueError, NotImplementedError) as e:
                 raise self.wrong("not a pattern", "personas", found=f"{pattern}: {e}") from e
-            if not hits:
+            if not hits and not any(mark in pattern for mark in "*?["):
                 raise self.wrong("there is no such persona file", "personas", found=pattern)
             found += [hit for hit in hits if hit not in found]
         return tuple(found)

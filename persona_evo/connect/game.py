@@ -23,6 +23,7 @@ from persona_evo.connect.description import Description
 from persona_evo.connect.description_file import read
 from persona_evo.connect.parallel_plans import PlanningJob, plan_in_parallel
 from persona_evo.connect.planner import ConnectedPlanner, Outcome
+from persona_evo.connect.process_start import Attachment, Timeouts
 from persona_evo.connect.search import SCORE
 from persona_evo.connect.session import Session
 from persona_evo.errors import ConnectError, LevelError, SettingsError
@@ -43,6 +44,23 @@ def load(path: Path) -> Game:
         FormulaError: what counts as won or lost is no formula over its metrics.
     """
     session = Session(read(path))
+    try:
+        return of(session)
+    except BaseException:
+        session.close()
+        raise
+
+
+def attached(path: Path, attachment: Attachment) -> Game:
+    """The game that a file describes, once somebody else has started it and it has connected.
+
+    A breakpoint takes time, so there is no limit for a rollout.
+
+    Raises:
+        ConnectError: The file is wrong, or what connects is not the game.
+    """
+    timeouts = Timeouts(None, Timeouts.handshake, None)
+    session = Session(dataclasses.replace(read(path), attachment=attachment, workers=1, timeouts=timeouts))
     try:
         return of(session)
     except BaseException:

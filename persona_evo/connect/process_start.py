@@ -45,6 +45,19 @@ a group of its own (start_new_session=True) is ended with all that it started.""
 
 
 @dataclass(frozen=True)
+class Attachment:
+    """A game that somebody else starts, such as Play Mode or a program in a debugger.
+
+    Attributes:
+        port: Where it is waited for, on 127.0.0.1.
+        token: What it has to send as the nonce of HELLO.
+    """
+
+    port: int
+    token: str
+
+
+@dataclass(frozen=True)
 class Start:
     """How a game is started.
 
@@ -59,6 +72,7 @@ class Start:
         environment: Variables beside those of the driver.
         folder: Where the game runs, None for the driver's own working directory.
         factory: Starts the game in the place of `path`, which is then only its name.
+        attachment: Nothing is started: the game connects by itself.
     """
 
     path: Path
@@ -75,3 +89,4 @@ class Start:
     limits: Limits = Limits()
     factory: Factory | None = None
     port_place: Place | None = None
+    attachment: Attachment | None = None

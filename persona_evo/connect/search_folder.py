@@ -223,7 +223,7 @@ class RecordedSource:
         found = RecordedRollout(row, place) if "lost" not in row else None
         if seed != order.rollout_seed or (found is not None and found.prefix != order.prefix):
             raise RunError(
-                "the rollout in this line is not the one that the search orders",
+                "this line does not hold the rollout that the search would make next",
                 place=place,
                 found=f"rollout seed {seed}",
                 expected=f"rollout seed {order.rollout_seed} and the choices of the search's tree",

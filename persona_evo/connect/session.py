@@ -91,7 +91,7 @@ class Session:
             pool.change(*key, self.about.settings_for(level.variant))
             del self._pools[before]
         else:
-            while len(self._pools) >= KEPT:
+            while len(self._pools) >= (KEPT if self.about.attachment is None else 1):
                 self._pools.popitem(last=False)[1].close()
             pool = self._new(level)
         self._pools[key] = pool
@@ -267,6 +267,7 @@ class Session:
             about.limits,
             factory=about.factory,
             port_place=about.place("port") if about.port else None,
+            attachment=about.attachment,
         )
         queue = -(-about.slots // about.workers)
         pool = ProcessPool(start, about.workers, queue=queue, restarts=about.restarts, first=first)

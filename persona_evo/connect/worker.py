@@ -76,6 +76,11 @@ class Worker:
         Raises:
             ConnectError: the port is taken, or the program cannot be started.
         """
+        if self.start.attachment is not None:
+            self._nonce = self.start.attachment.token
+            self._port = GamePort(self.start.attachment.port, self.start.port_place)
+            alive.add(self)
+            return
         words = (
             [str(self.start.path)]
             if self.start.factory

@@ -1,4 +1,4 @@
-"""What a worker keeps from one job to the next."""
+"""A cache that a worker keeps from one job to the next."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """One process for one folder.
 
-The lock is the operating system's on an open file, so it goes with the process that holds it, however that ends. The
-file says who holds it; it is empty when nobody does. Between machines, where such locks do not reach, what the file
-says decides: a name of another machine is believed.
+The operating system locks an open file, so the lock is released when the process that holds it ends, however that
+happens. The file names the holder; it is empty when there is none. Such locks do not reach other machines, so the name
+of another machine in the file counts as a lock.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Lock:
         return self
 
     def release(self) -> None:
-        """Give the lock back; nothing happens if it is not held."""
+        """Release the lock; do nothing if it is not held."""
         if self._handle is not None:
             os.ftruncate(self._handle, 0)
             _free(self._handle)

@@ -1,4 +1,4 @@
-"""How far a job is, and how long the rest of it takes."""
+"""Progress of a job, and an estimate of the time that is left."""
 
 from __future__ import annotations
 

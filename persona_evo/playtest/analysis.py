@@ -17,10 +17,11 @@ from persona_evo.playtest.compare import ComparisonRow
 from persona_evo.playtest.correlations import CorrelationRow, correlations
 from persona_evo.playtest.duels import Standing
 from persona_evo.playtest.evidence import Thing, goals_of
-from persona_evo.playtest.metrics import FLAGS, Bounds, Summary, players_of, summarise
+from persona_evo.playtest.metrics import FLAGS, Bounds, Summary, players_of
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.requirement import Check, Requirement
 from persona_evo.playtest.skill import SkillStep, ladder, narrow_escapes
+from persona_evo.playtest.summaries import summarise
 from persona_evo.search.outlook import Outlook
 
 

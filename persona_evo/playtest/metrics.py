@@ -11,15 +11,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from math import fsum
 
 from persona_evo.games.core import Better, Metric, main_metrics
 from persona_evo.intervals import Interval, mean_interval, score, wilson
-from persona_evo.playtest.records import ENDS, Playthrough
+from persona_evo.playtest.records import Playthrough
 
 CLOCK = "seconds"
 """Key of the measure that is one of time."""
@@ -150,27 +148,6 @@ class Summary:
 
 Bounds = Mapping[tuple[str, str], Bound]
 """Limits by (level, persona)."""
-
-
-def summarise(
-    records: Iterable[Playthrough],
-    infos: Sequence[Metric] = (),
-    bounds: Bounds | None = None,
-    absent: Collection[tuple[str, str]] = (),
-) -> list[Summary]:
-    """Summaries per level and player in order of first appearance, then one per player over all levels (EVERY).
-
-    infos: the game's metrics, which give the order; without them the records' own metrics are summed up. absent: level
-    and symbol of metrics that are shares of things that the level does not have.
-    """
-    bounds = bounds or {}
-    groups = grouped(records)
-    players: dict[str, list[tuple[Summary, list[Playthrough]]]] = {}
-    for (level, player), group in groups.items():
-        bound = bounds.get((level, group[0].persona))
-        players.setdefault(player, []).append((_summary(level, group, infos, bound, absent), group))
-    single = [s for rows in _by_level(players) for s in rows]
-    return single + [_pooled(rows, infos, absent) for rows in players.values()]
 
 
 def grouped(records: Iterable[Playthrough]) -> dict[tuple[str, str], list[Playthrough]]:
@@ -313,72 +290,3 @@ def _steps(record: Playthrough) -> float:
 
 def _taking(symbol: str) -> Callable[[Playthrough], float]:
     return lambda r: r.metrics.get(symbol, 0.0)
-
-
-def _by_level(players: Mapping[str, Sequence[tuple[Summary, list[Playthrough]]]]) -> list[list[Summary]]:
-    levels: dict[str, list[Summary]] = {}
-    for rows in players.values():
-        for summary, _ in rows:
-            levels.setdefault(summary.level, []).append(summary)
-    return list(levels.values())
-
-
-def _summary(
-    level: str,
-    group: list[Playthrough],
-    infos: Sequence[Metric],
-    bound: Bound | None,
-    absent: Collection[tuple[str, str]],
-) -> Summary:
-    utility = estimate(UTILITY, group)
-    unbound = bound.note if bound else ""
-    bound = None if unbound else bound
-    harmed = all(r.hit_points for r in group)
-    symbols = symbols_of(group, infos)
-    lacking = frozenset(s for s in symbols if all((r.level, s) in absent for r in group))
-    return Summary(
-        level=level,
-        player=group[0].player,
-        persona=group[0].persona,
-        trials=len(group),
-        rates={m.key: estimate(m, group) for m in OUTCOMES},
-        metrics={
-            s: mean_interval(
-                [r.metrics[s] for r in group if s in r.metrics and (s in lacking or (r.level, s) not in absent)]
-            )
-            for s in symbols
-        },
-        steps=mean_interval([float(r.steps) for r in group]),
-        seconds=mean_interval([r.seconds for r in group]),
-        utility=utility,
-        best_utility=max(r.best_utility for r in group),
-        ends={end: sum(r.final == end for r in group) for end in ENDS},
-        deaths=dict(Counter(r.lost_to or UNKNOWN_CAUSE for r in group if r.lost).most_common()),
-        proven=sum(r.proven for r in group),
-        bound=bound,
-        ratio=utility.value / bound.utility if bound and bound.utility > 0 else None,
-        opponents=tuple(dict.fromkeys(r.opponent for r in group if r.opponent)),
-        unbound=unbound,
-        damage=mean_interval([r.damage or 0.0 for r in group]) if harmed else None,
-        health=mean_interval([r.hit_points[-1] for r in group]) if harmed else None,
-        absent=lacking,
-    )
-
-
-def _pooled(
-    rows: Sequence[tuple[Summary, list[Playthrough]]], infos: Sequence[Metric], absent: Collection[tuple[str, str]]
-) -> Summary:
-    """One player over all levels.
-
-    Bound and best utility are trial-weighted means of the levels' (the bound only if each level has one), so that they
-    can be held against each other and against the mean.
-    """
-    known = [(s.bound, s.trials) for s, _ in rows if s.bound is not None]
-    bound = None
-    if len(known) == len(rows):
-        total = sum(n for _, n in known)
-        bound = Bound(fsum(b.utility * n for b, n in known) / total, all(b.proven for b, _ in known))
-    trials = sum(s.trials for s, _ in rows)
-    best = fsum(s.best_utility * s.trials for s, _ in rows) / trials
-    whole = _summary(EVERY, [r for _, group in rows for r in group], infos, bound, absent)
-    return replace(whole, best_utility=best, unbound=next((s.unbound for s, _ in rows if s.unbound), ""))

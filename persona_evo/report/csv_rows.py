@@ -15,7 +15,7 @@ from persona_evo.intervals import Interval
 from persona_evo.jobs import files
 from persona_evo.playtest.compare import ComparisonRow
 from persona_evo.playtest.correlations import CorrelationRow
-from persona_evo.playtest.metrics import Summary
+from persona_evo.playtest.metrics import EVERY, Summary
 from persona_evo.playtest.records import Playthrough
 
 
@@ -92,7 +92,7 @@ def summary_rows(summaries: Iterable[Summary]) -> list[dict[str, object]]:
                     "value": v.value,
                     "low": v.ends[0],
                     "high": v.ends[1],
-                    "n": s.trials if v.note else v.n,
+                    "n": s.trials if v.note or s.level == EVERY else v.n,
                     "note": v.note,
                 }
             )

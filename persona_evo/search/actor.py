@@ -1,14 +1,14 @@
-"""Play move by move: search from the state at hand, make the best move, go on from what it led to.
+"""Play from move to move: a search in the present state chooses each move.
 
-For games of chance and two-player games, which have no plan, and for play under a time limit. Each node maximises the
-utility of the player to move there, as `measure` shows it to that player.
+This is for games of chance and two-player games, which have no plan, and for play under a time limit. Each node
+maximises the utility of the player to move there, as `measure` shows it to that player.
 
 | game | search | kept for the next move |
 |---|---|---|
-| without chance | the engine of `mcts`, a state in each node | the part of the tree below the moves made |
-| with chance | `open_loop`: a node is a sequence of moves, played anew with fresh luck each time | nothing |
+| without chance | the engine of `mcts`: each node has a state | the part of the tree below the moves made |
+| with chance | `open_loop`: a node is a sequence of moves, replayed with new chance in each iteration | nothing |
 
-Finished subtrees are selected again (`revisit`): a move that wins at once must weigh on its parent's mean.
+Finished subtrees are selected again (`revisit`), because a move that wins at once must count in its parent's mean.
 """
 
 from __future__ import annotations
@@ -48,12 +48,18 @@ from persona_evo.search.tree_policy import EVERY_TIME, TreePolicy, check_moves, 
 from persona_evo.seeds import derive, stream
 
 CHOICES = ("visits", "mean", "max")
-"""Which child of the root is the best: the one visited most, or that of the highest mean or maximum."""
+"""Ways to choose a child of the root: the one with the most visits, the highest mean or the highest maximum."""
 
 
 @dataclass(frozen=True)
 class Option:
-    """A move at the root: how often it was tried, and the utilities after it for the player to move."""
+    """A move at the root.
+
+    Attributes:
+        action: the move.
+        visits: how often it was tried.
+        mean, max: of the utilities after it, for the player to move.
+    """
 
     action: int
     visits: int
@@ -63,9 +69,14 @@ class Option:
 
 @dataclass(frozen=True)
 class ChosenMove:
-    """What was chosen, out of which options (in the game's order), with how much thought.
+    """A move that a search has chosen.
 
-    kept: nodes of the tree that were there before. full: the memory for the tree was used up.
+    Attributes:
+        action: the move.
+        options: all moves that were tried, in the game's order.
+        iterations, nodes, seconds: what the search took.
+        kept: nodes of the tree that an earlier search had made.
+        full: whether the memory for the tree was used up.
     """
 
     action: int
@@ -82,17 +93,19 @@ class Actor:
 
     Args:
         game, level: what is played.
-        utility: over the metrics as the player to move sees them; every player is taken to want the same for himself.
-        policy: UCB1 if left out; may read `tree_policy.MOVE_VARIABLES`, too.
-        budget: for one move; iterations or seconds, or nodes.
-        settings: rollout length, horizon (moves ahead), order of expansion and what R is; the rest is fixed (see the
+        utility: a formula over the metrics as the player to move sees them; all players are assumed to have the same.
+        policy: the tree policy, by default UCB1; it may read `tree_policy.MOVE_VARIABLES`, too.
+        budget: the budget of one move in iterations, seconds or nodes; by default 1,000 iterations.
+        settings: rollout length, horizon (moves ahead), order of expansion and meaning of R; the rest is fixed (see the
             module).
-        choose: one of CHOICES, or a formula over what a tree policy may read, of the best value at the root's children.
-        variant: of the game's rules, for the search alone.
-        seed: of all random choices; the same states in the same order give the same moves, unless seconds count.
+        choose: one of CHOICES, or a formula over what a tree policy may read, whose value is highest at the move.
+        variant: the variant of the game's rules that the search uses.
+        seed: all random choices follow from it. The same states in the same order give the same moves, unless the
+            budget has seconds.
 
     Raises:
-        SettingsError: no such way to choose, no such variant, or one that does not keep what a formula reads.
+        SettingsError: the way to choose or the variant does not exist, the variant does not keep what a formula reads,
+            or the settings have a selection rule or a rollout policy of another package.
     """
 
     def __init__(
@@ -171,14 +184,14 @@ class Actor:
         self._engine = Engine(memory, SearchSpace(rules, level.tables, tree, options, codes, buffers, none))
 
     def choose(self, state: WordRow) -> int:
-        """The move to make in a state."""
+        """Return the move to make in a state."""
         return self.think(state).action
 
     def think(self, state: WordRow) -> ChosenMove:
-        """Search from a state.
+        """Search in a state, and return the move with what the search found.
 
         Raises:
-            SettingsError: the game is over there.
+            SettingsError: the game is over there, or the budget is too small to try a move.
         """
         pace = IterationPace(
             self.budget.seconds, 2**62 if self.budget.nodes is None else 200 if self.game.compiled else 20
@@ -210,7 +223,7 @@ class Actor:
         )
 
     def follow(self, action: int) -> None:
-        """Say that a move was made, by whomever: what was found out below it is kept where that is possible."""
+        """Follow a move of any player; the search keeps what it knows below that move, if possible."""
         tree, counts = self._engine.work.tree, self._engine.work.buffers.counts
         if counts[NODES] == 0:
             return
@@ -222,7 +235,7 @@ class Actor:
             self._engine.move_root(child)
 
     def _root(self, state: WordRow) -> int:
-        """See that the root is this state; how many nodes are there already."""
+        """Make a state the root, and return the number of nodes that are kept."""
         work, packed = self._engine.work, self._pack(state)
         if work.buffers.counts[NODES] and same_state(work.tree.states[ROOT], packed):
             return int(work.buffers.counts[NODES])
@@ -242,12 +255,12 @@ class Actor:
         return tuple(found)
 
     def _slots(self) -> dict[int, int]:
-        """The slots of the root's children by their actions."""
+        """Return the slots of the root's children by their actions."""
         tree = self._engine.work.tree
         return {int(tree.nodes[tree.links[c, NODE], ACTION]): c for c in tree.children(ROOT)}
 
     def shape(self) -> tuple[int, int]:
-        """The tree's breadth, the most nodes of one depth, and its depth, both without the root."""
+        """Return the breadth of the tree (the most nodes of one depth) and its depth, both without the root."""
         nodes = int(self._engine.work.buffers.counts[NODES])
         layers = np.bincount(self._engine.work.tree.nodes[:nodes, DEPTH])[1:]
         return int(layers.max(initial=0)), len(layers)
@@ -260,7 +273,7 @@ class Actor:
         return max(options, key=lambda o: (o.mean if self.choice == "mean" else o.max, o.visits))
 
     def _scores(self, options: Sequence[Option], state: WordRow) -> list[float]:
-        """What the formula that chooses gives each option: a tree policy's score of a child of the root."""
+        """Return the value of each option by the formula that chooses, as a tree policy scores a child of the root."""
         assert isinstance(self.choice, Formula)
         game, level, tree = self.game, self.level, self._engine.work.tree
         columns, codes = policy_code(
@@ -287,7 +300,7 @@ class Actor:
 
 @dataclass(frozen=True)
 class PlayedGame:
-    """A game played move by move: the moves, what each player's metrics are at the end, and the outcome."""
+    """A finished game: the moves, the metrics of each player at the end, and the outcome."""
 
     actions: tuple[int, ...]
     metrics: tuple[dict[str, float], ...]
@@ -297,14 +310,16 @@ class PlayedGame:
 def play_game(
     game: Game, level: Level, players: Sequence[Actor | Callable[[WordRow], int]], seed: int = 0, moves: int = 0
 ) -> PlayedGame:
-    """Play a game to its end, or for so many moves (0: the level's horizon).
+    """Play a game to its end.
 
     Args:
-        players: one for each player of the game; an Actor, or a function from a state to an action.
-        seed: of the start and of chance in the game itself, which no player can foresee.
+        game, level: what is played.
+        players: an Actor, or a function from a state to an action, for each player of the game.
+        seed: the start and chance in the game follow from it; no player can foresee it.
+        moves: the number of moves at most; 0 stands for the level's horizon.
 
     Raises:
-        SettingsError: another number of players than the game has.
+        SettingsError: the game does not have this number of players.
     """
     if len(players) != game.players:
         raise SettingsError("wrong number of players", found=str(len(players)), expected=str(game.players))

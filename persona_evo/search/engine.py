@@ -1,4 +1,4 @@
-"""The engine of a search in its memory, and what every search counts."""
+"""The engine that runs a search in its memory, and the counters of every search."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from persona_evo.search.object_engine import ObjectEngine, ObjectSearcher
 from persona_evo.search.tree import NOBODY, TreeMemory
 
 CHUNK = 20_000
-"""Iterations between two reports of progress at most."""
+"""Iterations of a compiled game in one call of the search, at most."""
 
 SLOW_CHUNK = 200
-"""The same for games in plain Python, and between two looks at whether the plan wins."""
+"""The same for games in plain Python, and the iterations between two checks whether the plan wins."""
 
 
 class Engine:
-    """A search in its memory, which gets larger where the tree has no slots left.
+    """Runs a search in its memory, and enlarges the memory when the tree has no slots left.
 
     Args:
-        memory: where its tree lies.
-        work: what it works on.
-        handle: that of a search in the same memory before, of which it keeps what is the same.
+        memory: the memory of the tree.
+        work: what the search works on.
+        handle: the handle of an earlier search in the same memory, of which the unchanged parts are kept.
 
     Attributes:
-        work: what it works on now.
+        work: what the search works on now.
     """
 
     def __init__(self, memory: TreeMemory, work: SearchSpace, handle: Handle[SearchSpace] | None = None) -> None:
@@ -46,13 +46,13 @@ class Engine:
             self._objects.change(work)
 
     def limit(self, nodes: int) -> None:
-        """Let the tree have so many nodes at most."""
+        """Limit the number of nodes of the tree."""
         work = self.work
         if nodes != len(work.tree.nodes):
             self._change(work._replace(tree=work.tree._replace(nodes=self._memory.nodes[:nodes])))
 
     def run(self, entry: Entry, iterations: int) -> int:
-        """Make so many iterations; why it returned, NO_ROOM aside."""
+        """Make a number of iterations, and return why the search returned; never NO_ROOM."""
         counts = self.work.buffers.counts
         end = int(counts[layout.ITERATIONS]) + iterations
         with self._quiet():
@@ -66,7 +66,7 @@ class Engine:
                 self._change(self.work._replace(tree=tree))
 
     def move_root(self, node: int) -> None:
-        """Keep only what is below a node."""
+        """Make a node the root, and keep only what is below it."""
         work, counts = self.work, self.work.buffers.counts
         old, rows = work.tree, np.empty(int(counts[layout.NODES]), dtype=np.int32)
         new, none = self._memory.turn(old), np.empty((0, 0), dtype=np.uint16)
@@ -80,11 +80,11 @@ class Engine:
             self._objects.forget()
 
     def prepare(self, entry: Entry, *functions: object) -> None:
-        """Compile what begins a search and goes on with it, and functions of the game that Python calls."""
+        """Compile what starts and continues a search, and the functions of the game that Python calls."""
         prepare((mcts.plant, self.handle), (entry, self.handle), *functions)
 
     def plant(self, state: WordRow) -> None:
-        """Begin anew from a state."""
+        """Start a new search in a state."""
         self.work.tree.states[0] = state
         if self._objects is not None:
             self._objects.forget()
@@ -92,12 +92,12 @@ class Engine:
             mcts.plant(self.handle)
 
     def _quiet(self) -> contextlib.AbstractContextManager[object]:
-        """No warnings where whole numbers of plain Python wrap."""
+        """Suppress warnings about integer overflow in plain Python, where integers wrap on purpose."""
         return np.errstate(all="ignore") if self.handle.plain else contextlib.nullcontext()
 
 
 class Counted:
-    """What every search counts. _counts: int64[COUNTS] of `layout`."""
+    """The counters of every search. A subclass sets `_counts`, int64[COUNTS] (see `layout`)."""
 
     _counts: IntRow
 

@@ -1,9 +1,9 @@
-"""The tree search for games that are Python classes: compiled code walks the tree, the class is asked in between.
+"""The tree search for games that are Python classes: compiled code walks the tree, and calls to the class lie between.
 
-An iteration is two calls of compiled code. `choose` goes down to the node that is to be expanded or rolled out from;
-then the class makes the new state and plays at random; `settle` puts the node into the tree and backs the result up.
-Both are made of the steps of `mcts`, so the search is the same, number by number. Random numbers for a rollout are
-drawn in advance by `choose`; `settle` moves the stream on by as many as were used.
+An iteration has two calls of compiled code. `choose` descends to the node to expand or to roll out from. Then the class
+makes the new state and plays a rollout. `settle` adds the node to the tree and backs up the result. Both consist of the
+steps of `mcts`, so the numbers are exactly those of the other engine. `choose` draws the random numbers of a rollout in
+advance; `settle` advances the stream by as many as the rollout used.
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ def add_node(work: ObjectSpace, action: int, status: int, legal: int) -> None:
 
 
 class Instance(Protocol):
-    """A state of a game that is a Python class."""
+    """An instance of a game that is a Python class: the state of the game."""
 
     def over(self) -> object:
         """None while the game goes on."""
@@ -195,7 +195,7 @@ Move = str | int
 
 @runtime_checkable
 class ObjectSearcher(Protocol):
-    """What a game that is a Python class does for a search; a state is an instance and the number of moves made."""
+    """What a search calls in a game that is a Python class. A state is an instance and the number of moves made."""
 
     names: tuple[str, ...]
     number: Mapping[Move, int]
@@ -233,11 +233,11 @@ class ObjectSearcher(Protocol):
 
 
 class ObjectEngine:
-    """A search with a game that is a Python class.
+    """Runs a tree search in a game that is a Python class.
 
     Args:
-        work: what it works on, with the class's functions and states.
-        player: the class.
+        work: what the search works on, with the class's functions and states.
+        player: the calls to the class.
     """
 
     def __init__(self, work: SearchSpace, player: ObjectSearcher) -> None:
@@ -258,13 +258,13 @@ class ObjectEngine:
         self.change(work)
 
     def change(self, work: SearchSpace) -> None:
-        """Work on the same with other arrays."""
+        """Continue with other arrays of the same contents."""
         self.work, self._handle.work = work, self._space._replace(search=self._quiet(work))
         self._choose, self._settle = self._handle.function(choose), self._handle.function(settle)
 
     @staticmethod
     def _quiet(work: SearchSpace) -> SearchSpace:
-        """The same without the class's functions and states."""
+        """Return what compiled code works on: the same without the class's functions and states."""
         none = np.zeros(0, dtype=np.uint16)
         return work._replace(
             rules=NO_RULES,
@@ -274,11 +274,11 @@ class ObjectEngine:
         )
 
     def forget(self) -> None:
-        """Nodes have other numbers from now on."""
+        """Forget the legal actions of all nodes, which have other numbers from now on."""
         self._choices.clear()
 
     def search(self, iterations: int) -> int:
-        """Up to `iterations` iterations; why it returned."""
+        """Make up to `iterations` iterations, and return why the search returned."""
         for _ in range(iterations):
             found = self._choose(UNKNOWN - 1)
             if found < 0:
@@ -289,7 +289,7 @@ class ObjectEngine:
         return GOING_ON
 
     def _iterate(self, found: int) -> int:
-        """Go on with an iteration from what `choose` asks for first; why the search is over, or GOING_ON."""
+        """Finish an iteration after the first call of `choose`; return why the search is over, or GOING_ON."""
         player, states, options = self._player, self.work.tree.states, self.work.options
         while True:
             kind, number, node = found & 3, found >> KIND & (1 << NUMBER) - 1, found >> KIND + NUMBER
@@ -319,12 +319,12 @@ class ObjectEngine:
             found = self._choose(UNKNOWN)
 
     def _status(self, node: int) -> int:
-        """The STATUS of a node."""
+        """Return the STATUS of a node."""
         tree = self.work.tree
         return int(tree.links[tree.nodes[node, SLOT], STATUS])
 
     def _keep(self, state: tuple[Instance, int], parent: int, status: int) -> int:
-        """Tell what the tree policy keeps of a new node; its status with who moves there."""
+        """Write what the tree policy keeps of a new node, and return its status with the player to move."""
         player, mover = self._player, self._status(parent) >> MOVER
         if self._keeps:
             player.tell(self.work.tables, state, mover, self._told[1])
@@ -333,7 +333,7 @@ class ObjectEngine:
         return status
 
     def _roll_out(self, fresh: int, action: int, node: int, status: int, state: tuple[Instance, int]) -> int:
-        """Roll out from a node and back the result up; why the search is over, or GOING_ON."""
+        """Roll out from a node and back up the result; return why the search is over, or GOING_ON."""
         player, options, space = self._player, self.work.options, self._space
         over, legal, end, moves = status & OVER, UNKNOWN, state[0], self._none
         if over == RUNNING:

@@ -1,4 +1,4 @@
-"""One tree for one level: the search of the paper, for deterministic games with one player."""
+"""Plans of whole levels, for deterministic single-player games: one search tree for each level."""
 
 from __future__ import annotations
 
@@ -31,13 +31,19 @@ MAX_NODES = 5_000_000
 
 @dataclass(frozen=True)
 class Plan:
-    """The outcome of a search: a whole action sequence from the start, and what it leads to.
+    """The result of a search: a sequence of actions from the start, and the state that it leads to.
 
-    utility: of the last state. metrics: of the last state, by symbol. outcome: what the game's `over` says of it.
-    iterations, nodes, seconds: what it took. stopped: one of STOPPED. proven: no plan within the horizon has a higher
-    utility than best_utility. best_utility, best_actions: the best plan that the search found; utility, metrics and
-    actions are those of the route shown, which may be another one within the settings' tolerance. upper: no plan within
-    the horizon is worth more, as far as the search has shown.
+    Attributes:
+        actions: the actions of the route shown, which may differ from the best plan within the settings' tolerance.
+        utility: the utility of the last state of this route.
+        metrics: the metrics of this state by symbol.
+        outcome: how the game stands there (what `over` returns).
+        iterations, nodes, seconds: what the search took.
+        stopped: why the search ended, one of `settings.STOPPED`.
+        proven: whether no plan within the horizon has a higher utility than `best_utility`.
+        seed: the seed of the search.
+        best_utility, best_actions: the best plan that the search found; by default the route itself.
+        upper: an upper bound of the utility of all plans within the horizon.
     """
 
     actions: tuple[int, ...]
@@ -61,12 +67,12 @@ class Plan:
 
 
 class Planner(Workspace):
-    """Plans levels of one game with the memory for a tree, for many searches one after the other.
+    """Plans a level, many times if needed, in the same memory.
 
     Args:
-        game, level: what is played; the attributes of these names are what `Game.for_search` makes of them.
-        settings: the search's rules.
-        capacity: nodes at most.
+        game, level: what is played. The attributes of these names are those that `Game.for_search` returns.
+        settings: the rules of the search.
+        capacity: the number of nodes at most.
 
     Raises:
         SettingsError: the game is not a deterministic single-player game, or does not have this variant of its rules.
@@ -89,18 +95,21 @@ class Planner(Workspace):
     ) -> Plan:
         """Search from the level's start.
 
-        A last share of the budget (`SearchSettings.finish`) is for playing on to the game's end where the best plan
-        found does not get there, as long as that does not lower the utility (see `win_search.play_on`).
+        The last share of the budget (`SearchSettings.finish`) is for a win that continues the best plan, if that plan
+        does not win and the utility does not fall (see `win_search.play_on`).
 
         Args:
-            utility: over the game's metrics; what is backed up and what plans are compared by. Where it can rise with
-                the clock, equal states are not looked for: the same place later may be worth more.
+            utility: a formula over the game's metrics, which is backed up and by which plans are compared. If it can
+                rise with the clock, equal states are not merged: the same state later may be worth more.
             policy: scores the children of a node.
             budget: when to stop; its nodes are limited by the planner's capacity.
-            seed: of all random choices.
-            progress: called now and then with the iterations made.
-            polish: iterations that are spent on a plan of equal worth that wins or is shorter, for each iteration that
-                it took to prove that no plan is worth more (searches with open lists).
+            seed: all random choices follow from it.
+            progress: called about once a second with the number of iterations so far.
+            polish: for searches with open lists: the number of iterations that are spent on an equally good plan that
+                wins or is shorter, for each iteration that the proof of the best utility took.
+
+        Raises:
+            SettingsError: the policy does not suit the search.
         """
         began = time.perf_counter()
         self._routes = None
@@ -138,7 +147,7 @@ class Planner(Workspace):
         seed: int,
         progress: Callable[[int], None] | None,
     ) -> Plan:
-        """Spend a budget on a search, and its last share on playing on to the game's end."""
+        """Spend a budget on a search, and its last share on a win that continues the best plan."""
         share = self.settings.finish
         run.spend(budget.part(1.0 - share), began)
         last = Ending(run.actions)
@@ -174,7 +183,7 @@ class Planner(Workspace):
     def _end(
         self, actions: tuple[int, ...], utility: Formula, end: WordRow | None = None
     ) -> tuple[dict[str, float], float, int]:
-        """The metrics, the utility and the outcome at the end of a plan, which is played where nobody knows its end."""
+        """Return the metrics, the utility and the outcome at the end of a plan, which is replayed without `end`."""
         if end is None:
             end = self.game.replay(self.level, actions)[-1]
         metrics = self.game.measure(self.level, end)
@@ -183,7 +192,7 @@ class Planner(Workspace):
     def _hedged(
         self, found: Plan, utility: Formula, budget: Budget, began: float, progress: Callable[[int], None] | None
     ) -> Plan:
-        """The better of a plan and that of a whole UCB1 search with a budget of its own."""
+        """Return the better of a plan and the plan of a UCB1 search with a budget of its own."""
         if self._hedge is None:
             settings = replace(self.settings, lists=(), hedge=0.0, tolerance=0.0, horizon=self.horizon)
             self._hedge = Planner(self.game, self.level, settings, self.capacity)
@@ -201,7 +210,7 @@ class Planner(Workspace):
         )
 
     def another(self, found: Plan, seed: int) -> Plan:
-        """The same search with another route: the one that `seed` draws from the tree.
+        """Return the plan of the same search with another route, which `seed` draws from the tree.
 
         Args:
             found: what `plan` returned last; its tree must still be in this planner's memory.
@@ -217,7 +226,7 @@ class Planner(Workspace):
         return replace(found, actions=actions, utility=worth, metrics=metrics, outcome=outcome, seed=seed)
 
     def _finishing(self) -> Planner:
-        """The planner that plays on, with memory of its own."""
+        """Return the planner that searches for wins, which has memory of its own."""
         if self._finisher is None:
             capacity = max(2, int(self.capacity * self.settings.finish) + 1)
             settings = replace(SearchSettings.single(), rollout=0, horizon=self.horizon, finish=0.0)
@@ -226,7 +235,7 @@ class Planner(Workspace):
 
 
 class LevelPlanner(Protocol):
-    """What plans a level: a `Planner`, or that of a game that runs elsewhere."""
+    """What plans a level: a `Planner`, or the planner of a game that runs in a process of its own."""
 
     def plan(
         self,
@@ -241,7 +250,7 @@ class LevelPlanner(Protocol):
 
 
 class PlanJob(NamedTuple):
-    """What is to be planned: a planner, and the arguments of its `plan`. The budget has no seconds."""
+    """A planner and the arguments of its `plan`. The budget has no seconds."""
 
     planner: LevelPlanner
     utility: Formula
@@ -252,7 +261,7 @@ class PlanJob(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedOutside(Outside):
-    """What takes the place of rules in a game that runs elsewhere and whose levels can be planned there.
+    """What takes the place of the rules of a game in a process of its own whose levels can be planned.
 
     Attributes:
         planner: planner(game, level, settings, capacity) gives what plans a level.
@@ -264,7 +273,7 @@ class PlannedOutside(Outside):
 
 
 def planner_for(game: Game, level: Level, settings: SearchSettings, capacity: int) -> LevelPlanner:
-    """What plans a level of a game, wherever that runs.
+    """Return what plans a level of a game, wherever the game runs.
 
     Raises:
         SettingsError: the game does not have this variant of its rules.
@@ -280,7 +289,7 @@ def planner_for(game: Game, level: Level, settings: SearchSettings, capacity: in
 
 
 def capacity_for(budget: Budget) -> int:
-    """How many nodes a budget can need at most, within MAX_NODES."""
+    """Return the number of nodes that a budget can need at most, within MAX_NODES."""
     if budget.nodes is not None:
         return budget.nodes
     if budget.iterations is not None:

@@ -1,7 +1,8 @@
-"""Other plans that a search has seen and that are as good as its best, or nearly: what trials of a playtest show.
+"""Routes: plans in the tree of a search that are as good as its best plan, or nearly as good.
 
-The end of a route is drawn among the states of the tree that are worth enough, then its way back to the root among all
-ways into each state that are just as short (the tree keeps one of them; the others are found by its table of states).
+Trials of a playtest show different routes. The last state of a route is drawn among the states that are worth enough.
+Then its way to the root is drawn among all ways into each state that are equally short. The tree holds one of them; the
+others are found with the table of states.
 """
 
 from __future__ import annotations
@@ -26,10 +27,11 @@ class Routes:
     """The plans within a tolerance of the best one.
 
     Args:
-        search: whose tree they are drawn from.
-        utility: what plans are compared by.
-        best, worth, won: the best plan, which a last search may have found outside of the tree, and its end.
-        tolerance: share of |worth| that a route may be worth less.
+        search: the search from whose tree routes are drawn.
+        utility: the utility by which plans are compared.
+        best: the best plan, which a search for a win may have found outside this tree.
+        worth, won: its utility, and whether it wins.
+        tolerance: the share of |worth| that a route may be worth less.
     """
 
     def __init__(
@@ -49,7 +51,7 @@ class Routes:
         self._ways: tuple[ShortRow, ShortTable] | None = None
 
     def draw(self, seed: int) -> tuple[int, ...]:
-        """The route that a seed stands for: its actions from the level's start."""
+        """Return the actions of the route that a seed stands for, from the level's start."""
         if not self._ends:
             return self._best
         rng = stream(derive(seed, "route"))
@@ -57,7 +59,7 @@ class Routes:
         return self._back(node, rng) + (self._tail if node == self._beyond else ())
 
     def _back(self, node: int, rng: IntRow) -> tuple[int, ...]:
-        """A way from the root to a node, drawn move by move from its end."""
+        """Draw a way from the root to a node, move by move from its end."""
         nodes = self._search.tree.nodes
         if self._ways is None:
             self._ways = self._search.other_ways()

@@ -1,4 +1,4 @@
-"""A search in the memory of a planner: start it, continue it, ask it for its best plan."""
+"""A tree search in the memory of a planner, which can be continued and asked for its best plan."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from persona_evo.seeds import derive, stream
 
 
 class TreeSearch(Counted):
-    """One search in a planner's memory, which can be gone on with and asked until the planner's next.
+    """A tree search in a planner's memory. It can be continued until the planner starts its next search.
 
     Args:
-        planner: whose memory is used, a `Planner`.
-        state, depth: where it begins, and how many moves from the level's start that is.
+        planner: the planner whose memory is used.
+        state: the state in which the search begins.
+        depth: the number of moves from the level's start to this state.
         utility, policy, seed, progress: see `Planner.plan`.
     """
 
@@ -47,9 +48,12 @@ class TreeSearch(Counted):
         self._engine.plant(state)
 
     def spend(self, budget: Budget, began: float, until_won: bool = False) -> None:
-        """Go on until the whole search has used up `budget`, of which the seconds count from `began`.
+        """Continue until the whole search has used up a budget.
 
-        until_won: stop as soon as the best plan wins.
+        Args:
+            budget: the budget of the whole search, including earlier calls.
+            began: the time (`time.perf_counter`) from which the seconds of the budget count.
+            until_won: whether to stop as soon as the best plan wins.
         """
         planner, counts = self._planner, self._counts
         self._engine.limit(min(planner.capacity, budget.nodes or planner.capacity))
@@ -74,7 +78,7 @@ class TreeSearch(Counted):
                 self._reason = layout.STUCK
 
     def _watch(self, budget: Budget) -> stagnation.StuckWatch | None:
-        """What sees that nothing can change any more, where that may be and nothing is done after the search."""
+        """Return what detects that the search cannot change any more; None if such a proof is impossible or useless."""
         planner = self._planner
         free = (
             not planner.settings.selection_rule
@@ -88,23 +92,23 @@ class TreeSearch(Counted):
 
     @property
     def tree(self) -> Tree:
-        """The tree, of which the first rows are nodes."""
+        """The tree; its first rows are the nodes."""
         return self._engine.work.tree
 
     @property
     def settled(self) -> bool:
-        """Whether the search came to its end before the budget did."""
+        """Whether the search came to an end before its budget did."""
         return self._reason != layout.GOING_ON
 
     @property
     def proven(self) -> bool:
-        """Whether no plan within the horizon is worth more than the best one."""
+        """Whether it is proven that no plan within the horizon is worth more than the best one."""
         planner = self._planner
         return self._reason == layout.EXHAUSTED and planner.settings.transpositions != "merge" and planner.tries_all
 
     @property
     def upper(self) -> float:
-        """No plan within the horizon is worth more."""
+        """An upper bound of the utility of all plans within the horizon."""
         return float(self._engine.work.buffers.best[0]) if self.proven else self._problem.ceiling()
 
     @property
@@ -116,20 +120,20 @@ class TreeSearch(Counted):
 
     @property
     def _best(self) -> tuple[int, int]:
-        """The node that the best plan leads to, under `first_win` the winner, and the moves after it."""
+        """The node that the best plan leads to (under `first_win` the winner), and the number of moves after it."""
         if self._counts[layout.WINNER] >= 0:
             return int(self._counts[layout.WINNER]), 0
         return int(self._counts[layout.BEST_NODE]), int(self._counts[layout.BEST_LENGTH])
 
     @property
     def actions(self) -> tuple[int, ...]:
-        """The best plan from the state searched from."""
+        """The best plan from the state in which the search began."""
         node, made = self._best
         return (*self.tree.path(node), *self._engine.work.buffers.best_moves[:made].tolist())
 
     @property
     def end(self) -> WordRow:
-        """The state that it leads to."""
+        """The state after the best plan."""
         work, (node, made) = self._engine.work, self._best
         state: WordRow = work.tree.states[node].copy()
         for action in work.buffers.best_moves[:made].tolist():

@@ -1,4 +1,4 @@
-"""Playing on to a win from the best plan of a search that does not get there."""
+"""The search for a win that continues the best plan of a search."""
 
 from __future__ import annotations
 
@@ -17,14 +17,19 @@ from persona_evo.search.workspace import Workspace
 from persona_evo.seeds import derive
 
 SHARE = 0.25
-"""Of what is left of the budget, for each place from which a win is looked for."""
+"""Share of the remaining budget for the search from each state of the plan."""
 
 FLOOR = 200
-"""Iterations that each of them gets at least, as long as there are so many: fewer find no way."""
+"""Iterations of each of these searches at least, if there are so many: fewer find no win."""
 
 
 class Ending(NamedTuple):
-    """A plan played on: its actions, and the iterations and nodes it took."""
+    """A plan after the search for a win.
+
+    Attributes:
+        actions: the actions from the level's start.
+        iterations, nodes: what the search for a win took; 0 without one.
+    """
 
     actions: tuple[int, ...]
     iterations: int = 0
@@ -39,18 +44,21 @@ def play_on(
     seed: int,
     progress: Callable[[int], None] | None = None,
 ) -> Ending:
-    """The plan that wins and is worth no less, or the most worthy one found in looking for it.
+    """Search for a win that continues a plan.
 
-    A best state is often one from which nobody gets away, so a win is looked for from the plan's last state, then from
-    1, 2, 4, 8, ... moves before it, until a win is worth no less than any plan so far. The way is searched best first
-    by what the game says grows on the way to a win (`Game.homing`).
+    There is often no way out of the best state that a search finds. So the search begins at the plan's last state, then
+    1, 2, 4, 8, ... moves before it, until it finds a win that is worth no less than any plan so far. It is a best-first
+    search by what grows on the way to a win (`Game.homing`).
 
     Args:
-        finisher: whose memory and settings are used.
+        finisher: the planner whose memory and settings are used.
         actions: the plan, from the level's start.
-        utility, seed: of the search whose plan it is.
-        budget: for all these searches together.
+        utility, seed: those of the search that found the plan.
+        budget: the budget of all these searches together.
         progress: called now and then with the iterations of all these searches.
+
+    Returns:
+        A plan that wins and is worth no less than the given one; without a win, the best plan that was found.
     """
     game, level = finisher.game, finisher.level
     states = game.replay(level, actions)

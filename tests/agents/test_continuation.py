@@ -15,9 +15,10 @@ from persona_evo.games import registry
 from persona_evo.games.core import Event, Metric
 from persona_evo.games.python_game import from_class
 from persona_evo.personas import Persona
-from persona_evo.playtest import batch, metrics, record_reading, records, require
+from persona_evo.playtest import batch, record_reading, records, require
 from persona_evo.playtest.players import Player
 from persona_evo.playtest.records import End, Playthrough
+from persona_evo.playtest.summaries import summarise
 from persona_evo.search.settings import Budget
 from persona_evo.search.tree_policy import TreePolicy
 from tests.playtest.makers import played, reading
@@ -154,7 +155,7 @@ def test_outcomes_are_counted_apart() -> None:
         )
         for i, end in enumerate(ends)
     ]
-    one, _ = metrics.summarise(group)
+    one, _ = summarise(group)
     assert one.ends == {"won": 2, "lost": 1, "unfinished": 1, "stuck": 1, "ended": 0}
     assert {k: v.value for k, v in one.rates.items()} == {
         "win_rate": 0.4,

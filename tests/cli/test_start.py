@@ -70,4 +70,4 @@ def test_a_playtest_with_all_on_disk_loads_no_compiler_and_no_scipy(tmp_path: Pa
     loaded(tmp_path, *command, "first")  # compiles what is not on disk yet
     modules = loaded(tmp_path, *command, "again")
     assert "persona_evo.search.mcts" in modules
-    assert not modules & {"numba", "scipy", "sympy", "deap", "matplotlib", "persona_evo.studio"}
+    assert not modules & {"numba", "scipy", "sympy", "deap", "matplotlib"}

@@ -259,3 +259,9 @@ def test_a_game_that_fails_once_by_an_exception_has_not_failed_each_time(tmp_pat
         assert lost and pool.failures == len(lost) and all(f.again for f in pool.findings)
     finally:
         steady.close()
+
+
+def test_a_pattern_of_personas_may_match_nothing_yet_and_a_name_may_not(tmp_path):
+    assert session(describe(tmp_path, top='personas = ["personas/*.toml"]')).about.personas == ()
+    with pytest.raises(ConnectError, match="persona file"):
+        session(describe(tmp_path, top='personas = ["personas/bold.toml"]'))

@@ -11,8 +11,9 @@ from persona_evo.games import registry
 from persona_evo.personas import load
 from persona_evo.playtest import bounds as limits
 from persona_evo.playtest import require
-from persona_evo.playtest.metrics import Bound, summarise
+from persona_evo.playtest.metrics import Bound
 from persona_evo.playtest.records import Playthrough
+from persona_evo.playtest.summaries import summarise
 from persona_evo.report import tables
 
 GAME = registry.get("puyo")

@@ -8,16 +8,18 @@ import pytest
 
 from persona_evo import intervals, statistics
 from persona_evo.games.core import Metric
+from persona_evo.intervals import score, wilson
 from persona_evo.playtest import compare, metrics
 from persona_evo.playtest.correlations import correlations
 from persona_evo.playtest.metrics import EVERY, Bound
+from persona_evo.playtest.summaries import summarise
 from tests.playtest.makers import INFOS, group, played
 
 
 def test_summaries_per_level_and_over_all() -> None:
     records = group("one", "runner", 10, 10) + group("one", "collector", 4, 10) + group("two", "runner", 5, 10)
     bounds = {("one", "runner"): Bound(1.0, True), ("two", "runner"): Bound(0.5, False)}
-    rows = metrics.summarise(records, INFOS, bounds)
+    rows = summarise(records, INFOS, bounds)
     assert [(s.level, s.player) for s in rows] == [
         ("one", "runner"),
         ("one", "collector"),
@@ -39,16 +41,16 @@ def test_summaries_per_level_and_over_all() -> None:
 
 def test_a_limit_missing_for_one_level_leaves_the_whole_without_one() -> None:
     records = [played("one"), played("two")]
-    rows = metrics.summarise(records, INFOS, {("one", "runner"): Bound(1.0)})
+    rows = summarise(records, INFOS, {("one", "runner"): Bound(1.0)})
     assert rows[0].bound is not None and rows[-1].bound is None
-    assert metrics.summarise([played()], (), {("one", "runner"): Bound(-1.0)})[0].ratio is None
+    assert summarise([played()], (), {("one", "runner"): Bound(-1.0)})[0].ratio is None
 
 
 def test_causes_that_the_game_does_not_tell_are_unknown_and_the_rest_is_counted() -> None:
     records = [played(outcome="lost"), played(outcome="running"), played(proven=True)]
-    summary = metrics.summarise(records)[0]
+    summary = summarise(records)[0]
     assert (summary.deaths, summary.unfinished, summary.proven) == ({"unknown": 1}, 1, 1)
-    assert metrics.summarise([]) == []
+    assert summarise([]) == []
 
 
 def test_measures_leave_out_what_is_said_twice() -> None:
@@ -246,3 +248,14 @@ def test_losses_of_main_metrics_come_first() -> None:
     a, b = ([dataclasses.replace(played(level), metrics=m) for _ in range(20)] for level, m in values.items())
     first = next(s for s in compare.headlines(compare.compare_levels(a, b, infos)) if "changes what" in s)
     assert first.index("opened") < first.index("slain") < first.index("teleports")
+
+
+def test_intervals_over_levels_are_for_other_levels_and_keep_to_the_range() -> None:
+    records = group("one", "runner", 10, 10) + group("two", "runner", 0, 10) + group("three", "runner", 10, 10)
+    for record in records:
+        record.metrics["TO"] = float(record.won)
+    *each, every = summarise(records, INFOS)
+    assert [s.win_rate for s in each] == [wilson(10, 10), wilson(0, 10), wilson(10, 10)], "as ever in a single level"
+    assert every.win_rate == score(2 / 3, 3), "thirty trials of three levels say as much as three trials"
+    assert every.metrics["TO"] == (pytest.approx(2 / 3), 0.0, 1.0, 3, ""), "a share does not leave its range"
+    assert every.trials == 30

@@ -9,10 +9,11 @@ import pytest
 from persona_evo import personas
 from persona_evo.games import registry
 from persona_evo.intervals import Interval, score, wilson
-from persona_evo.playtest import behaviour, compare, metrics, require
+from persona_evo.playtest import behaviour, compare, require, samples
 from persona_evo.playtest.bounds import bounds
 from persona_evo.playtest.metrics import EVERY, ONE_EACH, ONE_SEARCH, Bound, certain, searches
 from persona_evo.playtest.records import Playthrough
+from persona_evo.playtest.summaries import summarise
 from persona_evo.statistics import binomial, fisher, student
 from tests.playtest.makers import INFOS, drawn, group, played
 
@@ -32,7 +33,7 @@ def test_searches_are_counted_once() -> None:
 
 
 def test_a_group_of_one_proven_search_has_no_interval() -> None:
-    every = metrics.summarise(drawn("one", "runner", 20) + drawn("two", "runner", 20, best=0.5), INFOS)
+    every = summarise(drawn("one", "runner", 20) + drawn("two", "runner", 20, best=0.5), INFOS)
     one, _, both = every
     assert one.utility == Interval.exact(0.9, ONE_SEARCH) and one.win_rate == Interval.exact(1.0, ONE_SEARCH)
     assert one.best_utility == 0.9 and one.proven == 20 and one.steps.known, "routes vary in everything else"
@@ -41,15 +42,15 @@ def test_a_group_of_one_proven_search_has_no_interval() -> None:
 
 def test_routes_of_a_later_proof_make_nothing_more_certain() -> None:
     records = drawn("one", "runner", 20, 2)
-    (summary, _) = metrics.summarise(records, INFOS)
+    (summary, _) = summarise(records, INFOS)
     assert summary.win_rate == score(0.9, 3) and summary.win_rate.low < wilson(18, 20).low
     assert summary.utility.value == pytest.approx(0.9 * 0.95) and summary.utility.n == 3
     assert summary.utility.half > 0.5, "three searches say little"
-    assert metrics.summarise(group("one", "runner", 18, 20), INFOS)[0].win_rate == wilson(18, 20)
+    assert summarise(group("one", "runner", 18, 20), INFOS)[0].win_rate == wilson(18, 20)
 
 
 def test_limits_and_requirements_are_of_the_best_plan() -> None:
-    summaries = metrics.summarise(drawn("one", "runner", 20), INFOS, {("one", "runner"): Bound(0.9, True)})
+    summaries = summarise(drawn("one", "runner", 20), INFOS, {("one", "runner"): Bound(0.9, True)})
     wanted = [require.parse(t) for t in ("utility >= 0.9", "best_utility == 0.9", "bound_ratio >= 100%")]
     assert all(c.passed for c in require.evaluate(wanted, summaries))
 
@@ -65,7 +66,7 @@ def test_two_known_groups_are_compared_exactly() -> None:
     assert not rows["TO"].differs(), "other routes as good may have other treasures"
     assert rows["seconds"].test == "Welch"
     long = rows_of(drawn("one", "runner", 20), drawn("one", "base", 20, steps=30))
-    assert not long["steps"].differs() and long["steps"].note == compare.EACH
+    assert not long["steps"].differs() and long["steps"].note == samples.EACH
 
 
 def test_a_sample_is_held_against_what_is_known() -> None:

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from persona_evo.errors import SettingsError
 from persona_evo.games.core import Metric
 from persona_evo.playtest import ranges, require
-from persona_evo.playtest.metrics import Bound, summarise
+from persona_evo.playtest.metrics import Bound
 from persona_evo.playtest.requirement import Requirement
+from persona_evo.playtest.summaries import summarise
 from tests.playtest.makers import INFOS, group
 
 pytestmark = pytest.mark.quick

@@ -18,9 +18,10 @@ from persona_evo.playtest import compare, require, versions
 from persona_evo.playtest.analysis import analyse, things
 from persona_evo.playtest.answer import answer
 from persona_evo.playtest.correlations import correlations
-from persona_evo.playtest.metrics import Bound, summarise
+from persona_evo.playtest.metrics import Bound
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.requirement import Check
+from persona_evo.playtest.summaries import summarise
 from persona_evo.report import charts, folder, maps, page, pages
 from persona_evo.report import versions as drawn_versions
 from persona_evo.report.page import Page, Picture

@@ -20,13 +20,13 @@ from persona_evo.games.core import Game, Level, Metric, main_metrics
 from persona_evo.intervals import Interval
 from persona_evo.jobs import dispatch
 from persona_evo.jobs.workers import Workers
-from persona_evo.playtest import metrics
 from persona_evo.playtest.analysis import analyse
 from persona_evo.playtest.records import End, Playthrough
+from persona_evo.playtest.summaries import summarise
 from persona_evo.report import charts, folder, maps, pictures, plots, replay, tile_counts
 from tests.playtest.makers import INFOS, group, played
 
-SUMMARIES = metrics.summarise(group("$one$", "a_b", 3, 6) + group("two", "other", 5, 6), INFOS)
+SUMMARIES = summarise(group("$one$", "a_b", 3, 6) + group("two", "other", 5, 6), INFOS)
 
 LEVEL = "XXXXXXX\nXH   eX\nX T  MX\nXXXXXXX\n"
 TURNED = LEVEL.replace("XH   eX", "Xe   HX")
@@ -293,7 +293,7 @@ def test_bars_show_what_a_game_calls_its_main_metrics(name: str) -> None:
     assert wanted and all(not m.clock and not m.costly for m in infos if m.main), "each game says which they are"
     measured = {m.symbol: min(1.0, m.high) for m in infos}
     records = [dataclasses.replace(played(trial=k, seconds=0.5), metrics=measured) for k in range(2)]
-    summary = metrics.summarise(records, infos)[0]
+    summary = summarise(records, infos)[0]
     text = " ".join(figure.content.svg() for figure in plots.main_results([summary], infos).figures)
     drawn = re.findall('aria-label="(.*?)"', text)
     assert {"win rate", *wanted, "steps", "utility"} <= set(drawn) and len(drawn) == len(set(drawn)) <= len(wanted) + 3

@@ -12,10 +12,11 @@ import pytest
 from persona_evo.games.core import Metric
 from persona_evo.games.findings import Finding
 from persona_evo.intervals import Interval, wilson
-from persona_evo.playtest import compare, metrics
+from persona_evo.playtest import compare
 from persona_evo.playtest.correlations import correlations
 from persona_evo.playtest.metrics import EVERY, Bound, Measure
 from persona_evo.playtest.requirement import Check
+from persona_evo.playtest.summaries import summarise
 from persona_evo.report import csv_rows, layout, tables
 from persona_evo.report.plots import main_charts
 from persona_evo.report.tables import Table
@@ -24,7 +25,7 @@ from tests.playtest.makers import INFOS, drawn, group, played
 pytestmark = pytest.mark.quick
 
 RECORDS = group("one", "runner", 10, 10) + group("one", "collector", 4, 10) + group("two", "runner", 5, 10)
-SUMMARIES = metrics.summarise(RECORDS, INFOS, {("one", "runner"): Bound(1.0, True)})
+SUMMARIES = summarise(RECORDS, INFOS, {("one", "runner"): Bound(1.0, True)})
 
 
 def test_columns_line_up_in_any_script() -> None:
@@ -100,7 +101,7 @@ def test_an_interval_beyond_the_range_of_its_metric_is_not_shown() -> None:
 
 
 def test_files_have_no_ends_of_an_interval_of_one_value() -> None:
-    (one,) = [r for r in csv_rows.summary_rows(metrics.summarise(RECORDS[:1], INFOS)[:1]) if r["measure"] == "TO"]
+    (one,) = [r for r in csv_rows.summary_rows(summarise(RECORDS[:1], INFOS)[:1]) if r["measure"] == "TO"]
     assert (one["low"], one["high"], one["n"]) == ("", "", 1)
 
 
@@ -223,7 +224,7 @@ def test_brief_tables_leave_out_what_the_plan_says_of_the_whole_game_and_what_a_
     for record, drunk in zip(have, (0.0, 0.8), strict=True):
         record.metrics.clear()
         record.metrics.update(HL=0.4, PD=drunk)
-    summed = metrics.summarise(have, infos, absent={("dry", "PD")})
+    summed = summarise(have, infos, absent={("dry", "PD")})
     summed = [dataclasses.replace(s, repeated=frozenset({"HL"})) for s in summed]
     rows = {
         title: {row[0]: row[1] for row in tables.summary_table(summed, infos, title, brief=True).rows}
@@ -254,7 +255,7 @@ def test_places_are_explained_once() -> None:
 
 def test_what_is_proven_by_one_search_says_so_and_has_no_interval(tmp_path: Path) -> None:
     records = drawn("one", "runner", 20) + group("one", "base", 17, 20) + drawn("one", "killer", 20, best=0.5)
-    summaries = metrics.summarise(records, INFOS)
+    summaries = summarise(records, INFOS)
     text = tables.summary_table(summaries, INFOS, "one").render(300)
     lines = {line.split("  ")[0]: line for line in text.splitlines()}
     assert "100 % (proven, one search)" in lines["win rate"] and "85 % (64–95)" in lines["win rate"]

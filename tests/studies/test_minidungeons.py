@@ -23,7 +23,15 @@ from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.store.policies import Policy
 from persona_evo.studies.keeping import CONFIG
-from persona_evo.studies.minidungeons import agreement, magnitudes, provenance, published, results
+from persona_evo.studies.minidungeons import (
+    agreement,
+    figures,
+    magnitudes,
+    paper_tables,
+    provenance,
+    published,
+    results,
+)
 from persona_evo.studies.minidungeons.material import DungeonResults
 from persona_evo.studies.minidungeons.published import BASELINE, EVOLVED
 from persona_evo.studies.minidungeons.results import Difference
@@ -177,14 +185,22 @@ def test_magnitudes_are_means_over_maps(tmp_path: Path) -> None:
     found = {(one.row.key, one.persona): one for one in magnitudes.magnitudes(material(tmp_path))}
     runner = found["MS", "runner"]
     assert runner.difference.value == pytest.approx(5.0), "10 points more in one map, the same in the other"
-    assert (runner.difference.n, runner.difference.low, runner.difference.high) == (
-        2,
-        pytest.approx(-58.53, abs=0.01),
-        68.53,
-    )
+    assert runner.difference.n == 2 and runner.difference.half == pytest.approx(63.53, abs=0.01), "two maps, two values"
     assert runner.effect == pytest.approx(0.75), "certainly more in one map, and as likely as not in the other"
     wins = found["win_rate", "runner"]
     assert wins.difference == (50.0, -100.0, 100.0, 2, ""), "no rate differs by more than 100 points"
+
+
+def test_each_persona_has_a_best_and_a_worst_map(tmp_path: Path) -> None:
+    table = paper_tables.extremes_table(material(tmp_path))
+    assert table.rows[0] == ["Runner", "test01", "0.510", "100 %", "test02", "0.410", "0 %"]
+    assert [row[1] for row in table.rows] == ["test01"] * 4 and [row[4] for row in table.rows] == ["test02"] * 4
+
+
+def test_the_convergence_of_all_personas_is_one_figure(tmp_path: Path) -> None:
+    plot = figures.convergence(material(tmp_path))
+    assert [s.name for s in plot.series] == ["Runner", "Monster Killer", "Treasure Collector", "Completionist"]
+    assert [y for _, y in plot.series[0].points] == [pytest.approx(v) for v in (0.3 / 0.502, 0.5 / 0.502, 1.0)]
 
 
 def test_directions_are_held_against_a_rule_that_knows_nothing(tmp_path: Path) -> None:

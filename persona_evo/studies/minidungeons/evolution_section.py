@@ -40,6 +40,8 @@ def evolution_section(folder: ReportFolder, m: DungeonResults) -> Section:
             for c in found
         ],
     )
+    together = "Convergence: the best fitness so far of each persona, as a share of its final one"
+    figures.insert(0, folder.chart("convergence", study_figures.convergence(m), together))
     runs_table = _runs_table(m)
     folder.layout("runs", runs_table)
     equations = equations_table(m)

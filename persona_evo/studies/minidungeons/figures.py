@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import accumulate
 from math import fsum
 
 from persona_evo.personas import Persona
-from persona_evo.playtest.metrics import grouped, summarise
+from persona_evo.playtest.metrics import grouped
 from persona_evo.playtest.records import Playthrough
+from persona_evo.playtest.summaries import summarise
 from persona_evo.report import charts, figures, plots, tile_counts
 from persona_evo.report.figures import Drawing
 from persona_evo.studies.minidungeons import results
@@ -28,6 +30,7 @@ def drawings(m: DungeonResults) -> Iterator[Drawing]:
             drawn = figures.heat(m.game, level, groups[name, label], most)
             if drawn is not None:
                 yield Drawing((f"figure{5 + number}{letter}", name, label), drawn)
+    yield Drawing(("convergence",), convergence(m))
     for persona in m.personas:
         yield Drawing(("fitness", persona.name), fitness(m, persona))
 
@@ -44,6 +47,17 @@ def fitness(m: DungeonResults, persona: Persona) -> charts.Plot:
     known = [m.bounds.get((level.name, persona.name)) for level in m.training]
     limit = fsum(b.utility for b in known if b) / len(known) if all(known) else None
     return plots.fitness(m.journals[persona.name], limit)
+
+
+def convergence(m: DungeonResults) -> charts.Plot:
+    """The best fitness so far of each persona's chosen evolution, as a share of what it comes to in the end."""
+    series = []
+    for place, persona in enumerate(m.personas):
+        best = list(accumulate(results.best_of_generations(m.journals[persona.name]), max))
+        final = abs(best[-1]) or 1.0
+        points = [(generation, 1 - (best[-1] - value) / final) for generation, value in enumerate(best, 1)]
+        series.append(charts.Series(results.title(m, persona.name), points, "line", place))
+    return charts.Plot(series, charts.Axis("generation", whole=True), charts.Axis("best fitness / final"), height=320)
 
 
 def evolved_records(m: DungeonResults) -> list[Playthrough]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from persona_evo.intervals import Interval, mean_interval
+from persona_evo.playtest.metrics import grouped
 from persona_evo.report.tables import Table
 from persona_evo.studies.minidungeons import results
 from persona_evo.studies.minidungeons.material import DungeonResults
@@ -114,6 +115,24 @@ def played_table(m: DungeonResults) -> Table:
     heads = ["player", "wins", "deaths", "steps", "seconds", "seconds of wins", "seconds of all", "iterations", "nodes"]
     note = "seconds: of the search, on one core; iterations and nodes: means"
     return Table("Wins, steps and time", heads, rows, [note])
+
+
+def extremes_table(m: DungeonResults) -> Table:
+    """The maps in which each evolved persona gets most and least of what it wants."""
+    groups, rows = grouped(m.played.records), []
+    for persona in m.personas:
+        own = {level.name: groups[level.name, m.evolved[persona.name]] for level in m.levels}
+        means = {name: results.mean_of(group, "utility").value for name, group in own.items()}
+        row = [results.title(m, persona.name)]
+        for name in (max(means, key=lambda n: means[n]), min(means, key=lambda n: means[n])):
+            row += [
+                name,
+                f"{means[name]:.3f}",
+                f"{results.mean_of(own[name], 'win_rate').value:.0%}".replace("%", " %"),
+            ]
+        rows.append(row)
+    heads = ["persona", "best map", "utility", "win rate", "worst map", "its utility", "its win rate"]
+    return Table("Best and worst maps", heads, rows, ["by the mean utility of the evolved persona"], keys=1)
 
 
 def setting(m: DungeonResults) -> str:

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from persona_evo.playtest.metrics import grouped, summarise
+from persona_evo.playtest.metrics import grouped
+from persona_evo.playtest.summaries import summarise
 from persona_evo.report import csv_rows, maps, pages, plots, tables, tile_counts
 from persona_evo.report.pages import (
     Document,
@@ -36,6 +37,7 @@ from persona_evo.studies.minidungeons.magnitudes import magnitude_rows, magnitud
 from persona_evo.studies.minidungeons.material import Crossed, DungeonResults
 from persona_evo.studies.minidungeons.paper_tables import (
     NONE,
+    extremes_table,
     played_table,
     table2,
     table3,
@@ -108,6 +110,8 @@ def _levels(folder: ReportFolder, m: DungeonResults) -> Section:
             for n, c in named
         ],
     )
+    extremes = extremes_table(m)
+    folder.layout("best_and_worst_maps", extremes)
     found = results.all_correlations(m)
     folder.csv("correlations", csv_rows.correlation_rows(found))
     return Section(
@@ -115,6 +119,7 @@ def _levels(folder: ReportFolder, m: DungeonResults) -> Section:
         "Levels and personas",
         [
             folder.chart("objects", study_figures.objects(m), "Figure 3: number of objects in each level"),
+            extremes,
             Heading("Correlations of section VI-D"),
             Lines(agreement.correlation_words(m, named)),
             Folded("the strongest of all correlations", [tables.correlation_table(found)] if found else []),

@@ -92,7 +92,7 @@ namespace PersonaEvo.Playtest
 
 #if UNITY_EDITOR
         /// <summary>The port at which persona-evo connect attach listens unless it is told another.</summary>
-        public const int AttachPort = 7707;
+        public const int AttachPort = 5730;
         private const string PortKey = "PersonaEvo.AttachPort", TokenKey = "PersonaEvo.AttachToken";
 
         /// <summary>

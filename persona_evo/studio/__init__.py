@@ -1,1 +1,0 @@
-"""The place for a graphical interface; empty so far."""
