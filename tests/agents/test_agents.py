@@ -257,6 +257,24 @@ def test_a_move_over_the_limit_is_replaced() -> None:
     assert {f.kind for f in played.faults} == {"time"} and len(played.faults) == (len(played.actions) + 1) // 2
 
 
+def test_a_budget_takes_the_place_of_another_where_there_is_one() -> None:
+    search, random = Agent("one", "search", iterations=5), Agent("two", "random")
+    for budget in ((7, None), (None, 0.5), (7, 0.5)):
+        found = search.with_budget(*budget)
+        assert (found.iterations, found.seconds) == budget and random.with_budget(*budget) == random
+    assert search.with_budget(None, None) == search
+
+
+def test_random_moves_follow_from_the_generator() -> None:
+    rng, other, moves = np.random.default_rng(8), np.random.default_rng(8), []
+    actions, seen = np.zeros(SIX.max_actions, dtype=np.int64), np.zeros((1, len(GAME.metrics)))
+    for _ in range(5):
+        luck, played = other.integers(1, 2**32, 2).astype(np.int64), np.zeros(1, dtype=np.int64)
+        GAME.variants["random"]().rollout(SIX.tables, SIX.start.copy(), actions, played, 1, luck, seen, 0)
+        moves.append(int(played[0]))
+    assert [random_move(GAME, SIX, SIX.start, rng) for _ in range(5)] == moves and len(set(moves)) > 1
+
+
 @pytest.mark.parametrize(
     ("fields", "same"),
     [

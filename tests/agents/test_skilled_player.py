@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from persona_evo import personas
-from persona_evo.agents.skill import LADDER, SKILLS, Skill, check, errs
+from persona_evo.agents.skill import LADDER, SKILLS, Skill, check, check_game, errs
 from persona_evo.agents.skilled_player import SkilledPlayer, softmax
 from persona_evo.errors import SettingsError
 from persona_evo.formula import parse
@@ -41,6 +41,12 @@ def test_chances_of_equal_values_are_equal_and_a_low_temperature_takes_the_best(
     assert softmax([2.0, 2.0, 2.0, 2.0], 0.5).tolist() == [0.25] * 4
     assert softmax([0.0, 1.0], 1.0).tolist() == pytest.approx([1 / (1 + np.e), np.e / (1 + np.e)])
     assert softmax([0.0, 0.5, 1.0], 0.01)[2] == pytest.approx(1)
+
+
+def test_skill_is_for_single_player_games_in_this_program() -> None:
+    check_game(GAME)
+    with pytest.raises(SettingsError, match="--skill is for single-player games"):
+        check_game(registry.get("colosseum"))
 
 
 def test_the_ladder_goes_up() -> None:

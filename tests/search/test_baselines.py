@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,7 +12,7 @@ from persona_evo.errors import SettingsError
 from persona_evo.formula import parse
 from persona_evo.games import mapsets
 from persona_evo.games.core import WON, Level
-from persona_evo.search.baselines import breadth_first, depth_first, exhaustive, flat, random_games
+from persona_evo.search.baselines import breadth_first, by_name, depth_first, exhaustive, flat, random_games
 from persona_evo.search.problem import Problem
 from persona_evo.search.settings import PROVEN
 from tests.search.levels import GAME, level, optimum, tiny
@@ -92,3 +94,21 @@ def test_flat_monte_carlo_tries_each_first_move_equally_often() -> None:
 def test_a_negative_depth_is_refused() -> None:
     with pytest.raises(SettingsError):
         random_games(PROBLEM, 5, depth=-1)
+
+
+def test_methods_are_called_by_their_names() -> None:
+    of = level("   ", " H ", "  e")
+    problem = Problem.of(GAME, of, UTILITY, 4)
+    own = {
+        "bfs": breadth_first(problem, states=400),
+        "dfs": depth_first(problem, states=400),
+        "exhaustive": exhaustive(problem, 4, states=400),
+        "random": random_games(problem, 100, seed=3).plan,
+        "flat": flat(problem, 100, seed=3).plan,
+    }
+    for method, plan in own.items():
+        found = by_name(method, problem, 400, None, 3)
+        assert replace(found, seconds=0.0) == replace(plan, seconds=0.0), method
+    assert len({(plan.nodes, plan.iterations, plan.proven) for plan in own.values()}) > 2
+    with pytest.raises(SettingsError, match="too many plans of 4 moves"):
+        by_name("exhaustive", problem, 10, None, 3)
