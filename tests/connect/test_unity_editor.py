@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import socket
 import stat
 import struct
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
+from persona_evo.cli.connect import PORT
 from tests.connect.driving import none_left
-from tests.connect.test_csharp import clean_environment, needs_mono
+from tests.connect.test_csharp import build, clean_environment, needs_mono
 from tests.connect.test_unity_docs import compile_to
-from tests.connect.test_unity_package import STUBS, compile_unity
+from tests.connect.test_unity_package import PACKAGE, STUBS, compile_unity
+from tests.shared import ROOT
 
 pytestmark = needs_mono
 
@@ -130,6 +134,35 @@ def test_play_mode_attaches_to_a_driver_that_waits_once(unity: Path, tmp_path: P
             driver.sendall(struct.pack("<IB", 0, 10))
         said, _ = process.communicate(timeout=30)
     assert said.splitlines() == ["attached", "alone"], "the token is used once"
+
+
+def test_a_console_game_attaches_to_the_driver_at_the_ports_of_both(tmp_path: Path) -> None:
+    component = PACKAGE / "Runtime" / "Unity" / "PlaytestBehaviour.cs"
+    assert f"AttachPort = {PORT};" in component.read_text(encoding="utf-8")
+    build(tmp_path, "corridor")
+    with socket.create_server(("127.0.0.1", 0)) as unused:
+        port = unused.getsockname()[1]
+    (tmp_path / "corridor.toml").write_text('game = "corridor.exe"\nslots = 1\n', encoding="utf-8")
+    words = ["connect", "attach", "corridor.toml", "--port", str(port), "--iterations", "30", "--level", "default@1"]
+    driver = subprocess.Popen(
+        [sys.executable, "-u", "-m", "persona_evo", *words],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert driver.stdout is not None
+    said = ""
+    while "PE_NONCE=" not in said:
+        line = driver.stdout.readline()
+        assert line, said
+        said += line
+    told = dict(re.findall(r"(PE_\w+)=(\S+)", said))
+    game = subprocess.run(["mono", tmp_path / "corridor.exe"], env=clean_environment(**told), timeout=60)
+    rest, _ = driver.communicate(timeout=60)
+    assert game.returncode == 0 and driver.returncode == 0, rest
+    assert "OUT=1" in rest
 
 
 def test_release_builds_have_no_session(unity: Path) -> None:

@@ -25,7 +25,7 @@ LONGEST, FIRST = 50.0, 600.0
 
 
 class ConnectedSearch(Kind):
-    """A search in a connected game, whose files are written at its end."""
+    """A search in a connected game; its results are two files."""
 
     def content(self, folder: Path) -> list[str]:
         """The text of both files."""
@@ -43,7 +43,7 @@ def _search(folder: Path, seed: int, jobs: int) -> None:
 
 
 ALL_KINDS = (*KINDS, ConnectedSearch("connected search", "best.json", "samples.csv", _search, 0, ""))
-"""What can be killed; the connected search has no folder that it could be resumed from, and starts again."""
+"""Every kind of job that can be killed and resumed."""
 
 
 class Whole(NamedTuple):
