@@ -101,7 +101,7 @@ BAD: list[tuple[str, str]] = [
     ("evolve --persona runner --seed-policies none ucb1", "none cannot be combined with other policies"),
     ("evolve --persona runner --seed-policies ucb1 --set variables=metrics", "--set variables=extended"),
     ("evolve --persona runner --seed-policies formula:R+PE", "--set variables=extended"),
-    ("evolve --persona runner --seed-policies ucb1 --set first=PE", "named twice"),
+    ("evolve --persona runner --seed-policies ucb1 --set first=PE", "given twice"),
     ("evolve --persona runner --seed 1.5", "whole number"),
     ("evolve --resume nowhere", "not a run folder"),
     ("evolve --resume nowhere --seed 3", "--seed does not go with --resume"),

@@ -11,8 +11,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from persona_evo.agents.core import Agent
 
+from persona_evo.agents.agent import Agent
 from persona_evo.games import commands, registry
 from persona_evo.jobs import files, windows
 from persona_evo.matches import names
