@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -15,7 +16,7 @@ import numpy as np
 import pytest
 
 from persona_evo import compiling
-from persona_evo.compiling import ahead, cache, news
+from persona_evo.compiling import ahead, cache, estimates, news
 from persona_evo.compiling.marks import fingerprint
 from persona_evo.errors import CompileError
 
@@ -91,20 +92,31 @@ def test_machine_code_gives_what_python_gives(folder: Path) -> None:
         ("    a = np.zeros(3)\n    return row[0]", 2, "numpy.zeros", "row(N)"),
         ("    return row[-1]", 2, "the index -1", "len(row) - 1"),
         ("    return unmarked(row)", 2, "unmarked, which is not marked", "write @compiled above def unmarked"),
-        ("    return sum(row[i] for i in range(2))", 2, "comprehension", "loop"),
+        ("    return sum(row[i] for i in range(2))", 2, "sum()", "loop"),
         ("    if row[0] > 1:\n        raise IndexError\n    return 1", 3, "raise", "return a number"),
         ("    try:\n        return row[0]\n    except IndexError:\n        return 1", 1, "try", "return a number"),
-        ("    return row.sum()", 2, "Unknown attribute 'sum'", "no methods"),
-        ("    return row[row[0] / 2]", 2, "getitem", ""),
-        ("    x = 1\n    if row[0] > 1:\n        x = row\n    return x", 5, "Cannot unify", "one type"),
-        ("    return nothing", 1, "'nothing' is not defined", ""),
-        ("    return int(math.ldexp(row[0], 2))", 1, "numba_ldexp", ""),
+        ("    return row.sum()", 2, ".sum, which a row does not have", "no methods"),
+        ("    return row[row[0] / 2]", 2, "[...] of a row and a real number", ""),
+        (
+            "    x = 1\n    if row[0] > 1:\n        x = row\n    return x",
+            5,
+            "x is a whole number in one place and a row in another",
+            "one type",
+        ),
+        ("    return nothing", 2, "the name nothing, which is not defined", "spelled"),
+        ("    return sorted(row)[0]", 2, "sorted()", "numbers and rows"),
+        ("    return WORDS[0]", 2, "the list WORDS", "tuples"),
+        ("    return row + 1", 2, "+ of a row and a whole number", ""),
+        ("    for x in row:\n        return x\n    return 0", 2, "a loop over a row", ""),
+        ("    return row[0], 1", 1, "it returns a tuple instead of a whole number", ""),
+        ("    return int(math.ldexp(row[0], 2))", 1, "ldexp(), which compiled code does not have", ""),
     ],
 )
 def test_what_cannot_be_compiled_is_said_with_its_line(
     folder: Path, body: str, line: int, found: str, hint: str
 ) -> None:
-    text = f"{HEAD}def unmarked(row):\n    return row[0]\n\n@callback()\ndef rule(row: IntRow) -> int:\n{body}\n"
+    before = "WORDS = [1]\n\ndef unmarked(row):\n    return row[0]\n"
+    text = f"{HEAD}{before}\n@callback()\ndef rule(row: IntRow) -> int:\n{body}\n"
     module = module_of(text, folder)
     with pytest.raises(CompileError) as raised:
         module.rule(np.arange(3))
@@ -166,8 +178,10 @@ def test_a_constant_of_another_module_is_noticed(folder: Path) -> None:
     assert found == [1, 2]
 
 
-def test_a_comment_and_a_function_beside_it_change_nothing(folder: Path) -> None:
+@pytest.mark.parametrize("doc", ["", '    """Add up."""\n'])
+def test_a_comment_a_docstring_and_a_function_beside_it_change_nothing(folder: Path, doc: str) -> None:
     more = DOUBLED.replace("@callback()", "# a comment\n@callback()") + "\n@compiled\ndef other():\n    return 3\n"
+    more = re.sub(r"(def total.*\n)", rf"\1{doc}", more)
     assert fingerprint(module_of(DOUBLED, folder).total.plain) == fingerprint(module_of(more, folder).total.plain)
 
 
@@ -393,6 +407,28 @@ def test_what_is_compiled_is_told_once(folder: Path) -> None:
         assert len(heard) == 4
     finally:
         compiling.listen(None)
+
+
+def test_the_forecast_follows_what_was_measured(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "getloadavg", lambda: (12.0, 1.0, 1.0))
+    monkeypatch.setattr(os, "cpu_count", lambda: 4)
+    assert estimates.factor() == 3, "three processes wait for each core"
+    monkeypatch.setattr(os, "getloadavg", lambda: (0.0, 1.0, 1.0))
+    assert estimates.factor() == 1
+    estimates.learn(0.5, 50)
+    assert estimates.factor() == 1, "too little work to say anything"
+    estimates.learn(2, 16)
+    assert estimates.factor() == 8
+    estimates.learn(10, 40)
+    assert estimates.factor() == 6
+    heard: list[news.Work] = []
+    compiling.listen(heard.append)
+    try:
+        with news.told("x", 2.0):
+            pass
+    finally:
+        compiling.listen(None)
+    assert heard[0].seconds == 12 and estimates.factor() < 6
 
 
 def test_two_processes_make_what_one_makes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ with identical results (the oracle of the tests). `PERSONA_EVO_INTERPRET=1` leav
 | typing | what of numba that takes |
 | machine | from bitcode to machine code, by llvmlite |
 | ahead | several programs at once, in two processes |
+| estimates | how long that takes on this machine |
 | cache | what is on disk |
 | news | who is told what is compiled |
 """

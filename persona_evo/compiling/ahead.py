@@ -13,12 +13,10 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from types import FunctionType
 from typing import Any, TypeVar
 
 from persona_evo.compiling import cache
-from persona_evo.compiling.machine import OPTIMISED, START, TRANSLATED, NativeCode, NativeProgram
-from persona_evo.compiling.marks import reached
+from persona_evo.compiling.machine import NativeCode, NativeProgram, optimising_of, translating_of
 from persona_evo.compiling.news import told
 
 WORTH = 3.0
@@ -31,23 +29,11 @@ def prepare(programs: Iterable[NativeProgram]) -> None:
     """Make programs that are not there yet, on two cores where that saves time."""
     missing = list({one.name: one for one in programs}.values())
     codes = list({one.file: one for program in missing for one in program.codes if not cache.has(one.file)}.values())
-    seconds = _translating(codes) + sum(map(_optimising, missing))
+    seconds = translating_of(codes) + optimising_of(missing)
     what = missing[0].entry.title if len(missing) == 1 else f"{missing[0].entry.title} and {len(missing) - 1} more"
     with told(what, seconds), _Other() as other:
-        _both(other, codes, _translating, NativeCode.bitcode)
-        _both(other, missing, lambda some: sum(map(_optimising, some)), NativeProgram.make)
-
-
-def _translating(codes: list[NativeCode]) -> float:
-    """Seconds: what several codes call is translated once in a process."""
-    functions: dict[FunctionType, None] = {}
-    for one in codes:
-        functions |= reached(one.function)
-    return START + sum(len(one.__code__.co_code) for one in functions) / TRANSLATED if functions else 0.0
-
-
-def _optimising(program: NativeProgram) -> float:
-    return sum(one.size for one in program.codes) / OPTIMISED
+        _both(other, codes, translating_of, NativeCode.bitcode)
+        _both(other, missing, optimising_of, NativeProgram.make)
 
 
 def _both(other: _Other, todo: Sequence[T], cost: Callable[[list[T]], float], make: Callable[[T], object]) -> None:

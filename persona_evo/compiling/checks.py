@@ -1,11 +1,12 @@
-"""What a marked function may hold, and what is said where it holds something else.
+"""What a marked function may contain, and the errors about anything else.
 
-numba knows more of Python than compiled code here has: whatever takes memory, raises or looks things up. That is
-refused before numba sees it, in the words of the source; what numba then refuses itself is told from its own message.
+numba knows more of Python than compiled code here has: whatever allocates memory, raises or looks things up. That is
+refused before numba sees it, in terms of the source. What numba refuses itself is translated from its own message.
 """
 
 from __future__ import annotations
 
+import builtins
 import dis
 import math
 import re
@@ -37,16 +38,45 @@ _REFUSED = {
     "STORE_GLOBAL": ("a global that is assigned", "write to a row that is given"),
     "LOAD_BUILD_CLASS": ("a class", "define it at the top of the module"),
 }
+_BUILTINS = frozenset(
+    (
+        "all",
+        "any",
+        "dict",
+        "filter",
+        "frozenset",
+        "getattr",
+        "hash",
+        "id",
+        "input",
+        "isinstance",
+        "iter",
+        "list",
+        "map",
+        "next",
+        "open",
+        "print",
+        "repr",
+        "set",
+        "setattr",
+        "sorted",
+        "str",
+        "sum",
+        "type",
+    )
+)
+"""Functions of Python that compiled code does not have."""
+_CONTAINERS = (list, dict, set, str, bytes)
 
 
 def calls(function: FunctionType, wanted: FunctionType, seen: frozenset[FunctionType] = frozenset()) -> bool:
-    """Whether a function calls another, itself or through functions that it calls."""
+    """Return whether a function calls another one, directly or through functions that it calls."""
     marked = [value for value in used(function).values() if is_marked(value) and value not in seen]
     return wanted in marked or any(calls(one, wanted, seen | set(marked)) for one in marked)
 
 
 def check(function: FunctionType) -> None:
-    """See that a marked function holds nothing that compiled code cannot do.
+    """Check that a marked function contains nothing that compiled code cannot do.
 
     Raises:
         CompileError: it does, with the line.
@@ -72,10 +102,23 @@ def check(function: FunctionType) -> None:
         if one.opname == "LOAD_GLOBAL":
             value = function.__globals__.get(one.argval)
             module = value if isinstance(value, ModuleType) else None
+            _check_global(function, line, one.argval)
             if one.argval in known:
                 _check_called(function, line, one.argval, value)
     if function.__code__.co_exceptiontable:
         raise _refused(function, function.__code__.co_firstlineno, "try or with", _FLAG)
+
+
+def _check_global(function: FunctionType, line: int, name: str) -> None:
+    """Refuse a name of the module or of Python that compiled code cannot use."""
+    if name not in function.__globals__:
+        if not hasattr(builtins, name):
+            raise _refused(function, line, f"the name {name}, which is not defined", "is it spelled right?")
+        if name in _BUILTINS:
+            raise _refused(function, line, f"{name}()", "write a loop over numbers and rows")
+    elif isinstance(value := function.__globals__[name], _CONTAINERS):
+        kind = {list: "list", dict: "dictionary", set: "set"}.get(type(value), "text")
+        raise _refused(function, line, f"the {kind} {name}", "compiled code reads numbers and tuples of the module")
 
 
 def _check_attribute(function: FunctionType, line: int, module: ModuleType, name: str) -> None:
@@ -110,12 +153,84 @@ def _refused(function: FunctionType, line: int, found: str, hint: str) -> Compil
     )
 
 
+_OPERATORS = {
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "truediv": "/",
+    "floordiv": "//",
+    "mod": "%",
+    "pow": "**",
+    "and_": "&",
+    "or_": "|",
+    "xor": "^",
+    "lshift": "<<",
+    "rshift": ">>",
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+    "eq": "==",
+    "ne": "!=",
+    "iadd": "+=",
+    "isub": "-=",
+    "imul": "*=",
+    "getitem": "[...]",
+    "setitem": "[...] =",
+    "contains": "in",
+}
+_TYPE = r"((?:\w+)(?:\[\w+\])?(?:\([^()]*(?:\([^()]*\)[^()]*)*\))?)"
+_MESSAGES: tuple[tuple[str, str], ...] = (
+    (rf"Cannot unify {_TYPE} and {_TYPE} for '(\w+)", "{2} is {0} in one place and {1} in another"),
+    (rf"No conversion from {_TYPE} to {_TYPE} for '\$\w*return", "it returns {0} instead of {1}"),
+    (rf"Unknown attribute '(\w+)' of type {_TYPE}", ".{0}, which {1} does not have"),
+    (rf"Invalid use of getiter with parameters \({_TYPE}\)", "a loop over {0}; loops run over range(...)"),
+    (rf"failed to unpack {_TYPE}", "the entries of {0} as single variables; take them one by one"),
+    (r"Untyped global name '(\w+)'.*<class '([\w.]+)'>", "the name {0}, which is an object of the class {1}"),
+    (r"Cannot bind .*\"TypeError: ([^\"]*)\"", "a call with other arguments: {0}"),
+    (r"calls numba_(\w+)", "{0}(), which compiled code does not have"),
+)
+"""What numba says, as a pattern, and what that means; types are put in words."""
+
+
+def _in_words(said: str, text: str) -> str:
+    """Return what numba refused in terms of the source, or its own words where they are not known.
+
+    Args:
+        said: the first line of its message that says something.
+        text: the whole message.
+    """
+    if "No implementation of function" in said:
+        call = re.search(r">>> (\w+)\((.*)\)", text)
+        if call is not None:
+            kinds = " and ".join(map(_kind, re.findall(_TYPE, call[2])))
+            return f"{_OPERATORS.get(call[1], call[1] + '()')} of {kinds}"
+    for pattern, words in _MESSAGES:
+        found = re.search(pattern, said)
+        if found is not None:
+            return words.format(*map(_kind, found.groups()))
+    return said
+
+
+def _kind(name: str) -> str:
+    """Return the name of a type of numba as people call it; anything else as it is."""
+    if name.startswith("Row("):
+        return "a table" if name.endswith("2)") else "a row"
+    if name.startswith(("Tuple", "UniTuple")):
+        return "a tuple"
+    if name.startswith(("int", "uint", "Literal[int]")):
+        return "a whole number"
+    return {"float64": "a real number", "bool": "a truth value", "boolean": "a truth value", "none": "nothing"}.get(
+        name, name
+    )
+
+
 _HEADER = re.compile(r"^(Failed in .*|\s*)$")
 _PLACES = re.compile(r"(?:at|defined at) (\S[^\n]*?) \((\d+)\)|File \"([^\"]*)\", line (\d+)")
 
 
 def explained(function: FunctionType, functions: list[FunctionType], error: BaseException) -> CompileError:
-    """What numba refused, as an error with the line of the source that it is about.
+    """Return an error that says what numba refused, with the line of the source.
 
     Args:
         function: what was to be compiled.
@@ -135,7 +250,7 @@ def explained(function: FunctionType, functions: list[FunctionType], error: Base
     return CompileError(
         f"{name} cannot be compiled",
         place=Place(file, line),
-        found=said,
+        found=_in_words(said, text),
         expected=_EXPECTED,
         hint="give each variable one type throughout; a row has no methods: use loops",
     )

@@ -324,6 +324,8 @@ def translate(function: FunctionType, takes: tuple[Field, ...], gives: ScalarTyp
         compiled = typed(outer, result(parameters))
     except (errors.NumbaError, NotImplementedError) as e:
         raise explained(function, list(reached(function)), e) from None
+    except AssertionError as e:  # numba's answer to some functions of Python
+        raise explained(function, list(reached(function)), e) from e
     module = _c_function(compiled, parameters, result, symbol)
     for text in texts(compiled.library):
         module.link_in(llvm.parse_assembly(text))

@@ -13,7 +13,7 @@ import importlib.util
 import os
 import platform
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -21,16 +21,13 @@ from typing import Any
 import llvmlite
 import llvmlite.binding as llvm
 
-from persona_evo.compiling import cache
+from persona_evo.compiling import cache, estimates
 from persona_evo.compiling.arrays import Field, ScalarType
 from persona_evo.compiling.marks import fingerprint, reached
 from persona_evo.compiling.news import told
 
 SPEED = 2
 """How much LLVM optimises, from 0 to 3."""
-
-START, TRANSLATED, OPTIMISED = 0.8, 6_000, 8_000
-"""A guess: seconds in which numba starts, and how many bytes of bytecode are translated, or optimised, in a second."""
 
 _loaded: dict[str, int] = {}
 
@@ -114,7 +111,7 @@ class NativeCode:
         if found is None:
             from persona_evo.compiling.frontend import translate
 
-            with told(self.title, self.size / TRANSLATED):
+            with told(self.title, estimates.translating([self.function])):
                 found = translate(self.function, self.takes, self.gives, self.symbol)
             cache.write(self.file, found)
         return found
@@ -158,17 +155,10 @@ class NativeProgram:
         """Whether its machine code is there."""
         return self.name in _loaded or cache.has(self.file)
 
-    @property
-    def seconds(self) -> float:
-        """About how long it takes to make what is not there of it."""
-        missing = sum(one.size for one in self.codes if not cache.has(one.file))
-        start = START if missing and "numba" not in sys.modules else 0.0
-        return start + missing / TRANSLATED + sum(one.size for one in self.codes) / OPTIMISED
-
     def make(self) -> bytes:
         """Its object file, which is kept on disk."""
         cache.explain(mark())
-        with told(self.entry.title, self.seconds):
+        with told(self.entry.title, translating_of(self.codes) + optimising_of([self])):
             content = _build(self)
         cache.write(self.file, content)
         return content
@@ -179,6 +169,16 @@ class NativeProgram:
             content, symbol = cache.read(self.file), f"program.{self.name}"
             _loaded[self.name] = (_load(content, symbol) if content else 0) or _load(self.make(), symbol)
         return _loaded[self.name]
+
+
+def translating_of(codes: Iterable[NativeCode]) -> float:
+    """Return about how many seconds it takes to make the bitcode that is missing of these."""
+    return estimates.translating([one.function for one in codes if not cache.has(one.file)])
+
+
+def optimising_of(programs: Iterable[NativeProgram]) -> float:
+    """Return about how many seconds it takes to make programs of their bitcode."""
+    return estimates.optimising(sum(one.size for program in programs for one in program.codes))
 
 
 @functools.cache

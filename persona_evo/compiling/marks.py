@@ -106,9 +106,9 @@ def reached(function: FunctionType) -> dict[FunctionType, None]:
 
 
 def fingerprint(function: FunctionType) -> str:
-    """A digest of all that a function's machine code depends on: its own code, that of what it calls, and constants.
+    """Return a digest of all that a function's machine code depends on: its code, what it calls, and constants.
 
-    An edit elsewhere does not change it, nor does a comment.
+    An edit elsewhere does not change it, nor does a comment or a docstring.
     """
     facts: list[str] = []
     _add_facts(function, set(), facts)
@@ -125,7 +125,7 @@ def _add_facts(function: FunctionType, seen: set[FunctionType], facts: list[str]
     if where:
         facts.append(where + _source(where.split(":")[0]))
         return
-    facts += _code_facts(function.__code__)
+    facts += _code_facts(function.__code__, function.__doc__)
     facts.append(f"{sorted(vars(function))} {function.__defaults__}")
     for cell in function.__closure__ or ():
         _add_value(cell.cell_contents, seen, facts)
@@ -155,9 +155,9 @@ def _add_value(value: Any, seen: set[FunctionType], facts: list[str]) -> None:
 
 
 @functools.cache
-def _code_facts(code: CodeType) -> tuple[str, ...]:
+def _code_facts(code: CodeType, doc: str | None = None) -> tuple[str, ...]:
     facts = [code.co_code.hex(), repr((code.co_names, code.co_varnames, code.co_argcount))]
-    for constant in code.co_consts:
+    for constant in code.co_consts[1:] if code.co_consts[:1] == (doc,) else code.co_consts:
         if isinstance(constant, CodeType):
             facts += _code_facts(constant)
         else:

@@ -1,10 +1,13 @@
-"""Who is told what is compiled: it takes seconds, once for a machine. Nobody is, unless `listen` says so."""
+"""News of what is being compiled, which takes seconds, once on each machine, for whoever listens."""
 
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+
+from persona_evo.compiling import estimates
 
 
 @dataclass(frozen=True)
@@ -13,7 +16,7 @@ class Work:
 
     Attributes:
         what: the function, with the module it stands in.
-        seconds: about how long it takes on one core.
+        seconds: about how long it takes on one core of this machine.
         depth: 0 for what was asked for, more for a part of it.
         done: whether this is the end of it, not the beginning.
     """
@@ -31,14 +34,19 @@ _depth = [0]
 
 
 def listen(listener: Listener | None) -> None:
-    """Have a function called when something begins to be compiled, and when that is done; None for nobody."""
+    """Call a function when compiling begins and when it is done, instead of any other one; None calls nobody."""
     _listeners[:] = [] if listener is None else [listener]
 
 
 @contextlib.contextmanager
 def told(what: str, seconds: float) -> Iterator[None]:
-    """Something is compiled within this."""
-    work = Work(what, seconds, _depth[0])
+    """Tell that something is compiled within this context.
+
+    Args:
+        what: the function.
+        seconds: a guess (see `estimates`).
+    """
+    work, began = Work(what, seconds * estimates.factor(), _depth[0]), time.monotonic()
     for listener in _listeners:
         listener(work)
     _depth[0] += 1
@@ -46,5 +54,7 @@ def told(what: str, seconds: float) -> Iterator[None]:
         yield
     finally:
         _depth[0] -= 1
+        if not _depth[0]:
+            estimates.learn(seconds, time.monotonic() - began)
         for listener in _listeners:
             listener(replace(work, done=True))

@@ -97,7 +97,7 @@ class Client:
         self.max_decisions, self.choose = max_decisions, _at_random
         self.settings = self._given = settings_in(env)
         self.variant, self.map = str(self.settings.get("variant", "")), str(self.settings.get("map", ""))
-        self.game_seed = 0
+        self.game_seed, self.planned = 0, tuple[int, ...]()  # planned: the first choices, if the driver fixed them
         self.random, self._choices = SplitMix64(0), SplitMix64(1)
         self._order: p.Rollout | None = None
         self._number = {m.symbol: i for i, m in enumerate(self.metrics)}
@@ -260,6 +260,7 @@ class Client:
         self.game_seed = order.game_seed
         self.random, self._choices = SplitMix64(order.game_seed), SplitMix64(order.rollout_seed)
         self._prefix = struct.unpack(f"<{len(order.prefix) // 2}H", order.prefix)
+        self.planned = self._prefix[::2]
         self._planned, self._made = len(self._prefix) // 2, 0
         self._trace, self._rows = bytearray(), bytearray()
         self._values = [0.0] * len(self.metrics)

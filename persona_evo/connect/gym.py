@@ -17,8 +17,10 @@ of them. Parts of a varying length (Sequence, Graph, Text) have no metrics. With
 number of a cell of a grid, row by row, and X and Y are its column and row, which heatmaps are drawn from. The hash is
 that of all observations and rewards, whole.
 
-A process has one environment, which is made anew where a variant changes the settings. The package `gymnasium` comes
-with the extra `gym`; what else an environment needs is installed as its own manual says.
+A process has one environment, which is made anew where a variant changes the settings. Where the environment can be
+copied, or its state restored, in less time than the steps take that lead there, a game begins at the last state of it
+that is known (see `gym_states`). The package `gymnasium` comes with the extra `gym`; what else an environment needs is
+installed as its own manual says.
 """
 
 from __future__ import annotations
@@ -29,10 +31,11 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from persona_evo.connect.client import Client
 from persona_evo.connect.driver_connection import settings_in
+from persona_evo.connect.gym_states import KnownStates
 from persona_evo.connect.protocol import MetricInfo
 from persona_evo.errors import ConnectError, PersonaEvoError
 from persona_evo.words import counted
@@ -54,6 +57,22 @@ OWN = (
     MetricInfo("1 where it was truncated", "CUT", 0, 1),
 )
 _FINITE = 1e308
+
+
+class _Moment(NamedTuple):
+    """What is told of a state.
+
+    Attributes:
+        values: of the metrics.
+        allowed: actions that may be chosen.
+        over: whether the game is over.
+        whole: the hash of all observations and rewards up to it.
+    """
+
+    values: tuple[float, ...]
+    allowed: Sequence[int]
+    over: bool
+    whole: Any
 
 
 class Environment:
@@ -95,6 +114,7 @@ class Environment:
         if grid and len(self.parts) != 1:
             raise ConnectError("--grid is for an observation that is one number", found=f"{len(self.parts)} numbers")
         self.symbols = [m.symbol for m in self.metrics]
+        self.states: KnownStates[tuple[_Moment, ...]] = KnownStates(self.environment, self.first, self._allowed)
 
     @property
     def metrics(self) -> tuple[MetricInfo, ...]:
@@ -132,27 +152,63 @@ class Environment:
             )
 
     def play(self, client: Client) -> None:
-        """One game from `reset` to its end."""
+        """Play one game, from `reset` or a state that is known, to its end."""
         self.fit({**client.settings, "variant": client.variant, "map": client.map})
-        environment = self.environment
-        seen, info = environment.reset(seed=client.game_seed)
-        reward, total, steps, done, cut = 0.0, 0.0, 0, False, False
-        whole = hashlib.blake2b(digest_size=8)
+        seed, planned = client.game_seed, client.planned
+        moments = list(self.states.begin(seed, planned) or ())
+        if not moments:
+            moments.append(self._first(seed))
+        for moment in moments[:-1]:
+            self._tell(client, moment)
+            client.select(len(moment.allowed))
         while True:
-            allowed = () if done or cut else self._allowed(info)
-            cut = cut or not (done or allowed)
-            parts = self._read(seen)
-            _digest(whole, environment.observation_space, seen)
-            whole.update(repr(reward).encode())
-            self._report(client, (total, reward, steps, done, cut), parts)
-            client.report_score(total)
-            client.report_hash(int.from_bytes(whole.digest(), "little"))
-            if done or cut:
-                return client.supply_outcome(total)
-            action = allowed[client.select(len(allowed))]
-            seen, given, done, cut, info = environment.step(self.first + action)
-            reward = float(given)
-            total, steps = total + reward, steps + 1
+            moment, made = moments[-1], len(moments) - 1
+            self._tell(client, moment)
+            if moment.over:
+                return client.supply_outcome(moment.values[0])
+            if made == len(planned):
+                self.states.keep(seed, planned, tuple(moments))
+            action = moment.allowed[client.select(len(moment.allowed))]
+            moments.append(self._next(moment, action))
+
+    def _first(self, seed: int) -> _Moment:
+        """Begin an episode."""
+        seen, info = self.states.environment.reset(seed=seed)
+        return self._moment((0.0, 0.0, 0, False, False), seen, info, hashlib.blake2b(digest_size=8))
+
+    def _next(self, moment: _Moment, action: int) -> _Moment:
+        """Make a step."""
+        total, _, steps, _, _ = moment.values[: len(OWN)]
+        seen, given, done, cut, info = self.states.environment.step(self.first + action)
+        reward = float(given)
+        return self._moment((total + reward, reward, int(steps) + 1, done, cut), seen, info, moment.whole.copy())
+
+    def _moment(
+        self, own: tuple[float, float, int, bool, bool], seen: Any, info: Mapping[str, Any], whole: Any
+    ) -> _Moment:
+        """Return what is told of a state, and take it into the hash.
+
+        Args:
+            own: the values of OWN.
+            seen: the observation.
+            info: what the environment says beside it.
+            whole: the hash up to this state, which is updated.
+        """
+        total, reward, steps, done, cut = own
+        allowed = () if done or cut else self._allowed(info)
+        cut = cut or not (done or allowed)
+        numbers = [v for part in self._read(seen) for v in part[:MOST_NUMBERS].tolist()][:MOST_NUMBERS]
+        cell = divmod(int(numbers[0]), self.grid)[::-1] if self.grid else ()
+        _digest(whole, self.environment.observation_space, seen)
+        whole.update(repr(reward).encode())
+        return _Moment((total, reward, steps, done, cut, *numbers, *cell), allowed, bool(done or cut), whole)
+
+    def _tell(self, client: Client, moment: _Moment) -> None:
+        """Report a state."""
+        for symbol, value in zip(self.symbols, moment.values, strict=True):
+            client.report_metric(symbol, float(value))
+        client.report_score(moment.values[0])
+        client.report_hash(int.from_bytes(moment.whole.digest(), "little"))
 
     def _allowed(self, info: Mapping[str, Any]) -> Sequence[int]:
         """The actions that may be chosen, none where the mask allows none."""
@@ -184,12 +240,6 @@ class Environment:
                 expected=str(space)[:200],
             )
         return parts
-
-    def _report(self, client: Client, own: Sequence[float], parts: Sequence[Any]) -> None:
-        numbers = [v for part in parts for v in part[:MOST_NUMBERS].tolist()][:MOST_NUMBERS]
-        cell = divmod(int(numbers[0]), self.grid)[::-1] if self.grid else ()
-        for symbol, value in zip(self.symbols, (*own, *numbers, *cell), strict=True):
-            client.report_metric(symbol, float(value))
 
     def _arguments(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """What is passed to `gymnasium.make`."""

@@ -4,6 +4,7 @@
 |---|---|---|
 | playtest.json | everything that the result depends on | once, before anything else |
 | traces.jsonl | a line for each playthrough, in the order of levels, players and trials | appended |
+| bounds.json, appraisals.json | limits and analysis of the levels, not to be worked out again | later |
 | lock | the process that is at work here | while it is |
 
 `persona_evo.jobs` says what holds if the process is killed.

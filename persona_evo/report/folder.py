@@ -3,6 +3,7 @@
 | file | what |
 |---|---|
 | index.html | the page, complete in itself unless the pictures are very many (see EMBED) |
+| levels/ | a page for each level where there are more than three |
 | traces.jsonl | every playthrough |
 | playthroughs.csv | every playthrough as one row |
 | difficulty.csv | win rate, death rate and damage by level, persona and level of skill |

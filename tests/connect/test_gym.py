@@ -235,6 +235,7 @@ class Told:
     """What an environment reports, without a driver: the last choice is taken each time."""
 
     settings, variant, map, game_seed = {"variant": "", "map": "", "disable_env_checker": True}, "", "", 0
+    planned: tuple[int, ...] = ()
 
     def __init__(self):
         self.counts, self.metrics, self.hashes = [], {}, []

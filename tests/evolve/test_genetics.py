@@ -54,9 +54,9 @@ def test_the_extended_set_has_more() -> None:
 
 def test_metrics_can_be_chosen_and_must_exist() -> None:
     game = registry.get("minidungeons2")
-    assert genetics.metrics_of(EvolutionSettings.paper(metrics=("MS", "WON")), game) == ("MS", "WON")
+    assert genetics.genetics.metrics_of(EvolutionSettings.paper(metrics=("MS", "WON")), game) == ("MS", "WON")
     with pytest.raises(SettingsError, match="did you mean 'MTK'"):
-        genetics.metrics_of(EvolutionSettings.paper(metrics=("MTKK",)), game)
+        genetics.genetics.metrics_of(EvolutionSettings.paper(metrics=("MTKK",)), game)
 
 
 @pytest.mark.parametrize("growth", ["grow", "full", "half"])
@@ -154,3 +154,11 @@ def test_a_formula_outside_the_set_is_refused() -> None:
     _, primitives = SETS["paper"]
     with pytest.raises(SettingsError, match="'sqrt'"):
         genetics.read("sqrt(PE)", primitives)
+
+
+def test_values_of_the_parent_are_read_only_where_the_settings_have_them() -> None:
+    game = registry.get("minidungeons2")
+    planner, parent = (genetics.metrics_of(EvolutionSettings.modern(variables=v), game) for v in ("planner", "parent"))
+    assert "UTILITY" in planner and not any(symbol.endswith("_PARENT") for symbol in planner)
+    assert set(planner) < set(parent) and "UTILITY_PARENT" in parent
+    assert "UTILITY" not in genetics.metrics_of(EvolutionSettings.modern(), game)

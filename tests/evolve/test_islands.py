@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import time
 import tracemalloc
 from collections.abc import Sequence
 from dataclasses import replace
@@ -214,3 +215,15 @@ def test_memory_stays_flat(preset: str) -> None:
     finally:
         tracemalloc.stop()
     assert sizes[1] - sizes[0] < 200_000
+
+
+def test_a_generation_says_how_long_it_took_and_how_much_of_that_was_evaluation() -> None:
+    def slow(requests: Sequence[Request]) -> list[list[float]]:
+        time.sleep(0.01)
+        return synthetic(requests)
+
+    began = time.perf_counter()
+    made = list(generations(small(generations=3), 1, slow, metrics=METRICS, levels=LEVELS))
+    took = time.perf_counter() - began
+    assert all(0.01 <= g.evaluating <= g.seconds for g in made)
+    assert sum(g.seconds for g in made) <= took

@@ -130,3 +130,9 @@ def test_errors_show_values_as_people_write_them(changes: dict[str, object], fou
     with pytest.raises(SettingsError) as refused:
         EvolutionSettings.modern(**changes)
     assert found in str(refused.value).splitlines()[1]
+
+
+@pytest.mark.parametrize(("name", "expected"), [("budgets", "numbers"), ("first", "texts"), ("metrics", "texts")])
+def test_settings_that_are_lists_say_of_what(name: str, expected: str) -> None:
+    with pytest.raises(SettingsError, match=f"a list of {expected}"):
+        EvolutionSettings.modern(**{name: 3})

@@ -114,3 +114,9 @@ def test_a_playthrough_is_timed_by_a_part_of_a_large_budget() -> None:
         fitness.time_one("PE - 0.01 * ST")
         took = time.monotonic() - began
     assert fitness.pace > 3 * took, "no whole playthrough was played"
+
+
+def test_as_many_generations_are_announced_as_end_in_time(slow: None) -> None:
+    everything = ("population", "islands", "iterations")
+    assert [planned(seconds, everything).generations for seconds in (250, 350, 620, 1200)] == [1, 1, 2, 4]
+    assert planned(10_000, everything, generations=3).generations == 3

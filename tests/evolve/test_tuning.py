@@ -70,3 +70,12 @@ def test_tuning_keeps_what_nothing_improves(seed: int) -> None:
 def test_tuning_without_enough_playthroughs_plays_none() -> None:
     start, ask = member("0.5 * A + B", 0.5), Noisy(lambda _: 0.5)
     assert tuning.tune(start, SETTINGS, 1, PRIMITIVES, LEVELS, VALIDATION, ask, 100) is start and ask.spent == 0
+
+
+def test_each_step_says_how_many_playthroughs_were_spent() -> None:
+    ask = Noisy(lambda formula: 1.0 - abs(parse(formula).evaluate({"A": 1.0, "B": 0.0}) - 3.0))
+    start = member("0.5 * A + B", -1.5)
+    spent = [
+        (step.spent, ask.spent) for step in tuning.steps(start, SETTINGS, 1, PRIMITIVES, LEVELS, VALIDATION, ask, 3_000)
+    ]
+    assert len(spent) > 3 and all(told == played for told, played in spent)

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -17,7 +17,7 @@ from persona_evo.jobs.progress import Progress
 from persona_evo.store import policy_library
 from persona_evo.studies.evolution import study
 from persona_evo.studies.evolution.settings import EVOLUTION, SEEDED, MethodCell, StudySettings, evolution_of, lines
-from tests.cli.tool import command, environment, run
+from tests.cli.tool import command, environment, run, typed
 from tests.shared import ROOT, hear_ctrl_c
 
 TINY = (
@@ -46,12 +46,33 @@ def rows(path: Path) -> list[dict[str, Any]]:
     return sorted(({k: v for k, v in row.items() if k not in ("seconds", "crc")} for row in found), key=json.dumps)
 
 
-def test_whole_then_torn_and_resumed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    out, others = tmp_path / "out", tmp_path / "others"
+class Whole(NamedTuple):
+    """A study that was run from start to end in one process.
+
+    Attributes:
+        out, others: its folder, and that of the other designers' levels.
+        kept: the rows of its files.
+    """
+
+    out: Path
+    others: Path
+    kept: dict[str, list[dict[str, Any]]]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Whole:
+    home = tmp_path_factory.mktemp("study")
+    out, others = home / "out", home / "others"
     others.mkdir()
     (others / "one.txt").write_text(LEVEL, encoding="utf-8")
-    done = run(capsys, "reproduce", "evolution", "--out", out, *TINY, "--levels", others, "--jobs", "1")
+    done = typed(home, "reproduce", "evolution", "--out", out, *TINY, "--levels", others, "--jobs", "1")
     assert done.code == 0, done.err
+    files = ("pools.jsonl", "lines.jsonl", "runs.jsonl", "measures.jsonl")
+    return Whole(out, others, {name: rows(out / name) for name in files})
+
+
+def test_whole_then_torn_and_resumed(whole: Whole, capsys: pytest.CaptureFixture[str]) -> None:
+    out, others, kept = whole
     text, page = ((out / name).read_text(encoding="utf-8") for name in ("README.md", "index.html"))
     assert "single, evolution with seeds: better than the best seed and the best line, for 1 of 1 personas" in text
     assert "Not measured on the paper's maps: name them with --paper." in text
@@ -60,13 +81,12 @@ def test_whole_then_torn_and_resumed(tmp_path: Path, capsys: pytest.CaptureFixtu
         sorted(p.name for p in (out / "figures").iterdir())
         == ["budgets-anytime-runner.png", "budgets-single-runner.png", "learning-single-runner.png"][1:]
     )
-    kept = {name: rows(out / name) for name in ("pools.jsonl", "lines.jsonl", "runs.jsonl", "measures.jsonl")}
     assert [row["method"] for row in kept["runs.jsonl"]] == ["evolution", "hill", "random", "seeded", "ucb1"]
     assert all(30 < row["playthroughs"] <= 60 and row["curve"] for row in kept["runs.jsonl"])
 
     for name in ("runs.jsonl", "measures.jsonl"):  # as if it had been killed while it wrote
-        whole = (out / name).read_bytes()
-        (out / name).write_bytes(whole[: len(whole) * 2 // 3])
+        content = (out / name).read_bytes()
+        (out / name).write_bytes(content[: len(content) * 2 // 3])
     long = ROOT / "policies" / "minidungeons2"
     absent = run(capsys, "reproduce", "evolution", "--resume", out, "--long", long)
     assert absent.code == 2 and "files such as single-runner.json" in absent.err
@@ -104,19 +124,17 @@ def test_whole_then_torn_and_resumed(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert damaged.code == 2 and "a line cannot be read" in damaged.err and "runs.jsonl:1" in damaged.err
 
 
-def test_stages_alone_and_any_number_of_jobs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_stages_alone_and_any_number_of_jobs(whole: Whole, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     early = run(capsys, "reproduce", "evolution", "--out", tmp_path / "early", *TINY, "--stage", "train")
     assert early.code == 2 and "run --stage pools first" in early.err
-    found = []
-    for jobs in ("1", "2"):
-        out = tmp_path / jobs
-        for stage in ("pools", "train"):
-            done = run(capsys, "reproduce", "evolution", "--out", out, *TINY, "--stage", stage, "--jobs", jobs)
-            assert done.code == 0, done.err
-        assert not (out / "lines.jsonl").exists() and not (out / "index.html").exists()
-        found.append([rows(out / name) for name in ("pools.jsonl", "runs.jsonl")])
-    assert found[0] == found[1]
-    late = run(capsys, "reproduce", "evolution", "--resume", tmp_path / "2", "--for", "1ms", "--stage", "lines")
+    out = tmp_path / "out"
+    for stage in ("pools", "train"):
+        done = run(capsys, "reproduce", "evolution", "--out", out, *TINY, "--stage", stage, "--jobs", "2")
+        assert done.code == 0, done.err
+    assert not (out / "lines.jsonl").exists() and not (out / "index.html").exists()
+    for name in ("pools.jsonl", "runs.jsonl"):
+        assert rows(out / name) == whole.kept[name]
+    late = run(capsys, "reproduce", "evolution", "--resume", out, "--for", "1ms", "--stage", "lines")
     assert late.code == 2 and "not a duration" in late.err
 
 
