@@ -1,14 +1,14 @@
-"""One game between agents: whose move fails loses the move, never the game's record.
+"""One game between agents: an agent whose move fails loses this move, and the game goes on.
 
 | fault | what happened |
 |---|---|
-| error | the agent raised, or its program ended |
+| error | the agent raised an exception, or its program ended |
 | time | no move within the limit |
-| memory | it took more memory than it may |
-| nonsense | its answer cannot be read as a move |
+| memory | it used more memory than is allowed |
+| nonsense | its answer is not a move |
 | invalid | the move is not allowed |
 
-In each case the game's random player makes the move (`agents.random_move`), and the fault is written down.
+In each case the game's random player makes the move (`agent_seat.random_move`), and the fault is recorded.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FAULTS = ("error", "time", "memory", "nonsense", "invalid")
 
 
 class Fault(Exception):
-    """A move that an agent did not make; `kind` is one of FAULTS."""
+    """The reason why an agent did not make a move; `kind` is one of FAULTS."""
 
     def __init__(self, kind: str, what: str) -> None:
         super().__init__(what)
@@ -38,27 +38,27 @@ class Fault(Exception):
 
 
 class Seat(Protocol):
-    """Who plays one side of one game."""
+    """A player at one side of one game."""
 
     def prepare(self) -> None:
-        """Get ready to be asked, in time that is nobody's. Raises Fault where that fails, which loses the move."""
+        """Get ready for the next move; this time does not count. Raises Fault if that fails, which loses the move."""
         ...
 
     def choose(self, state: WordRow) -> int:
-        """The move to make. Raises Fault instead of making one."""
+        """Return the move to make. Raises Fault if there is none."""
         ...
 
     def follow(self, action: int) -> None:
-        """Hear of every move made, in their order."""
+        """Follow a move of any player; called for all moves in their order."""
         ...
 
     def close(self) -> None:
-        """The game is over."""
+        """Release what the player holds, because the game is over."""
         ...
 
 
 class Caller:
-    """A function from a state to an action as a seat; whatever it raises is a fault."""
+    """A function from a state to an action as a seat; every exception that it raises is a fault."""
 
     thought = (0, 0, 0, 0)
 
@@ -66,24 +66,31 @@ class Caller:
         self._function = function
 
     def prepare(self) -> None:
-        """A function is ready."""
+        """Do nothing: a function is always ready."""
 
     def choose(self, state: WordRow) -> int:
-        """Call the function with a copy of the state."""
+        """Return the function's answer to a copy of the state."""
         try:
             return int(self._function(state.copy()))
         except Exception as e:
             raise Fault("error", f"{type(e).__name__}: {e}") from e
 
     def follow(self, action: int) -> None:
-        """A function keeps nothing."""
+        """Do nothing: a function keeps nothing."""
 
     def close(self) -> None:
-        """Nor is anything left."""
+        """Do nothing: a function holds nothing."""
 
 
 class Failed(NamedTuple):
-    """A fault in a record: who (player), in which move of the game (from 0), and what."""
+    """A fault in a record.
+
+    Attributes:
+        player: the number of the player.
+        move: the number of the move in the game, from 0.
+        kind: one of FAULTS.
+        what: what happened.
+    """
 
     player: int
     move: int
@@ -93,11 +100,16 @@ class Failed(NamedTuple):
 
 @dataclass
 class Contest:
-    """What happened in a game.
+    """The record of a game.
 
-    actions: the moves made. metrics: of each player at the end. faults: in their order. seconds: of each player, all
-    moves together, without what it took to be ready for them; slowest: of one move. thoughts: of each player, a row
-    (iterations, nodes, breadth, depth) a move.
+    Attributes:
+        actions: the moves.
+        metrics: the metrics of each player at the end.
+        outcome: how the game ended (what `over` returned).
+        faults: the faults in their order.
+        seconds: the time of each player for all moves, without the time to get ready.
+        slowest: the time of each player for its slowest move.
+        thoughts: for each player a row (iterations, nodes, breadth, depth) for each move with a search.
     """
 
     actions: list[int] = field(default_factory=list)
@@ -115,12 +127,14 @@ def contest(
     """Play a game to its end.
 
     Args:
-        seats: one for each player of the game, closed afterwards.
-        start: seed of the start and of chance, as replays take it. seed: of moves that stand in for failed ones.
-        limits: of each player, seconds for a move; one that took longer is replaced.
+        game, level: what is played.
+        seats: a seat for each player of the game; all are closed afterwards.
+        start: the seed of the start and of chance, as for replays.
+        seed: the seed of the moves that replace failed ones.
+        limits: seconds for a move of each player, None for no limit; a move that takes longer is replaced.
 
     Raises:
-        SettingsError: another number of players than the game has.
+        SettingsError: the game does not have this number of players.
     """
     if len(seats) != game.players:
         raise SettingsError("wrong number of players", found=str(len(seats)), expected=str(game.players))

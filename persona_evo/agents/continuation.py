@@ -1,7 +1,7 @@
-"""Playing on from where a plan ends to the game's end, move by move, with a new search for each move.
+"""Play from the end of a plan to the end of the game, with a new search for each move.
 
-A plan is the best that the search has found, so it often ends where the next moves can only cost something, such as a
-moment before the player dies. What happens next is no part of the plan, but it is what a designer wants to see.
+A plan is the best that a search has found, so it often ends where further moves can only lower the utility, such as a
+moment before the player dies. What happens next is not part of the plan, but a designer wants to see it.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.seeds import derive, stream
 
 SHARE = 1 / 16
-"""Of what is left of the budget, for each move."""
+"""Share of the remaining budget for each move."""
 
 FLOOR = 10
-"""Iterations of a move at least, as long as there are so many."""
+"""Iterations of a move at least, if there are so many left."""
 
 
 class Continuation(NamedTuple):
-    """What was played after a plan.
+    """The moves after a plan.
 
     Attributes:
         actions: the moves.
-        utility: of the state after them, 0 without any.
-        stuck: the game was left because standing still to the horizon is worth more than any other move.
+        utility: the utility of the state after them; 0 without moves.
+        stuck: whether play ended because standing still to the horizon is worth more than any other move.
     """
 
     actions: tuple[int, ...] = ()
@@ -49,18 +49,18 @@ def play_on(
     settings: SearchSettings,
     seed: int,
 ) -> Continuation:
-    """Go on until the game ends, the horizon is reached or the budget is spent.
+    """Play on until the game ends, the horizon is reached or the budget is spent.
 
-    Each move is the one below which UCB1 found the state of the highest utility.
+    Each move is the one below which UCB1 found the state with the highest utility.
 
     Args:
-        game: a game that is planned whole (`Game.planned`).
+        game: a game whose levels are planned as a whole (`Game.planned`).
         level: the level of the plan.
         actions: the plan, from the level's start.
         utility: what the player wants.
-        budget: of all moves together.
-        settings: of the search that made the plan.
-        seed: of all random choices.
+        budget: the budget of all moves together.
+        settings: the settings of the search that made the plan.
+        seed: all random choices follow from it.
     """
 
     def worth(end: WordRow) -> float:
@@ -101,7 +101,7 @@ def play_on(
 
 
 def _of_a_move(left: Budget) -> Budget:
-    """What the next move gets of what is left."""
+    """Return the budget of the next move."""
     iterations = None
     if left.iterations is not None:
         iterations = min(left.iterations, max(FLOOR, math.ceil(left.iterations * SHARE)))
@@ -109,7 +109,7 @@ def _of_a_move(left: Budget) -> Budget:
 
 
 def _idling(game: Game, level: Level, state: WordRow, moves: int, utility: Formula) -> float:
-    """The utility after standing still for so many moves, or to the game's end; -inf where that is not legal."""
+    """Return the utility after standing still for so many moves, or to the game's end; -inf if that is not legal."""
     rules, rng, state = game.rules(), stream(0), state.copy()
     for _ in range(moves):
         if game.over(level, state) != RUNNING:

@@ -1,12 +1,12 @@
-"""A player of limited skill: searches anew for each move, looks a few moves ahead, and errs now and then.
+"""A player of limited skill, who searches anew for each move, looks a few moves ahead, and sometimes makes errors.
 
 | game | search for a move | value of a move |
 |---|---|---|
-| without chance | best first by the player's tree policy, one list | the best state seen behind it |
-| with chance | by the tree policy, each line played anew with fresh luck | the mean of what was seen behind it |
+| without chance | best-first by the player's tree policy, with one list | the best state seen after it |
+| with chance | by the tree policy, each line replayed with new chance | the mean of the states seen after it |
 
-Without chance, a state counts only where the player gets away from it, as far as it sees: a state behind which every
-move leads to a loss is worth what the loss is worth.
+Without chance, a state counts only if the player can survive it, as far as the player sees: a state in which every move
+leads to a loss is worth what the loss is worth.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Candidate(NamedTuple):
     Attributes:
         action: the move.
         value: what it seems to be worth.
-        rank: its place among the candidates in ascending order; no two have the same.
+        rank: its place among the candidates in ascending order; all ranks differ.
     """
 
     action: int
@@ -49,7 +49,7 @@ class Candidate(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """The tree of a search whose states are to be judged.
+    """The tree of a search, and what its states are worth.
 
     Attributes:
         play: the level.
@@ -69,7 +69,7 @@ class Judgement(NamedTuple):
 
     @classmethod
     def of(cls, play: Play, tree: Tree, capacity: int) -> Judgement:
-        """Room for the judgement of a tree with so many nodes at most."""
+        """Return a judgement with room for so many nodes."""
         return cls(play, tree, np.zeros(capacity), *(np.zeros(capacity, dtype=np.int64) for _ in range(3)))
 
 
@@ -102,15 +102,15 @@ def spread(judgement: Judgement, count: int) -> int:
 
 
 class SkilledPlayer:
-    """Plays whole games on one level.
+    """Plays whole games on one level, at a level of skill.
 
     Args:
-        game: a single-player game that is played in this process.
-        level: what is played.
-        utility: over the game's metrics; what the player wants.
-        policy: the tree policy that it searches by; its utility where the policy has no score of its own.
-        skill: how well it plays.
-        budget: iterations of the search for a move, in place of the skill's for each legal move.
+        game: a single-player game that runs in this process.
+        level: the level to play.
+        utility: what the player wants, over the game's metrics.
+        policy: the tree policy of the search; the utility takes its place if the policy has only lists.
+        skill: the level of skill.
+        budget: the budget of the search for a move; by default the skill's iterations for each legal move.
     """
 
     def __init__(
@@ -140,10 +140,10 @@ class SkilledPlayer:
         """Play a game to its end or to the horizon.
 
         Args:
-            seed: of the start, of chance in the game, of the searches and of the errors.
+            seed: the start, chance in the game, the searches and the errors follow from it.
 
         Returns:
-            All moves of the game; iterations and nodes are those of all searches together.
+            All moves of the game; iterations and nodes are the sums over all searches.
         """
         began = time.perf_counter()
         game, level, tables = self.game, self.level, self.level.tables
@@ -173,14 +173,14 @@ class SkilledPlayer:
         )
 
     def _chosen(self, candidates: Sequence[Candidate], slips: np.random.Generator) -> int:
-        """The best move, or in a share of the cases one that is drawn."""
+        """Return the best move, or, with the probability of an error, a move that is drawn at random."""
         if slips.random() >= self.skill.errors:
             return max(candidates, key=lambda c: c.rank).action
         chances = softmax([c.value for c in candidates], self.skill.temperature)
         return candidates[int(slips.choice(len(candidates), p=chances))].action
 
     def _candidates(self, state: WordRow, made: int, legal: int, seed: int) -> list[Candidate]:
-        """The moves tried by a search from a state that so many moves have led to."""
+        """Return the moves that a search tries in a state; `made` is the number of moves before it."""
         budget = self._budget or Budget(self.skill.iterations * legal)
         if self._planner is None:
             return self._of_chance(state, min(self.skill.sight, self._horizon - made), budget, seed)
@@ -191,10 +191,10 @@ class SkilledPlayer:
         return self._judge(search.tree, search.nodes, np.random.default_rng(derive(seed, "ties")))
 
     def _judge(self, tree: Tree, count: int, ties: np.random.Generator) -> list[Candidate]:
-        """The root's children by the best state in each one's part of the tree.
+        """Return the root's children by the best state in each one's part of the tree.
 
-        States from which the player gets away come before others; then those of the higher utility, wins, and those
-        that are reached sooner (lost ones: later). A draw decides among equals.
+        States that the player can survive come before others; then states with a higher utility, wins, and states that
+        are reached sooner (lost states: later). Among equals a random draw decides.
         """
         if self._handle is None:
             assert self._planner is not None
@@ -212,7 +212,7 @@ class SkilledPlayer:
         ]
 
     def _of_chance(self, state: WordRow, sight: int, budget: Budget, seed: int) -> list[Candidate]:
-        """The same in a game of chance."""
+        """Return the moves that a search tries in a game of chance."""
         actor = Actor(
             self.game, self.level, self.utility, self._policy, budget, replace(self._settings, horizon=sight), seed=seed
         )
@@ -224,12 +224,12 @@ class SkilledPlayer:
 
 
 class Skilled:
-    """A player with changing tree policies on one level, in the form of what plans a level (`plan.LevelPlanner`).
+    """A player of some skill who plays by changing tree policies on one level, as a `plan.LevelPlanner`.
 
     Args:
         game, level: what is played.
-        skill: how well.
-        per_legal_move: budgets are for each legal move, and not for a move however many there are to choose from.
+        skill: the level of skill.
+        per_legal_move: whether budgets are for each legal move, and not for a move.
     """
 
     def __init__(self, game: Game, level: Level, skill: Skill, per_legal_move: bool = False) -> None:
@@ -243,7 +243,7 @@ class Skilled:
         seed: int,
         progress: Callable[[int], None] | None = None,
     ) -> Plan:
-        """Play a game; budget: of a move, or for each legal move, where it has iterations."""
+        """Play a game; the budget is that of a move, or for each legal move if it has iterations."""
         if self.per_legal_move and budget.iterations is not None:
             own = replace(self.skill, iterations=budget.iterations)
             return SkilledPlayer(self.game, self.level, utility, policy, own).play(seed)
@@ -251,7 +251,7 @@ class Skilled:
 
 
 def softmax(values: Sequence[float], temperature: float) -> NDArray[np.float64]:
-    """Probabilities of the moves: softmax of the values, scaled to [0, 1], over the temperature."""
+    """Return the probabilities of moves: the softmax of their values, scaled to [0, 1], divided by the temperature."""
     x = np.asarray(values, dtype=np.float64)
     span = x.max() - x.min()
     weights = np.exp((x - x.max()) / span / temperature) if span > 0 else np.ones(len(x))

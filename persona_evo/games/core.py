@@ -48,13 +48,19 @@ RUNNING, WON, LOST, ENDED = 0, 1, 2, 3
 
 @dataclass(frozen=True)
 class Metric:
-    """One number that a game reports of each state.
+    """A number that a game reports for each state.
 
-    symbol: what formulas call it. low, high: its range (high may be infinity). better: which direction a designer
-    reads as good. clock: it counts moves from the start, so all states of one depth share it. ratio: shown as a
-    percentage. costly: worked out only where a formula reads it (`Game.rules(costly=True)`), otherwise left at 0.
-    main: one of the few that say how a playthrough went, which charts show (see `main_metrics`). added: the publication
-    that the game is from does not have it, so protocols of it evolve formulas without it.
+    Attributes:
+        symbol: its name in formulas.
+        name, meaning: its name in tables, and what it measures.
+        unit: such as "moves"; "" if it has none.
+        low, high: its range; high may be infinite.
+        better: the direction that a designer reads as good.
+        clock: whether it counts moves from the start, so that all states of one depth share its value.
+        ratio: whether it is shown as a percentage.
+        costly: whether it is computed only if a formula reads it (`Game.rules(costly=True)`); it is 0 otherwise.
+        main: whether it is one of the few that say how a playthrough went, which charts show (see `main_metrics`).
+        added: whether the publication that the game is from lacks it; studies of it evolve formulas without it.
     """
 
     symbol: str
@@ -76,10 +82,10 @@ MOST_MAIN = 4
 
 
 def main_metrics(metrics: Sequence[Metric]) -> list[Metric]:
-    """The metrics that say how a playthrough went, in their order: those that are marked so.
+    """Return the metrics that say how a playthrough went, in their order: those that are marked `main`.
 
-    Of a game that marks none: its percentages, or else the first that a designer reads as good or bad, or else the
-    first; no clocks, nothing costly, and no flags such as "dead", which outcomes say already.
+    If the game marks none, these are its percentages, or else the first metrics that a designer reads as good or bad,
+    or else the first ones. Clocks, costly metrics, and flags such as "dead", which repeat the outcome, are left out.
     """
     fit = [m for m in metrics if not (m.clock or m.costly or (m.high == 1 and m.low == 0 and not m.ratio))]
     choices = (
@@ -128,10 +134,14 @@ class Rules(NamedTuple):
 class Level:
     """A level as loaded: immutable, and cheap to send to another process.
 
-    tables: uint16 row that the rules read. start: uint16 row, the state before the first move (for seed 0 where the
-    start is random). facts: what the game knows of the level beyond the rules (grid, objects), for drawing and
-    structure metrics; its keys are the game's own. horizon: moves after which this level is over whatever is played,
-    0 where that is not known (see `Game.horizon_of`).
+    Attributes:
+        tables: the row that the rules read, uint16.
+        start: the state before the first move, uint16; for seed 0 if the start is random.
+        max_actions: the most legal actions of any state.
+        facts: what the game knows about the level beyond the rules (grid, objects), for drawing and structure
+            metrics; the keys are the game's own.
+        horizon: moves after which this level is over whatever is played; 0 if that is not known (see
+            `Game.horizon_of`).
     """
 
     game: str
@@ -149,7 +159,7 @@ class Level:
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened in one step: `kind` as the game calls it, and where (x, y) from the top left."""
+    """Something that happened in one step: `kind` is the game's name for it, (x, y) counts from the top left."""
 
     step: int
     kind: str
@@ -182,8 +192,10 @@ class Outside:
 class Swift(NamedTuple):
     """A level as a search plays it.
 
-    game: the game with functions for the tables and states of `level`; both have the same moves and metrics as the
-    game's own. pack(state) -> a state of the game's own as one of these.
+    Attributes:
+        game: the game with functions for the tables and states of `level`; moves and metrics are those of the game.
+        level: the level in that layout.
+        pack: pack(state) converts a state of the game into one of this layout.
     """
 
     game: Game
@@ -283,7 +295,7 @@ class Game:
         return tuple(m.symbol for m in self.metrics)
 
     def rules_for(self, symbols: Iterable[str], variant: str = "") -> Rules:
-        """The rules, or a variant of them, with a `measure` that works out (at least) the metrics `symbols`.
+        """Return the rules, or a variant of them, with a `measure` that computes at least the metrics `symbols`.
 
         Raises:
             SettingsError: no such variant.
@@ -321,7 +333,7 @@ class Game:
 
     @property
     def clock(self) -> int:
-        """Index of the metric that counts moves, -1 if there is none."""
+        """The index of the metric that counts moves; -1 if there is none."""
         return next((i for i, m in enumerate(self.metrics) if m.clock), -1)
 
     @property
@@ -330,33 +342,33 @@ class Game:
         return self.players == 1 and self.deterministic and self.outside is None
 
     def horizon_of(self, level: Level) -> int:
-        """Moves that a plan of this level has at most: the level's own number, or the game's."""
+        """Return the most moves of a plan of this level: the level's own number, or the game's."""
         return level.horizon or self.horizon
 
     def start(self, level: Level, seed: int = 0) -> NDArray[Any]:
-        """A new state before the first move; `seed` matters only where the start is random."""
+        """Return a new state before the first move; `seed` matters only if the start is random."""
         return self.restart(level, seed) if self.restart else level.start.copy()
 
     def measure(self, level: Level, state: NDArray[Any], player: int = 0) -> dict[str, float]:
-        """Every metric of a state by symbol."""
+        """Return every metric of a state by symbol."""
         out = np.zeros(len(self.metrics))
         self.rules(costly=True).measure(level.tables, state, player, out)
         return {m.symbol: float(v) for m, v in zip(self.metrics, out, strict=True)}
 
     def legal(self, level: Level, state: NDArray[Any]) -> list[int]:
-        """The legal actions of a state, in the game's order."""
+        """Return the legal actions of a state, in the game's order."""
         actions = np.zeros(level.max_actions, dtype=np.int64)
         n = self.rules().legal(level.tables, state, actions)
         return [int(a) for a in actions[:n]]
 
     def over(self, level: Level, state: NDArray[Any]) -> int:
-        """RUNNING, WON, LOST or ENDED."""
+        """Return RUNNING, WON, LOST or ENDED."""
         return int(self.rules().over(level.tables, state))
 
     def replay(
         self, level: Level, actions: Sequence[int], rng: NDArray[np.int64] | None = None, seed: int = 0
     ) -> list[NDArray[Any]]:
-        """The states along `actions`, the start first: one more than there are actions."""
+        """Return the states along some actions, the start first: one more than there are actions."""
         state = self.start(level, seed)
         states = [state.copy()]
         step = self.rules().step
@@ -369,7 +381,7 @@ class Game:
 
 @contextlib.contextmanager
 def closing_outside(game: Game) -> Iterator[None]:
-    """End the processes of a game that has some when this ends, however it does."""
+    """End the processes of a connected game when this context ends, however it ends."""
     try:
         yield
     finally:

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from persona_evo.compiling import Callback, compiled, with_names
 from persona_evo.compiling.arrays import FloatTable, IntRow, WordRow
-from persona_evo.seeds import below
-
-if TYPE_CHECKING:
-    pass
 from persona_evo.games.core import RUNNING, Rollout
+from persona_evo.seeds import below
 
 _nothing: Callable[..., int] = int
 

@@ -162,3 +162,10 @@ def test_values_of_the_parent_are_read_only_where_the_settings_have_them() -> No
     assert "UTILITY" in planner and not any(symbol.endswith("_PARENT") for symbol in planner)
     assert set(planner) < set(parent) and "UTILITY_PARENT" in parent
     assert "UTILITY" not in genetics.metrics_of(EvolutionSettings.modern(), game)
+
+
+def test_a_tree_of_just_the_largest_size_and_depth_fits() -> None:
+    chosen = EvolutionSettings.modern(depth_min=1, depth_max=2, depth_limit=2, size_limit=5)
+    primitives = genetics.Primitives.of(chosen, ("A", "B"))
+    just, deep, large = (genetics.tree(parse(t), primitives) for t in ("A + A * B", "A + A * (A + B)", "A * B + A * B"))
+    assert genetics.fits(just, chosen) and not genetics.fits(deep, chosen) and not genetics.fits(large, chosen)
