@@ -143,7 +143,7 @@ def test_a_class_that_names_no_action_of_its_own_to_stand_still_is_refused() -> 
     class Unhealthy(Waiting):
         health = "MP"
 
-    with pytest.raises(GameError, match=r"(?s)Unhealthy\.health is no formula"):
+    with pytest.raises(GameError, match=r"(?s)Unhealthy\.health is not a formula"):
         from_class(Unhealthy)
 
 

@@ -423,7 +423,7 @@ def test_a_policy_file_plays_inside_the_game(built: Path, tmp_path: Path) -> Non
     ucb1 = run(built, "corridor", "--policy", str(SHIPPED / "ucb1.json"), *corridor)
     assert ucb1.stdout == "score 1.85 steps 15 coins 1.00 out 1\n"
     own = json.loads((SHIPPED / "runner.json").read_text())
-    own |= {"game": "corridor", "formula": "OUT - 0.01 * ST + R", "utility": "OUT - 0.01 * ST"}
+    own |= {"game": "corridor", "formula": "OUT - 0.01 * ST + R", "simplified": "", "utility": "OUT - 0.01 * ST"}
     (tmp_path / "runner.json").write_text(json.dumps(own))
     runner = run(built, "corridor", "--policy", str(tmp_path / "runner.json"), *corridor)
     assert runner.stdout == "score 0.93 steps 7 coins 0.00 out 1\n"

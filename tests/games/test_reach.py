@@ -214,5 +214,5 @@ def test_novelty_that_does_not_fit_is_found() -> None:
         wrong = dataclasses.replace(game, novelty=lambda level, f=function: (f, 2))
         with pytest.raises(GameError, match=message):
             check_game(wrong, [level])
-    with pytest.raises(GameError, match="care is no formula over its metrics"):
+    with pytest.raises(GameError, match="care is not a formula over its metrics"):
         check_game(dataclasses.replace(game, care="COINS +"), [level])

@@ -115,7 +115,7 @@ def test_what_is_wrong_with_ways_is_told() -> None:
         ({"ways": {"HP": "health"}}, "one of its metrics already"),
         ({"ways": {"N C": "coin"}}, "expected: symbols"),
         ({"position": None}, "lacks the method position"),
-        ({"homing": "-NY"}, "homing is no formula"),
+        ({"homing": "-NY"}, "homing is not a formula"),
     ):
         with pytest.raises(GameError, match=told):
             from_class(type("Wrong", (Mapped,), changes))
