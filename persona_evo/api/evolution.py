@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -34,7 +35,7 @@ from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.start import chosen as chosen_settings
 from persona_evo.evolve.task import EvolutionTask
 from persona_evo.games import registry
-from persona_evo.games.core import Game, Level
+from persona_evo.games.core import Game, Level, closing_outside
 from persona_evo.games.generating import asked
 from persona_evo.jobs import files
 from persona_evo.jobs.workers import Workers, lent
@@ -206,7 +207,10 @@ class EvolutionRequest:
         task.check()
         if deadline is None:
             return task
-        found = time_plan.plan(task, workers, deadline, self._fixed())
+        with contextlib.ExitStack() as failure:
+            failure.enter_context(closing_outside(game))
+            found = time_plan.plan(task, workers, deadline, self._fixed())
+            failure.pop_all()  # the processes that were timed are those that play
         if tell_plan:
             tell_plan(found.lines())
         return found.task

@@ -59,13 +59,18 @@ static void play(const unsigned char *order, uint32_t size) {
             uint16_t known;
             memcpy(pair, prefix + 4 * i, 2);
             memcpy(&known, prefix + 4 * i + 2, 2);
-            if (known != pair[1]) exit(2);
+            if (known != pair[1] || pair[0] >= pair[1]) {
+                status = 2;
+                n = i + 1;
+            }
         } else {
             pair[0] = (uint16_t)below(&choices, pair[1]);
         }
-        score += pair[0];
+        if (status == 0) score += pair[0];
         memcpy(at + 4 * i, pair, 4);
     }
+    if (rows) memmove(at + 4 * n + 6, row, 4 * (size_t)columns * n);
+    if (rows) rows = (int)n;
     memcpy(out + 5, &id, 8);
     out[13] = status;
     memcpy(out + 14, &score, 8);

@@ -92,7 +92,7 @@ def test_levels_are_checked_all_of_them(here: Path, capsys: pytest.CaptureFixtur
     ran = run(capsys, "level", "check", ".")
     assert ran.code == 2 and "bad.txt:2:4" in ran.err and "1 of 2 levels cannot be read" in ran.out
     fine = run(capsys, "level", "check", "good.txt", "train01")
-    assert fine.code == 0 and "2 levels are fine" in fine.out
+    assert fine.code == 0 and "2 levels without problems, 1 notice" in fine.out
     assert "train01" in run(capsys, "level", "list").out
 
 
@@ -475,7 +475,7 @@ def test_a_level_from_nothing(here: Path, capsys: pytest.CaptureFixture[str]) ->
     made = run(capsys, "level", "new", "cave")
     assert made.code == 0 and "goblin wizard" in made.out and "level check cave.txt" in made.out
     checked = run(capsys, "level", "check", "cave.txt", "--structure")
-    assert checked.code == 0 and checked.err == "" and "1 level is fine" in checked.out
+    assert checked.code == 0 and checked.err == "" and "1 level without problems, 1 notice" in checked.out
     assert "largest distance in moves" in checked.out
     solved = run(capsys, "solve", "cave.txt", "--persona", "treasure_collector", "--seconds", 3)
     assert "won in" in solved.out and "J@row:column" in solved.out

@@ -81,7 +81,8 @@ def test_the_whole_command(tmp_path: Path, levels: Path, capsys: pytest.CaptureF
     assert [r["note"] for r in rows(out / "calibration.csv")] == ["", "all win rates are 100 %"]
     assert {r["skill"] for r in rows(out / "playthroughs.csv")} == {"novice", "perfect"}
     page = (out / "index.html").read_text(encoding="utf-8")
-    assert "Levels of skill" in page and "Difficulty curve" in page and "hit points in level0" in page
+    assert "Levels of skill" in page and "Difficulty curve" in page
+    assert "runner: mean hit points" in (out / "levels" / "level0.html").read_text(encoding="utf-8")
     assert run(capsys, "playtest", "--resume", out, "--bound-seconds", 0, "--no-pictures", "--jobs", 1).code == 0
 
 
@@ -90,7 +91,6 @@ def test_the_whole_command(tmp_path: Path, levels: Path, capsys: pytest.CaptureF
     [
         ("--skill novise", "did you mean 'novice'"),
         ("--skill novice,novice", "named twice"),
-        ("--skill novice --baseline", "have no baseline"),
         ("--skill novice --game puyo --agent mover", "cannot have a level of skill"),
         ("--skill novice --game colosseum", "single-player games"),
         ("--resume somewhere --skill novice", "do not go with --resume"),

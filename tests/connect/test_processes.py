@@ -158,7 +158,7 @@ def test_folder_arguments_and_variables_of_a_game(tmp_path, monkeypatch):
     [
         ('cwd = "none"', "", "there is no such folder"),
         ("", '[environment]\nPE_NONCE = "x"', "not a variable that can be set"),
-        ("", "[environment]\nA = 1", "A is no text"),
+        ("", "[environment]\nA = 1", "A is not text"),
         ("", "[limits]\nmemory = -1", "memory is out of range"),
         ("", "[limits]\nspeed = 1", r"unknown key in \[limits\]"),
     ],

@@ -54,9 +54,9 @@ def test_the_extended_set_has_more() -> None:
 
 def test_metrics_can_be_chosen_and_must_exist() -> None:
     game = registry.get("minidungeons2")
-    assert genetics.genetics.metrics_of(EvolutionSettings.paper(metrics=("MS", "WON")), game) == ("MS", "WON")
+    assert genetics.metrics_of(EvolutionSettings.paper(metrics=("MS", "WON")), game) == ("MS", "WON")
     with pytest.raises(SettingsError, match="did you mean 'MTK'"):
-        genetics.genetics.metrics_of(EvolutionSettings.paper(metrics=("MTKK",)), game)
+        genetics.metrics_of(EvolutionSettings.paper(metrics=("MTKK",)), game)
 
 
 @pytest.mark.parametrize("growth", ["grow", "full", "half"])

@@ -45,7 +45,9 @@ def imported(source: str, folder: Path) -> Any:
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     source_loader: Any = spec.loader
-    source_loader.set_data = lambda *_: None  # no bytecode file: the next export has the same name and may be as old
+    source_loader.set_data = lambda *_, **__: (
+        None
+    )  # no bytecode file: the next export has the same name and may be as old
     source_loader.exec_module(module)
     return module
 

@@ -168,7 +168,7 @@ def test_broken_rules_are_found_and_placed(functions: dict[str, Any], message: s
 def test_broken_descriptions_are_found() -> None:
     metric = Metric("A", "a", "a number")
     for wrong, message in (
-        ({"metrics": (metric, metric)}, "each once"),
+        ({"metrics": (metric, metric)}, "no duplicates"),
         ({"metrics": (Metric("A b", "a", "a number"),)}, "cannot be written in a formula"),
         ({"metrics": (Metric("A", "", ""),)}, "no name"),
         ({"metrics": (Metric("A", "a", "a number", low=2, high=1),)}, "range"),

@@ -50,7 +50,7 @@ def test_a_search_with_it_finds_and_proves_the_same():
 
 
 def test_games_without_it_say_so():
-    with pytest.raises(SettingsError, match="no such variant"):
+    with pytest.raises(SettingsError, match="does not have this variant of its rules"):
         planner_for(GAME, corridor("T "), SearchSettings(variant="informd"), 10)
     with pytest.raises(SettingsError, match="variant"):
         SearchSettings(variant=3)  # type: ignore[arg-type]

@@ -195,7 +195,7 @@ def test_what_makes_no_match_is_told() -> None:
         ("uct:C", "cannot be read"),
         ("uct:C=big", "must be a number"),
         ("uct:CC=1", "no field of this name"),
-        ("uct:variant=none", "no such variant"),
+        ("uct:variant=none", "does not have this variant of its rules"),
         ("uct:iterations=0.5", "must be a number"),
         ("nowhere.py", "no such program"),
         ("nowhere.toml#x", "no such file"),

@@ -91,7 +91,7 @@ def test_scores_with_these_variables_never_change() -> None:
 
 def test_searches_that_do_not_work_them_out_refuse_the_policy() -> None:
     of = policy("CEILING + TO_PARENT")
-    with pytest.raises(SettingsError, match=r"'paper' has nothing.*\n.*CEILING, TO_PARENT"):
+    with pytest.raises(SettingsError, match=r"'paper' does not compute.*\n.*CEILING, TO_PARENT"):
         plan(GAME, LEVEL, COLLECTOR.utility, of, Budget(50), SearchSettings.paper())
     with pytest.raises(SettingsError, match="from move to move"):
         Actor(GAME, LEVEL, COLLECTOR.utility, of)
