@@ -44,9 +44,9 @@ def correlations(
 ) -> list[CorrelationRow]:
     """Correlate level structure with each player's mean results, level by level.
 
-    Structure and results that are the same in all levels are left out, and so are levels where either value
-    is not finite (such as the length of the way to an exit that cannot be reached). With fewer than FEWEST_LEVELS levels
-    there are no rows.
+    Structure and results that are the same in all levels are left out, and so are levels where either value is
+    not finite (such as the length of the way to an exit that cannot be reached). With fewer than FEWEST_LEVELS
+    levels there are no rows.
 
     Args:
         structure: numbers by name, per level.

@@ -112,7 +112,7 @@ class Evidence:
 
 
 def goals_of(game: Game) -> frozenset[str]:
-    """Return the symbols of metrics that say how close a win is: by declaration, by name, or as flags ("1 when out")."""
+    """Return the symbols of metrics that say how close a win is, by declaration, name or meaning ("1 when out")."""
     named = {
         m.symbol
         for m in game.metrics
