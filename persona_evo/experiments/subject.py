@@ -137,7 +137,7 @@ class Connected(ExperimentLevel):
         """Let the game play a trace in its window.
 
         Raises:
-            GameError: it came to another end.
+            GameError: the trace came to another end.
         """
         traces.replay(self.about, trace, screen=screen, delay=delay)
 

@@ -70,7 +70,7 @@ UNFINISHED_RATE = replace(DEATH_RATE, key="unfinished_rate", name="unfinished", 
 STUCK_RATE = replace(DEATH_RATE, key="stuck_rate", name="stuck", value=lambda r: float(r.stuck))
 DAMAGE = Measure("damage", "damage", lambda r: r.damage or 0.0, "lower", "hit points", low=0.0)
 OUTCOMES = (WIN_RATE, DEATH_RATE, UNFINISHED_RATE, STUCK_RATE)
-"""How games end, as rates."""
+"""Rates of the ways in which games end."""
 FLAGS = ("WON", "DEAD", "LOST")
 """Symbols of metrics that are 1 if a single-player game ended that way, and 0 otherwise."""
 UTILITY = Measure("utility", "utility", lambda r: r.best_utility, "higher", by_search=True)
@@ -101,10 +101,10 @@ class Summary:
     """What one player did in one level (or in all, with level EVERY), over all trials.
 
     Attributes:
-        rates: rates of OUTCOMES by the measure's key, with Wilson intervals; a note instead of one from one proven
+        rates: rates of OUTCOMES by the measure's key, with Wilson intervals, or a note if they come from one proven
             search.
-        metrics, steps, seconds, utility: means with Student t intervals (95 %); the utility of one proven search has a
-            note instead.
+        metrics, steps, seconds, utility: means with Student t intervals (95 %); the utility has a note instead if it
+            comes from one proven search.
         ends: number of playthroughs by how the game ended, one of `records.ENDS`.
         deaths: number of losses by cause.
         damage, health: hit points lost on the way, and those left at the end; None if the game has none.

@@ -42,7 +42,7 @@ EXHAUSTED, STUCK = "exhausted", "stuck"
 """Reasons why a search ended: how older versions recorded a proof, and that nothing was left to try."""
 
 NUMBERS = ("utility", "seconds", "best_utility")
-"""Fields that are numbers."""
+"""Fields whose values are numbers."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Requirements on results, which decide a playtest's exit code: `runner.win_rate >= 0.95`.
 
-requirement = [player [@level] .] measure operator number [%]
+    requirement = [player [@level] .] measure operator number [%]
 
 | part | meaning |
 |---|---|

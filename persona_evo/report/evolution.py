@@ -69,7 +69,7 @@ class Evolution:
 
     @property
     def words(self) -> Sequence[str]:
-        """The final formula in words."""
+        """The final formula, in words."""
         return () if self.policy is None else self.policy.words
 
     @property

@@ -99,7 +99,7 @@ class Heading:
 
 @dataclass
 class Text:
-    """A paragraph. style: "" for plain text, "dim" for a remark, "tag" for a warning."""
+    """A paragraph; `style` is "" for plain text, "dim" for a remark, "tag" for a warning."""
 
     text: str
     style: str = ""
@@ -130,7 +130,7 @@ class Facts:
 
 @dataclass
 class Link:
-    """A sentence that ends in a link to a file beside the page. path: relative to the page's folder."""
+    """A sentence that ends in a link to a file beside the page; `path` is relative to the page's folder."""
 
     text: str
     path: str
@@ -138,7 +138,7 @@ class Link:
 
 @dataclass
 class Links:
-    """Links side by side. addresses: where each leads, by its text."""
+    """Links side by side; `addresses` maps the text of each to its target."""
 
     addresses: Mapping[str, str]
 

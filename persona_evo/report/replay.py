@@ -38,7 +38,7 @@ LEGEND = 11
 
 
 class Frame(NamedTuple):
-    """A picture of a replay and how long it is shown, in milliseconds."""
+    """A picture of a replay, and its duration in milliseconds."""
 
     picture: Image
     ms: int = STEP_MS
