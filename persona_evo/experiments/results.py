@@ -76,7 +76,7 @@ class CellComparison(NamedTuple):
 
     @property
     def reversed(self) -> CellComparison:
-        """Return the same comparison with the cells exchanged."""
+        """The same comparison with the cells exchanged."""
         (share, low, high, n, _), (change, least, most, m, _) = self.effect, self.difference
         return self._replace(
             a=self.b,
@@ -156,7 +156,7 @@ def comparisons(results: ExperimentResults) -> list[CellComparison]:
 
 
 def apart(results: ExperimentResults) -> list[str]:
-    """Say that cells with different goals are not compared; [] if all have the same goal."""
+    """Return a note that cells with different goals are not compared; [] if all have the same goal."""
     goals = {
         goal: [cell.label for cell in cells if results.of(cell)] for goal, cells in results.experiment.goals().items()
     }
@@ -219,7 +219,7 @@ def _along(growth: Growth, points: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def p_words(p: float) -> str:
-    """Format a p value for people; very small ones as powers of ten."""
+    """Format a p value for display; very small ones as powers of ten."""
     digits = 3 if 0.01 <= p < 0.095 else 2
     return f"p = {p:.{digits}f}" if p >= 0.01 else f"p = {p:.1g}"
 

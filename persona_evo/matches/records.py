@@ -168,7 +168,7 @@ LINES = LineFormat("game of the match", GameRecord.to_json, from_row, lambda rec
 
 
 def games(folder: Path) -> Journal[GameRecord]:
-    """Return the journal of the games in a match's folder; the number of a line is the game's number for people."""
+    """Return the journal of the games in a match's folder; a game's line number is the number that users see."""
     return Journal(folder / GAMES, LINES)
 
 

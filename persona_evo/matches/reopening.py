@@ -30,7 +30,7 @@ class Kept:
     records: tuple[GameRecord, ...]
 
     def place(self, number: int) -> Place:
-        """Return the place in the file of a game, by its number for people."""
+        """Return the place of a game in its file, by its line number."""
         return Place(str(self.folder / GAMES), number)
 
     def level(self, game: Game, number: int) -> Level:

@@ -58,7 +58,7 @@ class Rating:
 
     @property
     def interval(self) -> str:
-        """The interval for people; resampling few games says nothing about the spread."""
+        """The interval for display; resampling few games says nothing about the spread."""
         return f"{self.low:+.0f} to {self.high:+.0f}" if self.games >= FEWEST else "–"
 
 

@@ -83,7 +83,7 @@ def telling(row: ComparisonRow) -> bool:
 
 
 def _new(found: Sequence[Finding]) -> list[str]:
-    """Say in one line which findings B has and A does not."""
+    """Describe in one line the findings that B has and A does not."""
     if not found:
         return []
     more = f" And {len(found) - 1} more." if len(found) > 1 else ""
@@ -234,7 +234,7 @@ def _doing(row: ComparisonRow) -> str:
 
 
 def _unseen(rows: Sequence[ComparisonRow], told: Sequence[ComparisonRow]) -> list[str]:
-    """Say what this comparison cannot detect, if no win rate differs."""
+    """State what this comparison cannot detect, if no win rate differs."""
     rates = [r for r in rows if r.measure.key == "win_rate"]
     if not rates or any(r.measure.key == "win_rate" for r in told):
         return []

@@ -276,7 +276,7 @@ def _row(level: str, a: TrialGroup, b: TrialGroup, measure: Measure) -> Comparis
 
 
 def shown(measure: Measure, value: float) -> str:
-    """Format a value for people: 62 %, 11.8 %, 20.4 steps, 0.791."""
+    """Format a value for display: 62 %, 11.8 %, 20.4 steps, 0.791."""
     if measure.ratio:
         return f"{round(value * 100, 1):g} %"
     text = f"{value:.3g}" if abs(value) < 100 else f"{value:.0f}"
@@ -286,7 +286,7 @@ def shown(measure: Measure, value: float) -> str:
 
 
 def p_shown(p: float) -> str:
-    """Format a p value for people."""
+    """Format a p value for display."""
     return "p < 0.0001" if p < 0.0001 else f"p = {p:.2g}" if p < 0.095 else f"p = {p:.2f}"
 
 
@@ -331,7 +331,7 @@ def _trials(row: ComparisonRow) -> str:
 
 
 def blind(row: ComparisonRow, family: int) -> str:
-    """Say what a comparison of rates with this many trials cannot detect."""
+    """State what a comparison of rates with this many trials cannot detect."""
     trials = _trials(row)
     gap = detectable(round(row.a.value * row.a.n), row.a.n, row.b.n, ALPHA / max(1, family))
     if gap is None:

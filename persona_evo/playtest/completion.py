@@ -272,7 +272,7 @@ def stuck(e: Evidence, failing: frozenset[str]) -> list[Finding]:
 
 
 def _standing(records: Sequence[Playthrough]) -> str:
-    """Say where players stand still, as an aside."""
+    """Describe where players stand still, as an aside."""
     place = _usual_end([r for r in records if r.stuck])
     return f", standing at {where(place)}" if place is not None else ""
 

@@ -81,7 +81,7 @@ def met(opponents: Sequence[str], trials: int) -> dict[str, int]:
 
 
 def meeting(opponents: Sequence[str], trials: int) -> str:
-    """Say which meetings this many trials leave out; "" if each opponent is met from both sides."""
+    """Describe the meetings that this many trials leave out; "" if each opponent is met from both sides."""
     found = met(opponents, trials)
     once = next((name for name, sides in found.items() if sides == 1), "")
     if len(found) == len(opponents) and not once:

@@ -132,7 +132,7 @@ def the(players: Iterable[str]) -> str:
 
 
 def ends_of(records: Sequence[Playthrough]) -> str:
-    """Say how playthroughs end: "8 lost (ogre 5, trap 3), 2 unfinished", or "all lost (ogre)"."""
+    """Describe how playthroughs end: "8 lost (ogre 5, trap 3), 2 unfinished", or "all lost (ogre)"."""
     parts = []
     ends = dict.fromkeys(r.final for r in records)
     for end in ends:
@@ -147,7 +147,7 @@ def ends_of(records: Sequence[Playthrough]) -> str:
 
 
 def percent(share: float) -> str:
-    """Format a share for people: 40 %."""
+    """Format a share for display: 40 %."""
     return f"{share * 100:.0f} %"
 
 

@@ -32,7 +32,7 @@ class LivePlaytest:
 
     Args:
         game: the game to play.
-        trials: number of playthroughs wanted of each player in each level.
+        trials: number of playthroughs to make of each player in each level.
         seed: determines all results.
         workers: run the playthroughs; they are left alive.
         budget, settings, league, continuation, game_name: as for `batch.playtest`.

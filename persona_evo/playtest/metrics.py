@@ -39,7 +39,7 @@ class Measure:
 
     Attributes:
         key: its name in requirements and CSV files.
-        name: its name for people.
+        name: its name for display.
         ratio: whether it is shown as a percentage.
         rate: whether it is 0 or 1 in every playthrough, so that its mean is a rate (Wilson interval, Fisher's test).
         main: whether it is one of the game's main metrics.

@@ -47,7 +47,7 @@ class Player:
 
     @property
     def text(self) -> str:
-        """How it plays, for people."""
+        """A description of how it plays, for display."""
         if self.agent is not None:
             return f"agent {self.agent.name}: {self.agent.about}"
         if skills.errs(self.skill):

@@ -15,7 +15,7 @@ from persona_evo.words import counted
 
 
 def within(tolerance: float) -> str:
-    """Say how good a route is: "within 1 % of", "as good as"."""
+    """Describe how good a route is: "within 1 % of", "as good as"."""
     return f"within {tolerance * 100:.3g} % of" if tolerance else "as good as"
 
 

@@ -71,7 +71,7 @@ class Changes:
 
     @property
     def words(self) -> str:
-        """Say in one sentence what changed."""
+        """The changes, in one sentence."""
         if self.lines:
             return f"{counted(len(self.lines), 'line')} changed: {', '.join(_first(self.lines))}"
         if self.none:
@@ -87,7 +87,7 @@ class Changes:
 
     @property
     def _size(self) -> list[str]:
-        """Say how large both maps are, if their sizes differ."""
+        """The sizes of both maps, if they differ."""
         (wide_a, high_a), (wide_b, high_b) = ((len(rows[0]), len(rows)) for rows in self.rows)
         same = (wide_a, high_a) == (wide_b, high_b)
         return [] if same else [f"{wide_a} x {high_a} -> {wide_b} x {high_b} tiles"]
@@ -277,7 +277,7 @@ def _changed(
 
 
 def _more(name: str, counts: Sequence[Mapping[str, int]], forced: Sequence[Mapping[str, int]]) -> str:
-    """Say how many more or fewer of an object there are: "4 more traps, all forced"."""
+    """State how many more or fewer of an object there are: "4 more traps, all forced"."""
     more = counts[1].get(name, 0) - counts[0].get(name, 0)
     bound = forced[1].get(name, 0) - forced[0].get(name, 0)
     if not more:
@@ -291,7 +291,7 @@ def _more(name: str, counts: Sequence[Mapping[str, int]], forced: Sequence[Mappi
 
 
 def _longer(game: Game, a: Level, b: Level) -> list[str]:
-    """Say how the shortest way changed, if the game's structure has one."""
+    """Describe how the shortest way changed, if the game's structure has one."""
     if game.structure is None:
         return []
     one, two = game.structure(a), game.structure(b)

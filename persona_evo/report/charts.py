@@ -105,7 +105,7 @@ class Axis:
 
     @property
     def ticks(self) -> list[Tick]:
-        """Return ticks, few enough for their texts not to touch."""
+        """The ticks, few enough for their texts not to touch."""
         if self.names:
             return [Tick(self(k), name) for k, name in enumerate(self.names)]
         values = list(self.at) if self.at else _round_values(*self.ends, 5, self.whole)
@@ -216,7 +216,7 @@ class Bars(Chart):
         return axis
 
     def text(self, value: float) -> str:
-        """Format a value for people."""
+        """Format a value for display."""
         if self.percent:
             return f"{value * 100:.0f} %"
         return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"

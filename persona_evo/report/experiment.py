@@ -89,7 +89,7 @@ NOTHING = "one combination: nothing to compare"
 
 
 def subtitle(results: ExperimentResults) -> str:
-    """Say how much was searched."""
+    """Describe how much was searched."""
     experiment = results.experiment
     most = max(cell.search.rollouts for cell in experiment.cells)
     wanted = len(experiment.cells) * experiment.replicates
@@ -98,7 +98,7 @@ def subtitle(results: ExperimentResults) -> str:
 
 
 def facts(results: ExperimentResults) -> dict[str, str]:
-    """Say how the experiment was made, by name, for people."""
+    """Return the facts on how the experiment was made, by name, as text."""
     from persona_evo.store.versions import versions
 
     experiment = results.experiment

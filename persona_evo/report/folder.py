@@ -91,11 +91,11 @@ def write(
 
     Args:
         facts: how the playtest was made (seed, budget, versions).
-        versions: a comparison of two levels, which the page begins with.
+        versions: a comparison of the two levels, with which the page begins.
         replays: whether to draw the animated replays, which make up most of the size.
         traces: whether to write the playthroughs; False if the folder is the playtest's own, which holds them.
         workers: draw the pictures; None for this process.
-        progress: told what is being done.
+        progress: called with a description of what is being done.
     """
     folder = Path(folder)
     (folder / "pictures").mkdir(parents=True, exist_ok=True)

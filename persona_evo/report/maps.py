@@ -93,14 +93,14 @@ def _ground(level: Level, records: Iterable[Playthrough]) -> Any:
 
 
 def skipped(game: Game, level: Level, records: Sequence[Playthrough]) -> str:
-    """Say why there is no map; "" if there is one."""
+    """Explain why there is no map; "" if there is one."""
     if not any(r.positions for r in records):
         return f"There are no maps: {game.title} does not tell where the avatar is."
     return _too_large(game, _ground(level, records))
 
 
 def _too_large(game: Game, grid: Any) -> str:
-    """Say why a map of so many tiles cannot be drawn; "" if it can."""
+    """Explain why a map of so many tiles cannot be drawn; "" if it can."""
     if max(grid.width, grid.height) <= MOST_TILES:
         return ""
     return (

@@ -91,7 +91,7 @@ def write(
     Args:
         command: the command that made the match.
         pictures: whether to draw pictures.
-        progress: told what is being drawn.
+        progress: called with a description of what is being drawn.
 
     Raises:
         RunError: a game does not replay.
@@ -205,7 +205,7 @@ def sentences(records: Sequence[GameRecord], names: Sequence[str]) -> list[tuple
 
 
 def facts(match: Match, game: Game, command: str) -> dict[str, str]:
-    """Say how the match was made, by name, for people."""
+    """Return the facts on how the match was made, by name, as text."""
     times = f"{match.games} on each level" + (", each board from both sides" if match.swap else "")
     limits = [f"{match.limit:g} s a move"] if match.limit else []
     if any(a.kind == "program" for a in match.agents):

@@ -1,4 +1,4 @@
-"""Tables of a match: pairs by level and by side, ratings, thinking times, and lost moves."""
+"""Tables of a match: pairs by level and by side, ratings, thinking times and search trees, and lost moves."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class _Blocks:
 
     @property
     def blocks(self) -> list[Any]:
-        """Return the blocks that have content."""
+        """The blocks that have content."""
         return [block for block in self.content if block]
 
     def __bool__(self) -> bool:

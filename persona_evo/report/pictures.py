@@ -32,12 +32,12 @@ class MapDrawing(NamedTuple):
 
     @property
     def thought(self) -> float:
-        """Return the estimated seconds to draw it."""
+        """Estimated seconds to draw it."""
         return _MAP
 
     @property
     def shown(self) -> tuple[object, ...]:
-        """Return what identifies the picture: whose playthroughs it shows, and what is drawn beside them."""
+        """What identifies the picture: whose playthroughs it shows, and what is drawn beside them."""
         first = self.records[0]
         return "map", first.level, first.player, self.high, *self.markers
 
@@ -55,12 +55,12 @@ class ReplayDrawing(NamedTuple):
 
     @property
     def thought(self) -> float:
-        """Return the estimated seconds to draw it."""
+        """Estimated seconds to draw it."""
         return _FRAME * (1 + len(self.records[0].all_actions))
 
     @property
     def shown(self) -> tuple[object, ...]:
-        """Return which playthrough the picture shows."""
+        """What identifies the picture: the playthrough that it shows."""
         record = self.records[0]
         return "replay", record.level, record.player, record.trial, record.seed
 

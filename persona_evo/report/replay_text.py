@@ -53,7 +53,7 @@ def told(game: Game, level: Level, record: Playthrough) -> Iterator[str]:
 
 
 def heading(record: Playthrough) -> str:
-    """Say what is played, and by whom."""
+    """Describe what is played, and by whom."""
     against = f" against {record.opponent}, moving {record.side}" if record.opponent else ""
     best = f", a route of the search of trial {record.search}" if record.search is not None else ""
     return clean(f"{record.player} in {record.level}{against}, trial {record.trial}{best}, seed {record.seed}")

@@ -83,14 +83,14 @@ def _done(entry: RunEntry) -> str:
 
 
 def _ago(moment: datetime) -> str:
-    """Say how long ago something happened."""
+    """Describe how long ago something happened."""
     seconds = (datetime.now(UTC) - moment).total_seconds()
     days = int(seconds // 86400)
     return f"{counted(days, 'day')} ago" if days > 1 else f"{duration(seconds)} ago"
 
 
 def size(size: int) -> str:
-    """Format a number of bytes for people."""
+    """Format a number of bytes for display."""
     for unit, one in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if size >= one:
             return f"{size / one:.3g} {unit}"

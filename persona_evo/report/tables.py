@@ -179,7 +179,7 @@ def summary_table(
 
 
 def _span(numbers: Sequence[int], thing: str) -> str:
-    """Say how many things there are, from the fewest to the most if the numbers differ; `numbers` are sorted."""
+    """State how many things there are, from the fewest to the most if the numbers differ; `numbers` are sorted."""
     few, most = numbers[0], numbers[-1]
     return counted(few, thing) if few == most else f"{few:,}–{counted(most, thing)}"
 
