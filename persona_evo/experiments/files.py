@@ -1,30 +1,30 @@
-"""An experiment in a TOML file.
+"""Reads an experiment from a TOML file.
 
     title = "Does collecting early pay?"
-    game = "its_alive"                  # of the catalog, FILE.py:GAME, or a connected game's FILE.toml
-    level = "small01"                   # MAP:VARIANT@SEED of a connected game (default: the game's first level)
+    game = "its_alive"                  # a game of the catalog, FILE.py:GAME, or a connected game's FILE.toml
+    level = "small01"                   # MAP:VARIANT@SEED for a connected game (default: the game's first level)
     replicates = 20
     rollouts = 30000
-    workers = 8                         # rollouts under way at once; processes of a connected game
-    uct_constant = 1000                 # near the score of a moderately good player
-    constant = "outside"                # of the root; or "inside"
+    workers = 8                         # rollouts in progress at once; processes of a connected game
+    uct_constant = 1000                 # close to the score of a moderately good player
+    constant = "outside"                # the root; or "inside"
     terminal = "cut_off"                # or "revisit"
     save_best_path = false
-    score = "PT"                        # a formula over the metrics, or  persona = "..." (default: the game's own)
+    score = "PT"                        # a formula over the metrics; or persona = "..." (default: the game's own score)
     seed = 1
 
-    [settings]                          # of the level, or passed to a connected game
+    [settings]                          # options of the level, or values passed to a connected game
     choices = "factored"
 
     [variants.tenacious]                # each variant is played by each player
     design = "tenacious"
 
-    [players.lazy]                      # settings, and whatever stands above but game, replicates, seed and title
+    [players.lazy]                      # settings, and any key above except game, replicates, seed and title
     player = "lazy"
     uct_constant = 500
 
-A variant with the name of one of a connected game's variants (`[variants.NAME]` of its description) plays that one.
-`variant = "hard"` in a table names another one. Two combinations that differ only in their names are an error.
+A variant with the same name as a variant of a connected game (`[variants.NAME]` in its description) plays that one.
+`variant = "hard"` in a table selects another one. Two combinations that differ only in their names are an error.
 """
 
 from __future__ import annotations

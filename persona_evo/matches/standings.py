@@ -92,7 +92,7 @@ def sign_test(wins: int, losses: int) -> float:
     for i in range(k):
         chosen = chosen * (n - i) // (i + 1)
         ways += chosen
-    return min(1.0, 2 * ways / (1 << n))  # whole numbers, since the second may be too large for a float
+    return min(1.0, 2 * ways / (1 << n))  # integers, since 1 << n may be too large for a float
 
 
 def pair(records: Sequence[GameRecord], a: str, b: str, level: str = "") -> Pair:

@@ -84,7 +84,7 @@ def _lots(e: Evidence) -> list[Lot]:
         fans = [p for p in e.groups if e.cares_for(p, things[0])]
         if not fans or kind == "exit":
             continue
-        if kind.startswith("monster:"):  # they walk, so that one of a kind stands for all
+        if kind.startswith("monster:"):  # monsters walk, so one of a kind stands for all
             met = {k for k, _ in touched} & {kind, f"slain:{things[0].name}"}
             left, stolen = ([] if met else [t.spot for t in things]), {}
         else:

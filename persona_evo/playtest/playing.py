@@ -200,7 +200,7 @@ class _Table:
         if self._planner is None:
             level = self.level(self._number)
             self._planner = planner_for(self.game, level, self.spec.settings, room(self.spec.budget))
-        if self.game.outside is None and player not in self._warm:  # loading what searches is nobody's time
+        if self.game.outside is None and player not in self._warm:  # keep loading time out of the measurement
             self._planner.plan(utility, policy, Budget(1), seed)
             self._warm.add(player)
         plan: Plan = self._planner.plan(utility, policy, self.spec.budget, seed)

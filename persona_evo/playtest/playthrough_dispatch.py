@@ -51,7 +51,7 @@ class PlaythroughDispatch(Dispatch[Spec, PlaythroughJob, Playthrough]):
     def __iter__(self) -> Iterator[list[Playthrough]]:
         if self.jobs and not self.workers.alone and self.begin():
             quick = replace(self._spec, budget=Budget(iterations=1))
-            deque(play(quick, self.jobs[:1]), maxlen=0)  # compiles everything before all workers start to do the same
+            deque(play(quick, self.jobs[:1]), maxlen=0)  # compile everything once, before all workers do
         return super().__iter__()
 
     def _may_draw(self, group: tuple[int, int]) -> bool:

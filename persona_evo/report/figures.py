@@ -170,7 +170,7 @@ def _import_matplotlib() -> None:
         if named is None:
             raise
         for name in [m for m in sys.modules if m.partition(".")[0] == "matplotlib"]:
-            del sys.modules[name]  # what the import left behind
+            del sys.modules[name]  # left behind by the failed import
         try:
             import matplotlib  # noqa: F401
         finally:

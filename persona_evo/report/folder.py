@@ -107,7 +107,7 @@ def write(
     if versions is not None:
         csv_rows.write_csv(folder / "comparison.csv", csv_rows.comparison_rows(versions.rows))
     written = Written(folder / "index.html")
-    with closing_outside(game):  # where states of a connected game are drawn, it is asked for them
+    with closing_outside(game):  # drawing states of a connected game may start it
         at_hand = {level.name: level for level in levels}
         wanted = list(
             _wanted(Names(folder / "pictures"), game, at_hand, analysis, written, replays, versions is not None)
@@ -292,7 +292,9 @@ def _wanted(
 def _markers(analysis: Analysis, level: str, player: str) -> list[maps.Marker]:
     """Return the findings on a level that concern a player, with the numbers that the page gives them."""
     return [
-        maps.Marker(number, f.severity, f.places[:1] if f.kind == "no_choice" else f.places)  # a path is drawn anyway
+        maps.Marker(
+            number, f.severity, f.places[:1] if f.kind == "no_choice" else f.places
+        )  # the path itself is drawn anyway
         for number, f in enumerate(analysis.findings, 1)
         if f.level == level and (not f.players or player in f.players)
     ]

@@ -274,7 +274,7 @@ def _anew(records: Sequence[GameRecord], agents: Sequence[Agent]) -> Text | None
     )
 
 
-# games worth looking at
+# games worth watching
 
 
 def _choose(kept: Kept, game: Game, folder: Path, pictures: bool, progress: Tell | None) -> _Games:

@@ -78,7 +78,7 @@ def fitness(rows: Sequence[Mapping[str, Any]], limit: float | None = None) -> Pl
         series += [Series(f"island {island + 1}", best, "line", place), Series("", mean, "line", place, dashed=True)]
     finite = [y for s in series for _, y in s.points if math.isfinite(y)]
     low = float(np.percentile(finite, 2)) if finite else 0.0
-    for s in series:  # a first generation may be so bad that nothing else could be seen
+    for s in series:  # a very bad first generation would hide everything else
         s.points = [(x, max(y, low)) for x, y in s.points if math.isfinite(y)]
     return Plot(
         series,

@@ -113,7 +113,7 @@ def frames(game: Game, level: Level, record: Playthrough, scale: int = 24, whole
     """
     module = drawing(game)
     if module is None or not hasattr(module, "state_image"):
-        return None  # before anything is played again: a game that runs elsewhere would be started for that
+        return None  # before any replay, which would start a game that runs elsewhere
     names = record.all_actions if whole else record.actions
     ended = record.final if whole else "not over" if record.open else record.outcome
     cause = record.lost_to if whole else record.cause

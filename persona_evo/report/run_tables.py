@@ -43,7 +43,7 @@ def listing(entries: Sequence[RunEntry], width: int | None = None) -> str:
     ]
     heads = ["run", "kind", "state", "done", "started", "seed", "size", "about"]
     shown = list(range(len(heads)))
-    for column in (5, 6, 4, 7, 1):  # seed, size, start, what it is about, kind
+    for column in (5, 6, 4, 7, 1):  # seed, size, started, about, kind
         if _wide(rows, heads, shown) - 2 <= room:
             break
         shown.remove(column)
@@ -132,7 +132,7 @@ def match(folder: Path) -> str:
     kept = reopen(folder)
     if not kept.records:
         return "no games yet"
-    seed = 0  # resampling alone, of which two decimals are shown
+    seed = 0  # affects only the resampling; two decimals are shown
     tables = match_tables.shown(kept.records, kept.agents, [level.name for level in kept.levels], seed)
     return "\n\n".join(table.render(terminal_width()) for table in tables)
 
