@@ -107,7 +107,7 @@ def write(
     if versions is not None:
         csv_rows.write_csv(folder / "comparison.csv", csv_rows.comparison_rows(versions.rows))
     written = Written(folder / "index.html")
-    with closing_outside(game):  # drawing states of a connected game may start it
+    with closing_outside(game):  # drawing states of a connected game asks that game for them
         at_hand = {level.name: level for level in levels}
         wanted = list(
             _wanted(Names(folder / "pictures"), game, at_hand, analysis, written, replays, versions is not None)
