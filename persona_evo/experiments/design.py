@@ -1,4 +1,4 @@
-"""What an experiment compares: variants of a game, players, and what each of them changes."""
+"""The design of an experiment: variants of a game, players, and what each of them changes."""
 
 from __future__ import annotations
 
@@ -19,17 +19,19 @@ MOST_CELLS = 200
 
 SEARCH_KEYS = tuple(f.name for f in dataclasses.fields(SearchSpec))
 KEYS = ("level", "score", "persona", *SEARCH_KEYS)
-"""What the file's top, a variant or a player may say beside settings of the game."""
+"""Keys of the file's top level, a variant or a player, besides settings of the game."""
 
 OWN = "the game's score"
-"""The goal of a cell that names none."""
+"""Goal of a cell that names none."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One combination of a variant and a player ("" where there is but one).
+    """One combination of a variant and a player ("" if there is only one).
 
-    level, score, persona, settings: as for `one.run`. search: how it is made.
+    Attributes:
+        level, score, persona, settings: as for `run.run`.
+        search: the settings of the search.
     """
 
     variant: str
@@ -47,11 +49,11 @@ class Cell:
 
     @property
     def goal(self) -> str:
-        """What is searched for, in words: the same for cells whose scores can be compared."""
+        """The goal of the search in words; it is the same for cells whose scores can be compared."""
         return " ".join(self.score.split()) or (f"what {self.persona} wants" if self.persona else OWN)
 
     def open(self, game: str) -> ExperimentLevel:
-        """Its level, ready to be searched.
+        """Open its level for a search.
 
         Raises:
             PersonaEvoError: no such game, level or setting.
@@ -65,18 +67,18 @@ class Cell:
         return open_stage(game, level, settings, self.search.workers)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
+        """Return plain values."""
         return {**dataclasses.asdict(self), "settings": dict(self.settings)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Cell:
-        """The inverse of `to_dict`."""
+        """Create a cell from the output of `to_dict`."""
         return cls(**{**data, "search": SearchSpec(**data["search"])})
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """Searches to be compared: `replicates` of each cell. game: as `stage.open_stage` finds it."""
+    """Searches to compare: `replicates` of each cell; `game` is a source for `subject.open_stage`."""
 
     name: str
     title: str
@@ -93,10 +95,10 @@ class Experiment:
         return self.game not in registry.names() and ":" not in Path(self.game).name
 
     def tasks(self) -> list[tuple[int, int, int]]:
-        """(number of the cell, replicate, seed) of each search, in their order.
+        """Return (number of the cell, replicate, seed) of each search, in order.
 
-        One replicate of every cell comes after the other, so that what was stopped early can be compared; cell after
-        cell where the game is connected, which is then started once for each.
+        Each replicate runs over all cells before the next begins, so that results can be compared if the experiment
+        stops early. For a connected game the order is cell after cell, so that the game is started once per cell.
         """
         cells, replicates = range(len(self.cells)), range(self.replicates)
         order = (
@@ -107,8 +109,11 @@ class Experiment:
         return [(c, r, derive(self.seed, self.name, self.cells[c].label, r)) for c, r in order]
 
     def pairs(self) -> list[tuple[int, int]]:
-        """The cells that are compared: those that differ in the variant alone, or in the player alone, and that are
-        searched for the same, since scores of different goals have no common measure."""
+        """Return the pairs of cells to compare.
+
+        They differ only in the variant or only in the player, and have the same goal, since scores of different goals
+        have no common measure.
+        """
         cells = self.cells
         return [
             (a, b)
@@ -119,14 +124,14 @@ class Experiment:
         ]
 
     def goals(self) -> dict[str, list[Cell]]:
-        """The cells by what they are searched for, in their order."""
+        """Group the cells by goal, in order."""
         found: dict[str, list[Cell]] = {}
         for cell in self.cells:
             found.setdefault(cell.goal, []).append(cell)
         return found
 
     def smaller(self, replicates: int | None = None, rollouts: int | None = None) -> Experiment:
-        """The same with other numbers."""
+        """Return the same experiment with other numbers."""
         cells = (
             self.cells
             if rollouts is None
@@ -137,7 +142,7 @@ class Experiment:
         return dataclasses.replace(self, cells=cells, replicates=replicates or self.replicates)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
+        """Return plain values."""
         return {
             "name": self.name,
             "title": self.title,
@@ -149,14 +154,14 @@ class Experiment:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Experiment:
-        """The inverse of `to_dict` (KeyError, TypeError and SettingsError for what does not belong there)."""
+        """Create an experiment from the output of `to_dict` (KeyError, TypeError, SettingsError if invalid)."""
         cells = tuple(Cell.from_dict(cell) for cell in data["cells"])
         rest = {key: data[key] for key in ("name", "title", "game", "seed", "replicates")}
         return cls(cells=check(cells), **rest)
 
 
 def identical(cells: Sequence[Cell]) -> tuple[Cell, Cell] | None:
-    """Find two combinations that differ in nothing but their names; None if there are none."""
+    """Find two combinations that differ only in their names; None if there are none."""
     known: dict[str, Cell] = {}
     for cell in cells:
         content = json.dumps({**cell.to_dict(), "variant": "", "player": ""}, sort_keys=True, default=str)
@@ -167,7 +172,7 @@ def identical(cells: Sequence[Cell]) -> tuple[Cell, Cell] | None:
 
 
 def check(cells: Sequence[Cell]) -> tuple[Cell, ...]:
-    """The cells, refused where there are none, too many, or two of one name."""
+    """Return the cells; refuse none at all, too many, or two with the same name."""
     if not 1 <= len(cells) <= MOST_CELLS:
         raise SettingsError(
             "the number of combinations is out of range",

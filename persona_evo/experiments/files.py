@@ -1,30 +1,30 @@
-"""An experiment in a TOML file.
+"""Reads an experiment from a TOML file.
 
     title = "Does collecting early pay?"
-    game = "its_alive"                  # of the catalog, FILE.py:GAME, or a connected game's FILE.toml
-    level = "small01"                   # MAP:VARIANT@SEED of a connected game (default: the game's first level)
+    game = "its_alive"                  # a game of the catalog, FILE.py:GAME, or a connected game's FILE.toml
+    level = "small01"                   # MAP:VARIANT@SEED for a connected game (default: the game's first level)
     replicates = 20
     rollouts = 30000
-    workers = 8                         # rollouts under way at once; processes of a connected game
-    uct_constant = 1000                 # near the score of a moderately good player
-    constant = "outside"                # of the root; or "inside"
+    workers = 8                         # rollouts in progress at once; processes of a connected game
+    uct_constant = 1000                 # close to the score of a moderately good player
+    constant = "outside"                # the root; or "inside"
     terminal = "cut_off"                # or "revisit"
     save_best_path = false
-    score = "PT"                        # a formula over the metrics, or  persona = "..." (default: the game's own)
+    score = "PT"                        # a formula over the metrics; or persona = "..." (default: the game's own score)
     seed = 1
 
-    [settings]                          # of the level, or passed to a connected game
+    [settings]                          # options of the level, or values passed to a connected game
     choices = "factored"
 
     [variants.tenacious]                # each variant is played by each player
     design = "tenacious"
 
-    [players.lazy]                      # settings, and whatever stands above but game, replicates, seed and title
+    [players.lazy]                      # settings, and any key above except game, replicates, seed and title
     player = "lazy"
     uct_constant = 500
 
-A variant with the name of one of a connected game's variants (`[variants.NAME]` of its description) plays that one.
-`variant = "hard"` in a table names another one. Two combinations that differ only in their names are an error.
+A variant with the same name as a variant of a connected game (`[variants.NAME]` in its description) plays that one.
+`variant = "hard"` in a table selects another one. Two combinations that differ only in their names are an error.
 """
 
 from __future__ import annotations
@@ -78,10 +78,10 @@ player = "lazy"
 
 
 def read(path: Path) -> Experiment:
-    """The experiment in a file.
+    """Read the experiment in a file.
 
     Raises:
-        SettingsError: a value is wrong, with line and column.
+        SettingsError: a value is wrong; the message gives line and column.
     """
     text = textfile.read_text(path, MAX_BYTES, SettingsError)
     values = textfile.toml(text, str(path), SettingsError, 'lines such as game = "its_alive"')
@@ -89,19 +89,19 @@ def read(path: Path) -> Experiment:
 
 
 class ExperimentReader:
-    """Takes an experiment out of a TOML file's values and refuses what is wrong with its place.
+    """Reads an experiment from the values of a TOML file and refuses wrong values with their place.
 
     Args:
-        text, source: of the file, for places.
-        values: of the table that the experiment stands in.
-        base: folder from which the paths of the file count.
+        text, source: text and name of the file, for places.
+        values: values of the table that contains the experiment.
+        base: folder that the file's paths are relative to.
     """
 
     def __init__(self, text: str, source: str, values: Mapping[str, Any], base: Path) -> None:
         self.text, self.source, self.values, self.base = text, source, values, base
 
     def experiment(self, name: str) -> Experiment:
-        """The experiment, called `name`."""
+        """Return the experiment, named `name`."""
         for key in self.values:
             if key not in TOP:
                 expected, hint = unknown(key, TOP)
@@ -144,7 +144,7 @@ class ExperimentReader:
         )
 
     def wrong(self, what: str, key: str, *tables: str, **more: Any) -> SettingsError:
-        """An error at a key of a table."""
+        """Return an error at a key of a table."""
         return SettingsError(what, place=place_of(self.text, self.source, key, *tables), **more)
 
     def _game(self) -> str:
@@ -177,7 +177,7 @@ class ExperimentReader:
         return f"{path}:{attribute}" if file != game else str(path)
 
     def _with_variants_of_the_game(self, cells: list[Cell]) -> list[Cell]:
-        """Give the cells whose variants have the name of a connected game's variant that variant of the game."""
+        """Select the connected game's variant in cells whose variant has the same name."""
         game = self._game()
         if not game.endswith(".toml") or game in registry.names():
             return cells
@@ -248,7 +248,7 @@ class ExperimentReader:
         variants: Mapping[str, Mapping[str, Any]],
         players: Mapping[str, Mapping[str, Any]],
     ) -> Cell:
-        """A combination; what the player says goes before the variant, and that before the file's top."""
+        """Create a combination: the player's values override the variant's, and those the file's top level."""
         found: dict[str, tuple[Any, tuple[str, ...]]] = {k: (v, ()) for k, v in common.items()}
         own = dict(settings)
         for kind, name, tables in (("variants", variant, variants), ("players", player, players)):
@@ -277,7 +277,7 @@ class ExperimentReader:
 
 
 def place_of(text: str, source: str, key: str, *tables: str) -> Place:
-    """Where a key stands within a table such as ("variants", "tenacious"); without it the table's head, or the file."""
+    """Return the place of a key in a table such as ("variants", "tenacious"), else of the table's head, or the file."""
     head = re.compile(r"\s*\[+\s*(.*?)\s*\]+\s*(#.*)?$")
     wanted = [t for t in tables if t]
     line_of = re.compile(rf"(\s*)[\"']?{re.escape(key)}[\"']?\s*=(\s*)")

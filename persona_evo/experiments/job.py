@@ -1,12 +1,12 @@
-"""All searches of an experiment, each written as soon as it is finished.
+"""Runs all searches of an experiment, and stores each as soon as it is finished.
 
-| file | what | written |
+| file | content | written |
 |---|---|---|
 | experiment.json | everything that the result depends on | once, before anything else |
 | results.jsonl | a line for each search, in the order of `Experiment.tasks` | appended |
-| lock | the process that is at work here | while it is |
+| lock | the process that is working here | while it is |
 
-`persona_evo.jobs` says what holds if the process is killed.
+`persona_evo.jobs` says what is guaranteed if the process is killed.
 """
 
 from __future__ import annotations
@@ -37,14 +37,18 @@ from persona_evo.search.configuration import comparable
 SCHEMA = 1
 CONFIG, RESULTS = "experiment.json", "results.jsonl"
 _GUESS = 100_000.0
-"""Rollouts per second, until some were timed."""
+"""Estimate of rollouts per second, until some were timed."""
 _EVERY = 0.2
-"""Seconds between two words of how far a search is."""
+"""Seconds between two progress reports of a search."""
 
 
 class SearchTask(NamedTuple):
-    """A search, as it can be sent anywhere. number: of its cell. folder: where logs of a connected game that fails are
-    kept, "" for a temporary one."""
+    """A search in a form that can be sent to another process.
+
+    Attributes:
+        number: number of its cell.
+        folder: where logs of a connected game that fails are kept, "" for a temporary folder.
+    """
 
     game: str
     cell: Cell
@@ -55,14 +59,16 @@ class SearchTask(NamedTuple):
 
     @property
     def key(self) -> tuple[str, int, int]:
-        """What the line of its result is known by."""
+        """Key that identifies the line of its result."""
         return self.cell.label, self.replicate, self.seed
 
 
 @dataclass(frozen=True)
 class SearchRecord:
-    """What a search came to; `growth` and `best` as in `one.Run`. seconds: the only value that may differ in a second
-    run."""
+    """The result of a search; `growth` and `best` are those of `run.Run`.
+
+    Only `seconds` may differ between two runs of the same search.
+    """
 
     cell: str
     replicate: int
@@ -78,11 +84,11 @@ class SearchRecord:
 
     @property
     def score(self) -> float:
-        """The best one."""
+        """The best score."""
         return self.best.utility
 
     def to_json(self) -> str:
-        """One line."""
+        """Return one line."""
         best = self.best
         return json.dumps(
             {
@@ -109,10 +115,10 @@ class SearchRecord:
 
     @classmethod
     def from_row(cls, data: dict[str, Any], place: Place) -> SearchRecord:
-        """The search that a line holds.
+        """Create the search that a line holds.
 
         Raises:
-            RunError: it holds none.
+            RunError: the line does not hold a search.
         """
         try:
             pairs = tuple((int(c), int(n)) for c, n in zip(data["choices"], data["counts"], strict=True))
@@ -157,7 +163,7 @@ LINES = LineFormat(
 
 @dataclass
 class ExperimentResults:
-    """Searches of an experiment in their order. complete: False after Ctrl-C."""
+    """The searches of an experiment in order; `complete` is False after Ctrl-C."""
 
     experiment: Experiment
     records: list[SearchRecord]
@@ -165,22 +171,24 @@ class ExperimentResults:
     complete: bool = True
 
     def of(self, cell: Cell) -> list[SearchRecord]:
-        """The searches of a cell."""
+        """Return the searches of a cell."""
         return [record for record in self.records if record.cell == cell.label]
 
 
 def conduct(
     experiment: Experiment, folder: Path | None = None, *, jobs: int = 1, progress: Tell | None = None
 ) -> ExperimentResults:
-    """Make all searches that are not there yet.
+    """Run all searches that are still missing.
 
     Args:
-        folder: where they are written down; one with the beginning of the very same experiment is continued.
-        jobs: cores, for games that are played in this program; without influence on the result.
-        progress: told now and then.
+        folder: stores the searches. If it holds the beginning of the very same experiment, that experiment is
+            continued.
+        jobs: number of cores, for games that run in this program; it does not affect the result.
+        progress: called from time to time.
 
     Raises:
-        PersonaEvoError: no such game, level or setting; the folder is another's, or damaged; the game fails.
+        PersonaEvoError: no such game, level or setting; the folder belongs to something else or is damaged; the game
+            fails.
     """
     results, logs = ExperimentResults(experiment, [], folder), "" if folder is None else str(folder)
     tasks = [SearchTask(experiment.game, experiment.cells[c], c, r, seed, logs) for c, r, seed in experiment.tasks()]
@@ -200,7 +208,7 @@ def conduct(
 
 
 def kept(folder: Path, experiment: Experiment) -> list[SearchRecord]:
-    """The searches that a folder holds.
+    """Return the searches in a folder.
 
     Raises:
         RunError: they are damaged.
@@ -210,10 +218,10 @@ def kept(folder: Path, experiment: Experiment) -> list[SearchRecord]:
 
 
 def reopen(folder: Path) -> Experiment:
-    """The experiment of a folder.
+    """Read the experiment of a folder.
 
     Raises:
-        RunError: none, or a damaged file.
+        RunError: there is none, or a file is damaged.
     """
     r = KIND.reader(folder)
     try:
@@ -230,8 +238,10 @@ def reopen(folder: Path) -> Experiment:
 
 
 def configuration(experiment: Experiment) -> dict[str, Any]:
-    """All that the result depends on, as plain values. Every level of the catalog is loaded for that, and so checked;
-    of a connected game the first."""
+    """Return all that the result depends on, as plain values.
+
+    This loads, and so checks, every level of the catalog that is used; of a connected game only the first.
+    """
     levels, version = [], 0
     for cell in experiment.cells[: 1 if experiment.connected else None]:
         try:
@@ -250,12 +260,12 @@ def configuration(experiment: Experiment) -> dict[str, Any]:
 
 
 class _Reporter:
-    """Reports how many rollouts are made.
+    """Reports the number of rollouts made.
 
     Args:
         tasks: all searches.
-        done: how many of them were there already.
-        tell: called now and then, None for nobody.
+        done: how many of them existed already.
+        tell: called from time to time; None to report nothing.
     """
 
     def __init__(self, tasks: Sequence[SearchTask], done: int, tell: Tell | None) -> None:
@@ -266,12 +276,12 @@ class _Reporter:
         self._forecast = Forecast(sizes[done:], 1, prior=0)
 
     def making(self, rollouts: int) -> None:
-        """Report the rollouts of the search that is being made, but not too often."""
+        """Report the rollouts of the current search, but not too often."""
         if time.monotonic() - self._clock > _EVERY:
             self._report(self._tasks[self._number], self._done + rollouts)
 
     def finished(self, records: Sequence[SearchRecord]) -> None:
-        """Report searches that are finished."""
+        """Report finished searches."""
         tasks = self._tasks[self._number : self._number + len(records)]
         self._number += len(tasks)
         self._done += sum(task.cell.search.rollouts for task in tasks)
@@ -288,7 +298,7 @@ class _Reporter:
 
 
 def _made(tasks: Sequence[SearchTask], workers: Workers, reporter: _Reporter) -> Iterable[list[SearchRecord]]:
-    """Searches in their order: one by one in this process, or by workers."""
+    """Yield searches in order: one by one in this process, or by workers."""
     if workers.alone:
         return ([make(task, reporter.making)] for task in tasks)
     thought = [task.cell.search.rollouts / _GUESS for task in tasks]
@@ -296,16 +306,16 @@ def _made(tasks: Sequence[SearchTask], workers: Workers, reporter: _Reporter) ->
 
 
 _stages: WorkerCache[ExperimentLevel] = WorkerCache(3, lambda stage: stage.close())
-"""By game and combination."""
+"""Open levels by game and combination."""
 
 
 def make_all(_: None, tasks: Sequence[SearchTask]) -> Iterator[SearchRecord]:
-    """The searches of some tasks (this is what workers run)."""
+    """Yield the searches of some tasks; workers run this function."""
     return map(make, tasks)
 
 
 def make(task: SearchTask, progress: Callable[[int], object] | None = None) -> SearchRecord:
-    """The search of a task."""
+    """Run the search of a task."""
     cell = task.cell
     stage = _stages.get((task.game, repr(cell.to_dict())), lambda: cell.open(task.game))
     if task.folder:

@@ -1,4 +1,4 @@
-"""What an experiment says: curves of growth, and which combination gets more out of the game."""
+"""Evaluates an experiment: growth curves, and which combination gets more out of the game."""
 
 from __future__ import annotations
 
@@ -18,20 +18,24 @@ from persona_evo.intervals import Interval, difference, mean_interval, vargha_de
 from persona_evo.statistics import NO_VARIATION, Test, holm, mann_whitney
 
 POINTS = 200
-"""Points of a curve."""
+"""Number of points of a curve."""
 
 SIGNIFICANT = 0.05
 
 AWAY = 10.0
-"""A constant this many times as large as the spread of scores, or as small a part of it, is worth a word."""
+"""Factor by which a constant may differ from the spread of scores, either way, before it is reported."""
 
 CORRECTION = "Mann-Whitney U, two-sided; p corrected for the number of comparisons by Holm's method"
 
 
 @dataclass(frozen=True)
 class CellSummary:
-    """The best scores of a cell: mean with its 95 % interval, standard deviation, quartiles. goal: what was searched
-    for. proven: how many searches proved that no way to play scores more."""
+    """The best scores of a cell: mean with its 95 % interval, standard deviation and quartiles.
+
+    Attributes:
+        goal: the goal of the searches.
+        proven: number of searches that proved that no way to play scores more.
+    """
 
     cell: str
     goal: str
@@ -51,10 +55,10 @@ class CellComparison(NamedTuple):
 
     Attributes:
         a, b: the cells.
-        effect: Vargha and Delaney's A, the share of the pairs of searches in which a scores more, ties counting half,
-            with its 95 % interval.
-        difference: of the mean scores, a - b, with Welch's 95 % interval.
-        test: Mann and Whitney's.
+        effect: Vargha and Delaney's A with its 95 % interval: the share of pairs of searches in which a scores more,
+            with ties counting half.
+        difference: difference of the mean scores, a - b, with Welch's 95 % interval.
+        test: Mann and Whitney's test.
         corrected: its p value, corrected by Holm's method over the comparisons of the experiment.
     """
 
@@ -67,7 +71,7 @@ class CellComparison(NamedTuple):
 
     @property
     def share(self) -> float:
-        """The share of the pairs of searches in which a scores more, ties counting half."""
+        """The share of pairs of searches in which a scores more, with ties counting half."""
         return self.effect.value
 
     @property
@@ -83,11 +87,11 @@ class CellComparison(NamedTuple):
 
     @property
     def higher(self) -> str:
-        """The cell that scores more, "" where neither does."""
+        """The cell that scores more, "" if neither does."""
         return self.a if self.share > 0.5 else self.b if self.share < 0.5 else ""
 
     def words(self) -> str:
-        """The comparison in a sentence; p is the corrected one."""
+        """Put the comparison in a sentence; p is the corrected value."""
         if self.corrected < SIGNIFICANT and self.higher:
             lower = self.b if self.higher == self.a else self.a
             return f"{self.higher} scores more than {lower} ({p_words(self.corrected)})"
@@ -96,7 +100,7 @@ class CellComparison(NamedTuple):
 
 
 class Curve(NamedTuple):
-    """The best score so far: mean and standard deviation over the searches, at these rollouts."""
+    """The best score so far at some numbers of rollouts: mean and standard deviation over the searches."""
 
     rollouts: NDArray[np.float64]
     mean: NDArray[np.float64]
@@ -104,7 +108,7 @@ class Curve(NamedTuple):
 
 
 def summaries(results: ExperimentResults) -> list[CellSummary]:
-    """One for each cell that has results."""
+    """Summarise each cell that has results."""
     found = []
     for cell in results.experiment.cells:
         records = results.of(cell)
@@ -132,7 +136,7 @@ def _summary(cell: Cell, records: Sequence[SearchRecord]) -> CellSummary:
 
 
 def comparisons(results: ExperimentResults) -> list[CellComparison]:
-    """The cells that differ in one thing alone and were searched for the same, each pair that has results."""
+    """Compare each pair of cells that have results, differ in one thing only and have the same goal."""
     cells = results.experiment.cells
     scores = [[r.score for r in results.of(cell)] for cell in cells]
     pairs = [(a, b) for a, b in results.experiment.pairs() if scores[a] and scores[b]]
@@ -152,7 +156,7 @@ def comparisons(results: ExperimentResults) -> list[CellComparison]:
 
 
 def apart(results: ExperimentResults) -> list[str]:
-    """That cells with different goals are not compared, in words; [] where all have the same."""
+    """Return a note that cells with different goals are not compared; [] if all have the same goal."""
     goals = {
         goal: [cell.label for cell in cells if results.of(cell)] for goal, cells in results.experiment.goals().items()
     }
@@ -167,12 +171,12 @@ def apart(results: ExperimentResults) -> list[str]:
 
 
 def unfit_constants(results: ExperimentResults) -> list[str]:
-    """Where UCB1's constant is far from the scores that were found, in sentences, one for each goal and constant.
+    """Report UCB1 constants that are far from the scores found, a sentence for each goal and constant.
 
-    Scores are not scaled, so a constant that is 10 times their spread makes a search look everywhere alike, and one
-    that is a tenth of it makes it follow its first good rollouts. The spread is that from the lowest first score of a
-    search to the highest best one. Inside the root a constant weighs as much as its root does outside. Searches that
-    know every way to play need no constant.
+    Scores are not scaled. A constant that is 10 times their spread makes all parts of the tree look alike to a search,
+    and one that is a tenth of it makes a search follow its first good rollouts. The spread is that from the lowest
+    first score of a search to the highest best score. Inside the root a constant weighs as much as its square root does
+    outside. Searches that know every way to play need no constant.
     """
     groups: dict[tuple[str, float, str], list[SearchRecord]] = {}
     for cell in results.experiment.cells:
@@ -196,26 +200,26 @@ def unfit_constants(results: ExperimentResults) -> list[str]:
 
 
 def _round(value: float) -> float:
-    """A number above 0 to one digit."""
+    """Round a positive number to one digit."""
     return float(f"{value:.0e}")
 
 
 def curve(records: Sequence[SearchRecord], rollouts: int) -> Curve:
-    """How the best score grows, up to so many rollouts. A search that ended before keeps what it had."""
+    """Return how the best score grows up to `rollouts`; a search that ended earlier keeps its last value."""
     points = np.unique(np.linspace(1, rollouts, min(POINTS, rollouts)).round())
     grown = np.array([_along(r.growth, points) for r in records])
     return Curve(points, grown.mean(axis=0), np.array([_deviation(column) for column in grown.T]))
 
 
 def _along(growth: Growth, points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The best score at each of these rollouts."""
+    """Return the best score at each of these rollouts."""
     numbers, values = np.array([n for n, _ in growth]), np.array([v for _, v in growth])
     found: NDArray[np.float64] = values[np.maximum(0, np.searchsorted(numbers, points, side="right") - 1)]
     return found
 
 
 def p_words(p: float) -> str:
-    """A p value as people read it; very small ones as powers of ten."""
+    """Format a p value for display; very small ones as powers of ten."""
     digits = 3 if 0.01 <= p < 0.095 else 2
     return f"p = {p:.{digits}f}" if p >= 0.01 else f"p = {p:.1g}"
 

@@ -1,4 +1,4 @@
-"""One search for the best score, with the names of the thesis' interface."""
+"""Runs one search for the best score, with the parameter names of the thesis."""
 
 from __future__ import annotations
 
@@ -23,20 +23,24 @@ TERMINAL = ("cut_off", "revisit")
 CONSTANT = (OUTSIDE, INSIDE)
 TREE, BEST = "tree.npz", "best.json"
 _PATHS = 64
-"""Whole traces for which a tree has room beside its rollouts."""
+"""Number of whole traces for which a tree has room besides its rollouts."""
 
 Growth = list[tuple[int, float]]
-"""(rollout from 1, score) of each rollout that was better than all before it."""
+"""(rollout from 1, score) of each rollout that scored more than all before it."""
 
 
 @dataclass(frozen=True)
 class SearchSpec:
-    """How a search is made.
+    """The settings of a search.
 
-    rollouts: at most; fewer where everything is known before. workers: rollouts under way at once. uct_constant: near
-    the score of a moderately good player, since scores are not scaled. constant: it stands outside the root, as in the
-    thesis' text, or inside, as in its first code, where 1000 weighs as much as 31.6 does outside. terminal: known ends
-    are cut off or revisited. save_best_path: each new best rollout comes into the tree whole.
+    Attributes:
+        rollouts: maximum number; fewer are made once everything is known.
+        workers: rollouts in progress at once.
+        uct_constant: close to the score of a moderately good player, since scores are not scaled.
+        constant: OUTSIDE the root, as in the text of the thesis, or INSIDE it, as in the first code of the thesis,
+            where 1000 weighs as much as 31.6 does outside.
+        terminal: whether known ends are cut off or revisited.
+        save_best_path: whether each new best rollout is added to the tree as a whole.
     """
 
     rollouts: int = 30_000
@@ -69,11 +73,17 @@ class SearchSpec:
 
 @dataclass
 class Run:
-    """What a search came to. Unpacked, it is (tree, growth).
+    """The result of a search. It unpacks to (tree, growth).
 
-    tree: to be walked. growth: of the best score. best: the best way to play, whole. rollouts, lost: played to an end,
-    and those in which the game failed. stopped: budget, exhausted, memory. proven: no way to play scores more. seconds:
-    it took. findings: what made a connected game fail.
+    Attributes:
+        tree: the tree that was built, to be walked.
+        growth: growth of the best score.
+        best: the best way to play, from start to end.
+        rollouts, lost: rollouts played to an end, and those in which the game failed.
+        stopped: budget, exhausted or memory.
+        proven: whether no way to play scores more.
+        seconds: duration.
+        findings: what made a connected game fail.
     """
 
     tree: PrefixTree
@@ -92,11 +102,11 @@ class Run:
 
     @property
     def score(self) -> float:
-        """The best one seen."""
+        """The best score seen."""
         return self.best.utility
 
     def save(self, folder: str | Path) -> Path:
-        """Write tree.npz and best.json into a folder, which is made. `PrefixTree.load` and `traces.load` read them."""
+        """Write tree.npz and best.json into a new or existing folder; `PrefixTree.load` and `traces.load` read them."""
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         self.tree.save(folder / TREE)
@@ -123,17 +133,17 @@ def run(
     """Search a level of a game for the best score.
 
     Args:
-        factory: a game of the catalog, a connected game's file, a program, or what starts one: factory(address, port,
-            nonce) -> Popen, with the environment of `connect.launch.variables`.
-        num_samples: rollouts.
-        num_workers: rollouts under way at once (with virtual loss), of connected games in as many processes; games of
-            the catalog are played in this process and give the same result.
+        factory: a game of the catalog, a connected game's file, a program, or a function that starts a game:
+            factory(address, port, nonce) -> Popen, with the environment of `connect.launch.variables`.
+        num_samples: number of rollouts.
+        num_workers: rollouts in progress at once (with virtual loss). Connected games run in as many processes; games
+            of the catalog run in this process and give the same result.
         callback: called with the tree after every 256 rollouts, and at the end.
-        uct_constant, terminal_treatment, save_best_path, constant: see Search; CUT_OFF is cut_off.
+        uct_constant, terminal_treatment, save_best_path, constant: see `SearchSpec`; CUT_OFF is cut_off.
         settings: passed to the game: options of a level of the catalog; a text names the variant of a connected game.
-        seed: of all random choices of the search.
+        seed: determines all random choices of the search.
         level: a name or file of the game's levels, MAP:VARIANT@SEED for connected games (default: the game's first).
-        score, persona: what is searched for instead of the game's own score: a formula over its metrics, or a persona.
+        score, persona: a goal other than the game's own score: a formula over its metrics, or a persona.
 
     Raises:
         PersonaEvoError: no such game, level or setting; or the game fails.
@@ -156,7 +166,7 @@ def search(
     tell: Callable[[PrefixTree], object] | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> Run:
-    """Search a level that is ready (arguments as for `run`). progress: told now and then how many rollouts are made."""
+    """Search an open level (arguments as for `run`); `progress` is called with the number of rollouts made."""
     utility = stage.utility(score, persona)
     rules = SearchSettings(
         terminal=how.terminal, expansion="random", value="mean", selection="child", finish=0.0, lists=()
@@ -194,7 +204,7 @@ def search(
 
 
 def best_at(growth: Growth, rollout: int) -> float:
-    """The best score after so many rollouts, NaN before the first."""
+    """Return the best score after this many rollouts, NaN before the first."""
     found = math.nan
     for number, value in growth:
         if number > rollout:

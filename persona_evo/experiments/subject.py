@@ -1,4 +1,4 @@
-"""What is searched by its choices alone: a level of a connected game, or one of the catalog played in this process."""
+"""Levels that are searched by their choices alone: of a connected game, or of the catalog, played in this process."""
 
 from __future__ import annotations
 
@@ -24,12 +24,16 @@ from persona_evo.search.settings import SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
 
 Source: TypeAlias = "str | Path | Game | Description | Factory"
-"""A game of the catalog or of one's own (its name, "module:object", itself), a connected one (its description or the
-file of one, a program), or what starts a program: factory(address, port, nonce) -> Popen."""
+"""A source of levels.
+
+It is a game of the catalog or of the user (its name, "module:object", or the game itself), a connected game (its
+description, the file of one, or a program), or a function that starts a program: factory(address, port, nonce) ->
+Popen.
+"""
 
 
 class ExperimentLevel:
-    """A level of the catalog, or of a game of one's own, in this process.
+    """A level of the catalog, or of a game of the user, in this process.
 
     Args:
         game, level: as loaded.
@@ -44,7 +48,7 @@ class ExperimentLevel:
         return self.level.name
 
     def utility(self, score: str = "", persona: str = "") -> Formula:
-        """What is searched for: a formula, a persona's utility, or the game's own score.
+        """Return the goal of the search: a formula, a persona's utility, or the game's own score.
 
         Raises:
             FormulaError, PersonaError: it cannot be read.
@@ -68,15 +72,15 @@ class ExperimentLevel:
     def search(
         self, utility: Formula, policy: TreePolicy, settings: SearchSettings, ordering: Ordering, seed: int, most: int
     ) -> ConnectedSearch:
-        """A search that has not begun."""
+        """Create a search that has not begun."""
         within = LocalPool(self.game, self.level)
         return ConnectedSearch(self.game, within, 0, utility, policy, settings, ordering, seed, most)
 
     def replay(self, trace: Trace, screen: bool = True, delay: float | None = None) -> None:
-        """Play a trace again, where that can be watched.
+        """Play a trace again so that it can be watched.
 
         Raises:
-            SettingsError: it cannot: there is no window of the game.
+            SettingsError: it cannot be watched: the game has no window.
         """
         raise SettingsError(
             f"{self.game.title} has no window",
@@ -85,17 +89,17 @@ class ExperimentLevel:
         )
 
     def keep_in(self, folder: Path) -> None:
-        """Where logs of a game that fails are kept; here there are none."""
+        """Set the folder for logs of a game that fails; no logs are written here."""
 
     def close(self) -> None:
-        """Nothing runs here."""
+        """Do nothing, since no processes run here."""
 
 
 class Connected(ExperimentLevel):
     """A level of a connected game, whose processes run until `close`.
 
     Args:
-        about: its description.
+        about: the game's description.
         level: MAP:VARIANT@SEED.
 
     Raises:
@@ -115,7 +119,7 @@ class Connected(ExperimentLevel):
 
     @property
     def name(self) -> str:
-        """MAP:VARIANT@SEED."""
+        """The level as MAP:VARIANT@SEED."""
         return str(self._name)
 
     def _own(self) -> Formula:
@@ -124,7 +128,7 @@ class Connected(ExperimentLevel):
     def search(
         self, utility: Formula, policy: TreePolicy, settings: SearchSettings, ordering: Ordering, seed: int, most: int
     ) -> ConnectedSearch:
-        """A search that has not begun."""
+        """Create a search that has not begun."""
         ordering = dataclasses.replace(ordering, mode=self._session.mode)
         pool = self._session.pool(self._name)
         return ConnectedSearch(self.game, pool, self._name.seed, utility, policy, settings, ordering, seed, most)
@@ -133,12 +137,12 @@ class Connected(ExperimentLevel):
         """Let the game play a trace in its window.
 
         Raises:
-            GameError: it came to another end.
+            GameError: the trace came to another end.
         """
         traces.replay(self.about, trace, screen=screen, delay=delay)
 
     def keep_in(self, folder: Path) -> None:
-        """Keep logs and findings of a game that fails there (see `Session.keep_in`)."""
+        """Set the folder for logs and findings of a game that fails (see `Session.keep_in`)."""
         self._session.keep_in(folder)
 
     def close(self) -> None:
@@ -149,14 +153,14 @@ class Connected(ExperimentLevel):
 def open_stage(
     source: Source, level: str = "", settings: Mapping[str, Any] | str | None = None, workers: int = 1
 ) -> ExperimentLevel:
-    """Make a level ready to be searched.
+    """Open a level for a search.
 
     Args:
-        source: see Source.
+        source: see `Source`.
         level: a name or file of the game's levels, MAP:VARIANT@SEED for connected games; "" for the game's first level.
-        settings: options of the level (catalog), or what is passed to the game (connected); a text names the variant of
+        settings: options of the level (catalog), or values passed to the game (connected); a text names the variant of
             a connected game.
-        workers: processes of a connected game.
+        workers: number of processes of a connected game.
 
     Raises:
         PersonaEvoError: no such game, level or option.
@@ -184,7 +188,7 @@ def open_stage(
 
 
 def _description(source: Source) -> Description | None:
-    """What a connected game is described by; None for other games."""
+    """Return the description of a connected game; None for other games."""
     if isinstance(source, Description):
         return source
     if isinstance(source, Game):
@@ -201,7 +205,7 @@ def _description(source: Source) -> Description | None:
 
 
 def _with_variant(level: str, variant: str) -> str:
-    """A level's name with another variant."""
+    """Return a level's name with another variant."""
     map_, at, seed = level.partition("@")
     return f"{map_.partition(':')[0] or 'default'}:{variant}{at}{seed}"
 

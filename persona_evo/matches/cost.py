@@ -1,8 +1,8 @@
-"""What games will take: said before they begin, and kept up to date by those that are done.
+"""Estimates how long games take, before they begin; games that are done update the estimates.
 
-An agent with seconds for a move takes them; one with iterations takes as long as each of them takes on that level,
-which is tried out. How long games are is seen from some that are played with few iterations. Nothing of this
-changes any game.
+An agent with seconds per move uses them up. An agent with iterations takes the time of its iterations, which is
+measured on that level. The length of games is estimated from a few games with few iterations. None of this changes any
+game.
 """
 
 from __future__ import annotations
@@ -19,39 +19,40 @@ from persona_evo.games.core import Game, Level
 from persona_evo.games.level_text import LevelText
 
 FEW, SOME, TRIED = 40, 100, 2
-"""Iterations a move of the games that are tried out, of the move that is timed, and how many games that are."""
+"""Iterations per move of trial games, iterations of the timed move, and number of trial games."""
 
 ANYWAY = 5e-4
-"""Seconds of a move beside its search."""
+"""Seconds per move besides its search."""
 
 APIECE = 0.02
-"""Seconds of a game beside its moves: to be set up, sent, and written down."""
+"""Seconds per game besides its moves: for setting it up, sending it and storing it."""
 
 GREEDY = 100
-"""Iterations that looking at all moves once is worth, which is all that a greedy agent does."""
+"""Iterations that take as long as looking at all moves once, which is all that a greedy agent does."""
 
 PROGRAM = 0.1
-"""Seconds of a move of a program, whose time is not known beforehand."""
+"""Seconds per move of a program, whose time is not known in advance."""
 
 AT_RANDOM = 3.0
-"""How many times shorter games against a random player are."""
+"""Factor by which games against a random player are shorter."""
 
 
 class MatchPace(NamedTuple):
-    """Of a level: moves of a game, of both together, and seconds of an iteration."""
+    """The pace of games on a level: moves of a game, of both players together, and seconds per iteration."""
 
     moves: int
     iteration: float
 
 
 _known: dict[tuple[str, LevelText], MatchPace] = {}
-"""What was tried out in this process."""
+"""Measurements made in this process."""
 
 
 def pace(game: Game, text: LevelText, agents: Iterable[Agent]) -> MatchPace:
-    """How long games on a level are, and how long iterations take there; tried out once in a process.
+    """Return how long games on a level are, and how long iterations take there; measured once per process.
 
-    agents: of the match; the first one that searches is tried, else the random one.
+    Args:
+        agents: the agents of the match; the first one that searches is timed, or else the random one.
     """
     if (game.name, text) not in _known:
         level = text.load(game)
@@ -67,7 +68,7 @@ def pace(game: Game, text: LevelText, agents: Iterable[Agent]) -> MatchPace:
 
 
 def _timed(game: Game, level: Level, agent: Agent) -> float:
-    """Seconds of one search of SOME iterations at the start."""
+    """Return the seconds of one search of SOME iterations at the start."""
     mind = AgentSeat(agent.with_budget(SOME, None), game, level, 1)
     began = time.perf_counter()
     mind.choose(game.start(level, 1))
@@ -75,7 +76,7 @@ def _timed(game: Game, level: Level, agent: Agent) -> float:
 
 
 def of_move(agent: Agent, one: MatchPace) -> float:
-    """Seconds of an agent's move on one core."""
+    """Return the seconds of an agent's move on one core."""
     if agent.kind == "program":
         return PROGRAM
     if agent.kind not in THINKING:
@@ -90,7 +91,7 @@ def of_move(agent: Agent, one: MatchPace) -> float:
 
 
 def of_game(first: Agent, second: Agent, one: MatchPace) -> float:
-    """Seconds of a game on one core."""
+    """Return the seconds of a game on one core."""
     moves = one.moves / (AT_RANDOM if "random" in (first.kind, second.kind) else 1.0)
     return APIECE + moves / 2 * (of_move(first, one) + of_move(second, one))
 
@@ -98,7 +99,7 @@ def of_game(first: Agent, second: Agent, one: MatchPace) -> float:
 def of_match(
     game_name: str, levels: Sequence[LevelText], agents: Sequence[Agent], games: Sequence[tuple[int, int, int]]
 ) -> list[float]:
-    """Seconds of games on one core. games: numbers of first and second agent and level of each."""
+    """Return the seconds of each game on one core; `games` are (first agent, second agent, level) by number."""
     game = registry.get(game_name)
     paces = {i: pace(game, levels[i], agents) for i in {level for _, _, level in games}}
     return [of_game(agents[a], agents[b], paces[i]) for a, b, i in games]

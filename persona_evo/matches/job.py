@@ -1,8 +1,8 @@
-"""All games of a match: every pair of agents on every level, as often as asked, on all cores.
+"""Plays all games of a match: every pair of agents on every level, as often as requested, on all cores.
 
-The start of a game is drawn from the seed given, the level and the number of the game alone, so all pairs meet on the
-same boards; with `swap` two games follow each other on each board, the sides exchanged. The agents' own seeds are made
-of their names, too. So nothing depends on the number of jobs, unless an agent thinks under a limit of seconds.
+The start of a game depends only on the given seed, the level and the number of the game, so all pairs meet on the same
+boards. With `swap`, two games in a row use the same board with the sides exchanged. The agents' own seeds also depend
+on their names. The games therefore do not depend on the number of jobs, unless an agent has a time limit.
 """
 
 from __future__ import annotations
@@ -41,11 +41,15 @@ from persona_evo.words import counted
 
 @dataclass(frozen=True)
 class Match:
-    """What a match is made of.
+    """The settings of a match.
 
-    game: how the registry finds it. games: of each pair on each level. swap: both sides of each board. limit: seconds
-    for a move of an agent of this process, None for none. program_seconds, megabytes: what programs may take. programs:
-    names of agents that are programs, and the digests of their files (`with_programs`).
+    Attributes:
+        game: its name in the registry.
+        games: number of games of each pair on each level.
+        swap: whether each board is played from both sides.
+        limit: seconds per move of an agent of this process, None for no limit.
+        program_seconds, megabytes: seconds per move and memory that programs may use.
+        programs: names of agents that are programs, and the digests of their files (`with_programs`).
     """
 
     game: str
@@ -60,7 +64,7 @@ class Match:
     programs: tuple[tuple[str, str], ...] = ()
 
     def jobs(self) -> list[GameJob]:
-        """All games, pair by pair, level by level."""
+        """Return all games, pair by pair, level by level."""
         digests = [level.digest for level in self.levels]
         found = []
         for a, b in itertools.combinations(range(len(self.agents)), 2):
@@ -73,11 +77,11 @@ class Match:
         return found
 
     def key(self, job: GameJob) -> tuple[str, str, str, int]:
-        """What a game's record is known by."""
+        """Return the key that identifies a game's record."""
         return self.agents[job.first].name, self.agents[job.second].name, self.levels[job.level].name, job.number
 
     def config(self, version: int) -> dict[str, Any]:
-        """As plain values, for the folder. version: of the game."""
+        """Return plain values for the folder; `version` is that of the game."""
         return {
             "game": self.game,
             **trust.code_of(self.game),
@@ -94,15 +98,15 @@ class Match:
         }
 
     def with_programs(self) -> Match:
-        """The same with the digests of the programs' files as they are now.
+        """Return the same match with the current digests of the programs' files.
 
         Raises:
-            SettingsError: one cannot be read.
+            SettingsError: a file cannot be read.
         """
         return replace(self, programs=tuple((a.name, digest(a.program)) for a in self.agents if a.kind == "program"))
 
     def costs(self, jobs: Sequence[GameJob]) -> list[float]:
-        """Seconds that games are thought to take on one core."""
+        """Return the estimated seconds of games on one core."""
         return cost.of_match(self.game, self.levels, self.agents, [(j.first, j.second, j.level) for j in jobs])
 
     @property
@@ -122,12 +126,12 @@ class GameJob(NamedTuple):
 
 
 Begun = Callable[[int, int], None]
-"""Told once all is checked and nothing played yet: games that are there already, and all of them."""
+"""Called after all checks and before the first game, with the number of existing games and of all games."""
 
 
 @dataclass
 class PlayedMatch:
-    """The games of a match, in the order of `Match.jobs`. complete: False after Ctrl-C."""
+    """The games of a match, in the order of `Match.jobs`; `complete` is False after Ctrl-C."""
 
     match: Match
     records: list[GameRecord]
@@ -145,16 +149,16 @@ def play(
     workers: Workers | None = None,
     begun: Begun | None = None,
 ) -> PlayedMatch:
-    """Play a match, or go on with the one in `folder`.
+    """Play a match, or continue the one in `folder`.
 
     Args:
         jobs, backend, address: see `jobs.workers.Workers`.
-        workers: to be used instead of new ones; they are left running.
-        folder: where each game is written down; one with the beginning of the very same match is continued.
+        workers: used instead of new ones; they are left running.
+        folder: stores each game. If it holds the beginning of the very same match, that match is continued.
 
     Raises:
-        SettingsError: too few agents, no levels, or a game that is not for two.
-        RunError: the folder belongs to something else, is damaged, or in use.
+        SettingsError: too few agents, no levels, or a game that is not for two players.
+        RunError: the folder belongs to something else, is damaged, or is in use.
     """
     game = registry.get(match.game)
     _check(match, game)
@@ -185,7 +189,7 @@ def _play(
     kept: Journal[GameRecord] | None,
     progress: Tell | None,
 ) -> bool:
-    """Play games that are not there yet, and add them to `there`; whether all were played."""
+    """Play the missing games and add them to `there`; return whether all were played."""
     if not todo:
         return True
     before, total = len(there), len(there) + len(todo)
@@ -216,11 +220,11 @@ def _logged(
     before: int,
     kept: Journal[GameRecord] | None,
 ) -> Iterator[list[GameRecord]]:
-    """Games as they come, with what programs printed in them added to their logs.
+    """Yield games as they arrive, after adding what programs printed in them to their logs.
 
     Args:
-        before: games that were there already.
-        kept: where the games are written.
+        before: number of games that existed already.
+        kept: the journal of the games.
     """
     number = before
     for made in parts:
@@ -235,11 +239,12 @@ def _logged(
 def _replay(
     match: Match, game: Game, todo: Sequence[GameJob], records: Sequence[GameRecord], kept: Journal[GameRecord]
 ) -> None:
-    """See that games that are there already began where they had to, and that their moves lead to their results (some
-    milliseconds a game).
+    """Check that existing games have the right start, and that their moves lead to their results.
+
+    This takes some milliseconds per game.
 
     Raises:
-        RunError: one did not, or those of one do not.
+        RunError: a game has another start, or its moves lead to another result.
     """
     levels = {level.name: level.load(game) for level in match.levels} if records else {}
     for number, (record, job) in enumerate(zip(records, todo, strict=False), 1):
@@ -255,10 +260,10 @@ def _replay(
 
 
 def _unchanged(match: Match, kept: Journal[GameRecord] | None) -> None:
-    """See that no program's file was changed while it played.
+    """Check that no program's file was changed while it played.
 
     Raises:
-        RunError: one was; what was played since it was last looked at is not kept.
+        RunError: a file was changed; games played since the last check are not kept.
     """
     for agent in match.agents:
         if agent.kind != "program":
@@ -275,7 +280,7 @@ def _unchanged(match: Match, kept: Journal[GameRecord] | None) -> None:
 
 
 def digest(program: str) -> str:
-    """What tells a program's file from others; modules that it imports are not looked at.
+    """Return a digest of a program's file; modules that it imports are not covered.
 
     Raises:
         SettingsError: it cannot be read.
@@ -306,12 +311,12 @@ def _check(match: Match, game: Game) -> None:
 
 
 def play_games(match: Match, jobs: Sequence[GameJob]) -> Iterator[tuple[GameRecord, dict[str, str]]]:
-    """Some games, and what programs printed in them, by their names (this is what workers run)."""
+    """Yield some games with what programs printed in them, by name; workers run this function."""
     return (play_one(match, job) for job in jobs)
 
 
 def play_one(match: Match, job: GameJob) -> tuple[GameRecord, dict[str, str]]:
-    """One game, and what programs printed in it, by their names."""
+    """Play one game; return it with what programs printed in it, by name."""
     game = registry.get(match.game)
     text = match.levels[job.level]
     level = text.load(game)
@@ -325,7 +330,7 @@ def play_one(match: Match, job: GameJob) -> tuple[GameRecord, dict[str, str]]:
 
 
 def seat(match: Match, game: Game, level: Level, agent: Agent, seed: int) -> Seat:
-    """An agent at the board."""
+    """Seat an agent at the board."""
     if agent.kind == "program":
         return ProgramSeat(game, level, agent.program, match.program_seconds, match.megabytes)
     return AgentSeat(agent, game, level, seed)

@@ -1,13 +1,13 @@
-"""From what a user types to agents.
+"""Turns what a user types into agents.
 
 | typed | agent |
 |---|---|
-| `uct_walls` | of the game's own file of agents |
-| `my.toml#name` | of another file of agents |
-| `my_policy.json` | the agent that a tree policy was evolved in, with it; so do a policy's name and a run's folder |
-| `bot.py` | a program of others (`persona_evo.agents.program`) |
+| `uct_walls` | an agent of the game's own file of agents |
+| `my.toml#name` | an agent of another file of agents |
+| `my_policy.json` | the agent that a tree policy was evolved in, with that policy; or a policy's name or run folder |
+| `bot.py` | an external program (`persona_evo.agents.program`) |
 | `bot=my/agent.py` | the same, under the name `bot` |
-| `uct_walls:C=0.5,rollout=20` | the same with other constants, search settings, budget, variant |
+| `uct_walls:C=0.5,rollout=20` | the same agent with other constants, search settings, budget or variant |
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from persona_evo.store import policy_library, runs
 
 SEARCH = {f.name for f in fields(SearchSettings)}
 FORMS = "FILE.toml#NAME, a policy's name or file, or FILE.py"
-"""What agents may be besides names."""
+"""Ways to specify an agent besides its name."""
 
 OWN = ("seconds", "iterations", "variant", "answer", "policy", "utility")
 
 
 def agents(game: Game, typed: Sequence[str]) -> list[Agent]:
-    """The agents that words stand for; their names differ.
+    """Return the agents that words stand for; their names are distinct.
 
     Raises:
         SettingsError, FormulaError: there is no such agent, or two have the same name.
@@ -51,7 +51,7 @@ def agents(game: Game, typed: Sequence[str]) -> list[Agent]:
 
 
 def agent(game: Game, word: str) -> Agent:
-    """The agent that a word stands for (see the module's table)."""
+    """Return the agent that a word stands for (see the module's table)."""
     label, mark, rest = word.partition("=")
     if mark and label.replace("_", "").replace("-", "").isalnum() and ":" not in label:
         return replace(_of(game, rest), name=label)
@@ -75,7 +75,7 @@ def _of(game: Game, word: str) -> Agent:
 
 
 def _expected(game: Game) -> str:
-    """The agents that can be named."""
+    """List the agents that can be named."""
     own = [
         *(load_agents(Path(game.agents), game) if game.agents else {}),
         *(p.name for p in policy_library.available(game.name)),
@@ -106,7 +106,7 @@ def _known(game: Game, file: str, name: str, in_file: bool) -> Agent:
 
 
 def _final(path: Path) -> Path:
-    """A policy's file, or that of the last policy of a run's folder."""
+    """Return a policy's file; for a run's folder, that of its last policy."""
     found = runs.policy_of(path) if path.is_dir() else path
     if found is None:
         raise SettingsError("the run has no policy yet", found=str(path), hint=f"persona-evo evolve --resume {path}")
@@ -114,7 +114,7 @@ def _final(path: Path) -> Path:
 
 
 def _policy(game: Game, name: str | Path, label: str) -> Agent:
-    """The agent that a policy was evolved in with this policy, or the game's template with it."""
+    """Return the agent in which a policy was evolved, or the game's template, with this policy."""
     policy = policy_library.find(name, game.name)
     if policy.kind == "lists":
         raise PolicyError(
@@ -144,10 +144,10 @@ def _policy(game: Game, name: str | Path, label: str) -> Agent:
 
 
 def evolver(game: Game, utility: str = "") -> Agent:
-    """The template of evolved agents: the game's own, or one that searches by random games and judges by `utility`.
+    """Return the template of evolved agents: the game's, or one with random rollouts that are scored by `utility`.
 
     Raises:
-        SettingsError: the game has none, and there is no utility.
+        SettingsError: the game has no template and there is no utility.
     """
     known = load_agents(Path(game.agents), game) if game.agents else {}
     if EVOLVER in known:
@@ -160,13 +160,13 @@ def evolver(game: Game, utility: str = "") -> Agent:
 
 
 def league(game: Game, utility: str, template: str = "", opponents: Sequence[str] = ()) -> League:
-    """Who plays in an evolution, or a playtest, move by move.
+    """Create the league for an evolution or a playtest in which agents play move by move.
 
     Args:
-        utility: the persona's, for games without a template.
-        template: a word for another one than the game's.
-        opponents: in a two-player game, words; without any, those that the game names, else its random player and
-            the template itself.
+        utility: the persona's utility, for games without a template.
+        template: a word for a template other than the game's.
+        opponents: words for the opponents in a two-player game; by default those that the game names, or else its
+            random player and the template itself.
 
     Raises:
         SettingsError, FormulaError: there is no such agent, two have the same name, or one cannot be in a league.
@@ -184,7 +184,7 @@ def league(game: Game, utility: str, template: str = "", opponents: Sequence[str
 
 
 def _changed(agent: Agent, changes: str, word: str, game: Game) -> Agent:
-    """The agent with single values changed, called `word`."""
+    """Return the agent with some values changed, named `word`."""
     constants, search, own = dict(agent.constants), dict(agent.search), {}
     for part in changes.split(","):
         key, mark, text = (p.strip() for p in part.partition("="))

@@ -1,11 +1,11 @@
 """One game of a match as a line of a file, and the folder of a match.
 
-| file | what | written |
+| file | content | written |
 |---|---|---|
 | match.json | everything that the games depend on, with the digests of programs' files | once, before anything else |
-| games.jsonl | a line for each game, in the order of `play.jobs`; its line is a game's number for people | appended |
+| games.jsonl | a line for each game, in the order of `Match.jobs`; users know a game by its line number | appended |
 | programs/NAME.log | what a program printed in each game, and its tracebacks, cut at MOST_LOG | appended |
-| lock | the process that is at work here | while it is |
+| lock | the process that is working here | while it is |
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ SCHEMA = 1
 CONFIG, GAMES, LOGS = "match.json", "games.jsonl", "programs"
 
 MOST_LOG = 1_000_000
-"""Bytes of a program's log from which on nothing is added to it."""
+"""Size in bytes from which nothing is added to a program's log."""
 
 AGAIN = "delete this line and all after it: the same command plays these games again; or restore the file from a copy"
 
 PROGRAMS = "programs"
-"""What match.json calls the digests of the programs' files, by the agents' names."""
+"""Key in match.json of the digests of the programs' files, by agent name."""
 
 CHANGED = "the program's file is another one than these games were played with: put it back, or name another folder"
 
@@ -45,11 +45,17 @@ Key = tuple[str, str, str, int]
 class GameRecord:
     """A game.
 
-    first, second: names of the agents, the first one is player 0. number: of the game of this pair on this level;
-    start: seed of the start. result: 1 where the first one won, 0 where the second did, 0.5 for a tie. margin: of the
-    first one, by the game's metric where it has one. faults: [player, move, kind, what] each. seconds: of both, all
-    moves together; slowest: of one move. searches: for both the number of searches, then means of iterations, nodes,
-    breadth and depth, then largest breadth and depth.
+    Attributes:
+        first, second: names of the agents; the first one is player 0.
+        number: number of the game of this pair on this level.
+        start: seed of the start.
+        result: 1 if the first agent won, 0 if the second did, 0.5 for a tie.
+        margin: margin of the first agent, by the game's metric if it has one.
+        faults: [player, move, kind, text] each.
+        seconds: of both agents, for all moves together.
+        slowest: seconds of the slowest move, of both agents.
+        searches: for both agents the number of searches, then means of iterations, nodes, breadth and depth, then the
+            largest breadth and depth.
     """
 
     first: str
@@ -68,23 +74,23 @@ class GameRecord:
 
     @property
     def key(self) -> Key:
-        """What tells it from the others."""
+        """Key that identifies the game."""
         return self.first, self.second, self.level, self.number
 
     def result_of(self, name: str) -> float:
-        """The result as one of the two agents sees it."""
+        """Return the result from the point of view of one of the two agents."""
         return self.result if name == self.first else 1 - self.result
 
     def to_json(self) -> str:
-        """One line."""
+        """Return one line."""
         return json.dumps(asdict(self), ensure_ascii=False)
 
 
 def from_row(data: dict[str, Any], place: Place) -> GameRecord:
-    """The game that a line holds.
+    """Create the game that a line holds.
 
     Raises:
-        RunError: it holds none.
+        RunError: the line does not hold a game.
     """
     names = [f.name for f in fields(GameRecord)]
     missing = ", ".join(n for n in names if n not in data)
@@ -150,7 +156,7 @@ _FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     **dict.fromkeys(("seconds", "slowest"), (_two, "two numbers")),
     "searches": (_searches, "two lists of no or 7 numbers"),
 }
-"""What each field of a record has to be."""
+"""Check and description of each field of a record."""
 
 
 def _label(key: Key) -> str:
@@ -162,7 +168,7 @@ LINES = LineFormat("game of the match", GameRecord.to_json, from_row, lambda rec
 
 
 def games(folder: Path) -> Journal[GameRecord]:
-    """The games in a match's folder; the number of a line is the game's number for people."""
+    """Return the journal of the games in a match's folder; a game's line number is the number that users see."""
     return Journal(folder / GAMES, LINES)
 
 
@@ -170,10 +176,10 @@ def log(folder: Path, number: int, record: GameRecord, said: Mapping[str, str]) 
     """Add what programs printed in a game to their logs.
 
     Args:
-        folder: of the match.
-        number: of the game's line.
+        folder: the match's folder.
+        number: line number of the game.
         record: the game.
-        said: text by name of the agent.
+        said: printed text by name of the agent.
     """
     for name, text in said.items():
         path = log_of(folder, name)
@@ -187,12 +193,12 @@ def log(folder: Path, number: int, record: GameRecord, said: Mapping[str, str]) 
 
 
 def log_of(folder: Path, name: str) -> Path:
-    """Where what a program prints is kept."""
+    """Return the path of a program's log."""
     return folder / LOGS / (re.sub(r"[^\w.+-]+", "_", name).strip(".") + ".log")
 
 
 def seed_in(folder: Path) -> int | None:
-    """The seed of the match that a folder holds, None where there is none."""
+    """Return the seed of the match in a folder, None if there is none."""
     path = folder / CONFIG
     if not path.is_file():
         return None
@@ -202,10 +208,10 @@ def seed_in(folder: Path) -> int | None:
 
 
 def even(games: int, swap: bool) -> None:
-    """See that with both sides of each board the number of games of a pair is even.
+    """Check that the number of games of a pair is even if each board is played from both sides.
 
     Raises:
-        SettingsError: it is not.
+        SettingsError: it is odd.
     """
     if swap and games % 2:
         raise SettingsError(

@@ -1,4 +1,4 @@
-"""A match that was played, from its folder: everything in it is looked at before any of it is used."""
+"""Reads a played match from its folder; everything in it is checked before any of it is used."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Kept:
-    """A match as its folder has it: the game as the registry finds it, its levels, the agents' names, all games."""
+    """A match as stored in its folder: the game's name in the registry, its levels, the agents' names and all games."""
 
     folder: Path
     game: str
@@ -30,11 +30,11 @@ class Kept:
     records: tuple[GameRecord, ...]
 
     def place(self, number: int) -> Place:
-        """Where a game stands, by its number for people."""
+        """Return the place of a game in its file, by its line number."""
         return Place(str(self.folder / GAMES), number)
 
     def level(self, game: Game, number: int) -> Level:
-        """The level of a game.
+        """Return the level of a game.
 
         Raises:
             RunError: the match has no such level.
@@ -53,10 +53,10 @@ class Kept:
 
 
 def reopen(folder: Path) -> Kept:
-    """What a folder holds, without a lock.
+    """Read a match's folder, without a lock.
 
     Raises:
-        RunError: it is no match's folder, a file is damaged, or the rules of the game have changed since this match.
+        RunError: it is not a match's folder, a file is damaged, or the rules of the game have changed since this match.
     """
     r = KIND.reader(folder)
     name = r.text_of("game")
@@ -77,7 +77,7 @@ def reopen(folder: Path) -> Kept:
 
 
 def _settings(r: schema.Reader) -> None:
-    """See that the other values are of their kinds."""
+    """Check that the other values have the right types."""
     for key, least in (("games", 1), ("seed", 0), ("megabytes", 0)):
         if r.whole(key) < least:
             raise r.fail(
@@ -112,7 +112,7 @@ def _level(r: schema.Reader, i: int, game: Game) -> LevelText:
 
 
 def _made(r: schema.Reader, path: tuple[str | int, ...], make: Callable[[], T]) -> T:
-    """What `make` makes of the value at a path; what it refuses is an error there."""
+    """Return the result of `make` for the value at a path; if it refuses the value, the error names its place."""
     try:
         return make()
     except InputError as e:

@@ -1,4 +1,4 @@
-"""Games of a match again: which are worth looking at, and their positions, by playing the moves written down."""
+"""Chooses games of a match that are worth watching, and replays their positions from the stored moves."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from persona_evo.matches.records import AGAIN, GameRecord
 from persona_evo.seeds import stream
 
 MARGIN = "MG"
-"""Metric that a game calls the margin of a player, where it has one."""
+"""Metric that games use for a player's margin, if they have one."""
 
 RESULTS = {WON: 1.0, LOST: 0.0}
-"""How a game ended for the first player -> its points; half of one otherwise."""
+"""How a game ended for the first player -> its points; any other end gives half a point."""
 
 
 class Telling(NamedTuple):
-    """A game worth looking at. number: of its line in the file of games. why: in words."""
+    """A game worth watching: the number of its line in the file of games, and the reason in words."""
 
     number: int
     why: str
 
 
 def positions(game: Game, level: Level, record: GameRecord, place: Place | None = None) -> list[Any]:
-    """The states of a game, the start first. place: of its line in the file of games, which is its number.
+    """Return the states of a game, the start first; `place` is that of its line in the file of games.
 
     Raises:
-        RunError: a move cannot be read or is not allowed, or the end is not that of the record.
+        RunError: a move cannot be read or is not allowed, or the end differs from the record.
     """
 
     def wrong(what: str, found: str, expected: str) -> RunError:
@@ -63,9 +63,11 @@ def positions(game: Game, level: Level, record: GameRecord, place: Place | None 
 
 
 def telling(records: Sequence[GameRecord], a: str, b: str, most: int = 4) -> list[Telling]:
-    """Games of a pair worth looking at, `most` of them: the closest (of equal ones the longest), one lost by each,
-    that with the largest margin, the first, and that in which most moves were lost. In the order in which they were
-    played."""
+    """Choose up to `most` games of a pair that are worth watching, in the order in which they were played.
+
+    They are the closest game (the longest of equals), one lost by each agent, the one with the largest margin, the
+    first, and the one in which the most moves were lost.
+    """
     own = [(i, r) for i, r in enumerate(records, 1) if {r.first, r.second} == {a, b}]
     if not own:
         return []

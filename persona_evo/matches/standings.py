@@ -1,8 +1,9 @@
-"""What the games of a match say: rates with intervals, tests, and ratings of all agents together.
+"""Evaluates the games of a match: rates with intervals, tests, and ratings of all agents together.
 
-Ratings are those of Bradley and Terry (1952, Biometrika 39:324), found by minorisation and maximisation (Hunter 2004,
-Ann. Stat. 32:384) and shown on the scale of Elo: 400 points are odds of 10 to 1, the mean is 0. A tie is half a game
-won. Each agent has drawn one game with each other one beforehand, so that who won all has a rating, too.
+Ratings are those of Bradley and Terry (1952, Biometrika 39:324), computed by minorisation and maximisation (Hunter
+2004, Ann. Stat. 32:384) and shown on the Elo scale: 400 points are odds of 10 to 1, the mean is 0. A tie counts as half
+a win. As a prior, each agent has one tie with each other agent, so that an agent that wins every game has a finite
+rating, too.
 """
 
 from __future__ import annotations
@@ -23,10 +24,13 @@ RESAMPLES = 200
 
 @dataclass(frozen=True)
 class Pair:
-    """How `a` did against `b`.
+    """The results of `a` against `b`.
 
-    rate: games won by a, with Wilson's interval. p: that of the exact sign test of the games that were no ties. margin:
-    mean of a's, with its interval from FEWEST games on. faults: moves that a and b lost.
+    Attributes:
+        rate: share of games won by a, with Wilson's interval.
+        p: p value of the exact sign test of the games that were not ties.
+        margin: mean of a's margins, with its interval from FEWEST games on.
+        faults: number of moves that a and b lost.
     """
 
     a: str
@@ -43,7 +47,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Rating:
-    """An agent's rating in points of Elo with its interval (95 %, by resampling games), and its share of points."""
+    """An agent's Elo rating with its 95 % interval (by resampling games), and its share of points."""
 
     name: str
     points: float
@@ -54,13 +58,16 @@ class Rating:
 
     @property
     def interval(self) -> str:
-        """The interval for people; few games drawn again tell nothing of the spread."""
+        """The interval for display; resampling few games says nothing about the spread."""
         return f"{self.low:+.0f} to {self.high:+.0f}" if self.games >= FEWEST else "–"
 
 
 @dataclass(frozen=True)
 class Thinking:
-    """How an agent thought on one level: means over its games. nodes, breadth, depth: of trees; 0 without searches."""
+    """How an agent thought on one level, as means over its games.
+
+    `nodes`, `breadth` and `depth` are those of its trees; 0 without searches.
+    """
 
     name: str
     level: str
@@ -77,7 +84,7 @@ class Thinking:
 
 
 def sign_test(wins: int, losses: int) -> float:
-    """Exact two-sided p of so many wins and losses where both are as likely."""
+    """Return the exact two-sided p value of so many wins and losses if both are equally likely."""
     n, k = wins + losses, min(wins, losses)
     if n == 0:
         return 1.0
@@ -85,11 +92,11 @@ def sign_test(wins: int, losses: int) -> float:
     for i in range(k):
         chosen = chosen * (n - i) // (i + 1)
         ways += chosen
-    return min(1.0, 2 * ways / (1 << n))  # whole numbers, since the second may be too large for a float
+    return min(1.0, 2 * ways / (1 << n))  # integers, since 1 << n may be too large for a float
 
 
 def pair(records: Sequence[GameRecord], a: str, b: str, level: str = "") -> Pair:
-    """The games between two agents, on one level or (level "") on all."""
+    """Summarise the games between two agents, on one level or (level "") on all."""
     chosen = [r for r in records if {r.first, r.second} == {a, b} and level in ("", r.level)]
     results = [r.result_of(a) for r in chosen]
     wins, ties = results.count(1.0), results.count(0.5)
@@ -113,7 +120,7 @@ def pair(records: Sequence[GameRecord], a: str, b: str, level: str = "") -> Pair
 
 
 def ratings(records: Sequence[GameRecord], names: Sequence[str], seed: int = 0) -> list[Rating]:
-    """All agents, the best first."""
+    """Rate all agents, the best first."""
     number = {name: i for i, name in enumerate(names)}
     games = np.array([(number[r.first], number[r.second], r.result) for r in records]).reshape(-1, 3)
     points = elo(games, len(names))
@@ -130,7 +137,7 @@ def ratings(records: Sequence[GameRecord], names: Sequence[str], seed: int = 0) 
 
 
 def elo(games: NDArray[np.float64], count: int) -> NDArray[np.float64]:
-    """Points of `count` agents; games[:, 0] and games[:, 1] played, the first had games[:, 2] of the point."""
+    """Return the points of `count` agents, from rows (first agent, second agent, points of the first)."""
     won = np.full((count, count), 0.5)
     np.fill_diagonal(won, 0.0)
     first, second = games[:, 0].astype(int), games[:, 1].astype(int)
@@ -149,7 +156,7 @@ def elo(games: NDArray[np.float64], count: int) -> NDArray[np.float64]:
 
 
 def thinking(records: Sequence[GameRecord], name: str, level: str) -> Thinking:
-    """Time and trees of an agent on a level."""
+    """Summarise the time and trees of an agent on a level."""
     rows, seconds, slowest, moves = [], 0.0, 0.0, 0
     chosen = [r for r in records if name in (r.first, r.second) and r.level == level]
     for r in chosen:

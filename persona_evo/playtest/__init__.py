@@ -1,1 +1,1 @@
-"""Playthroughs, their statistics, and what they show of a level; matches and experiments."""
+"""Playthroughs, their statistics, and the findings that they support about a level."""

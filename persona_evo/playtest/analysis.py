@@ -1,4 +1,4 @@
-"""Everything that is computed from a batch of playthroughs, in one go, for the command line, the page and Python."""
+"""Computes everything that the command line, the page and Python show of a batch of playthroughs."""
 
 from __future__ import annotations
 
@@ -27,12 +27,19 @@ from persona_evo.search.outlook import Outlook
 
 @dataclass(frozen=True)
 class Analysis:
-    """What a batch says. personas: the players that are judged; pairs: (player, baseline) that were compared.
+    """Holds the results computed from one batch of playthroughs.
 
-    standings: in two-player games, by level, player, opponent and side. baseline: rows of `versus_baseline`; players:
-    rows of `between_players` among the personas that make no mistakes. tolerances: see `analyse`. steps: how each level
-    of skill fares, none without any. agreements: with the pass rates given.
-    accepted: accepted findings, with reasons; gone: accepted ones that no longer occur.
+    Attributes:
+        personas: the players that are judged.
+        pairs: (player, baseline) pairs that were compared.
+        standings: results of two-player games by level, player, opponent and side.
+        baseline: rows of `versus_baseline`.
+        players: rows of `between_players` for the personas that make no mistakes.
+        tolerances: see `analyse`.
+        accepted: accepted findings with their reasons.
+        gone: accepted findings that no longer occur.
+        steps: results of each skill level; empty if there are none.
+        agreements: correlations with the given pass rates.
     """
 
     records: tuple[Playthrough, ...]
@@ -55,19 +62,19 @@ class Analysis:
 
     @property
     def passed(self) -> bool:
-        """All requirements hold (also where there are none)."""
+        """Whether all requirements hold; true if there are none."""
         return all(c.passed for c in self.checks)
 
 
 class _Roles(NamedTuple):
-    """Which players are judged, and which are compared with.
+    """Says which players are judged and which serve as baselines.
 
     Attributes:
-        pairs: players with their baselines.
-        personas: players that are no baseline.
-        judged: those of them whose level of skill makes no mistakes.
-        aside: players that only requirements which name them judge.
-        skilled: playthroughs at levels of skill, without those of baselines.
+        pairs: (player, baseline) pairs.
+        personas: players that are not a baseline.
+        judged: personas whose skill level makes no mistakes.
+        aside: players that are judged only by requirements that name them.
+        skilled: playthroughs at skill levels, without those of baselines.
     """
 
     pairs: tuple[tuple[str, str], ...]
@@ -78,7 +85,7 @@ class _Roles(NamedTuple):
 
     @classmethod
     def of(cls, records: Sequence[Playthrough], baselines: Mapping[str, str]) -> _Roles:
-        """The roles of the players of some playthroughs. baselines: label of a player -> label of its baseline."""
+        """Return the roles of the players in `records`; `baselines` maps a player's label to its baseline's label."""
         known = players_of(records)
         pairs = tuple((p, b) for p, b in baselines.items() if p in known and b in known)
         compared, erring = {b for _, b in pairs}, {r.player for r in records if errs(r.skill)}
@@ -104,28 +111,28 @@ def analyse(
     accepted: Sequence[Accepted] = (),
     rates: Mapping[str, float] | None = None,
 ) -> Analysis:
-    """Sum up, compare, correlate, find and check.
+    """Summarise, compare and correlate playthroughs, derive findings and check requirements.
 
     Args:
-        game: for the metrics' names and the structure of levels.
-        levels: those that were played.
+        game: supplies the names of the metrics and the structure of levels.
+        levels: the levels that were played.
         records: the playthroughs.
-        baselines: label of a player -> label of its baseline (such as UCB1 with the same utility). Players that are a
-            baseline are compared with, and not judged by findings, nor by requirements that do not name them. Nor are
-            players whose level of skill makes them err, unless there are no others.
-        priorities: label of a player -> symbol of the metric it cares for most; correlations are of win rates, steps
-            and these.
-        utilities: label of a player -> what it wants.
+        baselines: label of a player -> label of its baseline (such as UCB1 with the same utility). Baselines are only
+            compared with: no finding judges them, and no requirement that does not name them. The same holds for
+            players whose skill level makes mistakes, unless there are no others.
+        priorities: label of a player -> symbol of the metric that matters most to it; correlations cover win rates,
+            steps and these metrics.
+        utilities: label of a player -> its utility.
         bounds: the best known utilities by (level, persona).
         requirements: see `require`.
-        tolerances: label of a player whose trials draw their routes -> the share of |best utility| within which.
-        static: findings of the levels' analysis without play.
-        outlooks: what is known of whether levels can be won, by level.
-        accepted: findings that fail nothing (see `games.acceptance`).
+        tolerances: label of a player whose trials draw their routes -> the tolerance, as a share of |best utility|.
+        static: findings of the analysis of the levels without play.
+        outlooks: what is known about whether each level can be won, by level.
+        accepted: findings that do not cause a failure (see `games.acceptance`).
         rates: pass rates by level that were measured elsewhere, for a calibration.
 
     Raises:
-        SettingsError: a requirement names what does not exist.
+        SettingsError: a requirement names something that does not exist.
     """
     levels, records = list(levels), list(records)
     priorities, roles = priorities or {}, _Roles.of(records, baselines or {})
@@ -173,14 +180,16 @@ def analyse(
 def _summaries(
     game: Game, records: Sequence[Playthrough], bounds: Bounds | None, structure: Mapping[str, Mapping[str, float]]
 ) -> list[Summary]:
-    """The summaries, with what the game says of its metrics and its ends."""
+    """Return the summaries, completed with what the game says about its metrics and its ends."""
     found = summarise(records, game.metrics, bounds, _absent(game, structure))
     return [replace(s, wins=told_wins(game), repeated=_repeated(game)) for s in found]
 
 
 def _absent(game: Game, structure: Mapping[str, Mapping[str, float]]) -> set[tuple[str, str]]:
-    """Level and symbol of metrics that are shares of things of which the level's structure counts none ("potions drunk"
-    where there are no potions)."""
+    """Return (level, symbol) of each metric that is a share of things which the level does not contain.
+
+    An example is "potions drunk" in a level without potions. The level's structure counts the things.
+    """
     return {
         (level, m.symbol)
         for level, numbers in structure.items()
@@ -190,8 +199,7 @@ def _absent(game: Game, structure: Mapping[str, Mapping[str, float]]) -> set[tup
 
 
 def _repeated(game: Game) -> frozenset[str]:
-    """Symbols of the metrics that say whether the game is won or lost, what hit points are left, and how many were
-    lost."""
+    """Return the symbols of metrics that repeat the outcome, the remaining hit points or the lost hit points."""
     health = parse(game.health, game.symbols).symbols if game.health else frozenset()
     harm = {m.symbol for m in game.metrics if m.unit == "hit points" and m.better == "lower" and health}
     flags = FLAGS if game.players == 1 and told_wins(game) else ()
@@ -199,16 +207,18 @@ def _repeated(game: Game) -> frozenset[str]:
 
 
 def told_wins(game: Game) -> bool:
-    """Whether an end of the game can count as won."""
+    """Return whether an end of the game can count as a win."""
     return game.outside is None or game.outside.wins
 
 
 def told_rows(rows: Iterable[ComparisonRow], game: Game) -> tuple[ComparisonRow, ...]:
-    """Rows of a comparison without those of win rates where no end can count as won. (Win rates are corrected by
-    themselves, so the p values of the others stay.)"""
+    """Drop the rows of win rates if no end of the game can count as a win.
+
+    Win rates are corrected separately, so the p values of the other rows do not change.
+    """
     return tuple(r for r in rows if told_wins(game) or r.measure.key != "win_rate")
 
 
 def things(level: Level) -> list[Thing]:
-    """The level's objects for findings: the level's fact "things", rows of (kind, x, y); [] where it has none."""
+    """Return the objects of a level for findings, from its fact "things" (rows of kind, x, y); [] without that fact."""
     return [Thing(str(kind), int(x), int(y)) for kind, x, y in level.facts.get("things", ())]

@@ -1,8 +1,8 @@
-"""What a comparison of two versions of a level comes to, in at most LINES lines, the most important one first.
+"""Summarises a comparison of two versions of a level in at most LINES lines, the most important first.
 
-The first line says whether B is harder than A, for whom, and why as far as the maps tell. The next ones say what
-players do otherwise, measure by measure, with the size of the effect. Then come the tiles that changed, and what a
-comparison with so many trials cannot see.
+The first line says whether B is harder than A, for which players, and why, as far as the maps show. The next lines say
+what players do differently, measure by measure, with the effect size. Then follow the tiles that changed, and the
+differences that this number of trials cannot detect.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from persona_evo.playtest.versions import AnalysisDifference, Changes
 from persona_evo.words import counted, enumerated, plural
 
 LINES = 5
-"""Most lines of an answer."""
+"""Maximum number of lines of an answer."""
 
 DIFFICULTY = {"win_rate": -1, "death_rate": 1, "stuck_rate": 1, "unfinished_rate": 1, "damage": 1}
-"""Measures of how hard a level is, of which the first that differs decides: 1 where more is harder, -1 where less."""
+"""Measures of difficulty: 1 if a higher value is harder, -1 if a lower one is. The first that differs decides."""
 
 HEAVY = 0.5
-"""Share of the hit points at the start from which on more damage is harder, whatever it buys."""
+"""Share of the hit points at the start from which more damage counts as harder, whatever it gains."""
 
 SAME = 0.005
-"""Objects by which two means differ that are no difference."""
+"""Largest difference between two means, in objects, that counts as no difference."""
 
 _SAID = {
     "damage": ("loses more hit points", "loses fewer hit points"),
     "steps": ("takes more steps", "takes fewer steps"),
 }
-"""What a player does in B if its values are higher there, or lower."""
+"""What a player does in B if its values are higher there, and if they are lower."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,8 @@ class Answer:
     """A comparison in words.
 
     Attributes:
-        lines: at most LINES sentences, the first is the verdict.
-        harder: 1 where B is harder, -1 where it is easier, 0 where players do not agree or nothing differs.
+        lines: at most LINES sentences; the first is the verdict.
+        harder: 1 if B is harder, -1 if it is easier, 0 if players disagree or nothing differs.
     """
 
     lines: tuple[str, ...]
@@ -49,12 +49,12 @@ class Answer:
 
 
 def answer(rows: Sequence[ComparisonRow], changes: Changes, difference: AnalysisDifference) -> Answer:
-    """What two versions of a level differ in.
+    """Describe how two versions of a level differ.
 
     Args:
-        rows: of `compare.compare_levels`.
+        rows: the rows of `compare.compare_levels`.
         changes: the tiles that changed.
-        difference: what the analysis of both says.
+        difference: the difference between the analyses of both versions.
     """
     if changes.none:
         return Answer((changes.words,), 0)
@@ -75,13 +75,15 @@ def answer(rows: Sequence[ComparisonRow], changes: Changes, difference: Analysis
 
 
 def telling(row: ComparisonRow) -> bool:
-    """Whether a row says that the versions differ: significantly, or in all routes of the best plans where these are
-    proven."""
+    """Return whether a row shows that the versions differ.
+
+    It does if the difference is significant, or if all routes of best plans differ where these plans are proven.
+    """
     return row.differs() or (row.exact and bool(row.higher) and row.effect.value in (0.0, 1.0))
 
 
 def _new(found: Sequence[Finding]) -> list[str]:
-    """What B has and A does not, in one line."""
+    """Describe in one line the findings that B has and A does not."""
     if not found:
         return []
     more = f" And {len(found) - 1} more." if len(found) > 1 else ""
@@ -89,13 +91,17 @@ def _new(found: Sequence[Finding]) -> list[str]:
 
 
 def _counts(row: ComparisonRow, difference: AnalysisDifference) -> tuple[int, int] | None:
-    """How many objects A and B have of those that a measure is a share of, where that differs."""
+    """Return how many of the objects that a share refers to A and B have, if these numbers differ."""
     words = row.measure.name.split() if row.measure.ratio and not row.measure.rate else []
     return next((difference.objects[word] for word in words if word in difference.objects), None)
 
 
 def _comparable(row: ComparisonRow, difference: AnalysisDifference) -> bool:
-    """Whether a row is no share, or one of as many objects in both versions, or differs also as their number."""
+    """Return whether a row can be compared.
+
+    It can if it is no share, if both versions have equally many objects, or if the number of objects obtained differs
+    too.
+    """
     counts = _counts(row, difference)
     if counts is not None:
         return abs(row.a.value * counts[0] - row.b.value * counts[1]) > SAME
@@ -104,10 +110,10 @@ def _comparable(row: ComparisonRow, difference: AnalysisDifference) -> bool:
 
 
 def _leaning(rows: Iterable[ComparisonRow], difference: AnalysisDifference) -> int:
-    """1 where B is harder for a player, -1 where it is easier, 0 where nothing says so.
+    """Return 1 if B is harder for a player, -1 if it is easier, 0 if nothing shows either.
 
-    Hit points that buy a player more of what it wants (a higher utility) are no sign of a harder level, unless they are
-    HEAVY, or shares of objects rise because there are fewer of them.
+    Two things do not show that a level is harder: lost hit points that buy a player a higher utility, unless the loss
+    is HEAVY; and shares of objects that rise because there are fewer objects.
     """
     found = {r.measure.key: r for r in rows if telling(r)}
     row = next((found[key] for key in DIFFICULTY if key in found), None)
@@ -123,7 +129,7 @@ def _leaning(rows: Iterable[ComparisonRow], difference: AnalysisDifference) -> i
 
 
 def _verdict(players: Sequence[str], leaning: dict[str, int], moved: set[str], difference: AnalysisDifference) -> str:
-    """The first line."""
+    """Return the first line."""
     why = f": {', '.join(difference.reasons[:2])}" if difference.reasons else ""
     version, problem = difference.problem
     other = "A" if version == "B" else "B"
@@ -149,20 +155,20 @@ def _verdict(players: Sequence[str], leaning: dict[str, int], moved: set[str], d
 
 
 def _sides(players: Sequence[str], leaning: dict[str, int]) -> list[tuple[str, list[str]]]:
-    """For whom B is harder, and for whom it is easier."""
+    """Return the players for whom B is harder, and those for whom it is easier."""
     sides = [(word, [p for p in players if leaning[p] == sign]) for word, sign in (("harder", 1), ("easier", -1))]
     return [(word, own) for word, own in sides if own]
 
 
 def _whom(own: Sequence[str], players: Sequence[str]) -> str:
-    """Players in a sentence."""
+    """Name players in a sentence."""
     if len(own) == len(players) > 2:
         return f"all {len(players)} players"
     return enumerated([f"the {spoken(p)}" for p in own])
 
 
 def _measures(rows: Sequence[ComparisonRow]) -> list[list[ComparisonRow]]:
-    """The rows by measure: those of difficulty, then losses of main metrics, then other main metrics, then the rest."""
+    """Group the rows by measure: difficulty first, then losses of main metrics, other main metrics, and the rest."""
     groups: dict[str, list[ComparisonRow]] = {}
     for row in rows:
         groups.setdefault(row.measure.key, []).append(row)
@@ -181,7 +187,7 @@ def _measures(rows: Sequence[ComparisonRow]) -> list[list[ComparisonRow]]:
 
 
 def _measure(rows: Sequence[ComparisonRow], difference: AnalysisDifference) -> str:
-    """One measure of all players in whom it differs, the largest effect first; the first one's effect in words."""
+    """Describe one measure for all players in whom it differs, the largest effect first and in words."""
     ordered = sorted(rows, key=lambda r: -abs(r.effect.value - 0.5))
     said = [f"{spoken(r.player_a)} {_values(r, _counts(r, difference), full=k == 0)}" for k, r in enumerate(ordered)]
     if all(r.exact for r in rows):
@@ -192,9 +198,11 @@ def _measure(rows: Sequence[ComparisonRow], difference: AnalysisDifference) -> s
 
 
 def _values(row: ComparisonRow, counts: tuple[int, int] | None, full: bool) -> str:
-    """Both values, the difference with its interval, and A; full: with the unit, and what A means.
+    """Return both values, the difference with its interval, and Vargha and Delaney's A.
 
-    counts: how many objects there are in A and in B, where shares of them are no comparison.
+    Args:
+        counts: numbers of objects in A and in B, if shares of them cannot be compared.
+        full: whether to add the unit and the meaning of A.
     """
     measure = row.measure
     if counts is not None:
@@ -214,19 +222,19 @@ def _values(row: ComparisonRow, counts: tuple[int, int] | None, full: bool) -> s
 
 
 def _plain(measure: Measure, value: float) -> str:
-    """A value without its unit."""
+    """Format a value without its unit."""
     return shown(replace(measure, unit=""), value)
 
 
 def _doing(row: ComparisonRow) -> str:
-    """What the pairs of playthroughs that A counts have in common."""
+    """Describe what the pairs of playthroughs that A counts have in common."""
     more, fewer = _SAID.get(row.measure.key, ("", ""))
     said = more if row.effect.value >= 0.5 else fewer
     return f"B {said}" if said else f"it is {'higher' if row.effect.value >= 0.5 else 'lower'} in B"
 
 
 def _unseen(rows: Sequence[ComparisonRow], told: Sequence[ComparisonRow]) -> list[str]:
-    """What this comparison cannot see, where no win rate differs."""
+    """State what this comparison cannot detect, if no win rate differs."""
     rates = [r for r in rows if r.measure.key == "win_rate"]
     if not rates or any(r.measure.key == "win_rate" for r in told):
         return []
@@ -237,7 +245,7 @@ def _unseen(rows: Sequence[ComparisonRow], told: Sequence[ComparisonRow]) -> lis
 
 
 def _each(rates: Sequence[ComparisonRow]) -> str:
-    """The win rates of all players."""
+    """List the win rates of all players."""
     values = dict.fromkeys(shown(r.measure, side.value) for r in rates for side in (r.a, r.b))
     if len(values) == 1:
         return f"{next(iter(values))} in both"

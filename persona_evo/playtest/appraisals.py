@@ -1,7 +1,7 @@
-"""What can be said of levels without playing them: findings, and whether a level can be won at all.
+"""Analyses levels without playing them: their findings, and whether they can be won at all.
 
-Both may take seconds a level. Workers do the work where there are some. The process remembers the answers, and the
-folder of a playtest keeps them in `appraisals.json`, so that a resumed playtest does not work them out again.
+Either question may take seconds per level, so workers answer it if there are any. The process caches the answers. The
+folder of a playtest keeps them in `appraisals.json`, so that a resumed playtest does not compute them again.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ FILE = "appraisals.json"
 """Name of the file in a playtest's folder that keeps the answers."""
 
 _KEPT = 512
-"""Answers that are remembered."""
+"""Maximum number of cached answers."""
 
 _LETTER = 0.003
-"""Seconds for each character of a level's text, until some were timed."""
+"""Estimated seconds per character of a level's text, until some levels have been timed."""
 
 
 class LevelQuestion(NamedTuple):
-    """A level, and whether it is asked if it can be won, or what its findings are."""
+    """A question about a level: whether it can be won if `won` is true, otherwise its findings."""
 
     level: LevelText
     won: bool
 
     def answer(self, game: Game) -> list[Finding] | Outlook:
-        """Work it out."""
+        """Compute the answer."""
         if self.won:
             return outlook(game, self.level.load(game))
         return [] if game.outside is not None else list(diagnose(game, [self.level.load(game)]))
@@ -53,14 +53,14 @@ _known: dict[tuple[Game, LevelQuestion], list[Finding] | Outlook] = {}
 
 
 def findings(game: Game, level: Level) -> list[Finding]:
-    """What the analysis without play says of a level."""
+    """Return the findings of the analysis of a level without play."""
     (found,) = appraised(game, [LevelQuestion(LevelText.of(level), False)])
     assert isinstance(found, list)
     return found
 
 
 def prospect(game: Game, level: Level) -> Outlook:
-    """Whether a level can be won."""
+    """Return whether a level can be won, as far as is known."""
     (found,) = appraised(game, [LevelQuestion(LevelText.of(level), True)])
     assert isinstance(found, Outlook)
     return found
@@ -73,12 +73,12 @@ def appraised(
     begun: Appraisals | None = None,
     folder: Path | None = None,
 ) -> Iterator[list[Finding] | Outlook]:
-    """The answers to some questions, in their order.
+    """Yield the answers to `questions`, in order.
 
     Args:
-        workers: who works them out, None for this process.
-        begun: some that are being worked out.
-        folder: of a playtest, which keeps the answers; None where nothing is kept.
+        workers: compute the answers; None for this process.
+        begun: a dispatch that is already computing some of the answers.
+        folder: the playtest's folder that keeps the answers; None to keep nothing.
     """
     if folder is not None:
         recall(folder, game, questions)
@@ -98,7 +98,7 @@ def appraised(
 def _answered(
     game: Game, questions: Sequence[LevelQuestion], workers: Workers | None, begun: Appraisals | None
 ) -> Iterator[tuple[LevelQuestion, list[Finding] | Outlook]]:
-    """Questions with their answers: those that are begun, then those of the others that are still open."""
+    """Yield questions with their answers: first those of `begun`, then the others that are still open."""
     if begun is not None:
         yield from zip(begun.jobs, chain.from_iterable(begun), strict=True)
     asked = open_questions(game, questions)
@@ -108,15 +108,15 @@ def _answered(
 
 
 def open_questions(game: Game, questions: Sequence[LevelQuestion]) -> list[LevelQuestion]:
-    """The questions that this process knows no answer to."""
+    """Return the questions whose answers this process does not know."""
     return [q for q in questions if (game, q) not in _known]
 
 
 def recall(folder: Path, game: Game, questions: Sequence[LevelQuestion]) -> None:
-    """Remember the answers that a playtest's folder keeps.
+    """Load the answers that a playtest's folder keeps.
 
-    Answers of another version of the program or the game, and those of a damaged file, count as none: all of them can
-    be worked out again.
+    Answers of another version of the program or the game are ignored, and so is a damaged file: all answers can be
+    computed again.
     """
     try:
         data, _ = schema.read(folder / FILE, RunError)
@@ -131,14 +131,14 @@ def recall(folder: Path, game: Game, questions: Sequence[LevelQuestion]) -> None
 
 
 def keep(folder: Path, game: Game, questions: Sequence[LevelQuestion]) -> None:
-    """Write the answers that are known into a playtest's folder."""
+    """Write the known answers to a playtest's folder."""
     known = [(q, _known[game, q]) for q in questions if (game, q) in _known]
     rows = [_written(question, answer) for question, answer in known]
     schema.write(folder / FILE, {"schema": 1, "of": _origin(game), "answers": rows})
 
 
 def _origin(game: Game) -> dict[str, Any]:
-    """What the answers depend on beside the level."""
+    """Return what the answers depend on besides the level."""
     address = registry.address(game)
     return {"program": __version__, "game": address, "version": game.version, **trust.code_of(address)}
 
@@ -163,7 +163,7 @@ def _read(row: Mapping[str, Any]) -> list[Finding] | Outlook:
 
 
 def appraisals(game: Game, questions: Sequence[LevelQuestion], workers: Workers | None) -> Appraisals | None:
-    """Answers to be worked out by workers; None where there are none or nothing is asked."""
+    """Return a dispatch that computes answers with workers; None without workers or questions."""
     if workers is None or workers.alone or game.outside is not None or not questions:
         return None
     thought = [_LETTER * len(q.level.text) for q in questions]
@@ -171,6 +171,6 @@ def appraisals(game: Game, questions: Sequence[LevelQuestion], workers: Workers 
 
 
 def answers(address: str, questions: Sequence[LevelQuestion]) -> Iterator[list[Finding] | Outlook]:
-    """The answers to some questions (this is what workers run)."""
+    """Yield the answers to some questions; workers run this function."""
     game = registry.get(address)
     return (question.answer(game) for question in questions)

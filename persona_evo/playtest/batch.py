@@ -1,11 +1,9 @@
-"""Many playthroughs: every player in every level, as often as asked, on all cores.
+"""Plays many playthroughs: every player in every level, as often as requested, on all cores.
 
-Where an agent plays move by move (`agents.duel`), a playthrough is what it played with the player's tree policy; a
-player may also be an agent of its own, which needs no tree policy. In a two-player game each player meets the
-opponents of a league in turn, first as one side, then as the other; its metrics are
-what it sees at the end, and its records name the opponent, the side and the result.
-
-Once a trial has proven its plan, the trials after it show other routes of the same search (see `playing`).
+If an agent plays move by move (`agents.duel`), it plays with the player's tree policy. A player may also be an agent of
+its own, which needs no tree policy. In a two-player game each player meets the opponents of a league in turn, first as
+one side and then as the other. Its metrics are those that it sees at the end; its records name the opponent, the side
+and the result. Once a trial has proven its plan, later trials show other routes of the same search (see `playing`).
 """
 
 from __future__ import annotations
@@ -45,10 +43,10 @@ from persona_evo.words import counted
 
 @dataclass
 class BatchResults:
-    """A batch of playthroughs, in the order of levels, players and trials, and what it was made with.
+    """A batch of playthroughs in the order of levels, players and trials, with the settings that produced it.
 
-    bounds: the best utilities known, by (level, persona's name). complete: False after Ctrl-C. folder: where the
-    playthroughs are kept, None if nowhere. league: who plays in a two-player game.
+    `bounds` are the best known utilities by (level, persona's name). `complete` is False after Ctrl-C. `folder` keeps
+    the playthroughs, None if nothing is kept. `league` says who plays in a two-player game.
     """
 
     game: Game
@@ -66,17 +64,17 @@ class BatchResults:
 
     @property
     def baselines(self) -> dict[str, str]:
-        """Label of a player -> label of the one it is compared with."""
+        """Label of a player -> label of its baseline."""
         return {p.label: p.baseline for p in self.players if p.baseline}
 
     @property
     def movers(self) -> list[str]:
-        """Names of the agents that play move by move: players' own, and the league's for those who have none."""
+        """Names of the agents that play move by move: the players' own, and the league's for players without one."""
         return [] if self.league is None else movers(self.players, self.league)
 
     @property
     def tolerances(self) -> dict[str, float]:
-        """Label of a player whose trials draw their routes -> the share of |best utility| within which they do."""
+        """Label of a player whose trials draw their routes -> the tolerance, as a share of |best utility|."""
         return {
             p.label: self.settings.tolerance
             for p in self.players
@@ -84,7 +82,7 @@ class BatchResults:
         }
 
     def journaled_in(self, folder: Path) -> bool:
-        """Whether a folder is the batch's own and holds its playthroughs, and no more."""
+        """Return whether `folder` is the batch's own and holds exactly its playthroughs."""
         path = folder / journal.TRACES
         if self.folder is None or folder.resolve() != self.folder.resolve() or not path.is_file():
             return False
@@ -92,7 +90,7 @@ class BatchResults:
 
     @property
     def priorities(self) -> dict[str, str]:
-        """Label of a player -> symbol of the metric that its persona is about."""
+        """Label of a player -> symbol of the main metric of its persona."""
         return {p.label: p.persona.priority for p in self.players}
 
 
@@ -120,30 +118,30 @@ def playtest(
     """Let every player play every level.
 
     Args:
-        game: what is played.
-        levels: as loaded by `game.load`; names must differ.
-        players: labels must differ.
+        game: the game to play.
+        levels: as loaded by `game.load`; names must be distinct.
+        players: labels must be distinct.
         trials: playthroughs of each player in each level, 1 to `limits.MOST_TRIALS`.
-        seed: everything follows from it, unless the budget is one of time.
-        budget, settings: of each search; 10,000 iterations and the preset `anytime` if not given.
-        jobs, backend, address: see `jobs.workers.Workers`; without influence on the result.
-        folder: where each playthrough is written down as soon as it is made. A folder with the beginning of the very
-            same batch is continued.
-        progress: called now and then.
-        game_name: how the registry finds the game, where that is not its name ("module:object").
-        recorded: what the folder calls the game, where that is something else.
-        league: who plays move by move; needed in a two-player game, and where a player is an agent. The budget then
-            is that of a move, and the template says how it searches.
-        continuation: share of the budget, beside it, for playing on from a plan's end to the game's; 0 not to.
-        workers: to be used instead of new ones; they are left running.
-        then: what these begin with when no playthrough is left to begin.
+        seed: determines all results, unless the budget is one of time.
+        budget, settings: of each search; by default 10,000 iterations and the preset `anytime`.
+        jobs, backend, address: see `jobs.workers.Workers`; they do not affect the result.
+        folder: stores each playthrough as soon as it is made. If it holds the beginning of the very same batch, that
+            batch is continued.
+        progress: called from time to time.
+        game_name: the game's name in the registry, if that differs from its own name ("module:object").
+        recorded: the game's name in the folder, if that differs.
+        league: who plays move by move; required in a two-player game and if a player is an agent. The budget is then
+            per move, and the template says how it searches.
+        continuation: additional share of the budget for playing on from a plan's end to the game's; 0 to stop there.
+        workers: used instead of new ones; they are left running.
+        then: what the workers begin when no playthrough is left to begin.
 
     Returns:
-        Results, not complete if Ctrl-C ended them.
+        The results, incomplete if Ctrl-C interrupted the batch.
 
     Raises:
-        SettingsError: nothing to play, names that are not different, or a player that cannot play.
-        RunError: the folder belongs to something else, is damaged, or in use.
+        SettingsError: nothing to play, duplicate names, or a player that cannot play.
+        RunError: the folder belongs to something else, is damaged, or is in use.
     """
     spec = specified(
         game,
@@ -185,10 +183,10 @@ def _collect(
     total: int,
     progress: Tell | None,
 ) -> None:
-    """Add the playthroughs to the results, and to the journal where there is one.
+    """Add the playthroughs to the results, and to the journal if there is one.
 
     Raises:
-        ConnectError: a connected game failed; it says how the batch is continued.
+        ConnectError: a connected game failed; the message says how to continue the batch.
     """
 
     def report(made: Sequence[Playthrough]) -> None:
@@ -218,7 +216,7 @@ def specified(
     continuation: float = CONTINUATION,
     game_name: str | None = None,
 ) -> Spec:
-    """What decides each playthrough of a batch, all of it checked (arguments as for `playtest`)."""
+    """Return the checked specification that determines each playthrough of a batch (arguments as for `playtest`)."""
     _check(levels, players, trials)
     if not 0 <= continuation <= 1:
         raise SettingsError(
@@ -258,9 +256,9 @@ def resume(
     game_name: str | None = None,
     workers: Workers | None = None,
 ) -> BatchResults:
-    """Continue a batch where it stopped, with nothing but its folder (arguments as for `playtest`).
+    """Continue an interrupted batch from its folder alone (arguments as for `playtest`).
 
-    game_name: how the registry finds the game now, where the folder does not know (its file has moved).
+    `game_name` is the game's name in the registry if the folder's is out of date (the game's file has moved).
 
     Raises:
         RunError: no playtest's folder, damaged, in use, or made with other rules of the game.
@@ -288,7 +286,7 @@ def resume(
 
 
 def kept(folder: Path, *, game_name: str | None = None) -> BatchResults:
-    """What a batch's folder holds by now, also while another process is at work in it (arguments as for `resume`).
+    """Read what a batch's folder holds so far, even while another process works in it (arguments as for `resume`).
 
     Raises:
         RunError: no playtest's folder, damaged, or made with other rules of the game.
@@ -301,7 +299,7 @@ def kept(folder: Path, *, game_name: str | None = None) -> BatchResults:
 
 
 def _reopened(folder: Path, game_name: str | None) -> tuple[Reopened, str, BatchResults]:
-    """A batch as its folder has it: as written, how the registry finds its game now, and without its playthroughs."""
+    """Return a batch's configuration as written, its game's current registry name, and results without records."""
     known = journal.reopen(folder)
     reader = journal.KIND.reader(folder)
     if game_name is None:
@@ -340,7 +338,7 @@ def _reopened(folder: Path, game_name: str | None) -> tuple[Reopened, str, Batch
 
 
 def configuration(spec: Spec, game: Game, players: Sequence[Player], trials: int, seed: int) -> dict[str, object]:
-    """All that a batch's result depends on, as plain values; `journal.reopen` reads it back."""
+    """Return all that a batch's result depends on, as plain values; `journal.reopen` reads it back."""
     return {
         "game": spec.game,
         **trust.code_of(spec.game),

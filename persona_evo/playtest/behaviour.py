@@ -1,4 +1,4 @@
-"""What players do in levels that can be finished: where they die, how narrowly they win, whether they have a choice."""
+"""Findings on behaviour in levels that can be finished: deaths, narrow wins, and whether players have a choice."""
 
 from __future__ import annotations
 
@@ -18,24 +18,30 @@ from persona_evo.playtest.samples import EXACT, TrialGroup, tested
 from persona_evo.words import counted, enumerated, plural
 
 FEWEST_DEATHS, DEATH_SHARE = 3, 0.1
-"""Deaths, and share of a player's playthroughs that are lost, from which deaths are told."""
+"""Number of deaths, and share of a player's playthroughs that are lost, from which deaths are reported."""
 
 NARROW, CAREFUL, NARROW_SHARE = 0.2, 0.5, 0.5
-"""A win is narrow with at most this share of the hit points left; that is worth a word where so few wins leave this
-share or more that none does, and in this share of each player's wins or more."""
+"""Thresholds of the finding on narrow wins.
+
+A win is narrow if at most the first share of the hit points is left. It is reported only if no win leaves more than
+the second share, and if at least the third share of each player's wins is narrow.
+"""
 
 EXPOSED_MOVES, EXPOSED_SHARE, EXPOSED_DAMAGE = 2, 0.9, 0.2
-"""A start is exposed where this share of the hit points is lost within so many moves in so many of all playthroughs."""
+"""An exposed start costs this share of the hit points within this many moves in this share of all playthroughs."""
 
 SAME_PATH = 0.9
-"""Share of a player's playthroughs that take its usual path, from which it has no choice."""
+"""Share of a player's playthroughs that take its usual path from which the player has no choice."""
 
 FEW_TRIALS = 10
-"""With fewer trials a player, levels are not called indistinguishable."""
+"""Fewest trials per player with which levels are called indistinguishable."""
 
 
 def deaths(e: Evidence, failing: frozenset[str]) -> list[Finding]:
-    """Where players die who want to finish the level, and of what; not those whose best plan, proven, is to die."""
+    """Report where players who want to finish the level die, and of what.
+
+    Players whose proven best plan is to die are left out.
+    """
     groups = {
         p: lost
         for p, group in e.seekers.items()
@@ -84,7 +90,7 @@ def deaths(e: Evidence, failing: frozenset[str]) -> list[Finding]:
 
 
 def _skills(e: Evidence) -> dict[str, float]:
-    """The share of playthroughs that are lost, by level of skill."""
+    """Return the share of playthroughs that are lost, by skill level."""
     groups: dict[str, list[Playthrough]] = {}
     for r in e.records:
         if r.skill:
@@ -93,9 +99,9 @@ def _skills(e: Evidence) -> dict[str, float]:
 
 
 def narrow_escape(e: Evidence) -> list[Finding]:
-    """All who win do so with hardly any hit points left, and nobody is known to do better.
+    """Report that all winners win with hardly any hit points left, and nobody is known to do better.
 
-    Where players of several levels of skill played, those that make mistakes say it (`skill.narrow_escapes`).
+    If players of several skill levels played, those that make mistakes decide (`skill.narrow_escapes`).
     """
     if e.escapes:
         return [replace(f, trace=e.trace(_narrow_win(e, f))) for f in e.escapes]
@@ -131,13 +137,13 @@ def narrow_escape(e: Evidence) -> list[Finding]:
 
 
 def _narrow_win(e: Evidence, finding: Finding) -> Playthrough | None:
-    """A playthrough that shows how narrow the wins are of the player whom the finding is about first."""
+    """Return a playthrough that shows the narrow wins of the first player that the finding is about."""
     wins = [r for r in e.records if r.player == finding.players[0] and r.won and r.hit_points]
     return min(wins, key=lambda r: r.hit_points[-1], default=None)
 
 
 def exposed_start(e: Evidence) -> list[Finding]:
-    """Whoever plays loses hit points in the first moves. (Not where each move costs some, as food does.)"""
+    """Report that every player loses hit points in the first moves, unless each move costs some (as hunger does)."""
     long = [r for r in e.records if len(r.hit_points) > EXPOSED_MOVES + 1]
     hurt = [r for r in long if r.hit_points[EXPOSED_MOVES] <= (1 - EXPOSED_DAMAGE) * r.hit_points[0]]
     steady = all(a > b for r in long for a, b in zip(r.hit_points, r.hit_points[1:], strict=False))
@@ -166,7 +172,7 @@ def exposed_start(e: Evidence) -> list[Finding]:
 
 
 def no_choice(e: Evidence) -> list[Finding]:
-    """At least two personas nearly always walk over the same tiles in the same order."""
+    """Report that at least two personas nearly always walk over the same tiles in the same order."""
     groups = {p: group for p, group in e.groups.items() if all(r.positions for r in group)}
     if len({group[0].persona for group in groups.values()}) < 2:
         return []
@@ -195,13 +201,13 @@ def no_choice(e: Evidence) -> list[Finding]:
 
 
 def _path(record: Playthrough) -> tuple[Spot, ...]:
-    """The tiles walked over, in order, each standstill once."""
+    """Return the tiles walked over, in order, with standstills merged."""
     walked = record.positions
     return tuple(p for i, p in enumerate(walked) if i == 0 or p != walked[i - 1])
 
 
 def indistinguishable(records: Sequence[Playthrough], infos: Sequence[Metric] = ()) -> list[Finding]:
-    """Levels that no measure of any player tells apart after Holm's correction, those that are all alike together."""
+    """Report levels that no measure of any player tells apart after Holm's correction, in groups."""
     groups = {key: TrialGroup(own) for key, own in grouped(records).items()}
     chosen = sorted(measures(records, infos, clock=False), key=lambda m: m.key not in ("steps", "utility"))
     alike: dict[tuple[str, str], tuple[int, int, int]] = {}
@@ -217,7 +223,7 @@ def indistinguishable(records: Sequence[Playthrough], infos: Sequence[Metric] = 
 
 
 def _together(pairs: Sequence[tuple[str, str]]) -> list[list[str]]:
-    """Groups of levels of which each two are a pair, so that every pair is in one of them."""
+    """Group levels so that each two of a group are a pair and every pair is in a group."""
     known = set(pairs)
     found: list[list[str]] = []
     for a, b in pairs:
@@ -250,8 +256,11 @@ def _alike(names: Sequence[str], count: int, players: int, trials: int) -> Findi
 
 
 def _any_differs(pairs: Sequence[tuple[TrialGroup, TrialGroup, Measure]]) -> bool:
-    """Known groups differ, or the smallest p, times the number of pairs that vary, is significant: what Holm's first
-    step asks."""
+    """Return whether any pair differs.
+
+    This is so if known groups differ, or if the smallest p, times the number of pairs that vary, is significant (the
+    first step of Holm's method).
+    """
     smallest, varying = 1.0, 0
     for a, b, measure in pairs:
         if len({measure.value(r) for group in (a, b) for r in group.records}) == 1:

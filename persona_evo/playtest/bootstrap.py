@@ -1,6 +1,6 @@
-"""Comparisons of methods that choose something anew in each run, by what they chose on the same levels.
+"""Compares methods that choose something anew in each run, by what they chose on the same levels.
 
-Both runs and levels are drawn, so both are drawn again: intervals say what other runs on other levels would give.
+Both runs and levels are samples, so both are resampled: intervals cover other runs on other levels.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from persona_evo.intervals import Interval
 REPLICATES = 10_000
 
 Matrix = Sequence[Sequence[float]]
-"""[run][level], one row for what has no runs."""
+"""Values by [run][level]; a single row for a method without runs."""
 
 
 def difference(a: Matrix, b: Matrix, seed: int = 0, level: float = 0.95, replicates: int = REPLICATES) -> Interval:
-    """The difference of two means over runs and levels, a - b, with its percentile bootstrap interval.
+    """Return the difference of two means over runs and levels, a - b, with its percentile bootstrap interval.
 
-    Runs of `a` and `b` are drawn independently of each other, levels for both alike, so that the difference is paired
-    by level; it is paired by seed where both were played with the same seeds.
+    Runs of `a` and `b` are resampled independently; levels are resampled jointly. The difference is therefore paired by
+    level, and by seed if both were played with the same seeds.
 
     Args:
-        a, b: over the same levels; all values finite.
-        seed: of the draws.
-        level: of confidence.
-        replicates: how often is drawn.
+        a, b: values over the same levels; all finite.
+        seed: of the resampling.
+        level: confidence level.
+        replicates: number of bootstrap replicates.
 
     Returns:
         The difference; n is the number of levels.
 
     Raises:
-        ValueError: no runs, no levels, or other levels.
+        ValueError: no runs, no levels, or different levels.
     """
     x, y = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     if x.ndim != 2 or y.ndim != 2 or not x.size or not y.size or x.shape[1] != y.shape[1]:
@@ -49,7 +49,7 @@ def difference(a: Matrix, b: Matrix, seed: int = 0, level: float = 0.95, replica
 
 
 def fewer(successes_a: int, trials_a: int, successes_b: int, trials_b: int) -> float:
-    """Fisher's exact test, one-sided: how likely so few successes of `a` are if both rates are the same."""
+    """Return the one-sided p value of Fisher's exact test: how likely so few successes of `a` are at equal rates."""
     for k, n in ((successes_a, trials_a), (successes_b, trials_b)):
         if not 0 <= k <= n:
             raise ValueError(f"{k} successes of {n} trials")
@@ -60,6 +60,6 @@ def fewer(successes_a: int, trials_a: int, successes_b: int, trials_b: int) -> f
 
 @functools.lru_cache(maxsize=8)
 def _weights(seed: tuple[int, int], count: int, replicates: int) -> NDArray[np.float64]:
-    """float64[replicates, count], the share of each in a sample drawn with replacement."""
+    """Return float64[replicates, count]: the share of each item in a sample drawn with replacement."""
     rng = np.random.default_rng(seed)
     return rng.multinomial(count, np.full(count, 1 / count), size=replicates) / count

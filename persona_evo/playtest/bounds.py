@@ -1,4 +1,4 @@
-"""The best utility that is known for a persona in a level: what results are held against."""
+"""The best known utility of a persona in a level, against which results are measured."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ from persona_evo.seeds import stream
 from persona_evo.words import counted
 
 FILE = "bounds.json"
-"""Where a playtest's folder keeps what was found, so that a continued playtest does not look for it again."""
+"""File in a playtest's folder that keeps the limits, so that a continued playtest does not search for them again."""
 
 CUT = "the solver's best plan stops before the level ends, and is no measure for playthroughs that go on to the end"
-"""Why there is no limit for playthroughs that came to the game's end."""
+"""Note for limits that do not apply to playthroughs that reached the end of the game."""
 
 Tell = Callable[[int, int], None]
 
 Ends = Callable[[Playthrough], tuple[dict[str, float], int]]
-"""The metrics that a playthrough's best plan ends with, and what the game's `over` says of that state."""
+"""Returns the metrics at the end of a playthrough's best plan, and what the game's `over` says of that state."""
 
 _SHORT = 100
-"""Iterations of a call of the solver that is over at once."""
+"""Number of iterations of a solver call that ends at once."""
 
 _warm: set[int] = set()
-"""Processes in which the solver has been loaded."""
+"""Ids of processes in which the solver has been loaded."""
 
 
 class BoundQuestion(NamedTuple):
-    """One level and utility, as they can be sent to a worker."""
+    """A level and a utility, in a form that can be sent to a worker."""
 
     game: str
     level: LevelText
@@ -54,7 +54,7 @@ class BoundQuestion(NamedTuple):
 
     @classmethod
     def of(cls, game: str, level: Level, persona: Persona, seconds: float) -> BoundQuestion:
-        """What is asked for a persona, with its open lists."""
+        """Return the question for a persona, with its open lists."""
         lists = tuple(one.to_dict() for one in persona.lists)
         return cls(game, LevelText.of(level), persona.utility.text, seconds, lists)
 
@@ -73,18 +73,18 @@ def bounds(
     workers: Workers | None = None,
     then: Dispatch[Any, Any, Any] | None = None,
 ) -> dict[tuple[str, str], Bound]:
-    """The best utility known by (level, persona's name), from the solver and from what was played.
+    """Return the best known utility by (level, persona's name), from the solver and from playthroughs.
 
     Args:
-        records: playthroughs, of which a better one than the solver's replaces it; a playthrough whose plan was proven
-            to be the best proves the limit.
-        seconds: for the solver, for each level and persona; 0 for what the records say alone, which is all there is of
-            games that run elsewhere. Two-player games and games of chance have no limit: what can be reached depends on
-            the opponent or on luck.
+        records: playthroughs. One that is better than the solver's result replaces it; one whose plan is proven to be
+            the best proves the limit.
+        seconds: time for the solver per level and persona. With 0 only the records count, as they always do for games
+            that run elsewhere. Two-player games and games of chance have no limit: what can be reached depends on the
+            opponent or on luck.
         folder: where results are kept and looked up.
-        progress: called with how many of how many are done.
-        workers: to be used instead of new ones; they are left running.
-        then: what these begin with when nothing of this is left to begin.
+        progress: called with the number of questions done and their total.
+        workers: used instead of new ones; they are left running.
+        then: what the workers begin when no question is left to begin.
     """
     if not limited(game):
         return {}
@@ -123,7 +123,7 @@ def bounds(
 
 
 def _ends(game: Game, levels: Sequence[Level]) -> Ends:
-    """The ends of best plans, played again where the record shows another route."""
+    """Return a function for the ends of best plans, which replays the best plan if the record shows another route."""
     by_name = {level.name: level for level in levels}
 
     def end(record: Playthrough) -> tuple[dict[str, float], int]:
@@ -139,17 +139,17 @@ def _ends(game: Game, levels: Sequence[Level]) -> Ends:
 
 
 def _end(record: Playthrough) -> tuple[dict[str, float], int]:
-    """The metrics that a playthrough's route ends with, and what the game's `over` says of that state."""
+    """Return the metrics at the end of a playthrough's route, and what the game's `over` says of that state."""
     return dict(record.metrics), OUTCOMES.index(record.outcome)
 
 
 def limited(game: Game) -> bool:
-    """Whether a level of the game has a best plan at all."""
+    """Return whether levels of the game have a best plan at all."""
     return game.players == 1 and game.deterministic
 
 
 def warm_up(game: Game, level: Level) -> None:
-    """Have the solver compiled, so that this does not count against a limit of time."""
+    """Compile the solver in advance, so that compilation does not count against a time limit."""
     from persona_evo.search import best_first  # noqa: F401 (plays on where a plan does not come to the end)
     from persona_evo.search.bounds import solve
 
@@ -157,12 +157,12 @@ def warm_up(game: Game, level: Level) -> None:
 
 
 def answers(_: None, questions: Sequence[BoundQuestion]) -> Iterator[Bound]:
-    """Ask the solver (this is what workers run)."""
+    """Ask the solver some questions; workers run this function."""
     return map(answer, questions)
 
 
 def answer(question: BoundQuestion) -> Bound:
-    """Ask the solver."""
+    """Ask the solver one question."""
     from persona_evo.search.bounds import solve
 
     game = registry.get(question.game)
@@ -183,9 +183,12 @@ def _with_records(
     personas: Mapping[str, Persona],
     ends: Ends | None = None,
 ) -> dict[tuple[str, str], Bound]:
-    """The limits, or what was played where that is better: by the persona, or by another one in passing.
+    """Return the limits, or results of play where these are better.
 
-    ends: what best plans come to that are not the routes shown; the routes' own ends if not given.
+    Such a result may be the persona's own, or one that another persona reached in passing.
+
+    Args:
+        ends: returns the ends of best plans that are not the routes shown; the routes' own ends if not given.
     """
     best = dict(found)
     for r in records:
@@ -203,10 +206,13 @@ def _with_records(
 
 
 def _comparable(bound: Bound, records: Sequence[Playthrough], horizon: int) -> Bound:
-    """The solver's limit with a note where whole playthroughs cannot be held against it.
+    """Return the solver's limit, with a note if whole playthroughs cannot be compared with it.
 
-    Its plan may stop wherever the utility is highest. Where that is proven to be the most there can be, it is a limit
-    for whole playthroughs, too, unless these went on beyond the horizon. records: of the persona in the level.
+    The solver's plan may stop wherever the utility is highest. If that is proven to be the maximum, it is a limit for
+    whole playthroughs, too, unless these went on beyond the horizon.
+
+    Args:
+        records: playthroughs of the persona in the level.
     """
     if any(r.steps > horizon for r in records):
         return replace(bound, note=f"the solver looks {counted(horizon, 'move')} ahead, playthroughs are longer")
@@ -216,7 +222,7 @@ def _comparable(bound: Bound, records: Sequence[Playthrough], horizon: int) -> B
 
 
 def _read(folder: Path) -> dict[tuple[str, str], Bound]:
-    """What an earlier call kept; a damaged file counts as none, since all of it can be found again.
+    """Read what an earlier call kept; a damaged file counts as empty, since everything in it can be computed again.
 
     Earlier versions wrote a list without a checksum.
     """

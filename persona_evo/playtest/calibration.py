@@ -1,4 +1,4 @@
-"""How simulated players compare with people: win rates held against pass rates that were measured elsewhere."""
+"""Compares simulated players with people: their win rates against pass rates that were measured elsewhere."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from persona_evo.statistics import spearman
 
 MOST_BYTES = 2**22
 FEWEST = 4
-"""Levels that a correlation needs: with fewer there is no interval."""
+"""Minimum number of levels for a correlation; with fewer there is no interval."""
 
 _NUMBER = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)\s*(%?)")
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """Spearman's correlation of win rates and pass rates over levels.
+    """Spearman's correlation between win rates and pass rates over levels.
 
     Attributes:
-        players: whose win rates: a level of skill, or "all players" where there are none.
+        players: whose win rates they are: a skill level, or "all players" if there are none.
         correlation: with its 95 % interval; n is the number of levels. The interval is that of Fisher's z with the
             variance (1 + r^2 / 2) / (n - 3) of Bonett and Wright (2000, Psychometrika 65:23).
-        note: why there is no interval, "" where there is one.
+        note: why there is no interval, "" if there is one.
     """
 
     players: str
@@ -41,12 +41,12 @@ class Agreement:
 
 
 def read_rates(path: Path) -> dict[str, float]:
-    """Pass rates by level, from a CSV file with the columns `level` and `pass_rate`.
+    """Read pass rates by level from a CSV file with the columns `level` and `pass_rate`.
 
     A rate is a share from 0 to 1 or a percentage with %. Columns are separated by commas, semicolons or tabs.
 
     Raises:
-        SettingsError: not such a file, with line and column.
+        SettingsError: the file has another format; the message gives line and column.
     """
     lines = textfile.read_text(path, MOST_BYTES, SettingsError).splitlines()
     source = str(path)
@@ -79,7 +79,7 @@ def read_rates(path: Path) -> dict[str, float]:
 
 
 def _cells(line: str, mark: str) -> list[tuple[str, int]]:
-    """The values of a line, each with its column; a value in quotes may contain the mark."""
+    """Split a line into its values, each with its column; a value in quotes may contain the separator `mark`."""
     cells, start, quoted = [], 0, False
     for at, sign in enumerate(line + mark):
         quoted ^= sign == '"'
@@ -117,10 +117,10 @@ def _rate(text: str, column: int, source: str, line: int) -> float:
 
 
 def check_rates(rates: Mapping[str, float], levels: Sequence[str], source: str) -> list[str]:
-    """The levels of a playtest that have a pass rate.
+    """Return the levels of a playtest that have a pass rate.
 
     Raises:
-        SettingsError: they are fewer than a correlation needs.
+        SettingsError: there are fewer of them than a correlation needs.
     """
     both = [name for name in levels if name in rates]
     if len(both) < FEWEST:
@@ -137,7 +137,7 @@ def check_rates(rates: Mapping[str, float], levels: Sequence[str], source: str) 
 
 
 def calibrate(records: Sequence[Playthrough], rates: Mapping[str, float]) -> list[Agreement]:
-    """The correlation for each level of skill, over all its players, or for all players where there are no such levels.
+    """Return the correlation for each skill level over all its players, or for all players without skill levels.
 
     Args:
         records: playthroughs of at least FEWEST levels that have a pass rate.
@@ -163,9 +163,9 @@ def _agreement(name: str, records: Sequence[Playthrough], rates: Mapping[str, fl
 
 
 def correlation_interval(r: float, n: int, level: float = 0.95) -> Interval:
-    """A rank correlation over n > 3 pairs with its interval (see `Agreement`).
+    """Return a rank correlation over n > 3 pairs with its interval (see `Agreement`).
 
-    Of a perfect correlation Fisher's z is infinite. In its place stands z of the middle between the perfect correlation
+    Fisher's z of a perfect correlation is infinite. It is replaced by z of the midpoint between the perfect correlation
     and the next value that n ranks without ties can have.
     """
     most = 1 - 6 / (n * (n * n - 1))

@@ -1,4 +1,4 @@
-"""What changed from one playtest to the next: findings that appeared and disappeared, and how often players win."""
+"""Changes from one playtest to the next: findings that appeared or disappeared, and how often players win."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from persona_evo.playtest.metrics import UTILITY, WIN_RATE, Measure, grouped
 from persona_evo.playtest.samples import TrialGroup, effects
 
 Key = tuple[str, str, tuple[tuple[int, int], ...]]
-"""Kind, level and places of a finding: two findings with the same key are the same one."""
+"""Kind, level and places of a finding: two findings with the same key are the same finding."""
 
 
 @dataclass(frozen=True)
@@ -20,12 +20,12 @@ class MeasureChange:
     """A measure of one player in one level, before and after.
 
     Attributes:
-        level, player: names; the level's is that of the second playtest.
+        level, player: names; the level's name is that of the second playtest.
         measure: the win rate or the utility.
         before, after: means.
         change: after - before with its 95 % interval.
-        effect: Vargha and Delaney's A of after against before: 0.5 says that neither tends to be larger.
-        exact: both sides are proven, so there is nothing uncertain and no interval.
+        effect: Vargha and Delaney's A of after against before; 0.5 means that neither tends to be larger.
+        exact: whether both sides are proven, so that nothing is uncertain and there is no interval.
     """
 
     level: str
@@ -39,7 +39,7 @@ class MeasureChange:
 
     @property
     def clear(self) -> bool:
-        """Whether the values differ, as far as can be said."""
+        """Whether the values differ, as far as can be told."""
         if self.exact:
             return self.before != self.after
         return not self.change.low <= 0 <= self.change.high
@@ -47,7 +47,13 @@ class MeasureChange:
 
 @dataclass(frozen=True)
 class PlaytestChanges:
-    """What changed. appeared, gone: findings. rates, utilities: of each player in each level that both have."""
+    """The changes between two playtests.
+
+    Attributes:
+        appeared: findings that only the second playtest has.
+        gone: findings that only the first playtest has.
+        rates, utilities: changes for each player in each level that both playtests have.
+    """
 
     appeared: tuple[Finding, ...]
     gone: tuple[Finding, ...]
@@ -61,11 +67,11 @@ class PlaytestChanges:
 
 
 def changes(before: Analysis, after: Analysis, renamed: Mapping[str, str] | None = None) -> PlaytestChanges:
-    """What changed between two playtests.
+    """Compare two playtests.
 
     Args:
         before, after: the playtests.
-        renamed: level of the first -> level of the second, where a version has another name.
+        renamed: level of the first -> level of the second, for versions with another name.
     """
     names = renamed or {}
     known = {_key(f, names) for f in before.findings}

@@ -1,13 +1,12 @@
-"""Groups of playthroughs compared: with a baseline, between players, and two versions of a level.
+"""Compares groups of playthroughs: a player with its baseline, players with each other, two versions of a level.
 
 Means are compared by Welch's t test (as in the paper) and by Mann-Whitney's rank test, rates by Fisher's exact test.
-All p values of one comparison are corrected together by Holm's method (`corrected`); the p values that decide are those
-of Welch and Fisher, and a row says where the rank test disagrees. Where neither group varies Welch's test has nothing
-to go by: the p is that of the exact test, and the row says so. Rows in which both groups are one and the same
-constant cannot be significant whatever the rest is (their only possible p is 1), so they are not counted in the
-correction (Tarone 1990, Biometrics 46:515).
+All p values of one comparison are corrected together by Holm's method (`corrected`). The p values of Welch's and
+Fisher's tests decide; a row notes if the rank test disagrees. If neither group varies, Welch's test does not apply: the
+row then has the p value of the exact test and says so. Rows in which both groups are the same constant can never be
+significant (their only possible p is 1), so the correction does not count them (Tarone 1990, Biometrics 46:515).
 
-What is tested, and how groups of one proven search are treated, is in `samples`.
+`samples` describes what is tested, and how groups from one proven search are treated.
 """
 
 from __future__ import annotations
@@ -25,26 +24,28 @@ from persona_evo.statistics import NO_VARIATION, fisher, holm
 from persona_evo.words import counted
 
 ALPHA = 0.05
-"""A difference counts from a p value below this."""
+"""Significance level: a difference counts if its p value is below this."""
 
 DISAGREE = "the rank test disagrees"
-"""Note of a row whose two tests say different things."""
+"""Note of a row whose two tests disagree."""
 
 NO_EFFECT, NO_DIFFERENCE = Interval(0.5, 0.0, 1.0, 0), Interval(0.0, -math.inf, math.inf, 0)
-"""What nothing is known of."""
+"""Effect and difference about which nothing is known."""
 
 
 @dataclass(frozen=True)
 class ComparisonRow:
-    """One measure of two groups, a and b.
+    """One measure compared between two groups, a and b.
 
-    effect: Vargha and Delaney's A, how likely b's value is larger than a's; difference: b - a, with its interval. Where
-    both groups are known neither is an estimate.
-    test: "Welch", "Fisher", "exact" where neither group varies, "Student" or "binomial" where one is known, EXACT where
-    both are (see the module); p: of that test, of EXACT no p value but 0 where the groups differ and 1 where not.
-    p_rank: of the rank test (the same as p for rates and where a group is known); p_holm, p_rank_holm: both corrected
-    for all rows of the comparison, times for themselves. higher: "a", "b" or "" by the values alone. verdict: the row
-    in words.
+    Attributes:
+        test: "Welch", "Fisher", "exact" if neither group varies, "Student" or "binomial" if one is known, EXACT if both
+            are (see the module).
+        p: of that test; for EXACT it is no p value, but 0 if the groups differ and 1 if not.
+        p_rank: of the rank test; equal to p for rates and if a group is known.
+        p_holm, p_rank_holm: both corrected over all rows of the comparison; measures of time are corrected separately.
+        verdict: the row in words.
+        effect: Vargha and Delaney's A, how likely a value of b is larger than one of a; exact if both groups are known.
+        difference: b - a with its interval; exact if both groups are known.
     """
 
     level: str
@@ -66,27 +67,27 @@ class ComparisonRow:
 
     @property
     def higher(self) -> str:
-        """Which group has the larger value."""
+        """Which group has the larger value: "a", "b" or "", by the values alone."""
         return "a" if self.a.value > self.b.value else "b" if self.b.value > self.a.value else ""
 
     @property
     def exact(self) -> bool:
-        """Both groups are known: there is no p value."""
+        """Whether both groups are known, so that there is no p value."""
         return self.test == EXACT
 
     @property
     def loss(self) -> bool:
-        """A main metric of the game is worse in b than in a."""
+        """Whether a main metric of the game is worse in b than in a."""
         worse = {"higher": "a", "lower": "b"}.get(self.measure.better, "")
         return self.measure.main and self.higher == worse != ""
 
     @property
     def constant(self) -> bool:
-        """Both groups are a constant each, and not the same one: a difference without any variation to test it by."""
+        """Whether the groups are two different constants, so that there is no variation to test the difference by."""
         return bool(self.higher) and self.note.startswith(NO_VARIATION)
 
     def differs(self, alpha: float = ALPHA, *, corrected: bool = True) -> bool:
-        """The difference is significant, after Holm's correction or (as in the paper) without."""
+        """Return whether the difference is significant, after Holm's correction or (as in the paper) without it."""
         return bool(self.higher) and (self.p_holm if corrected else self.p) < alpha
 
 
@@ -98,7 +99,7 @@ def compare_groups(
     clock: bool = True,
     what: Sequence[Measure] | None = None,
 ) -> list[ComparisonRow]:
-    """Two groups of at least one playthrough each, one row per measure, corrected over these rows."""
+    """Compare two groups of at least one playthrough each, one row per measure, corrected over these rows."""
     if not a or not b:
         raise ValueError("a group has no playthroughs")
     chosen = what if what is not None else measures([*a, *b], infos, clock=clock)
@@ -108,7 +109,7 @@ def compare_groups(
 
 
 def corrected(rows: Iterable[ComparisonRow]) -> list[ComparisonRow]:
-    """The rows with their p values corrected by Holm's method over all that vary and have one, order kept."""
+    """Correct the p values by Holm's method over all rows that vary and have one; the order is kept."""
     rows = list(rows)
     varying = [i for i, r in enumerate(rows) if not r.exact and not (r.note.startswith(NO_VARIATION) and r.p == 1.0)]
     keys = [rows[i].measure.key for i in varying]
@@ -124,8 +125,11 @@ def corrected(rows: Iterable[ComparisonRow]) -> list[ComparisonRow]:
 
 
 def holm_apart(keys: Sequence[str], p_values: Sequence[float]) -> list[float]:
-    """p values by Holm's method, those of measures of time apart from all others: how fast the machine was is then in
-    no other p value, and the same seed gives the same verdicts. keys: of the measures."""
+    """Correct p values by Holm's method, with measures of time apart from all others.
+
+    The speed of the machine then affects no other p value, and the same seed gives the same verdicts. `keys` are those
+    of the measures.
+    """
     found = list(p_values)
     for clock in (False, True):
         family = [i for i, key in enumerate(keys) if (key == CLOCK) is clock]
@@ -137,7 +141,7 @@ def holm_apart(keys: Sequence[str], p_values: Sequence[float]) -> list[float]:
 def versus_baseline(
     records: Sequence[Playthrough], pairs: Sequence[tuple[str, str]], infos: Sequence[Metric] = ()
 ) -> list[ComparisonRow]:
-    """(player, its baseline) pairs compared per level, a = player; corrected over all levels, pairs and measures."""
+    """Compare each player with its baseline per level, a = player; corrected over all levels, pairs and measures."""
     groups = {key: TrialGroup(own) for key, own in grouped(records).items()}
     chosen = measures(records, infos)
     return corrected(
@@ -152,15 +156,15 @@ def versus_baseline(
 def between_players(
     records: Sequence[Playthrough], infos: Sequence[Metric] = (), players: Sequence[str] | None = None
 ) -> list[ComparisonRow]:
-    """Every two players compared per level; corrected over all levels, pairs and measures."""
+    """Compare every two players per level, corrected over all levels, pairs and measures."""
     names = list(players) if players is not None else players_of(records)
     return versus_baseline(records, [(p, q) for i, p in enumerate(names) for q in names[i + 1 :]], infos)
 
 
 def counts(rows: Iterable[ComparisonRow], *, corrected: bool = False) -> dict[tuple[str, str], tuple[int, int, int]]:
-    """(measure, player a) -> levels in which a is significantly higher, b is, levels compared (the paper's table III).
+    """Return (measure, player a) -> levels in which a is significantly higher, b is, levels compared.
 
-    corrected: after Holm's correction; the paper counts without it.
+    This is table III of the paper. `corrected` applies Holm's correction; the paper counts without it.
     """
     table: dict[tuple[str, str], tuple[int, int, int]] = {}
     for row in rows:
@@ -172,7 +176,7 @@ def counts(rows: Iterable[ComparisonRow], *, corrected: bool = False) -> dict[tu
 
 
 def matrix(rows: Iterable[ComparisonRow], measure: str, *, corrected: bool = False) -> dict[tuple[str, str], int]:
-    """(row player, column player) -> levels in which the row player's measure is higher (the paper's table IV)."""
+    """Return (row player, column player) -> levels where the row player is higher (table IV of the paper)."""
     table: dict[tuple[str, str], int] = {}
     for row in rows:
         if row.measure.key == measure:
@@ -188,11 +192,11 @@ def compare_levels(
     infos: Sequence[Metric] = (),
     names: tuple[str, str] = ("A", "B"),
 ) -> list[ComparisonRow]:
-    """Two versions of a level compared for each player that played both, with verdicts in words.
+    """Compare two versions of a level for each player that played both, with verdicts in words.
 
-    Wall-clock time is left out, since it says more of the machine than of the level. The win rates of all players are
-    corrected together, and so are all other rows: a win rate is what the comparison is about, and the many metrics
-    beside it shall not hide its change.
+    Wall-clock time is left out, since it depends more on the machine than on the level. The win rates of all players
+    are corrected together, and so are all other rows: the comparison is mainly about win rates, and the many metrics
+    must not hide a change in them.
     """
     chosen = measures([*records_a, *records_b], infos, clock=False)
     players = [p for p in players_of(records_a) if p in set(players_of(records_b))]
@@ -211,9 +215,9 @@ def _of(records: Iterable[Playthrough], player: str) -> TrialGroup:
 
 
 def headlines(rows: Sequence[ComparisonRow]) -> list[str]:
-    """The sentences of `compare_levels` worth reading first: what differs, then the win rates that do not.
+    """Return the sentences of `compare_levels` to read first: what differs, then the win rates that do not.
 
-    Losses of main metrics come before the rest of what differs.
+    Losses of main metrics come before the other differences.
     """
     differing = [r for r in rows if r.differs()]
     rest = [r for r in rows if not r.differs()]
@@ -240,9 +244,9 @@ def headlines(rows: Sequence[ComparisonRow]) -> list[str]:
 
 
 def detectable(successes: int, trials: int, trials_b: int, alpha: float = ALPHA) -> float | None:
-    """The smallest difference of rates, in either direction, that Fisher's test would call significant.
+    """Return the smallest difference of rates, in either direction, that Fisher's test would call significant.
 
-    None where no result of the second group would be significant, as with very few trials.
+    The result is None if no result of the second group would be significant, as with very few trials.
     """
     rate = successes / trials
     for k in sorted(range(trials_b + 1), key=lambda k: abs(k / trials_b - rate)):
@@ -272,7 +276,7 @@ def _row(level: str, a: TrialGroup, b: TrialGroup, measure: Measure) -> Comparis
 
 
 def shown(measure: Measure, value: float) -> str:
-    """A value as people read it: 62 %, 11.8 %, 20.4 steps, 0.791."""
+    """Format a value for display: 62 %, 11.8 %, 20.4 steps, 0.791."""
     if measure.ratio:
         return f"{round(value * 100, 1):g} %"
     text = f"{value:.3g}" if abs(value) < 100 else f"{value:.0f}"
@@ -282,17 +286,17 @@ def shown(measure: Measure, value: float) -> str:
 
 
 def p_shown(p: float) -> str:
-    """A p value as people read it."""
+    """Format a p value for display."""
     return "p < 0.0001" if p < 0.0001 else f"p = {p:.2g}" if p < 0.095 else f"p = {p:.2f}"
 
 
 def spoken(player: str) -> str:
-    """A player's label within a sentence."""
+    """Return a player's label as it appears within a sentence."""
     return player.replace("_", " ")
 
 
 def _verdict(row: ComparisonRow, names: tuple[str, str], family: int) -> str:
-    """The row in words; p values in it are corrected ones."""
+    """Put the row in words; p values in the text are corrected."""
     player, name = spoken(row.player_a), row.measure.name
     alike = ", no variation in either" if row.constant and not row.measure.rate else ""
     alike += f", {DISAGREE}" if DISAGREE in row.note else ""
@@ -314,7 +318,7 @@ def _change(row: ComparisonRow) -> str:
 
 
 def _said(measure: Measure, value: Interval) -> str:
-    """A mean in words; "none left" where all playthroughs have the value that stands for none."""
+    """Put a mean in words; "none left" if all playthroughs have the value that stands for none."""
     return "none left" if measure.none is not None and _constant(value, measure.none) else shown(measure, value.value)
 
 
@@ -327,7 +331,7 @@ def _trials(row: ComparisonRow) -> str:
 
 
 def blind(row: ComparisonRow, family: int) -> str:
-    """What a comparison of rates with this many trials cannot see."""
+    """State what a comparison of rates with this many trials cannot detect."""
     trials = _trials(row)
     gap = detectable(round(row.a.value * row.a.n), row.a.n, row.b.n, ALPHA / max(1, family))
     if gap is None:

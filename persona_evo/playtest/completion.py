@@ -1,8 +1,8 @@
-"""Whether a level can be finished, and whose fault it is where it is not: the level's, a policy's, or the budget's.
+"""Decides whether a level can be finished and, if nobody does, whether level, policy or budget is to blame.
 
-A claim that nothing finishes a level rests on a proof: of its static analysis, or of a search that has been everywhere.
-A claim that a level is possible names a playthrough or a plan that wins it, and refutes any static finding that denies
-it. Where there is neither, the budget was too small to tell.
+The claim that a level cannot be finished rests on a proof, either from its static analysis or from an exhaustive
+search. The claim that it can be finished names a playthrough or a plan that wins, and refutes any static finding to the
+contrary. Without either, the budget was too small to tell.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from persona_evo.search.outlook import GOAL
 from persona_evo.words import counted, plural, sentence
 
 BLOCKING = ("lethal_start", "unreachable_exit", "deadly_way", "scarce_resource", "impossible")
-"""Kinds of problems that each say that a level cannot be finished."""
+"""Kinds of problems each of which says that a level cannot be finished."""
 
 LETHAL_MOVES = 10
-"""A start is lethal where every line of play is lost within so many moves."""
+"""A start is lethal if every line of play is lost within this many moves."""
 
 OFTEN = 0.5
-"""Share of a player's playthroughs from which standing still is worth a word."""
+"""Share of a player's playthroughs from which standing still is reported."""
 
 LIMITS = ("budget", "time", "nodes", "memory")
-"""Why a search stops that could have gone on."""
+"""Reasons why a search stopped before it was complete."""
 
 _EPSILON = 1e-9
 
 
 class CompletionVerdict(NamedTuple):
-    """What finishing a level comes to.
+    """The verdict on whether a level can be finished.
 
     Attributes:
-        possible: None where it is not known, or where the game has no winner.
-        found: findings on it.
-        failing: labels of players of whom these findings speak.
+        possible: None if unknown, or if the game has no winner.
+        found: the findings about it.
+        failing: labels of the players that these findings are about.
         static: the static findings that hold.
     """
 
@@ -50,7 +50,7 @@ class CompletionVerdict(NamedTuple):
 
 
 def verdict(e: Evidence) -> CompletionVerdict:
-    """Judge whether the level can be finished, and the players that do not finish it."""
+    """Decide whether the level can be finished, and which players fail to finish it."""
     blocking = [
         f for f in e.static if f.severity == "problem" and (f.kind in BLOCKING or f.evidence.get("prevents_winning"))
     ]
@@ -70,7 +70,7 @@ def verdict(e: Evidence) -> CompletionVerdict:
 
 
 def _supported(e: Evidence, finding: Finding) -> Finding:
-    """A static finding that the level cannot be finished, with what play says of it."""
+    """Add the evidence from play to a static finding that the level cannot be finished."""
     if not e.records:
         return finding
     proof = e.outlook is not None and e.outlook.possible is False
@@ -80,7 +80,7 @@ def _supported(e: Evidence, finding: Finding) -> Finding:
 
 
 def _impossible(e: Evidence) -> Finding:
-    """The level cannot be finished, which a search has proven."""
+    """Report that a search has proven that the level cannot be finished."""
     assert e.outlook is not None
     out = e.outlook
     evidence: dict[str, Any] = {"proven": True, **_numbers(e)}
@@ -125,7 +125,7 @@ def _impossible(e: Evidence) -> Finding:
 
 
 def _unknown(e: Evidence) -> tuple[list[Finding], frozenset[str]]:
-    """Nobody finishes the level, and nothing shows that it is possible or not."""
+    """Report that nobody finishes the level, and that nothing shows whether it is possible."""
     own = [r for group in e.seekers.values() for r in group]
     if not own or not _winnable(e) or all(r.proven for r in own):
         return [], frozenset()
@@ -149,7 +149,7 @@ def _unknown(e: Evidence) -> tuple[list[Finding], frozenset[str]]:
 
 
 def _winnable(e: Evidence) -> bool:
-    """Whether a game of this kind can be won at all, as far as is known."""
+    """Return whether a game of this kind can be won at all, as far as is known."""
     return any(m.symbol == GOAL for m in e.infos) or any(r.lost or r.won for r in e.records)
 
 
@@ -157,8 +157,8 @@ class Way(NamedTuple):
     """A known end that wins.
 
     Attributes:
-        text: what shows it, in words.
-        metrics: at that end.
+        text: the evidence for it, in words.
+        metrics: the metrics at that end.
         within: whether it was found within the budget of the playthroughs.
     """
 
@@ -168,7 +168,7 @@ class Way(NamedTuple):
 
 
 def _ways(e: Evidence, budget: int) -> list[Way]:
-    """All known ends that win, those of playthroughs first. budget: iterations of a playthrough."""
+    """Return all known ends that win, those of playthroughs first; `budget` is the iterations of a playthrough."""
     found = []
     for r in e.records:
         if r.won:
@@ -186,7 +186,7 @@ def _ways(e: Evidence, budget: int) -> list[Way]:
 
 
 def _failing(e: Evidence) -> tuple[list[Finding], frozenset[str]]:
-    """Players that never finish a level that can be finished, though a win is worth more to them than what they get."""
+    """Report players that never finish a level which can be finished, although they prefer a win to what they get."""
     late: dict[str, Way] = {}
     bad: dict[str, Way] = {}
     for player, group in e.seekers.items():
@@ -199,7 +199,7 @@ def _failing(e: Evidence) -> tuple[list[Finding], frozenset[str]]:
 
 
 def _missed(e: Evidence, player: str, group: Sequence[Playthrough]) -> Way | None:
-    """The first known win that is worth more to a player than its best plan. (A proven plan is what it wants.)"""
+    """Return the first known win that a player prefers to its best plan; None if its plan is proven."""
     ways = _ways(e, max(r.iterations for r in group))
     utility = e.utilities.get(player)
     if utility is None:
@@ -212,7 +212,7 @@ def _missed(e: Evidence, player: str, group: Sequence[Playthrough]) -> Way | Non
 
 
 def _fails(e: Evidence, ways: Mapping[str, Way], kind: str) -> Finding:
-    """The finding on players that do not finish a level, each with the way that shows it could."""
+    """Build the finding on players that do not finish a level, each with a win that shows it is possible."""
     own = [r for p in ways for r in e.seekers[p]]
     start = f"the level is possible ({next(iter(ways.values())).text}), but "
     ends = f"in {_played(own)}{_standing(own)}"
@@ -239,7 +239,7 @@ def _fails(e: Evidence, ways: Mapping[str, Way], kind: str) -> Finding:
 
 
 def stuck(e: Evidence, failing: frozenset[str]) -> list[Finding]:
-    """Players that stand still in most playthroughs, where nothing else is said of them."""
+    """Report players that stand still in most playthroughs, if no other finding is about them."""
     own = {
         p: [r for r in group if r.stuck]
         for p, group in e.seekers.items()
@@ -272,7 +272,7 @@ def stuck(e: Evidence, failing: frozenset[str]) -> list[Finding]:
 
 
 def _standing(records: Sequence[Playthrough]) -> str:
-    """Where players stand still, as an aside."""
+    """Describe where players stand still, as an aside."""
     place = _usual_end([r for r in records if r.stuck])
     return f", standing at {where(place)}" if place is not None else ""
 
@@ -282,7 +282,7 @@ def _numbers(e: Evidence) -> dict[str, Any]:
 
 
 def _counts(records: Sequence[Playthrough]) -> dict[str, Any]:
-    """How many playthroughs came to which end, and what they were lost to."""
+    """Count the playthroughs by how they ended, and by what they were lost to."""
     causes = Counter(r.lost_to for r in records if r.lost_to)
     return {**Counter(r.final for r in records), **({"causes": dict(causes.most_common())} if causes else {})}
 
@@ -292,18 +292,18 @@ def _played(records: Sequence[Playthrough]) -> str:
 
 
 def _causes(records: Sequence[Playthrough]) -> str:
-    """What playthroughs are lost to, most often first: "wizard (90 %), ogre (10 %)"."""
+    """List what playthroughs are lost to, most frequent first: "wizard (90 %), ogre (10 %)"."""
     causes = Counter(r.lost_to for r in records if r.lost_to).most_common(2)
     total = sum(1 for r in records if r.lost_to)
     return ", ".join(f"{cause} ({percent(n / total)})" if len(causes) > 1 else cause for cause, n in causes)
 
 
 def _usual_end(records: Sequence[Playthrough]) -> Spot | None:
-    """The place at which most playthroughs end."""
+    """Return the place at which most playthroughs end."""
     places = Counter(place for r in records if (place := r.last_place) is not None)
     return places.most_common(1)[0][0] if places else None
 
 
 def _example(records: Sequence[Playthrough]) -> Playthrough | None:
-    """The playthrough to look at: the first one that is lost, or else the first."""
+    """Return the playthrough to look at: the first one that is lost, or else the first."""
     return next((r for r in records if r.lost), records[0] if records else None)

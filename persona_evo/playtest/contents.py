@@ -1,7 +1,7 @@
-"""What players get of a level's objects: what nobody touches, what others take first, what cannot be had.
+"""Findings on a level's objects: those that nobody touches, that others take first, or that cannot be had.
 
-Objects count only for players who care for their kind, and only once: what the static analysis says of an object is not
-said again.
+An object counts only for players who care for its kind, and only once: what the static analysis says about it is not
+repeated.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ TOLD = ("unreachable_object", "useless_object", "stolen_object")
 """Kinds of static findings that explain why nobody gets an object."""
 
 FAR = 0.5
-"""A player misses what it cares for below this share of what is possible."""
+"""A player misses what it cares for if it gets less than this share of what is possible."""
 
 HARDLY = 1 / 3
-"""Hardly any of what a player cares for is less than this share of all there is."""
+"""A player gets hardly any of what it cares for if it gets less than this share of all there is."""
 
 MOST = 0.5
-"""What others get in this share of the playthroughs is taken by them."""
+"""An object counts as taken by others if they get it in this share of the playthroughs."""
 
 
 class Lot(NamedTuple):
@@ -38,8 +38,8 @@ class Lot(NamedTuple):
 
     Attributes:
         things: all objects of the kind.
-        left: those that nobody touches.
-        stolen: those that others take and no player does -> who, and in how many playthroughs.
+        left: the objects that nobody touches.
+        stolen: each object that others take and no player does -> who takes it, and in how many playthroughs.
         fans: labels of the judged players who care for the kind.
     """
 
@@ -50,9 +50,10 @@ class Lot(NamedTuple):
 
 
 def contents(e: Evidence, failing: frozenset[str]) -> list[Finding]:
-    """All findings on the level's objects.
+    """Return all findings on the level's objects.
 
-    failing: players who do not finish the level, of whom nothing more is said.
+    Args:
+        failing: players who do not finish the level; nothing more is said about them.
     """
     found: list[Finding] = []
     fallen: set[str] = set(failing)
@@ -72,7 +73,7 @@ def contents(e: Evidence, failing: frozenset[str]) -> list[Finding]:
 
 
 def _lots(e: Evidence) -> list[Lot]:
-    """The kinds of objects that a judged player cares for, without exits."""
+    """Group the objects, without exits, by the kinds that a judged player cares for."""
     kinds: dict[str, list[Thing]] = {}
     for thing in e.things:
         kinds.setdefault(thing.kind, []).append(thing)
@@ -83,7 +84,7 @@ def _lots(e: Evidence) -> list[Lot]:
         fans = [p for p in e.groups if e.cares_for(p, things[0])]
         if not fans or kind == "exit":
             continue
-        if kind.startswith("monster:"):  # they walk, so that one of a kind stands for all
+        if kind.startswith("monster:"):  # monsters walk, so one of a kind stands for all
             met = {k for k, _ in touched} & {kind, f"slain:{things[0].name}"}
             left, stolen = ([] if met else [t.spot for t in things]), {}
         else:
@@ -99,7 +100,7 @@ def _lots(e: Evidence) -> list[Lot]:
 
 
 def _takers(records: Sequence[Playthrough], kind: str, spot: Spot) -> Counter[str]:
-    """Who else takes an object -> in how many playthroughs."""
+    """Return who else takes an object -> in how many playthroughs."""
     found: Counter[str] = Counter()
     for record in records:
         found.update(
@@ -113,7 +114,7 @@ def _takers(records: Sequence[Playthrough], kind: str, spot: Spot) -> Counter[st
 
 
 def _stolen(e: Evidence, lot: Lot) -> list[Finding]:
-    """Objects that others take in most playthroughs and no player ever does."""
+    """Report objects that others take in most playthroughs and no player ever does."""
     taken = {s: who for s, who in lot.stolen.items() if sum(who.values()) >= MOST * len(e.records)}
     if not taken:
         return []
@@ -154,7 +155,7 @@ def _stolen(e: Evidence, lot: Lot) -> list[Finding]:
 
 
 def _left(e: Evidence, lot: Lot, fans: list[str], kind: str) -> Finding:
-    """Objects that nobody touches, though some players care for them."""
+    """Report objects that nobody touches, though some players care for them."""
     name, n, total = lot.things[0].name, len(lot.left), len(lot.things)
     groups = [e.groups[p] for p in fans]
     best = max((r for group in groups for r in group), key=lambda r: r.best_utility)
@@ -186,10 +187,10 @@ def _left(e: Evidence, lot: Lot, fans: list[str], kind: str) -> Finding:
 
 
 def missed(e: Evidence, player: str) -> list[Finding]:
-    """A player gets far less of what it cares for than is known to be possible, by a plan that it would prefer.
+    """Report that a player gets far less of what it cares for than in a known plan that it would prefer.
 
-    Of what has no highest value, plans that were cut short have no say: how much comes together depends on how long one
-    plays. Too few playthroughs say nothing (Wilson's interval); a proven search needs no interval.
+    If the metric has no highest value, plans that were cut short do not count, since the total depends on how long one
+    plays. Too few playthroughs show nothing (Wilson's interval); a proven search needs no interval.
     """
     symbol = e.priorities[player]
     info = e.metric(symbol)
@@ -228,7 +229,7 @@ def missed(e: Evidence, player: str) -> list[Finding]:
 def _possible(
     e: Evidence, player: str, symbol: str, own: Sequence[Playthrough]
 ) -> list[tuple[float, Playthrough | None]]:
-    """Values of a priority at known ends that the player's own utility does not put below the best it came to."""
+    """Return values of a priority at known ends that the player's utility ranks at least as high as its own best."""
     ends: list[tuple[Mapping[str, float], Playthrough | None]] = [(r.metrics, r) for r in e.records]
     ends += [(b.metrics, None) for b in e.bounds.values() if not b.note]
     utility, least = e.utilities.get(player), max(r.best_utility for r in own) - 1e-12

@@ -1,4 +1,4 @@
-"""How the structure of levels goes together with what players do in them."""
+"""Correlates the structure of levels with what players do in them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from persona_evo.playtest.records import Playthrough
 from persona_evo.statistics import Correlation, pearson, spearman
 
 FEWEST_LEVELS = 4
-"""Correlations over fewer levels are not computed."""
+"""Minimum number of levels for a correlation."""
 
 
 @dataclass(frozen=True)
 class CorrelationRow:
-    """A structure metric of levels against a result of a player, over n levels; p_holm: corrected over all rows, times
-    for themselves."""
+    """The correlation of a structure metric of levels with a result of a player over n levels.
+
+    `p_holm` is corrected over all rows; measures of time are corrected separately.
+    """
 
     structure: str
     player: str
@@ -40,11 +42,18 @@ def correlations(
     infos: Sequence[Metric] = (),
     results: Mapping[str, Sequence[str]] | None = None,
 ) -> list[CorrelationRow]:
-    """Level structure against each player's mean results, level by level; [] with fewer than FEWEST_LEVELS levels.
+    """Correlate level structure with each player's mean results, level by level.
 
-    structure: numbers by name, per level. results: per player the measures to look at; without it all of them.
-    Structure and results that are the same in all levels are left out, and levels where one is no number (no way to the
-    exit has no length). Sorted by p.
+    Structure and results that are the same in all levels are left out, and so are levels where either value is
+    not finite (such as the length of the way to an exit that cannot be reached). With fewer than FEWEST_LEVELS
+    levels there are no rows.
+
+    Args:
+        structure: numbers by name, per level.
+        results: the measures to look at, per player; all of them if not given.
+
+    Returns:
+        The rows, sorted by p.
     """
     groups = grouped(records)
     found: list[tuple[str, str, str, Correlation, Correlation]] = []

@@ -1,4 +1,4 @@
-"""Two-player games: what a persona reached against each opponent from each side, and what that says of a level.
+"""Two-player games: results of a persona against each opponent from each side, and findings on the level.
 
 | kind | says | severity |
 |---|---|---|
@@ -22,14 +22,14 @@ from persona_evo.statistics import fisher, holm
 from persona_evo.words import counted, plural, sentence
 
 MOST = 0.5
-"""A player is beaten by an opponent where the whole interval of its share of games lost lies above this."""
+"""An opponent beats a player if the whole interval of the share of games that the player lost lies above this."""
 
 
 @dataclass(frozen=True)
 class Standing:
-    """How a player did. level, opponent, side: EVERY stands for all of them.
+    """The results of a player; EVERY as level, opponent or side stands for all of them.
 
-    rate: games won as a share of all, with Wilson's interval; a draw is not won.
+    `rate` is the share of games won, with Wilson's interval; a draw is not a win.
     """
 
     level: str
@@ -42,7 +42,7 @@ class Standing:
 
     @property
     def games(self) -> int:
-        """All games."""
+        """Number of all games."""
         return self.wins + self.draws + self.losses
 
     @property
@@ -54,7 +54,7 @@ class Standing:
 def standing(
     records: Iterable[Playthrough], player: str, level: str = EVERY, opponent: str = EVERY, side: str = EVERY
 ) -> Standing:
-    """The player's games that fit, counted."""
+    """Count the results of the player's games that match."""
     results = [
         r.result
         for r in records
@@ -68,18 +68,20 @@ def standing(
 
 
 def opponents_of(records: Iterable[Playthrough]) -> list[str]:
-    """Names of the opponents in order of first appearance; none in single-player games."""
+    """Return the names of the opponents in order of first appearance; none in single-player games."""
     return list(dict.fromkeys(r.opponent for r in records if r.opponent))
 
 
 def met(opponents: Sequence[str], trials: int) -> dict[str, int]:
-    """Which of a league's opponents so many trials of a player in a level meet, and from how many sides: opponents take
-    turns, each is met as one side, then as the other."""
+    """Return which opponents of a league a player meets in a level in this many trials, and from how many sides.
+
+    Opponents take turns; each is met first as one side, then as the other.
+    """
     return {name: min(2, trials - 2 * i) for i, name in enumerate(opponents) if trials > 2 * i}
 
 
 def meeting(opponents: Sequence[str], trials: int) -> str:
-    """What so many trials leave out of a league, in words; "" where each opponent is met from both sides."""
+    """Describe the meetings that this many trials leave out; "" if each opponent is met from both sides."""
     found = met(opponents, trials)
     once = next((name for name, sides in found.items() if sides == 1), "")
     if len(found) == len(opponents) and not once:
@@ -91,7 +93,7 @@ def meeting(opponents: Sequence[str], trials: int) -> str:
 
 
 def standings(records: Sequence[Playthrough]) -> list[Standing]:
-    """Every level, player, opponent and side, then what they come to together; without games that were not played."""
+    """Return the results for every level, player, opponent and side, then their totals, without games not played."""
     levels, opponents = levels_of(records), opponents_of(records)
     every = product(
         [*levels, *([EVERY] if len(levels) > 1 else [])],
@@ -104,7 +106,7 @@ def standings(records: Sequence[Playthrough]) -> list[Standing]:
 
 
 def find(records: Sequence[Playthrough], players: Iterable[str]) -> list[Finding]:
-    """What is to be said of the levels of a two-player game; players: whose games are judged."""
+    """Return the findings on the levels of a two-player game; only the games of `players` are judged."""
     chosen = [r for r in records if r.opponent]
     judged = [p for p in players_of(chosen) if p in set(players)]
     cases = [(level, player) for level in levels_of(chosen) for player in judged]
@@ -149,7 +151,7 @@ def _notice(kind: str, level: str, text: str, player: str, numbers: Mapping[str,
 
 
 def _sides(records: Sequence[Playthrough], cases: Sequence[tuple[str, str]]) -> list[Finding]:
-    """Fisher's exact test of the two sides' shares of games won, corrected over all cases that vary (Holm)."""
+    """Compare the shares of games won from both sides by Fisher's exact test, Holm-corrected over varying cases."""
     pairs = [[standing(records, player, level, EVERY, side) for side in SIDES] for level, player in cases]
     varying = [(a, b) for a, b in pairs if a.games and b.games and 0 < a.wins + b.wins < a.games + b.games]
     tests = holm([fisher(a.wins, a.games, b.wins, b.games).p for a, b in varying])

@@ -1,4 +1,4 @@
-"""What is known of one level, from its analysis, from playthroughs and from solvers: what findings are made of."""
+"""Collects what analysis, playthroughs and solvers show about one level, as the basis of findings."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from persona_evo.search.outlook import GOAL, Outlook
 from persona_evo.words import counted, enumerated
 
 WEAK_POLICY = "ucb1"
-"""The tree policy that personas are compared with. What it fails at says nothing of a level."""
+"""Tree policy of the baselines. Its failures say nothing about a level."""
 
 _FLAG = re.compile(r"1 (when|if|where|at|once)\b")
 _GOAL_NAME = re.compile(r"\b(won|wins?|goals?|exit|progress)\b")
 
 
 class Thing(NamedTuple):
-    """An object of a level: its kind as the game's events call it, and where it stands at the start."""
+    """An object of a level: its kind as the game's events call it, and its tile at the start."""
 
     kind: str
     x: int
@@ -39,26 +39,26 @@ class Thing(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What sentences call it: an ogre is one without "monster" before it."""
+        """Its name in sentences, such as "ogre" without the prefix "monster"."""
         return self.kind.removeprefix("monster:")
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """All that is known of one level.
+    """Everything that is known about one level.
 
     Attributes:
         level: the level's name.
-        records: its playthroughs, of all players.
-        judged: labels of the players whose behaviour says something of the level: no baselines, no weak players.
-        static: findings of the analysis that needs no play.
-        bounds: the best utility known, by persona.
-        outlook: what is known of whether it can be won, None where nobody looked.
-        things: its objects.
+        records: playthroughs of the level by all players.
+        judged: labels of the players whose behaviour is evidence about the level, without baselines and weak players.
+        static: findings of the analysis without play.
+        bounds: the best known utility, by persona.
+        outlook: what is known about whether the level can be won; None if this was not examined.
+        things: the level's objects.
         infos: the game's metrics.
         goals: symbols of the metrics that say how close a win is.
         priorities: label of a player -> symbol of the metric that it cares for most.
-        utilities: label of a player -> what it wants.
+        utilities: label of a player -> its utility.
         numbers: id of a record -> its number in traces.jsonl, from 1.
         escapes: narrow wins of players that make mistakes (`skill.narrow_escapes`).
     """
@@ -84,7 +84,7 @@ class Evidence:
 
     @cached_property
     def seekers(self) -> dict[str, list[Playthrough]]:
-        """Those of `groups` that want to finish the level. A player of unknown utility does."""
+        """The groups of players that want to finish the level; a player of unknown utility does."""
         return {
             player: group
             for player, group in self.groups.items()
@@ -92,27 +92,27 @@ class Evidence:
         }
 
     def trace(self, record: Playthrough | None) -> int | None:
-        """The number of a playthrough in traces.jsonl."""
+        """Return the number of a playthrough in traces.jsonl."""
         return None if record is None else self.numbers.get(id(record))
 
     def metric(self, symbol: str) -> Metric:
-        """The metric of a symbol."""
+        """Return the metric with this symbol."""
         return next((m for m in self.infos if m.symbol == symbol), None) or Metric(symbol, symbol, "", better="higher")
 
     def cares_for(self, player: str, thing: Thing) -> bool:
-        """Whether a player's utility reads a metric that is named after objects of this kind (treasures opened)."""
+        """Return whether a player's utility reads a metric named after objects of this kind (treasures opened)."""
         utility = self.utilities.get(player)
         symbols = utility.symbols if utility is not None else {self.priorities.get(player, "")}
         words = {self.metric(symbol).name.partition(" ")[0] for symbol in symbols}
         return f"{thing.kind.partition(':')[0]}s" in words
 
     def explained(self, *kinds: str) -> set[Spot]:
-        """The places of static findings of these kinds."""
+        """Return the places of static findings of these kinds."""
         return {spot for f in self.static if f.kind in kinds for spot in f.places}
 
 
 def goals_of(game: Game) -> frozenset[str]:
-    """Symbols of the metrics that say how close a win is: by the game's own word, by name, and flags ("1 when out")."""
+    """Return the symbols of metrics that say how close a win is, by declaration, name or meaning ("1 when out")."""
     named = {
         m.symbol
         for m in game.metrics
@@ -122,17 +122,17 @@ def goals_of(game: Game) -> frozenset[str]:
 
 
 def weak(record: Playthrough) -> bool:
-    """Whether a playthrough's player is meant to play badly."""
+    """Return whether a playthrough's player is meant to play badly."""
     return errs(record.skill) or (not record.skill and record.policy == WEAK_POLICY)
 
 
 def the(players: Iterable[str]) -> str:
-    """Players in a sentence: "the runner and the monster killer"."""
+    """Name players in a sentence: "the runner and the monster killer"."""
     return enumerated([f"the {spoken(p)}" for p in players])
 
 
 def ends_of(records: Sequence[Playthrough]) -> str:
-    """How playthroughs end, in words: "8 lost (ogre 5, trap 3), 2 unfinished", or "all lost (ogre)"."""
+    """Describe how playthroughs end: "8 lost (ogre 5, trap 3), 2 unfinished", or "all lost (ogre)"."""
     parts = []
     ends = dict.fromkeys(r.final for r in records)
     for end in ends:
@@ -147,10 +147,10 @@ def ends_of(records: Sequence[Playthrough]) -> str:
 
 
 def percent(share: float) -> str:
-    """A share as people read it: 40 %."""
+    """Format a share for display: 40 %."""
     return f"{share * 100:.0f} %"
 
 
 def times(records: Sequence[Playthrough]) -> str:
-    """How many playthroughs: "in 1 playthrough"."""
+    """Count playthroughs in words: "in 1 playthrough"."""
     return counted(len(records), "playthrough")

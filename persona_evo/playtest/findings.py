@@ -1,8 +1,9 @@
-"""What is wrong with levels, in words: the static analysis of each level and what playthroughs show, put together.
+"""Puts the findings of each level's static analysis and of its playthroughs together, in words.
 
-One cause is one finding. What follows from a level that cannot be finished is its evidence and no finding of its own.
-Forced hazards explain deaths on them, a shortcut explains what it makes players leave out. A baseline or a player that
-is meant to be weak never causes a finding, and what a persona does not care for is none.
+One cause gives one finding. The consequences of a level that cannot be finished are evidence for that finding, not
+findings of their own. Forced hazards explain deaths on them, and a shortcut explains what it makes players leave out. A
+baseline or a player that is meant to be weak never causes a finding, and neither does anything that a persona does not
+care for.
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ FOLDED = {
     "stolen_object": ("stolen_object",),
     "no_return": ("stuck",),
 }
-"""Kind of a static finding -> kinds from play that it explains where they are about the same places."""
+"""Kind of a static finding -> kinds from play that it explains if they concern the same places."""
 
 SKIPPED = {"shortcut": ("untouched_object", "out_of_reach", "no_choice"), "lethal_start": ("exposed_start",)}
-"""Kind of a static finding -> kinds from play that it explains wherever they are."""
+"""Kind of a static finding -> kinds from play that it explains at any place."""
 
 TOUCHABLE = ("unreachable_object",)
-"""Kinds of static findings that a playthrough refutes in which somebody touches the object."""
+"""Kinds of static findings that are refuted by a playthrough in which somebody touches the object."""
 
 
 def find(
@@ -51,18 +52,18 @@ def find(
     players: Sequence[str] | None = None,
     escapes: Iterable[Finding] = (),
 ) -> list[Finding]:
-    """All findings on the levels of these records, problems first; for two-player games see `duels`.
+    """Return all findings on the levels of these records, problems first (two-player games: see `duels`).
 
     Args:
         records: playthroughs in the order of traces.jsonl.
         infos: the game's metrics.
-        static: findings of the analysis that needs no play.
+        static: findings of the analysis without play.
         bounds: limits by (level, persona).
-        outlooks: what is known of whether levels can be won, by level.
+        outlooks: what is known about whether each level can be won, by level.
         things: objects by level.
         goals: symbols of the metrics that say how close a win is (see `evidence.goals_of`).
         priorities: label of a player -> symbol of the metric that it cares for most.
-        utilities: label of a player -> what it wants.
+        utilities: label of a player -> its utility.
         players: those whose behaviour is judged; all if not given. Weak players never are.
         escapes: narrow wins of players that make mistakes (`skill.narrow_escapes`).
     """
@@ -101,7 +102,7 @@ def find(
 
 
 def without_wins(game: Game) -> list[Finding]:
-    """Nothing was said of what counts as won, so that there are no win rates."""
+    """Report that nothing says what counts as a win, so that there are no win rates."""
     if game.outside is None or game.outside.wins:
         return []
     return [
@@ -120,7 +121,7 @@ def _of_level(bounds: Bounds, level: str) -> dict[str, Bound]:
 
 
 def _level(e: Evidence) -> tuple[list[Finding], bool | None]:
-    """The findings on one level, and whether it can be finished."""
+    """Return the findings on one level, and whether it can be finished."""
     said = verdict(e)
     static = [_affected(e, f) for f in said.static if not _refuted(e, f)]
     untold = any(f.kind == "budget_too_small" for f in said.found) and said.possible is None
@@ -141,12 +142,12 @@ def _level(e: Evidence) -> tuple[list[Finding], bool | None]:
 
 
 def _spoken(found: Iterable[Finding]) -> list[Finding]:
-    """Findings whose texts are sentences of their own."""
+    """Turn the texts of findings into complete sentences."""
     return [replace(f, text=sentence(f.text)) for f in found]
 
 
 def _refuted(e: Evidence, finding: Finding) -> bool:
-    """Whether a playthrough shows that a static finding is not so."""
+    """Return whether a playthrough refutes a static finding."""
     if finding.kind not in TOUCHABLE:
         return False
     kinds = {(thing.kind, thing.spot) for thing in e.things if thing.spot in finding.places}
@@ -154,7 +155,7 @@ def _refuted(e: Evidence, finding: Finding) -> bool:
 
 
 def _affected(e: Evidence, finding: Finding) -> Finding:
-    """A static finding on objects with the judged players who care for them."""
+    """Add the judged players who care for its objects to a static finding."""
     about = [thing for thing in e.things if thing.spot in finding.places]
     if finding.players or not finding.kind.endswith("_object"):
         return finding
@@ -162,7 +163,7 @@ def _affected(e: Evidence, finding: Finding) -> Finding:
 
 
 def _folded(static: Sequence[Finding], played: Sequence[Finding]) -> list[Finding]:
-    """Static findings with what they explain as their evidence, and the rest of what play shows."""
+    """Merge findings: static ones take over what they explain as evidence; the other findings from play follow."""
     found, rest = [], list(played)
     for cause in static:
         wherever, there = SKIPPED.get(cause.kind, ()), FOLDED.get(cause.kind, ())
@@ -177,7 +178,7 @@ def _folded(static: Sequence[Finding], played: Sequence[Finding]) -> list[Findin
 
 
 def _with(cause: Finding, explained: Sequence[Finding]) -> Finding:
-    """A finding with those that it explains: their evidence, players and playthroughs."""
+    """Add the evidence, players and playthroughs of the findings that `cause` explains to it."""
     if not explained:
         return cause
     evidence = {**cause.evidence, **{f.kind: {"text": f.text, **f.evidence} for f in explained}}

@@ -1,13 +1,13 @@
 """A playtest on disk, from its first playthrough on.
 
-| file | what | written |
+| file | content | written |
 |---|---|---|
 | playtest.json | everything that the result depends on | once, before anything else |
 | traces.jsonl | a line for each playthrough, in the order of levels, players and trials | appended |
-| bounds.json, appraisals.json | limits and analysis of the levels, not to be worked out again | later |
-| lock | the process that is at work here | while it is |
+| bounds.json, appraisals.json | limits and analysis of the levels, so that they are computed once | later |
+| lock | the process that is working here | while it is |
 
-`persona_evo.jobs` says what holds if the process is killed.
+`persona_evo.jobs` says what is guaranteed if the process is killed.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ KIND = JobKind("playtest", CONFIG, TRACES, SCHEMA, comparable=comparable)
 
 
 def key(record: Playthrough) -> Key:
-    """What tells a playthrough from the others of its playtest."""
+    """Return the key that identifies a playthrough within its playtest."""
     return record.level, record.player, record.trial, record.seed
 
 
@@ -56,13 +56,13 @@ LINES = LineFormat("playthrough", Playthrough.to_json, from_dict, key, _label)
 
 
 def playthroughs(folder: Path) -> Journal[Playthrough]:
-    """The playthroughs in a playtest's folder."""
+    """Return the journal of the playthroughs in a playtest's folder."""
     return Journal(folder / TRACES, LINES)
 
 
 @dataclass(frozen=True)
 class Reopened:
-    """What a playtest's folder says it was made with, as it stands in its file."""
+    """The configuration of a playtest, as its file has it."""
 
     game: str
     game_version: int
@@ -76,7 +76,7 @@ class Reopened:
 
 
 def reopen(folder: Path) -> Reopened:
-    """Read back the configuration of a playtest.
+    """Read the configuration of a playtest.
 
     Raises:
         RunError: no playtest's folder, or a damaged file (with line and column).
@@ -127,11 +127,11 @@ def check_routes(journal: Journal[Playthrough], records: Sequence[Playthrough]) 
     """Check that each route agrees with the search that it was drawn from.
 
     Args:
-        journal: where the playthroughs were read, for messages.
-        records: of a playtest, in their order.
+        journal: the file that the playthroughs were read from, for messages.
+        records: the playthroughs of a playtest, in order.
 
     Raises:
-        RunError: that search proved nothing, or another utility.
+        RunError: that search proved nothing, or found another utility.
     """
     proofs: dict[tuple[str, str, int], float] = {}
     for number, record in enumerate(records, 1):

@@ -1,8 +1,8 @@
-"""A playtest that is begun again with each change of its levels or players, over workers that stay alive.
+"""A playtest that starts again with each change of its levels or players, on workers that stay alive.
 
-All players play all levels once, then again up to twice as often as before, and so on, so that there is a first answer
-soon. What is played is what `batch.playtest` plays with the same seed: the first trials of each level and player. What
-a change does not touch is kept, and so is what was played of versions that come back.
+All players play all levels once, then again up to twice as often as before, and so on, so that a first answer comes
+soon. The playthroughs are those of `batch.playtest` with the same seed: the first trials of each level and player.
+Whatever a change does not affect is kept, and so are playthroughs of versions that come back.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from persona_evo.playtest.records import Playthrough
 from persona_evo.search.settings import Budget, SearchSettings
 
 ROUND_SECONDS = 0.8
-"""How long a round should take: between two rounds a change is seen."""
+"""Target duration of a round; changes are noticed between two rounds."""
 
 _MOST_KEPT = 400
-"""Groups (a level and a player) whose playthroughs are remembered."""
+"""Maximum number of groups (a level and a player) whose playthroughs are remembered."""
 
 
 class LivePlaytest:
-    """Playthroughs of the present version of some levels by some players; `round` makes more of them.
+    """Plays the current version of some levels by some players; each call of `round` adds playthroughs.
 
     Args:
-        game: what is played.
-        trials: playthroughs of each player in each level that are wanted.
-        seed: everything follows from it.
-        workers: who plays; they are left alive.
+        game: the game to play.
+        trials: number of playthroughs to make of each player in each level.
+        seed: determines all results.
+        workers: run the playthroughs; they are left alive.
         budget, settings, league, continuation, game_name: as for `batch.playtest`.
     """
 
@@ -68,10 +68,10 @@ class LivePlaytest:
         self._made: list[list[Playthrough]] = []
 
     def begin(self, levels: Sequence[Level], players: Sequence[Player]) -> bool:
-        """Take a version of levels and players; False where it is the present one.
+        """Switch to a version of levels and players; return False if it is the current one.
 
         Raises:
-            SettingsError: names that are not different, or a player that cannot play.
+            SettingsError: duplicate names, or a player that cannot play.
         """
         spec = specified(self.game, levels, players, self.trials, **self._rest)  # type: ignore[arg-type]
         if self._spec is not None and _plain(spec) == _plain(self._spec):
@@ -83,7 +83,7 @@ class LivePlaytest:
         return True
 
     def _group(self, spec: Spec, job: PlaythroughJob) -> list[Playthrough]:
-        """What is known of the level and the player of a job; new playthroughs are added to it."""
+        """Return the stored playthroughs of a job's level and player; new playthroughs are added to this list."""
         key = _unplaced(spec.levels[job.level]), repr(spec.roles[job.player])
         made = self._known.pop(key, [])
         self._known[key] = made
@@ -93,16 +93,16 @@ class LivePlaytest:
 
     @property
     def done(self) -> int:
-        """Trials that every player has played in every level."""
+        """Number of trials that every player has played in every level."""
         return min(map(len, self._made), default=0)
 
     @property
     def complete(self) -> bool:
-        """Whether nothing is left to be played."""
+        """Whether all playthroughs are made."""
         return self.done >= self.trials
 
     def round(self) -> None:
-        """Play for about ROUND_SECONDS on all workers, or once where that takes longer."""
+        """Play for about ROUND_SECONDS on all workers, or once if that takes longer."""
         if self._spec is None or self.complete:
             return
         goal = min(self.trials, max(1, 2 * self.done))
@@ -112,7 +112,7 @@ class LivePlaytest:
             self._made[k] += found
 
     def _next(self, spec: Spec, k: int, goal: int) -> list[PlaythroughJob]:
-        """The jobs that a group has in this round."""
+        """Return the jobs of a group in this round."""
         jobs, made = self._jobs[k], self._made[k]
         pace = sum(r.seconds for r in made) / len(made) if made else ROUND_SECONDS
         number = max(1, min(goal - len(made), int(ROUND_SECONDS / max(pace, 1e-3))))
@@ -120,7 +120,7 @@ class LivePlaytest:
         return [job._replace(source=source) for job in jobs[len(made) : len(made) + number]]
 
     def results(self, trials: int) -> BatchResults:
-        """The first trials of each group, as a batch of so many trials has them."""
+        """Return the first `trials` of each group as a batch."""
         assert self._spec is not None
         spec, records = self._spec, list(chain.from_iterable(made[:trials] for made in self._made))
         return BatchResults(
@@ -136,7 +136,7 @@ class LivePlaytest:
         )
 
     def configuration(self, trials: int) -> dict[str, object]:
-        """What `playtest.json` of these results says."""
+        """Return what `playtest.json` of these results contains."""
         assert self._spec is not None
         return configuration(self._spec, self.game, self._players, trials, self.seed)
 
@@ -150,5 +150,5 @@ def _unplaced(level: LevelText) -> LevelText:
 
 
 def _plain(spec: Spec) -> object:
-    """What decides the playthroughs, wherever the levels were read from."""
+    """Return what determines the playthroughs, independent of where the levels were read from."""
     return tuple(map(_unplaced, spec.levels)), spec.roles, spec.settings, spec.budget, spec.league, spec.continuation

@@ -1,10 +1,11 @@
-"""Playthroughs summed up: per level and player, and per player over all levels.
+"""Measures of playthroughs and their summaries, per level and player and per player over all levels.
 
 Utility is that of the best plan that a trial's search found (`Playthrough.best_utility`). Outcomes, deaths, damage and
-hit points are those of the whole game, which goes on after the plan (`Playthrough.end`); all else is of the route that
-the trial shows. Trials that drew their routes from the proven search of an earlier one repeat its utility and its win.
-They count in means and rates, which are of trials, but how certain these are is up to the searches alone. Where all
-trials of a level and player come from one proven search, both are known and have no interval.
+hit points are those of the whole game, which goes on after the plan (`Playthrough.end`); everything else is about the
+route that the trial shows. Trials that drew their routes from the proven search of an earlier trial repeat its utility
+and its win. They count in means and rates, which are over trials, but the certainty of these depends on the searches
+alone. If all trials of a level and player come from one proven search, utility and win rate are known and have no
+interval.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from persona_evo.intervals import Interval, mean_interval, score, wilson
 from persona_evo.playtest.records import Playthrough
 
 CLOCK = "seconds"
-"""Key of the measure that is one of time."""
+"""Key of the measure of time."""
 
 EVERY = "*"
-"""Name of the level of summaries over all levels."""
+"""Level name of summaries over all levels."""
 
 ONE_SEARCH, ONE_EACH = "proven, one search", "proven, one search a level"
-"""What is said in place of an interval where all trials of a level, or of each of several, come from one search."""
+"""Note in place of an interval if all trials of a level, or of each of several levels, come from one proven search."""
 
 UNKNOWN_CAUSE = "unknown"
 """Cause of deaths for which the game gives none."""
@@ -34,12 +35,17 @@ UNKNOWN_CAUSE = "unknown"
 
 @dataclass(frozen=True)
 class Measure:
-    """One number that can be taken from a playthrough and compared between groups.
+    """A number that can be taken from a playthrough and compared between groups.
 
-    key: what requirements and CSV files call it. name: for people. ratio: shown as a percentage.
-    rate: 0 or 1 in every playthrough, so its mean is a rate (Wilson interval, Fisher's test). main: one of the game's
-    main metrics. none: the value that stands for "there is none", where the metric's meaning names one. low, high: its
-    range. by_search: the same for all routes of one search.
+    Attributes:
+        key: its name in requirements and CSV files.
+        name: its name for display.
+        ratio: whether it is shown as a percentage.
+        rate: whether it is 0 or 1 in every playthrough, so that its mean is a rate (Wilson interval, Fisher's test).
+        main: whether it is one of the game's main metrics.
+        none: the value that stands for "there is none", if the metric's meaning names one.
+        low, high: its range.
+        by_search: whether it is the same for all routes of one search.
     """
 
     key: str
@@ -64,18 +70,22 @@ UNFINISHED_RATE = replace(DEATH_RATE, key="unfinished_rate", name="unfinished", 
 STUCK_RATE = replace(DEATH_RATE, key="stuck_rate", name="stuck", value=lambda r: float(r.stuck))
 DAMAGE = Measure("damage", "damage", lambda r: r.damage or 0.0, "lower", "hit points", low=0.0)
 OUTCOMES = (WIN_RATE, DEATH_RATE, UNFINISHED_RATE, STUCK_RATE)
-"""How games end, as rates."""
+"""Rates of the ways in which games end."""
 FLAGS = ("WON", "DEAD", "LOST")
-"""Symbols of metrics that are 1 where a single-player game has ended so, and 0 elsewhere."""
+"""Symbols of metrics that are 1 if a single-player game ended that way, and 0 otherwise."""
 UTILITY = Measure("utility", "utility", lambda r: r.best_utility, "higher", by_search=True)
 
 
 @dataclass(frozen=True)
 class Bound:
-    """The best utility known for a persona in a level, whether nothing better exists, and the metrics it ends with.
+    """The best known utility of a persona in a level.
 
-    ended: the plan comes to the game's end. note: why the playthroughs cannot be held against it, "" where they can.
-    won: the plan wins the game.
+    Attributes:
+        proven: whether nothing better exists.
+        metrics: the metrics at the end of the plan.
+        ended: whether the plan reaches the end of the game.
+        note: why playthroughs cannot be compared with it, "" if they can.
+        won: whether the plan wins the game.
     """
 
     utility: float
@@ -88,18 +98,26 @@ class Bound:
 
 @dataclass(frozen=True)
 class Summary:
-    """What one player did in one level (or in all, level EVERY), over all trials.
+    """What one player did in one level (or in all, with level EVERY), over all trials.
 
-    rates: of OUTCOMES by the measure's key, with Wilson intervals. metrics, steps, seconds, utility: means with Student
-    t intervals (95 %); rates and the utility have none but a note where they come from one proven search.
-    ends: playthroughs by how the game ended, one of `records.ENDS`. deaths: how often it was lost, by cause.
-    damage, health: hit points lost on the way, and those left at the end; None where the game has none.
-    proven: playthroughs whose plan the search proved to be the best. best_utility, bound: the best playthrough and the
-    limit; over all levels the means of the levels'. ratio: mean utility / bound, None where there is no positive bound.
-    opponents: whom it met, in a two-player game. unbound: why there is no limit, "" where there is one or nobody looked
-    for it. wins: whether an end can count as won at all; a win rate of 0 says nothing where none can. repeated: symbols
-    of metrics that say of the plan's end what outcomes, damage and hit points say of the whole game. absent: those that
-    are shares of things that none of the levels has; means over levels leave out the levels without such things.
+    Attributes:
+        rates: rates of OUTCOMES by the measure's key, with Wilson intervals, or a note if they come from one proven
+            search.
+        metrics, steps, seconds, utility: means with Student t intervals (95 %); the utility has a note instead if it
+            comes from one proven search.
+        ends: number of playthroughs by how the game ended, one of `records.ENDS`.
+        deaths: number of losses by cause.
+        damage, health: hit points lost on the way, and those left at the end; None if the game has none.
+        proven: number of playthroughs whose plan the search proved to be the best.
+        best_utility, bound: the best playthrough and the limit; over all levels, the means of the levels' values.
+        ratio: mean utility / bound, None without a positive bound.
+        opponents: the opponents met in a two-player game.
+        unbound: why there is no limit, "" if there is one or nobody looked for it.
+        wins: whether an end can count as a win at all; if not, a win rate of 0 says nothing.
+        repeated: symbols of metrics that say about the plan's end what outcomes, damage and hit points say about the
+            whole game.
+        absent: symbols of metrics that are shares of things which none of the levels has; means over levels leave out
+            the levels without such things.
     """
 
     level: str
@@ -132,17 +150,17 @@ class Summary:
 
     @property
     def unfinished(self) -> int:
-        """Playthroughs at whose end the player was alive, and the game not over."""
+        """Number of playthroughs that ended with the player alive and the game not over."""
         return self.ends["unfinished"]
 
     @property
     def stuck(self) -> int:
-        """Playthroughs in which the player was better off standing still."""
+        """Number of playthroughs that ended where the player was better off standing still."""
         return self.ends["stuck"]
 
     @property
     def lost(self) -> int:
-        """Playthroughs that were lost."""
+        """Number of playthroughs that were lost."""
         return sum(self.deaths.values())
 
 
@@ -151,7 +169,7 @@ Bounds = Mapping[tuple[str, str], Bound]
 
 
 def grouped(records: Iterable[Playthrough]) -> dict[tuple[str, str], list[Playthrough]]:
-    """The playthroughs by (level, player), in order of first appearance."""
+    """Group the playthroughs by (level, player), in order of first appearance."""
     groups: dict[tuple[str, str], list[Playthrough]] = {}
     for record in records:
         groups.setdefault((record.level, record.player), []).append(record)
@@ -159,7 +177,7 @@ def grouped(records: Iterable[Playthrough]) -> dict[tuple[str, str], list[Playth
 
 
 def searches(records: Iterable[Playthrough]) -> list[Playthrough]:
-    """One playthrough for each search: those that searched themselves, and the first route of each other search."""
+    """Return one playthrough per search: those that searched themselves, and the first route of each other search."""
     records = list(records)
     own = {(r.level, r.player, r.trial) for r in records if r.search is None}
     found = []
@@ -172,7 +190,7 @@ def searches(records: Iterable[Playthrough]) -> list[Playthrough]:
 
 
 def certain(group: Iterable[Playthrough]) -> str:
-    """ONE_SEARCH or ONE_EACH where each level and player has one search, and a proven one; "" otherwise."""
+    """Return ONE_SEARCH or ONE_EACH if each level and player has a single, proven search; "" otherwise."""
     parts = list(grouped(group).values())
     if not parts or not all(r.proven for part in parts for r in part) or any(len(searches(p)) > 1 for p in parts):
         return ""
@@ -180,27 +198,27 @@ def certain(group: Iterable[Playthrough]) -> str:
 
 
 def levels_of(records: Iterable[Playthrough]) -> list[str]:
-    """Names of the levels in order of first appearance."""
+    """Return the names of the levels in order of first appearance."""
     return list(dict.fromkeys(r.level for r in records))
 
 
 def players_of(records: Iterable[Playthrough]) -> list[str]:
-    """Labels of the players in order of first appearance."""
+    """Return the labels of the players in order of first appearance."""
     return list(dict.fromkeys(r.player for r in records))
 
 
 def symbols_of(records: Sequence[Playthrough], infos: Sequence[Metric] = ()) -> list[str]:
-    """Symbols of the metrics that the records have: the game's order, then the rest in order of appearance."""
+    """Return the symbols of the records' metrics: the game's order, then the rest in order of appearance."""
     seen = dict.fromkeys(chain.from_iterable(r.metrics for r in records))
     first = [m.symbol for m in infos if m.symbol in seen]
     return first + [s for s in seen if s not in first]
 
 
 def measures(records: Sequence[Playthrough], infos: Sequence[Metric] = (), *, clock: bool = True) -> list[Measure]:
-    """What can be compared between groups of these records: how games end, damage, metrics, steps, utility, and seconds
-    if `clock`.
+    """Return the measures in which groups of these records can be compared.
 
-    Ends that no playthrough has are left out, and the only one beside winning. So is a metric that only says again how
+    They are outcomes, damage, metrics, steps, utility and, if `clock` is true, seconds. Outcomes that no playthrough
+    has are left out, and so is an outcome that is the only one besides winning. So is a metric that merely repeats how
     a playthrough ended or how many steps it took, so that nothing is tested twice. A metric that is 0 or 1 in every
     playthrough is a rate.
     """
@@ -242,16 +260,16 @@ _NONE = re.compile(r"\b(\d+(?:\.\d+)?) without any\b")
 
 
 def _none(meaning: str) -> float | None:
-    """The value for "there is none" that a metric's meaning names: "moves to the nearest potion, 0 without any"."""
+    """Return the value for "none" that a metric's meaning names: "moves to the nearest potion, 0 without any"."""
     found = _NONE.search(meaning)
     return None if found is None else float(found[1])
 
 
 def estimate(measure: Measure, group: Sequence[Playthrough]) -> Interval:
-    """The measure's mean or rate over a group of at least one playthrough, with its 95 % interval.
+    """Return the measure's mean or rate over a group of at least one playthrough, with its 95 % interval.
 
-    That of a measure `by_search` is as wide as that of the group's searches alone (see the module), unless the games
-    after the plans of one search end in different ways.
+    The interval of a measure that is `by_search` is as wide as that of the group's searches alone (see the module),
+    unless the games after the plans of one search end in different ways.
     """
     values = [measure.value(r) for r in group]
     by_search = measure.by_search and all(len(v) == 1 for v in _by_search(measure, group).values())
@@ -269,7 +287,7 @@ def estimate(measure: Measure, group: Sequence[Playthrough]) -> Interval:
 
 
 def _by_search(measure: Measure, group: Iterable[Playthrough]) -> dict[tuple[str, str, int], set[float]]:
-    """The values that the routes of each search have."""
+    """Return the values that the routes of each search have."""
     found: dict[tuple[str, str, int], set[float]] = {}
     for r in group:
         found.setdefault((r.level, r.player, r.trial if r.search is None else r.search), set()).add(measure.value(r))

@@ -1,4 +1,4 @@
-"""Who plays in a playtest: a persona with its tree policy, or with an agent that plays for it."""
+"""The players of a playtest: a persona with its tree policy, or with an agent that plays for it."""
 
 from __future__ import annotations
 
@@ -22,12 +22,15 @@ from persona_evo.search.tree_policy import UCB1_FORMULA, TreePolicy, in_words, w
 
 @dataclass(frozen=True)
 class Player:
-    """A persona with the tree policy it plays by.
+    """A persona with the tree policy that it plays by.
 
-    policy: with the persona's open lists where it is searched with some and has none of its own (see `with_lists`).
-    label: what tables and requirements call it; the persona's name if not given. baseline: label of the player it is
-    compared with, "" for none. agent: who plays for the persona in place of a league's template; its tree policy, if
-    it has one, is its own. skill: one of `agents.skill.SKILLS`, "" for players who have none and play as `perfect`.
+    Attributes:
+        policy: the tree policy; with the persona's open lists if the search uses them and the policy has none (see
+            `with_lists`).
+        label: its name in tables and requirements; the persona's name if not given.
+        baseline: label of the player it is compared with, "" for none.
+        agent: plays for the persona instead of a league's template; its tree policy, if it has one, is its own.
+        skill: one of `agents.skill.SKILLS`; "" for players without one, who play as `perfect`.
     """
 
     persona: Persona
@@ -39,12 +42,12 @@ class Player:
 
     @classmethod
     def of_agent(cls, persona: Persona, agent: Agent, game: Game, label: str = "", baseline: str = "") -> Player:
-        """A persona that an agent plays for."""
+        """Create a player for whose persona an agent plays."""
         return cls(persona, replace(_own_policy(agent, game), name=agent.name), label, baseline, agent)
 
     @property
     def text(self) -> str:
-        """How it plays, for people."""
+        """A description of how it plays, for display."""
         if self.agent is not None:
             return f"agent {self.agent.name}: {self.agent.about}"
         if skills.errs(self.skill):
@@ -58,17 +61,18 @@ class Player:
 
 
 def _own_policy(agent: Agent, game: Game) -> TreePolicy:
-    """An agent's tree policy; UCB1 stands for that of one that has none."""
+    """Return an agent's tree policy, or UCB1 if it has none."""
     return policy_of(agent, game) if agent.kind == "search" else TreePolicy.ucb1()
 
 
 def check_lists(policies: Iterable[TreePolicy], rules: SearchSettings, agent: str = "") -> None:
-    """See that policies which are nothing but open lists are searched with them.
+    """Check that policies which consist only of open lists are searched with open lists.
 
-    agent: who plays move by move, "" for nobody.
+    Args:
+        agent: the agent that plays move by move, "" for none.
 
     Raises:
-        SettingsError: one would have nothing to play by.
+        SettingsError: a policy would have nothing to play by.
     """
     for policy in policies:
         if policy.kind == "lists" and (agent or not rules.lists):
@@ -82,9 +86,10 @@ def check_lists(policies: Iterable[TreePolicy], rules: SearchSettings, agent: st
 
 
 def same_policy(a: Player, b: Player, mean: bool = False) -> bool:
-    """Whether two players of one persona play alike, so that all that differs between them is chance.
+    """Return whether two players of one persona play alike, so that only chance distinguishes them.
 
-    mean: the search's value R is the mean, so that UCB1 as a formula is UCB1.
+    Args:
+        mean: whether the search's value R is the mean, so that UCB1 as a formula equals UCB1.
     """
     if a.agent is not None or b.agent is not None:
         return a.agent is not None and b.agent is not None and plain(a.agent) == plain(b.agent)
@@ -102,11 +107,11 @@ def _way(policy: TreePolicy, mean: bool) -> tuple[str, float, tuple[OpenList, ..
 
 
 def with_skills(players: Sequence[Player], names: Sequence[str], game: Game) -> list[Player]:
-    """Each player at each level of skill, labelled such as "runner (novice)"; its baseline is that of the same level.
+    """Return each player at each skill level, labelled like "runner (novice)"; its baseline has the same level.
 
     Args:
-        players: without levels of skill.
-        names: of the levels of skill, each once; none leaves the players as they are.
+        players: players without skill levels.
+        names: distinct names of skill levels; without any the players are returned unchanged.
 
     Raises:
         SettingsError: see `check_ladder` and `check_skills`.
@@ -124,10 +129,10 @@ def with_skills(players: Sequence[Player], names: Sequence[str], game: Game) -> 
 
 
 def check_ladder(names: Sequence[str], game: Game) -> None:
-    """See that there are such levels of skill, and that the game can be played at them.
+    """Check that these skill levels exist, and that the game can be played at them.
 
     Raises:
-        SettingsError: an unknown name, one that is named twice, a connected game or a two-player game.
+        SettingsError: an unknown or duplicate name, a connected game or a two-player game.
     """
     for name in names:
         skills.check(name)
@@ -138,10 +143,10 @@ def check_ladder(names: Sequence[str], game: Game) -> None:
 
 
 def check_skills(players: Sequence[Player], game: Game, league: League | None = None) -> None:
-    """See that the players can be played at the levels of skill that they have.
+    """Check that the players can play at their skill levels.
 
     Raises:
-        SettingsError: a game that has no levels of skill (see `check_ladder`), or an agent.
+        SettingsError: a game without skill levels (see `check_ladder`), or an agent.
     """
     check_ladder(list(dict.fromkeys(p.skill for p in players if p.skill)), game)
     if not any(p.skill for p in players):
@@ -158,15 +163,17 @@ def check_skills(players: Sequence[Player], game: Game, league: League | None = 
 
 
 def movers(players: Sequence[Player], league: League) -> list[str]:
-    """Names of the agents that play for players move by move, each once."""
+    """Return the names of the agents that play move by move, each once."""
     return list(dict.fromkeys((p.agent or league.agent).name for p in players))
 
 
 class Role(NamedTuple):
-    """A player as it can be sent anywhere.
+    """A player in a form that can be sent to another process.
 
-    formula: None for UCB1 with the constant c, and for lists without an own score. agent, skill: see `Player`. lists:
-    that the policy is searched with.
+    Attributes:
+        formula: None for UCB1 with the constant c, and for open lists without a score of their own.
+        agent, skill: see `Player`.
+        lists: the open lists that the policy is searched with.
     """
 
     label: str
@@ -181,7 +188,7 @@ class Role(NamedTuple):
 
     @classmethod
     def of(cls, player: Player) -> Role:
-        """The role of a player."""
+        """Return the role of a player."""
         policy = player.policy
         formula = None if policy.formula is None else policy.formula.text
         who = player.persona
@@ -198,7 +205,7 @@ class Role(NamedTuple):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values; `agent`, `lists` and `skill` where there are any."""
+        """Return plain values, with `agent`, `lists` and `skill` only if they are set."""
         agent = {} if self.agent is None else {"agent": plain(self.agent)}
         lists = {"lists": [one.to_dict() for one in self.lists]} if self.lists else {}
         skill = {"skill": self.skill} if self.skill else {}
@@ -206,10 +213,10 @@ class Role(NamedTuple):
 
     @classmethod
     def from_dict(cls, row: Mapping[str, Any], game: Game) -> Role:
-        """The inverse of `to_dict`; more keys do not matter.
+        """Create a role from the output of `to_dict`; further keys are ignored.
 
         Raises:
-            SettingsError, FormulaError: the agent or a list is none.
+            SettingsError, FormulaError: the agent or a list is invalid.
         """
         agent, lists = agent_from(row["agent"], game) if "agent" in row else None, row.get("lists", ())
         if not isinstance(lists, (list, tuple)):
@@ -220,7 +227,7 @@ class Role(NamedTuple):
         return cls(**plain_values, agent=agent, lists=read, skill=skill)
 
     def tree_policy(self, game: Game) -> TreePolicy:
-        """What a search takes."""
+        """Return the tree policy for a search."""
         if self.agent is not None:
             return _own_policy(self.agent, game)
         if self.formula is not None:
@@ -229,11 +236,11 @@ class Role(NamedTuple):
 
 
 _RARE = ("agent", "lists", "skill")
-"""Fields of a role that its plain values have only where there is something in them."""
+"""Fields of a role that its plain values contain only if they are not empty."""
 
 
 def player_from(row: Mapping[str, Any], game: Game) -> Player:
-    """The player whom a playtest's folder describes."""
+    """Create the player that a playtest's folder describes."""
     role = Role.from_dict(row, game)
     persona = Persona(
         role.persona, game.name, parse(role.utility, game.symbols), row.get("priority", ""), row.get("title", "")

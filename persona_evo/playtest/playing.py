@@ -1,12 +1,12 @@
-"""One playthrough of a batch: what decides it, how it is made, and what is written down of it (what workers run).
+"""Makes one playthrough of a batch from what determines it, and records it; workers run this module.
 
-A playthrough's seed is made of the seed given, the level's name and text, the player's label and the number of the
-trial, so a result depends neither on the number of jobs nor on what else is played in the same batch.
+A playthrough's seed is derived from the given seed, the level's name and text, the player's label and the number of the
+trial. A result therefore depends neither on the number of jobs nor on what else is played in the same batch.
 
-Each trial is a search with its own seed until one proves its plan. A second proof would say nothing new, so where the
-planner keeps open lists (see `draws`) all later trials of the same level and player show routes of that search, each
-drawn with its own seed from the tree. The tree is not kept for that: who draws and does not hold it searches again with
-the same seed, which makes the same tree. (Under a budget of time it may not; then the trial searches itself.)
+Each trial is a search with its own seed until one proves its plan. A second proof would say nothing new. If the planner
+keeps open lists (see `draws`), all later trials of the same level and player therefore show routes of that search, each
+drawn from the tree with its own seed. The tree itself is not stored: a worker that does not hold it repeats the search
+with the same seed, which builds the same tree. (With a time budget it may not; then the trial searches itself.)
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ from persona_evo.search.tree_policy import STATIC, TreePolicy
 from persona_evo.seeds import derive, stream
 
 CONTINUATION = 0.1
-"""Share of a playthrough's budget that is spent beside it on playing on from the plan's end to the game's."""
+"""Additional share of a playthrough's budget for playing on from the plan's end to the game's."""
 
 _NODES_A_SECOND = 1_000_000
-"""Room for nodes that a budget of time alone is given."""
+"""Number of nodes to make room for, per second, if time is the only budget."""
 
 
 class ProvenSource(NamedTuple):
@@ -50,9 +50,9 @@ class ProvenSource(NamedTuple):
 
 
 class PlaythroughJob(NamedTuple):
-    """One playthrough to be made: numbers of the level, the player and the trial, and its seed.
+    """A playthrough to make: numbers of the level, the player and the trial, and its seed.
 
-    source: the proven search to draw a route from, None to search.
+    `source` is the proven search to draw a route from; None to search.
     """
 
     level: int
@@ -63,17 +63,17 @@ class PlaythroughJob(NamedTuple):
 
     @property
     def group(self) -> tuple[int, int]:
-        """Level and player."""
+        """Numbers of the level and the player."""
         return self.level, self.player
 
 
 def draws(game: Game, settings: SearchSettings, policy: TreePolicy, league: League | None = None) -> bool:
-    """Whether trials after a proof draw their routes from the proven search in place of searching again.
+    """Return whether trials after a proof draw their routes from the proven search instead of searching again.
 
-    The rule is that of the planner with open lists: the settings have lists, the game is a deterministic one for one
-    player that runs here, nobody plays move by move, and the policy's score is static. Where the search changes its
-    score as it goes (UCB1 and formulas that read the search's variables) each trial searches. The tolerance does not
-    matter: without one, the routes are all worth as much as the best plan.
+    They do if the planner keeps open lists: the settings have lists, the game is a deterministic single-player game
+    that runs in this process, nobody plays move by move, and the policy's score is static. If the score changes during
+    the search (UCB1 and formulas that read the search's variables), each trial searches. The tolerance does not matter:
+    without one, all routes are worth as much as the best plan.
     """
     alone = game.players == 1 and game.deterministic and game.outside is None and league is None
     return alone and bool(settings.lists) and policy.holds == STATIC
@@ -81,9 +81,9 @@ def draws(game: Game, settings: SearchSettings, policy: TreePolicy, league: Leag
 
 @dataclass(frozen=True)
 class Spec:
-    """All that decides a playthrough beside its job.
+    """Everything that determines a playthrough besides its job.
 
-    continuation: share of the budget for playing on after the plan, 0 to end with the plan.
+    `continuation` is the share of the budget for playing on after the plan; 0 stops at the plan's end.
     """
 
     game: str
@@ -96,7 +96,7 @@ class Spec:
 
     @cached_property
     def digest(self) -> str:
-        """Names this specification in a worker's memory."""
+        """Key of this specification in a worker's cache."""
         return hashlib.blake2b(repr(self).encode(), digest_size=16).hexdigest()
 
     @cached_property
@@ -113,9 +113,9 @@ class Spec:
     def proofs(
         self, jobs: Sequence[PlaythroughJob], records: Sequence[Playthrough]
     ) -> dict[tuple[int, int], ProvenSource]:
-        """The first search of each level and player that proved its plan, where others draw from it.
+        """Return the first search of each level and player that proved its plan, if other trials draw from it.
 
-        records: of the jobs, in the same order, each group's trials from the first on.
+        `records` belong to the jobs, in the same order, with each group's trials from the first on.
         """
         found: dict[tuple[int, int], ProvenSource] = {}
         for job, record in zip(jobs, records, strict=False):
@@ -124,7 +124,7 @@ class Spec:
         return found
 
     def jobs(self, trials: int, seed: int) -> list[PlaythroughJob]:
-        """All playthroughs, level by level, player by player."""
+        """Return all playthroughs to make, level by level, player by player."""
         digests = [level.digest for level in self.levels]
         return [
             PlaythroughJob(i, k, trial, derive(seed, level.name, digests[i], role.label, trial))
@@ -135,7 +135,7 @@ class Spec:
 
 
 class _Table:
-    """The game, the players and the planner of the level that was played last, in one thread of one worker."""
+    """Caches the game, the players and the planner of the last level, in one thread of one worker."""
 
     def __init__(self, spec: Spec) -> None:
         self.spec, self.game = spec, registry.get(spec.game)
@@ -185,7 +185,7 @@ class _Table:
         )
 
     def _after(self, level: Level, plan: Plan, job: PlaythroughJob) -> Continuation | None:
-        """What is played after a plan; None where games are not played to their end, or have two sides."""
+        """Play on after a plan; None for games that are not played to their end, or have two sides."""
         spec = self.spec
         if not spec.continuation or self.game.players > 1 or self.game.outside is not None:
             return None
@@ -195,12 +195,12 @@ class _Table:
         return play_on(self.game, level, plan.actions, self.roles[job.player][0], budget, spec.settings, job.seed)
 
     def _search(self, player: int, seed: int) -> Plan:
-        """Search, and keep in mind whose tree the planner holds."""
+        """Search, and remember whose tree the planner holds."""
         utility, policy = self.roles[player]
         if self._planner is None:
             level = self.level(self._number)
             self._planner = planner_for(self.game, level, self.spec.settings, room(self.spec.budget))
-        if self.game.outside is None and player not in self._warm:  # loading what searches is nobody's time
+        if self.game.outside is None and player not in self._warm:  # keep loading time out of the measurement
             self._planner.plan(utility, policy, Budget(1), seed)
             self._warm.add(player)
         plan: Plan = self._planner.plan(utility, policy, self.spec.budget, seed)
@@ -208,7 +208,7 @@ class _Table:
         return plan
 
     def _skilled_game(self, job: PlaythroughJob) -> Plan:
-        """A whole game of a player who makes mistakes."""
+        """Play a whole game with a player who makes mistakes."""
         if job.player not in self._skilled:
             skill = MOVE_BY_MOVE[self.spec.roles[job.player].skill]
             budget = Budget(skill.iterations) if skill == FULL_SIGHT else None
@@ -218,7 +218,7 @@ class _Table:
         return self._skilled[job.player].play(job.seed)
 
     def _route(self, job: PlaythroughJob) -> Plan | None:
-        """A route drawn from the tree of the job's source; None without one, and where its plan is not proven again."""
+        """Draw a route from the tree of the job's source; None without one, or if its plan is not proven again."""
         if job.source is None:
             return None
         if self._held is None or (self._held[0], self._held[1].seed) != (job.player, job.source.seed):
@@ -232,7 +232,7 @@ class _Table:
         return replace(route, iterations=0, nodes=0, seconds=time.perf_counter() - began)
 
     def _meet(self, league: League, job: PlaythroughJob) -> tuple[Plan, str, int]:
-        """A game against the opponent whose turn it is: the plan, the opponent's name ("" for nobody), and the side."""
+        """Play the opponent whose turn it is; return the plan, the opponent's name ("" for none) and the side."""
         utility, policy = self.roles[job.player]
         games = league.games(self.game, self.level(job.level), self.spec.roles[job.player].agent)
         side, turn = job.trial % league.sides, job.trial // league.sides % len(games)
@@ -243,13 +243,13 @@ class _Table:
 
 
 _tables: WorkerCache[_Table] = WorkerCache(1)
-"""By digest of the specification."""
+"""Tables by digest of the specification."""
 
 
 def play(spec: Spec, jobs: Sequence[PlaythroughJob]) -> Iterator[Playthrough]:
-    """The playthroughs of some jobs, in order (this is what workers run).
+    """Yield the playthroughs of some jobs, in order; workers run this function.
 
-    A search that proves its plan is the source of the jobs of the same group that follow it and have none.
+    A search that proves its plan becomes the source of later jobs of the same group that have none.
     """
     table, proofs = _tables.get(spec.digest, lambda: _Table(spec)), dict[tuple[int, int], ProvenSource]()
     for job in jobs:
@@ -259,7 +259,7 @@ def play(spec: Spec, jobs: Sequence[PlaythroughJob]) -> Iterator[Playthrough]:
 
 
 def room(budget: Budget) -> int:
-    """Nodes to make room for; less than the most there may be where time alone is the limit."""
+    """Return the number of nodes to make room for; below the maximum if time is the only limit."""
     if budget.seconds is None or budget.iterations is not None or budget.nodes is not None:
         return capacity_for(budget)
     return int(min(MAX_NODES, max(10_000, budget.seconds * _NODES_A_SECOND)))
@@ -268,14 +268,14 @@ def room(budget: Budget) -> int:
 def record(
     game: Game, level: Level, plan: Plan, *, trial: int = 0, side: int | None = None, after: Continuation | None = None
 ) -> Playthrough:
-    """A plan as a playthrough: the route's actions by name, where the avatar was, what happened, what it died of.
+    """Record a plan as a playthrough: actions by name, places, events and the cause of death.
 
     Args:
         game, level: what was played.
-        plan: what the search came to.
+        plan: the result of the search.
         trial: its number.
-        side: number of the player in a two-player game, where no places are told: two avatars are on the board.
-        after: what was played after the plan, None where the game was not played to its end.
+        side: number of the player in a two-player game, where places are left out: two avatars are on the board.
+        after: what was played after the plan, None if the game was not played to its end.
     """
     told = _Told(game, level, plan, after.actions if after else (), alone=side is None)
     made = len(plan.actions)
@@ -310,13 +310,13 @@ def record(
 
 
 class _Told:
-    """A line of moves as a playthrough tells it.
+    """A sequence of moves as a playthrough records it.
 
     Args:
         game, level: what was played.
         plan: its first moves, and the seed of the start and of chance.
         more: the moves after the plan.
-        alone: one avatar is on the board, so that places and causes of death mean something.
+        alone: whether one avatar is on the board, so that places and causes of death are meaningful.
     """
 
     def __init__(self, game: Game, level: Level, plan: Plan, more: tuple[int, ...], *, alone: bool) -> None:
@@ -335,14 +335,14 @@ class _Told:
 
     @property
     def hit_points(self) -> list[float]:
-        """Those left in each state."""
+        """Hit points left in each state."""
         if not self.game.health:
             return []
         left = parse(self.game.health, self.game.symbols)
         return [round(left.evaluate(self.game.measure(self.level, state)), 6) for state in self.states]
 
     def cause(self, last: int) -> str:
-        """What the game was lost to in the first `last` moves."""
+        """Return what the game was lost to in the first `last` moves."""
         if self.game.cause is None or last < 1 or not self.alone:
             return ""
         over = (i for i in range(1, last + 1) if self.game.over(self.level, self.states[i]) != RUNNING)
@@ -350,7 +350,7 @@ class _Told:
         return self.game.cause(self.level, self.states[turn - 1], self.states[turn])
 
     def end(self, after: Continuation, made: int, utility: float) -> End:
-        """How the game ended; utility: of the state after the plan's `made` moves."""
+        """Return how the game ended; `utility` is that of the state after the plan's `made` moves."""
         last = self.states[-1]
         status = self.game.over(self.level, last)
         if after.actions:

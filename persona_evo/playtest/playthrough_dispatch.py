@@ -1,4 +1,4 @@
-"""How the playthroughs of a batch are given to workers, and which of them have to be played again."""
+"""Distributes the playthroughs of a batch to workers, and finds those that have to be played again."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from persona_evo.playtest.records import Playthrough
 from persona_evo.search.settings import Budget
 
 _GUESS, _ROUTE = 300_000.0, 0.005
-"""Iterations per second, and seconds of a route drawn from a search that is there, until some were timed."""
+"""Estimates of iterations per second, and of seconds per route drawn from an existing search, until some were timed."""
 
 _WORTH_SEARCHING = 4.0
-"""How many times longer than a search the routes take that are drawn from it elsewhere."""
+"""Duration of the routes drawn elsewhere from a search, as a multiple of the search's duration."""
 
 
 class PlaythroughDispatch(Dispatch[Spec, PlaythroughJob, Playthrough]):
-    """The playthroughs of a batch that are not there yet.
+    """Dispatches the missing playthroughs of a batch.
 
-    A trial of a group (a level and a player) that comes after a proof draws a route. What was searched beside the trial
-    that came to the proof, since nobody could know of it, is replaced. Until a group's first trial is done, its trials
-    stay together: most likely they will draw from that trial's search, which would have to be made again elsewhere.
+    A trial of a group (a level and a player) that comes after a proof draws a route. Searches that ran in parallel with
+    the trial that found the proof are replaced by routes, since they could not know of it. Until a group's first trial
+    is done, its trials stay together: they will most likely draw from that trial's search, which another worker would
+    have to repeat.
 
     Args:
         there: the playthroughs that were made before, the first of `todo`.
@@ -50,15 +51,15 @@ class PlaythroughDispatch(Dispatch[Spec, PlaythroughJob, Playthrough]):
     def __iter__(self) -> Iterator[list[Playthrough]]:
         if self.jobs and not self.workers.alone and self.begin():
             quick = replace(self._spec, budget=Budget(iterations=1))
-            deque(play(quick, self.jobs[:1]), maxlen=0)  # compiles everything before all workers start to do the same
+            deque(play(quick, self.jobs[:1]), maxlen=0)  # compile everything once, before all workers do
         return super().__iter__()
 
     def _may_draw(self, group: tuple[int, int]) -> bool:
-        """Whether nothing is known of a group yet and its first trial may come to a proof."""
+        """Return whether nothing is known about a group yet and its first trial may find a proof."""
         return self._spec.drawing[group[1]] and group not in self._proofs and group not in self._searched
 
     def job(self, number: int) -> PlaythroughJob:
-        """With the search to draw from."""
+        """Return a job, with the search to draw from."""
         job = self.jobs[number]
         source = self._proofs.get(job.group)
         if source is None or source.trial >= job.trial:
@@ -67,7 +68,7 @@ class PlaythroughDispatch(Dispatch[Spec, PlaythroughJob, Playthrough]):
         return job._replace(source=source)
 
     def size(self, first: int, most: int, seconds: float) -> tuple[int, float]:
-        """Groups that may come to a proof are not cut, and routes are worth the search that they need."""
+        """Keep groups that may find a proof together, and make batches of routes worth the search that they need."""
         if self.jobs[first].group in self._proofs:
             return super().size(first, most, max(seconds, _WORTH_SEARCHING * self._apart))
         count, _ = super().size(first, most, seconds)
@@ -77,7 +78,7 @@ class PlaythroughDispatch(Dispatch[Spec, PlaythroughJob, Playthrough]):
         return count, max(seconds, float(self._cost[first : first + count].sum()))
 
     def made(self, first: int, results: Sequence[Playthrough]) -> list[int]:
-        """What has to be played again, of the groups of some new playthroughs."""
+        """Return the playthroughs that have to be played again, of the groups of some new playthroughs."""
         jobs = self.jobs[first : first + len(results)]
         for group, source in self._spec.proofs(jobs, results).items():
             known = self._proofs.get(group)
@@ -90,7 +91,7 @@ class PlaythroughDispatch(Dispatch[Spec, PlaythroughJob, Playthrough]):
         return [n for group in touched & self._proofs.keys() for n in self._groups[group] if self._is_late(n)]
 
     def _is_late(self, number: int) -> bool:
-        """Whether a playthrough is there that searched, or drew from a later search, despite an earlier proof."""
+        """Return whether a playthrough searched, or drew from a later search, despite an earlier proof."""
         job, record = self.jobs[number], self._results[number]
         source = self._proofs[job.group]
         return (
@@ -102,5 +103,5 @@ class PlaythroughDispatch(Dispatch[Spec, PlaythroughJob, Playthrough]):
 
 
 def thought(budget: Budget) -> float:
-    """Seconds that a search takes, about."""
+    """Estimate the seconds that a search takes."""
     return budget.seconds or max(1e-4, (budget.iterations or budget.nodes or 0) / _GUESS)

@@ -1,6 +1,6 @@
-"""What a measure can come to at all, so that requirements that no playtest can decide are refused before one is played.
+"""The possible range of a measure, so that requirements that no playtest can decide are refused before one is played.
 
-A requirement that can never hold is an error, and one that always holds a warning.
+A requirement that can never hold is an error; one that always holds is a warning.
 """
 
 from __future__ import annotations
@@ -21,8 +21,11 @@ OUTCOMES = ("deaths", "losses", "unfinished", "stuck")
 class Range(NamedTuple):
     """The values that a measure can have.
 
-    low, high: the least and the largest. most, least: what is said of these, "" for what goes without saying.
-    share: whether it is written as a percentage. whole: whether it is a whole number.
+    Attributes:
+        low, high: the smallest and the largest value.
+        least, most: the reason for each, "" if it is obvious.
+        share: whether it is written as a percentage.
+        whole: whether it is a whole number.
     """
 
     low: float = -math.inf
@@ -40,8 +43,11 @@ COUNT = Range(0.0, math.inf, "a number of things is at least 0", whole=True)
 class Known(NamedTuple):
     """What is known before the first playthrough.
 
-    infos: the game's metrics. trials: playthroughs of each player in each level, 0 where not known. levels: how many
-    there are. horizon: moves that a playthrough has at most, 0 where not known.
+    Attributes:
+        infos: the game's metrics.
+        trials: playthroughs of each player in each level, 0 if unknown.
+        levels: number of levels.
+        horizon: maximum number of moves of a playthrough, 0 if unknown.
     """
 
     infos: Sequence[Metric] = ()
@@ -51,7 +57,7 @@ class Known(NamedTuple):
 
 
 def range_of(requirement: Requirement, known: Known | None = None) -> Range:
-    """What the measure of a requirement can come to."""
+    """Return the possible range of a requirement's measure."""
     known, measure = known or Known(), requirement.measure
     trials = known.trials * (known.levels if requirement.level is None else 1)
     if measure.endswith("_rate"):
@@ -84,7 +90,7 @@ def range_of(requirement: Requirement, known: Known | None = None) -> Range:
 
 
 def check(requirement: Requirement, known: Known | None = None) -> str:
-    """A warning where a requirement always holds, "" otherwise.
+    """Return a warning if a requirement always holds, "" otherwise.
 
     Raises:
         SettingsError: it can never hold.
@@ -104,7 +110,7 @@ def check(requirement: Requirement, known: Known | None = None) -> str:
 
 
 def _decided(requirement: Requirement, span: Range) -> tuple[bool, bool]:
-    """Whether a requirement holds, and whether it fails, whatever is played."""
+    """Return whether a requirement always holds, and whether it always fails, whatever is played."""
     n, low, high = requirement.number, span.low, span.high
     outside = n < low or n > high or (span.whole and n != int(n))
     only = low == high == n
@@ -119,7 +125,7 @@ def _decided(requirement: Requirement, span: Range) -> tuple[bool, bool]:
 
 
 def _hint(requirement: Requirement, span: Range) -> str | None:
-    """What may have been meant by a requirement that never holds."""
+    """Suggest what may have been meant by a requirement that never holds."""
     n, sign = requirement.number, requirement.operator
     if span.share and 1 < n <= 100:
         return f"did you mean {n:g}%?"
@@ -127,7 +133,7 @@ def _hint(requirement: Requirement, span: Range) -> str | None:
 
 
 def _bound(requirement: Requirement, span: Range) -> str:
-    """What decides: the end of the range at which the number is, or that there are whole numbers alone."""
+    """State the reason: the end of the range that the number lies at, or that only whole numbers are possible."""
     n = requirement.number
     if span.low < n < span.high:
         return f"{requirement.measure} is a whole number"
@@ -139,5 +145,5 @@ def _written(number: float, span: Range) -> str:
 
 
 def _declared(infos: Sequence[Metric]) -> Mapping[str, Metric]:
-    """The metrics whose range the game declares: one without an upper end may have the ends it has by default."""
+    """Return the metrics whose range the game declares: an infinite upper end may be the default one."""
     return {m.symbol: m for m in infos if math.isfinite(m.high)}

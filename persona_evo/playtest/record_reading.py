@@ -1,4 +1,4 @@
-"""Playthroughs from plain values; problems are reported with their place."""
+"""Reads playthroughs from plain values; errors name the place of the problem."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _REQUIRED = ("level", "player", "outcome", "metrics", "utility", "steps")
 
 
 def from_dict(row: Any, place: Place | None = None) -> Playthrough:
-    """The playthrough that a dictionary of `to_dict` describes.
+    """Create the playthrough that a dictionary of `to_dict` describes.
 
     Raises:
-        RunError: it is no object, is of another schema, or a field is missing or of the wrong kind.
+        RunError: it is not an object, has another schema, or a field is missing or of the wrong type.
     """
     if not isinstance(row, dict):
         _wrong("a playthrough is not an object", place, type(row).__name__, "an object with named fields")
@@ -109,7 +109,7 @@ def _actions(name: str, row: dict[str, Any], place: Place | None) -> list[str]:
 
 
 def _search(row: dict[str, Any], place: Place | None) -> int | None:
-    """The trial that a route was drawn from; lines of older versions do not have it."""
+    """Read the trial that a route was drawn from; lines of older versions do not have it."""
     value = row.get("search")
     if value is None:
         return None
@@ -133,7 +133,7 @@ def _hit_points(value: Any, place: Place | None) -> list[float]:
 
 
 def _end(row: Any, place: Place | None) -> End | None:
-    """How the game ended; lines of older versions do not have it."""
+    """Read how the game ended; lines of older versions do not have it."""
     if row is None:
         return None
     if not isinstance(row, dict) or row.get("outcome") not in ENDS:

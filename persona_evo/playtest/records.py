@@ -1,6 +1,6 @@
-"""One playthrough as a record, and files of them: JSON lines, one playthrough a line, with a schema version.
+"""Playthroughs as records, and files of them: JSON lines, one playthrough per line, with a schema version.
 
-What is written here is read by `record_reading`.
+`record_reading` reads what this module writes.
 """
 
 from __future__ import annotations
@@ -21,40 +21,43 @@ from persona_evo.jobs import checksum, files
 from persona_evo.search.settings import PROVEN
 
 SCHEMA = 1
-"""Version of the lines that `to_json` writes. It changes when a field changes its meaning."""
+"""Version of the lines that `to_json` writes. It changes when the meaning of a field changes."""
 
 OUTCOMES = ("running", "won", "lost", "ended")
 """Names of RUNNING, WON, LOST and ENDED of `persona_evo.games.core`, in that order."""
 
 SIDES = ("first", "second")
-"""Sides of a two-player game, by who makes the first move."""
+"""Sides of a two-player game, by who moves first."""
 
 ENDS = ("won", "lost", "unfinished", "stuck", "ended")
-"""How a game ends when play goes on after the plan: unfinished is alive at the horizon, or where the budget for playing
-on was spent; stuck is better off standing still than going on; ended is an end that is neither won nor lost."""
+"""How a game ends if play goes on after the plan.
+
+"unfinished" means alive at the horizon, or when the budget for playing on is spent; "stuck" means better off standing
+still than going on; "ended" is an end that is neither won nor lost.
+"""
 
 _RESULTS = {"won": "win", "lost": "loss"}
 
 EXHAUSTED, STUCK = "exhausted", "stuck"
-"""Why a search ended: what older versions said of a proof, too, and that nothing was left to try."""
+"""Reasons why a search ended: how older versions recorded a proof, and that nothing was left to try."""
 
 NUMBERS = ("utility", "seconds", "best_utility")
-"""Fields that are numbers."""
+"""Fields whose values are numbers."""
 
 
 @dataclass(frozen=True)
 class End:
-    """How the game ended when play went on after the plan (see `persona_evo.agents.continuation`).
+    """How the game ended if play went on after the plan (see `persona_evo.agents.continuation`).
 
     Attributes:
         outcome: one of ENDS.
-        utility: of the last state.
-        turn: moves from the start of the game to its end.
-        cause: what the game was lost to, "" where it was not.
-        place: where the avatar was, (x, y), None where the game has no place.
-        actions: names of the moves after the plan; none where the plan ends the game.
-        positions: where the avatar was after each of these.
-        events: what happened in these moves, the steps counted from the start of the game.
+        utility: utility of the last state.
+        turn: number of moves from the start of the game to its end.
+        cause: what the game was lost to, "" if it was not lost.
+        place: the avatar's last place, (x, y); None if the game has no places.
+        actions: names of the moves after the plan; empty if the plan ends the game.
+        positions: the avatar's place after each of these moves.
+        events: events of these moves, with steps counted from the start of the game.
     """
 
     outcome: str
@@ -67,7 +70,7 @@ class End:
     events: list[Event] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain lists, numbers and texts."""
+        """Return plain lists, numbers and texts."""
         return {
             "outcome": self.outcome,
             "utility": self.utility,
@@ -84,18 +87,27 @@ class End:
 class Playthrough:
     """What one player did in one level in one trial.
 
-    level: the level's name. player: label of the persona with its tree policy, as tables show it.
-    outcome: one of OUTCOMES ("running": the plan ended before the game did). cause: what the game was lost to, "" where
-    it was not. metrics: value at the end by symbol. utility: of the end, finite. seconds: wall-clock time of search.
-    stopped: why the search ended ("proven best", "budget", "time", "nodes", "memory", "win" or "stuck").
-    actions: names, one a step. positions: the avatar's (x, y) before the first action and after each, so one more than
-    actions; empty where the game has no place. events: what happened on the way, in order. opponent, side: in a game
-    for two, whom the player met and which of SIDES it had; "" in single-player games.
+    All attributes describe the route that is shown, unless stated otherwise.
 
-    All this is of the route that is shown. best_utility, best_actions: of the best plan that the search found, which
-    the route may differ from within the search's tolerance; those of the route if not given. proven: no plan is worth
-    more than best_utility. search: the trial of the same level and player from whose search the route was drawn, None
-    where the trial searched itself.
+    Attributes:
+        level: the level's name.
+        player: label of the persona with its tree policy, as tables show it.
+        outcome: one of OUTCOMES; "running" means that the plan ended before the game did.
+        metrics: value at the end by symbol.
+        utility: utility of the end, finite.
+        cause: what the game was lost to, "" if it was not lost.
+        seconds: wall-clock time of the search.
+        stopped: why the search ended ("proven best", "budget", "time", "nodes", "memory", "win" or "stuck").
+        proven: whether no plan is worth more than best_utility.
+        actions: names, one per step.
+        positions: the avatar's (x, y) before the first action and after each, so one more than actions; empty if the
+            game has no places.
+        events: what happened on the way, in order.
+        opponent, side: in a two-player game, whom the player met and which of SIDES it had; "" in single-player games.
+        best_utility, best_actions: those of the best plan that the search found, from which the route may differ within
+            the search's tolerance; those of the route if not given.
+        search: the trial of the same level and player from whose search the route was drawn, None if the trial searched
+            itself.
     """
 
     level: str
@@ -138,85 +150,85 @@ class Playthrough:
 
     @property
     def against(self) -> dict[str, str]:
-        """Further fields of a two-player game, by name; empty for single-player games."""
+        """Additional fields of a two-player game, by name; empty for single-player games."""
         return {"opponent": self.opponent, "side": self.side, "result": self.result} if self.opponent else {}
 
     @property
     def best(self) -> dict[str, Any]:
-        """Further fields of the search's best plan, by name; empty for two-player games."""
+        """Additional fields of the search's best plan, by name; empty for two-player games."""
         names = () if self.opponent else ("best_utility", "best_actions", "search")
         return {name: getattr(self, name) for name in names}
 
     @property
     def all_actions(self) -> list[str]:
-        """The actions of the plan, then those that were played after it."""
+        """The actions of the plan, then those played after it."""
         return [*self.actions, *(self.end.actions if self.end is not None else ())]
 
     @property
     def all_positions(self) -> list[tuple[int, int]]:
-        """Where the avatar was: before the first action and after each of `all_actions`."""
+        """The avatar's places: before the first action and after each of `all_actions`."""
         return [*self.positions, *(self.end.positions if self.end is not None else ())]
 
     @property
     def all_events(self) -> list[Event]:
-        """What happened in the plan, then what happened after it."""
+        """The events of the plan, then those after it."""
         return [*self.events, *(self.end.events if self.end is not None else ())]
 
     @property
     def final(self) -> str:
-        """How the game ended, one of ENDS; that of the plan where play did not go on after it."""
+        """How the game ended, one of ENDS; how the plan ended if play did not go on after it."""
         if self.end is not None:
             return self.end.outcome
         return "unfinished" if self.open else self.outcome
 
     @property
     def open(self) -> bool:
-        """The plan ended before the game did."""
+        """Whether the plan ended before the game did."""
         return self.outcome == "running"
 
     @property
     def won(self) -> bool:
-        """The level was finished."""
+        """Whether the level was finished."""
         return self.final == "won"
 
     @property
     def lost(self) -> bool:
-        """The avatar died, the opponent won, or the game was lost otherwise."""
+        """Whether the avatar died, the opponent won, or the game was lost otherwise."""
         return self.final == "lost"
 
     @property
     def unfinished(self) -> bool:
-        """The player was alive at the horizon, or where the budget ended."""
+        """Whether the player was alive at the horizon, or when the budget was spent."""
         return self.final == "unfinished"
 
     @property
     def stuck(self) -> bool:
-        """The player was better off standing still."""
+        """Whether the player was better off standing still."""
         return self.final == "stuck"
 
     @property
     def lost_to(self) -> str:
-        """What the game was lost to, "" where it was not or that is not known."""
+        """What the game was lost to; "" if it was not lost or the cause is unknown."""
         return self.cause if self.end is None else self.end.cause
 
     @property
     def death_place(self) -> tuple[int, int] | None:
-        """Where the avatar was when the game was lost, (x, y); None where it was not or that is not known."""
+        """The avatar's place when the game was lost, (x, y); None if it was not lost or the place is unknown."""
         return self.last_place if self.lost else None
 
     @property
     def last_place(self) -> tuple[int, int] | None:
-        """Where the playthrough ends, (x, y); None where that is not known."""
+        """The last place of the playthrough, (x, y); None if it is unknown."""
         place = self.positions[-1] if self.positions else None
         return place if self.end is None or self.end.place is None else self.end.place
 
     @cached_property
     def damage(self) -> float | None:
-        """Hit points lost on the way, turn by turn; None where the game has none."""
+        """Hit points lost on the way, summed over the turns; None if the game has none."""
         return fsum(max(0.0, a - b) for a, b in pairwise(self.hit_points)) if self.hit_points else None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain lists, numbers and texts, with the schema's version first."""
+        """Return plain lists, numbers and texts, with the schema's version first."""
         return {
             "schema": SCHEMA,
             "level": self.level,
@@ -246,7 +258,7 @@ class Playthrough:
         }
 
     def to_json(self) -> str:
-        """One line without its end.
+        """Return one line without its line end.
 
         Raises:
             GameError: a number is not finite, which no game may report.
@@ -261,12 +273,12 @@ class Playthrough:
 
 
 def ended(stopped: str, proven: bool) -> str:
-    """Why a search ended, in today's words (see `Playthrough.stopped`)."""
+    """Return why a search ended, in current terms (see `Playthrough.stopped`)."""
     return stopped if stopped != EXHAUSTED else PROVEN if proven else STUCK
 
 
 def write(path: Path | str, records: Iterable[Playthrough]) -> int:
-    """Replace a file of JSON lines at once; the number of lines. Line ends are the same on every system."""
+    """Replace a file of JSON lines atomically, with the same line ends on every system; return the number of lines."""
     chosen = list(records)
     files.write_atomically(Path(path), (checksum.sealed(record.to_json()) + "\n" for record in chosen))
     return len(chosen)

@@ -4,12 +4,12 @@
 
 | part | meaning |
 |---|---|
-| `runner` | the player of that label, its trials of all levels together |
-| `runner@map01` | in one level; `runner@*` in each level, all of which must hold |
-| `*` or nothing | each persona, all of which must hold; players that are only there to be compared with must be named |
+| `runner` | the player with that label, its trials of all levels together |
+| `runner@map01` | the player in one level; `runner@*` in each level, all of which must hold |
+| `*` or nothing | each persona, all of which must hold; players that are only baselines must be named |
 | measure | one of MEASURES, or a metric's symbol (its mean) |
-| findings | problems, notices or a kind of finding, how many there are: `problems == 0`, `no_return@map01 == 0` |
-| deaths, stuck | playthroughs that end so, although kinds of findings have these names, too |
+| findings | number of problems, notices or findings of a kind: `problems == 0`, `no_return@map01 == 0` |
+| deaths, stuck | playthroughs that end that way, although kinds of findings have these names, too |
 | operator | >= <= > < == != |
 | number | with %, hundredths |
 """
@@ -37,7 +37,7 @@ def parse(text: str, source: str = SOURCE) -> Requirement:
     """Read one requirement.
 
     Raises:
-        SettingsError: with the column of what is wrong, also where no result at all could hold.
+        SettingsError: it is invalid or no result could satisfy it; the message gives the column.
     """
     signs = list(re.finditer(r"[<>=!]+", text))
     if not signs:
@@ -66,9 +66,9 @@ def parse(text: str, source: str = SOURCE) -> Requirement:
 
 
 def _subject(text: str, left: str, source: str) -> tuple[str, str | None, str, tuple[int, int, int]]:
-    """Player, level and measure that a requirement names, and the columns at which they stand.
+    """Return the player, level and measure that a requirement names, and their columns.
 
-    The level stands behind what counts findings: `problems@map01`. left: the text before the operator.
+    For numbers of findings the level follows what is counted: `problems@map01`. `left` is the text before the operator.
     """
     name, start = left.strip(), len(left) - len(left.lstrip())
     if of_findings := _COUNT.fullmatch(name):
@@ -113,13 +113,13 @@ def evaluate(
     baselines: Collection[str] = (),
     findings: Sequence[Finding] = (),
 ) -> list[Check]:
-    """All requirements held against results, in order.
+    """Check all requirements against results, in order.
 
     Args:
-        requirements: as parsed.
+        requirements: the parsed requirements.
         summaries: what the players did.
-        baselines: labels of players that are judged only where they are named.
-        findings: without accepted ones.
+        baselines: labels of players that are judged only if they are named.
+        findings: the findings without accepted ones.
 
     Raises:
         SettingsError: a requirement names a player, level or measure that the results do not have.
@@ -139,7 +139,7 @@ def evaluate(
 
 
 def _number(text: str, start: int, source: str) -> tuple[float, int]:
-    """The number behind the operator, and its column."""
+    """Read the number after the operator; return it and its column."""
     rest = text[start:]
     column = start + len(rest) - len(rest.lstrip()) + 1
     word = rest.strip()

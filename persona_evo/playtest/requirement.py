@@ -1,4 +1,4 @@
-"""One requirement on results, and what comes of holding it against them."""
+"""One requirement on results, and the outcome of checking it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from persona_evo.games.findings import KINDS, Finding
 from persona_evo.playtest.metrics import EVERY, Summary
 
 SOURCE = "--require"
-"""Where requirements come from if nothing else is said, for messages."""
+"""Default source of requirements, for messages."""
 
 MEASURES: dict[str, Callable[[Summary], float | None]] = {
     "win_rate": lambda s: s.win_rate.value,
@@ -33,10 +33,10 @@ MEASURES: dict[str, Callable[[Summary], float | None]] = {
     "seconds": lambda s: s.seconds.value,
     "trials": lambda s: float(s.trials),
 }
-"""What can be required beside the means of the game's metrics."""
+"""What can be required besides the means of the game's metrics."""
 
 COUNTS = ("problems", "notices", *(kind for kind in KINDS if kind not in MEASURES))
-"""What can be required of findings: how many there are of a severity or a kind."""
+"""What can be required of findings: the number of findings of a severity or a kind."""
 
 OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
@@ -50,7 +50,7 @@ _NEAR = 1e-12
 
 
 class Check(NamedTuple):
-    """A requirement's result. value: the number that decided, None where there was none. where: of whom it is."""
+    """The outcome of a requirement: `value` is the deciding number (None without one), `where` says whose it is."""
 
     text: str
     value: float | None
@@ -63,8 +63,11 @@ class Check(NamedTuple):
 class Requirement:
     """One parsed requirement.
 
-    player: a label, or EVERY for each persona. level: a name, EVERY for each, or None for all trials together.
-    columns: where player, level and measure stand in the text, from 1. number_at: where the number does.
+    Attributes:
+        player: a label, or EVERY for each persona.
+        level: a name, EVERY for each level, or None for all trials together.
+        columns: positions of player, level and measure in the text, from 1.
+        number_at: position of the number.
     """
 
     text: str
@@ -79,11 +82,11 @@ class Requirement:
 
     @property
     def counts(self) -> bool:
-        """Whether findings are counted. Accepted ones are not."""
+        """Whether the measure counts findings. Accepted ones do not count."""
         return self.measure in COUNTS
 
     def count(self, findings: Sequence[Finding], levels: Iterable[str]) -> Check:
-        """Hold the requirement against the number of findings: of the player, where one is named, and of the level."""
+        """Check the requirement against the number of findings of the level and, if one is named, of the player."""
         own = [f for f in findings if self.measure in (f.kind, f"{f.severity}s")]
         own = [f for f in own if self.player in (EVERY, *f.players)]
         parts = [
@@ -96,7 +99,7 @@ class Requirement:
         return Check(self.text, float(len(worst)), not failed, name or "", reason)
 
     def check_names(self, players: Iterable[str], levels: Iterable[str], symbols: Iterable[str]) -> None:
-        """Refuse names that do not exist, to be called before the first trial is played.
+        """Refuse names that do not exist; called before the first trial is played.
 
         Raises:
             SettingsError: with the column, the known names and the nearest one.
@@ -114,9 +117,10 @@ class Requirement:
                 raise SettingsError(f"no such {kind}", place=place, found=name, expected=expected, hint=hint)
 
     def evaluate(self, summaries: Sequence[Summary], baselines: Collection[str] = ()) -> Check:
-        """Hold the requirement against results; what is missing fails and says so (names: see `check_names`).
+        """Check the requirement against results; a missing result fails and says so (names: see `check_names`).
 
-        baselines: labels of players that are judged only where they are named.
+        Args:
+            baselines: labels of players that are judged only if they are named.
         """
         level_of = EVERY if self.level is None else self.level
         chosen = [s for s in summaries if self._judges(s.player, baselines) and self._takes(s.level, level_of)]
@@ -146,7 +150,7 @@ class Requirement:
         return None if mean is None else mean.value
 
     def holds(self, value: float) -> bool:
-        """Whether a value of the measure is as required."""
+        """Return whether a value of the measure satisfies the requirement."""
         if abs(value - self.number) <= _NEAR * max(1.0, abs(self.number)):
             return self.operator in (">=", "<=", "==")
         return OPERATORS[self.operator](value, self.number)

@@ -1,11 +1,11 @@
-"""Two groups of playthroughs in one measure: the values that count, how they are tested, and how far they differ.
+"""Compares two groups of playthroughs in one measure: the values that count, the tests, and the effect sizes.
 
-Trials that show routes of one proven search are no independent trials (see `metrics`), and are not tested as if they
-were. What such a group comes to counts as known. Two known groups are compared exactly, without a p value, in utility
-and win rate alone, which are the same for all routes of a search; steps or treasures are those of the routes that were
-drawn, others as good may have other ones, and so they are shown and never said to differ. A
-group of several searches is tested against the mean of a known one, by Student's t test or the exact binomial test; of
-its trials only those count that searched themselves. The time of searches is never known, and tested as ever.
+Trials that show routes of one proven search are not independent (see `metrics`), and are not tested as if they were.
+The values of such a group count as known. Two known groups are compared exactly, without a p value, but only in utility
+and win rate, which are the same for all routes of a search. Steps or treasures are those of the routes that were drawn;
+equally good routes may have other values, so they are shown but never said to differ. A group of several searches is
+tested against the mean of a known one, by Student's t test or the exact binomial test; of its trials only those count
+that searched themselves. The time of searches is never known, and is always tested.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from persona_evo.playtest.records import Playthrough
 from persona_evo.statistics import NO_VARIATION, Test, binomial, fisher, mann_whitney, student, welch
 
 EXACT = "proven"
-"""Test of measures of which both groups are known."""
+"""Test of measures for which both groups are known."""
 
 EACH = "one search each"
-"""What is said of such a measure."""
+"""Note of such a measure."""
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class Sample:
     """The values of a measure in a group.
 
     Attributes:
-        values: of the playthroughs that count.
-        known: all of them come from one proven search for each level.
+        values: values of the playthroughs that count.
+        known: whether all of them come from one proven search for each level.
     """
 
     values: Sequence[float]
@@ -41,7 +41,7 @@ class Sample:
 
 
 class TrialGroup:
-    """At least one playthrough; what is asked of it more than once is computed once.
+    """A group of at least one playthrough, which caches what is computed from it.
 
     Args:
         records: the playthroughs.
@@ -63,7 +63,7 @@ class TrialGroup:
         return bool(certain(self.records))
 
     def sample(self, measure: Measure) -> Sample:
-        """The values of a measure."""
+        """Return the values of a measure."""
         if measure not in self._samples:
             known = self.certain and measure.key != CLOCK
             values = [measure.value(r) for r in (self.records if known else self.searches)]
@@ -71,15 +71,17 @@ class TrialGroup:
         return self._samples[measure]
 
     def mean(self, measure: Measure) -> Interval:
-        """The mean or rate over all playthroughs, with its interval."""
+        """Return the mean or rate over all playthroughs, with its interval."""
         if measure not in self._means:
             self._means[measure] = estimate(measure, self.records)
         return self._means[measure]
 
 
 def effects(a: TrialGroup, b: TrialGroup, measure: Measure) -> tuple[Interval, Interval]:
-    """How far two groups differ: Vargha and Delaney's A of b against a, and b - a. Neither is an estimate where both
-    groups are known."""
+    """Return how far two groups differ: Vargha and Delaney's A of b against a, and b - a.
+
+    Neither is an estimate if both groups are known.
+    """
     (x, y), both = _values(a, b, measure)
     effect = vargha_delaney(y, x)
     change = rate_difference(int(sum(y)), len(y), int(sum(x)), len(x)) if measure.rate else difference(y, x)
@@ -89,7 +91,7 @@ def effects(a: TrialGroup, b: TrialGroup, measure: Measure) -> tuple[Interval, I
 
 
 def _values(a: TrialGroup, b: TrialGroup, measure: Measure) -> tuple[tuple[Sequence[float], Sequence[float]], bool]:
-    """The values of both groups, and whether both are known."""
+    """Return the values of both groups, and whether both are known."""
     x, y = a.sample(measure), b.sample(measure)
     return (x.values, y.values), x.known and y.known
 
@@ -98,7 +100,7 @@ def tested(a: TrialGroup, b: TrialGroup, measure: Measure) -> tuple[str, Test, f
     """Test a measure of two groups, each in one level.
 
     Returns:
-        the test's name (see `ComparisonRow`), its result (above 0 where a is higher), and the rank test's p value.
+        The test's name (see `ComparisonRow`), its result (above 0 if a is higher), and the rank test's p value.
     """
     first, second = a.sample(measure), b.sample(measure)
     x, y = first.values, second.values
@@ -118,7 +120,7 @@ def tested(a: TrialGroup, b: TrialGroup, measure: Measure) -> tuple[str, Test, f
 
 
 def _against(sample: Sequence[float], known: Sequence[float], measure: Measure) -> tuple[str, Test]:
-    """Values of several searches against those of a known group."""
+    """Test values of several searches against those of a known group."""
     mean = known[0] if min(known) == max(known) else math.fsum(known) / len(known)
     if measure.rate:
         return "binomial", binomial(int(sum(sample)), len(sample), mean)

@@ -1,4 +1,4 @@
-"""What playthroughs at several levels of skill say: difficulty, hit points over the turns, and narrow escapes.
+"""Evaluates playthroughs at several skill levels: difficulty, hit points over the turns, and narrow escapes.
 
 All numbers are about these simulated players. They do not say how hard people find a level.
 """
@@ -25,17 +25,17 @@ from persona_evo.playtest.records import Playthrough
 from persona_evo.words import plural
 
 NARROW = 0.1
-"""Share of the hit points at the start that a narrow escape leaves at most; one hit point always counts."""
+"""Largest share of the hit points at the start that a narrow escape leaves; one hit point always counts."""
 
 OFTEN = 0.25
-"""Share of a player's trials from which on narrow escapes are a finding."""
+"""Share of a player's trials from which narrow escapes are a finding."""
 
 FEWEST = 3
-"""Narrow escapes of a player that are a finding at least."""
+"""Minimum number of a player's narrow escapes for a finding."""
 
 
 class Death(NamedTuple):
-    """Where and of what players die: a tile as (x, y), None where that is not known, and how often."""
+    """A place and cause of death: a tile as (x, y), None if unknown, and the number of deaths."""
 
     place: Spot | None
     cause: str
@@ -44,16 +44,16 @@ class Death(NamedTuple):
 
 @dataclass(frozen=True)
 class SkillStep:
-    """How players of one level of skill fare.
+    """The results of players of one skill level.
 
     Attributes:
         level: the level's name, EVERY for all levels together.
         persona: the persona's name, EVERY for all personas together.
         skill: one of SKILLS.
         trials: number of playthroughs.
-        win_rate, death_rate: with their 95 % intervals.
-        damage: mean of the hit points lost on the way, None where the game has none.
-        deaths: the most frequent first.
+        win_rate, death_rate: rates with their 95 % intervals.
+        damage: mean of the hit points lost on the way, None if the game has none.
+        deaths: places and causes of death, the most frequent first.
     """
 
     level: str
@@ -67,10 +67,9 @@ class SkillStep:
 
 
 def ladder(records: Sequence[Playthrough]) -> list[SkillStep]:
-    """How each level of skill fares: level by level and then in all, persona by persona and then all together.
+    """Return the results of each skill level, level by level and then overall, persona by persona and then for all.
 
-    Levels, personas and all of them together are left out where there is only one. Records without a level of skill
-    are not counted.
+    Totals over levels or personas are left out if there is only one. Records without a skill level are not counted.
     """
     known = [r for r in records if r.skill]
     levels = list(dict.fromkeys(r.level for r in known))
@@ -86,7 +85,7 @@ def ladder(records: Sequence[Playthrough]) -> list[SkillStep]:
 
 
 def curve(steps: Sequence[SkillStep]) -> list[SkillStep]:
-    """The difficulty curve: the steps of single levels over all personas, or of the only one."""
+    """Return the difficulty curve: the steps of single levels over all personas, or of the only one."""
     personas = {s.persona for s in steps}
     return [s for s in steps if s.level != EVERY and (s.persona == EVERY or len(personas) == 1)]
 
@@ -116,10 +115,10 @@ class Health(NamedTuple):
 
     Attributes:
         skill: one of SKILLS, "" for a player without one.
-        turn: moves made, from 0.
-        playing: trials that are still going on.
-        mean, low, median, high: mean, 10 % quantile, median and 90 % quantile. A game that is over keeps the hit
-            points of its end, so that those who died earlier count.
+        turn: number of moves made, from 0.
+        playing: number of trials that are still going on.
+        mean, low, median, high: mean, 10 % quantile, median and 90 % quantile. A game that is over keeps the hit points
+            of its end, so that players who died earlier still count.
     """
 
     level: str
@@ -135,7 +134,7 @@ class Health(NamedTuple):
 
 
 def health(records: Iterable[Playthrough]) -> list[Health]:
-    """Hit points over the turns, level by level and player by player; nothing for games without hit points."""
+    """Return hit points over the turns, level by level and player by player; [] for games without hit points."""
     groups: dict[tuple[str, str], list[Playthrough]] = {}
     for record in records:
         if record.hit_points:
@@ -166,14 +165,14 @@ def health(records: Iterable[Playthrough]) -> list[Health]:
 
 
 def narrow_escapes(records: Sequence[Playthrough], game: Game, level: Level) -> list[Finding]:
-    """Whether players win a level with hardly any hit points left: one finding for all of them, or none.
+    """Report that players win a level with hardly any hit points left: one finding for all of them, or none.
 
     Only players that make mistakes count. A perfect player spends the hit points that it does not need, which says
-    nothing of the level.
+    nothing about the level.
 
     Args:
-        records: of any levels and players.
-        game, level: what is judged.
+        records: playthroughs of any levels and players.
+        game, level: the level to judge.
     """
     if not game.health:
         return []
@@ -219,7 +218,7 @@ def narrow_escapes(records: Sequence[Playthrough], game: Game, level: Level) -> 
 
 
 def _last_harm(record: Playthrough) -> Spot | None:
-    """Where the avatar was when it last lost hit points; None where that is not known."""
+    """Return the avatar's place when it last lost hit points; None if it is unknown."""
     points = record.hit_points
     turn = max((i for i in range(1, len(points)) if points[i] < points[i - 1]), default=0)
     walked = record.all_positions

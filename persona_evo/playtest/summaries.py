@@ -1,7 +1,7 @@
-"""Playthroughs summed up: each player in each level, and each player over all levels.
+"""Summarises playthroughs: each player in each level, and each player over all levels.
 
-Intervals over levels are for other levels of the kind: the playthroughs of one level are not independent of each other,
-so that a level counts as one value where its trials agree.
+Intervals over levels describe other levels of the same kind. The playthroughs of one level are not independent of each
+other, so a level whose trials agree counts as one value.
 """
 
 from __future__ import annotations
@@ -36,10 +36,11 @@ def summarise(
     bounds: Bounds | None = None,
     absent: Collection[tuple[str, str]] = (),
 ) -> list[Summary]:
-    """Summaries per level and player in order of first appearance, then one per player over all levels (EVERY).
+    """Return summaries per level and player in order of first appearance, then per player over all levels (EVERY).
 
-    infos: the game's metrics, which give the order; without them the records' own metrics are summed up. absent: level
-    and symbol of metrics that are shares of things that the level does not have.
+    Args:
+        infos: the game's metrics, which give the order; without them the records' own metrics are summarised.
+        absent: (level, symbol) of metrics that are shares of things which the level does not have.
     """
     bounds = bounds or {}
     groups = grouped(records)
@@ -104,10 +105,10 @@ def _summary(
 def _pooled(
     rows: Sequence[tuple[Summary, list[Playthrough]]], infos: Sequence[Metric], absent: Collection[tuple[str, str]]
 ) -> Summary:
-    """One player over all levels.
+    """Summarise one player over all levels.
 
-    Bound and best utility are trial-weighted means of the levels' (the bound only if each level has one), so that they
-    can be held against each other and against the mean.
+    Bound and best utility are trial-weighted means of the levels' values (the bound only if each level has one), so
+    that they can be compared with each other and with the mean.
     """
     known = [(s.bound, s.trials) for s, _ in rows if s.bound is not None]
     bound = None
@@ -127,9 +128,10 @@ def _over_levels(
     infos: Sequence[Metric],
     absent: Collection[tuple[str, str]],
 ) -> Summary:
-    """A summary over levels with intervals for other levels of the kind: playthroughs of one level are not independent.
+    """Return a summary over levels with intervals for other levels of the same kind.
 
-    Values that are proven in each level keep their note.
+    The playthroughs of one level are not independent of each other. Values that are proven in each level keep their
+    note.
     """
     ranges = {m.symbol: (m.low, m.high) for m in infos}
 

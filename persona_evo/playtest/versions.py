@@ -1,4 +1,4 @@
-"""Two versions of a level, held against each other before anybody plays them: which tiles changed, and what follows.
+"""Compares two versions of a level before anybody plays them: the tiles that changed, and the consequences.
 
 The tiles come from the text of both levels, the rest from the game's analysis of each (`Game.analyse`).
 """
@@ -21,23 +21,27 @@ from persona_evo.games.guides import guide
 from persona_evo.words import counted, plural
 
 MOST = 5
-"""Kinds of changes that a sentence names."""
+"""Maximum number of kinds of changes that a sentence names."""
 
 OTHER = 0.5
-"""Share of tiles that differ from which on the maps are not told tile by tile."""
+"""Share of differing tiles from which maps are not compared tile by tile."""
 
 GROUND = ("wall", "floor", "empty cell")
-"""Tiles that are nothing to be told one by one."""
+"""Tiles that are not listed one by one."""
 
 
 WAYS = ("forced_hazard", "deadly_way")
-"""Kinds of findings whose evidence has the least damage on any way."""
+"""Kinds of findings whose evidence contains the least damage on any way."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """A tile that is another one in B. place: in B, or in A where B has no such tile. before, after: its names, "" for
-    a tile that one version does not have."""
+    """A tile that differs in B.
+
+    Attributes:
+        place: its place in B, or in A if B has no such tile.
+        before, after: its names, "" for a tile that one version does not have.
+    """
 
     place: Spot
     before: str
@@ -46,13 +50,13 @@ class Change:
 
 @dataclass(frozen=True)
 class Changes:
-    """What differs between the texts of two levels.
+    """The differences between the texts of two levels.
 
     Attributes:
-        tiles: those that changed, row by row; empty where the levels are no maps.
-        lines: lines that changed, as "before -> after", where the levels are no maps.
-        offset: where A's top left tile lies in B, (x, y), where one of them has been extended.
-        rows: the maps of A and of B, row by row; empty where the levels are no maps.
+        tiles: the tiles that changed, row by row; empty if the levels are not maps.
+        lines: lines that changed, as "before -> after", if the levels are not maps.
+        offset: place of A's top left tile in B, (x, y), if one of them was extended.
+        rows: the maps of A and of B, row by row; empty if the levels are not maps.
     """
 
     tiles: tuple[Change, ...] = ()
@@ -67,7 +71,7 @@ class Changes:
 
     @property
     def words(self) -> str:
-        """What changed, in one sentence."""
+        """The changes, in one sentence."""
         if self.lines:
             return f"{counted(len(self.lines), 'line')} changed: {', '.join(_first(self.lines))}"
         if self.none:
@@ -83,7 +87,7 @@ class Changes:
 
     @property
     def _size(self) -> list[str]:
-        """How large both maps are, where that differs."""
+        """The sizes of both maps, if they differ."""
         (wide_a, high_a), (wide_b, high_b) = ((len(rows[0]), len(rows)) for rows in self.rows)
         same = (wide_a, high_a) == (wide_b, high_b)
         return [] if same else [f"{wide_a} x {high_a} -> {wide_b} x {high_b} tiles"]
@@ -91,16 +95,16 @@ class Changes:
 
 @dataclass(frozen=True)
 class AnalysisDifference:
-    """What the analysis of both versions says.
+    """The differences between the analyses of both versions.
 
     Attributes:
-        reasons: in words, what matters most first; whole sentences for problems.
-        harder: 1 where B is harder for them, -1 where it is easier, 0 where they do not say.
-        problem: the first problem that only one version has, and which ("A" or "B"); ("", "") without one.
-        new: what B has and A does not, the first problem left out, and hazards that `reasons` tell.
-        objects: objects of which A and B do not have as many, by their name in the plural -> how many in A and in B.
+        reasons: the differences in words, the most important first; whole sentences for problems.
+        harder: 1 if these make B harder, -1 if easier, 0 if they do not say.
+        problem: the first problem that only one version has, and which version ("A" or "B"); ("", "") without one.
+        new: what B has and A does not, without the first problem and the hazards that `reasons` names.
+        objects: name in the plural -> numbers in A and in B, of objects whose numbers differ.
         sums: names of sums of objects that differ.
-        health: hit points at the start of B, 0 where the game has none.
+        health: hit points at the start of B, 0 if the game has none.
     """
 
     reasons: tuple[str, ...] = ()
@@ -113,7 +117,7 @@ class AnalysisDifference:
 
 
 def changes(game: Game, a: Level, b: Level) -> Changes:
-    """What differs between the texts of two levels."""
+    """Return the differences between the texts of two levels."""
     names = guide(game).tiles
     rows_a, rows_b = a.text.splitlines(), b.text.splitlines()
     known = bool(names) or not guide(game).legend
@@ -132,7 +136,7 @@ def changes(game: Game, a: Level, b: Level) -> Changes:
 
 
 def difference(game: Game, a: Level, b: Level) -> AnalysisDifference:
-    """What the analysis of two levels says of B beside A; nothing where the game has none."""
+    """Compare the analysis of B with that of A; the result is empty if the game has no analysis."""
     found = [diagnose(game, [level]) for level in (a, b)]
     problems = [{f.kind: f for f in own if f.severity == "problem"} for own in found]
     new = [f for kind, f in problems[1].items() if kind not in problems[0]]
@@ -165,11 +169,11 @@ def difference(game: Game, a: Level, b: Level) -> AnalysisDifference:
 
 
 def _new(found: Sequence[Finding], before: Sequence[Finding], offset: Spot) -> list[Finding]:
-    """Findings of which there is no other one of their kind that has a place in common with them.
+    """Return the findings that share no place with an earlier finding of the same kind.
 
     Args:
-        before: those of A.
-        offset: where A's top left tile lies in B.
+        before: the findings of A.
+        offset: place of A's top left tile in B.
     """
     told = [(f.kind, {(x + offset[0], y + offset[1]) for x, y in f.places}) for f in before]
     return [
@@ -181,13 +185,13 @@ def _new(found: Sequence[Finding], before: Sequence[Finding], offset: Spot) -> l
 
 
 def _sums(game: Game, a: Level, b: Level) -> frozenset[str]:
-    """Names of the numbers of the game's structure that differ."""
+    """Return the names of the numbers in the game's structure that differ."""
     one, two = (game.structure(level) if game.structure else {} for level in (a, b))
     return frozenset(key for key in one.keys() & two.keys() if one[key] != two[key])
 
 
 def _health(game: Game, level: Level) -> float:
-    """Hit points at the start, 0 where the game has none."""
+    """Return the hit points at the start, 0 if the game has none."""
     if not game.health:
         return 0.0
     values = np.zeros(len(game.metrics))
@@ -196,7 +200,7 @@ def _health(game: Game, level: Level) -> float:
 
 
 def _first(parts: Sequence[str]) -> list[str]:
-    """The first MOST, and how many more there are."""
+    """Return the first MOST parts, and how many more there are."""
     return [*parts[:MOST], *([f"and {len(parts) - MOST} more"] if len(parts) > MOST else [])]
 
 
@@ -205,7 +209,7 @@ def _is_map(rows: Sequence[str]) -> bool:
 
 
 def _lines(a: Sequence[str], b: Sequence[str]) -> list[str]:
-    """Lines that differ, pair by pair where as many go as come; comments are none."""
+    """List the lines that differ, in pairs if as many were removed as added; comments are ignored."""
     a, b = ([line for line in lines if line.strip() and not line.startswith("# ")] for lines in (a, b))
     found = []
     for kind, i, j, k, m in difflib.SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
@@ -218,7 +222,7 @@ def _lines(a: Sequence[str], b: Sequence[str]) -> list[str]:
 
 
 def _offset(a: Sequence[str], b: Sequence[str]) -> Spot:
-    """Where A's top left tile lies in B so that the fewest tiles differ, as when a row was added above."""
+    """Return the place of A's top left tile in B for which the fewest tiles differ, as after adding a row above."""
     wide, high = len(b[0]) - len(a[0]), len(b) - len(a)
 
     def same(shift: Spot) -> int:
@@ -238,7 +242,7 @@ def _name(char: str | None, names: Mapping[str, str]) -> str:
 
 
 def _objects(game: Game, level: Level) -> Counter[str]:
-    """How many tiles of each name a level has, walls and floor left out."""
+    """Count the tiles of each name in a level, without walls and floor."""
     names = guide(game).tiles
     if not names:
         return Counter()
@@ -247,14 +251,14 @@ def _objects(game: Game, level: Level) -> Counter[str]:
 
 
 def _forced(game: Game, level: Level, findings: Sequence[Finding]) -> Counter[str]:
-    """How many hazards of each name nobody can avoid."""
+    """Count the hazards of each name that nobody can avoid."""
     names, rows = guide(game).tiles, level.text.splitlines()
     places = dict.fromkeys(p for f in findings if f.kind == "forced_hazard" for p in f.places)
     return Counter(_name(rows[y][x], names) for x, y in places if y < len(rows) and x < len(rows[y]))
 
 
 def _least(findings: Sequence[Finding]) -> int:
-    """The least damage on any way to the exit, as far as the analysis tells."""
+    """Return the least damage on any way to the exit, as far as the analysis shows."""
     return max(
         (int(f.evidence["least_damage"]) for f in findings if "least_damage" in f.evidence and f.kind in WAYS),
         default=0,
@@ -264,7 +268,7 @@ def _least(findings: Sequence[Finding]) -> int:
 def _changed(
     a: Mapping[str, int], b: Mapping[str, int], forced_a: Mapping[str, int], forced_b: Mapping[str, int]
 ) -> list[str]:
-    """Names of what there is more or less of, the hazards that are forced first, then what changed most."""
+    """Return the names of objects whose numbers differ: forced hazards first, then the largest changes."""
 
     def weight(name: str) -> tuple[int, int]:
         return (-abs(forced_b.get(name, 0) - forced_a.get(name, 0)), -abs(b.get(name, 0) - a.get(name, 0)))
@@ -273,7 +277,7 @@ def _changed(
 
 
 def _more(name: str, counts: Sequence[Mapping[str, int]], forced: Sequence[Mapping[str, int]]) -> str:
-    """How many more or fewer of an object there are: "4 more traps, all forced"."""
+    """State how many more or fewer of an object there are: "4 more traps, all forced"."""
     more = counts[1].get(name, 0) - counts[0].get(name, 0)
     bound = forced[1].get(name, 0) - forced[0].get(name, 0)
     if not more:
@@ -287,7 +291,7 @@ def _more(name: str, counts: Sequence[Mapping[str, int]], forced: Sequence[Mappi
 
 
 def _longer(game: Game, a: Level, b: Level) -> list[str]:
-    """How the shortest way changed, where the game's structure has one."""
+    """Describe how the shortest way changed, if the game's structure has one."""
     if game.structure is None:
         return []
     one, two = game.structure(a), game.structure(b)

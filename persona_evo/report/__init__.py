@@ -1,1 +1,1 @@
-"""Tables, charts, pictures and pages of results."""
+"""Tables, charts, pictures and pages that present results."""

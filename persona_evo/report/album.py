@@ -1,4 +1,4 @@
-"""The pictures that a folder has already, so that a report which is written again draws only what has changed."""
+"""Keeps track of the pictures in a folder, so that a report that is written again redraws only what has changed."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Album:
     or if its file is missing or damaged.
 
     Args:
-        folder: of the pictures.
+        folder: the folder of the pictures.
         traces: the file of the playthroughs that they show.
-        game: that was played.
+        game: the game that was played.
     """
 
     def __init__(self, folder: Path, traces: Path, game: Game) -> None:
@@ -38,7 +38,7 @@ class Album:
         self._drawn: dict[str, list[str]] = {}
 
     def holds(self, drawing: PictureDrawing, level: Level) -> bool:
-        """Whether the picture is there as it would be drawn."""
+        """Return whether the picture exists as it would be drawn."""
         path = Path(drawing.path)
         entry = self._known.get(path.name)
         if entry is None or not path.is_file() or entry != [self._shows(drawing, level), _digest(path)]:
@@ -47,12 +47,12 @@ class Album:
         return True
 
     def add(self, drawing: PictureDrawing, level: Level) -> None:
-        """Note a picture that was drawn."""
+        """Record a picture that was drawn."""
         path = Path(drawing.path)
         self._drawn[path.name] = [self._shows(drawing, level), _digest(path)]
 
     def save(self) -> None:
-        """Write the list of the pictures, unless it is there already."""
+        """Write the list of the pictures, unless the file already has it."""
         if self._drawn != self._known:
             schema.write(self._folder / FILE, {"schema": 1, "pictures": self._drawn})
 
@@ -61,7 +61,7 @@ class Album:
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
     def _read(self) -> dict[str, list[str]]:
-        """The list of an earlier report; one that is damaged counts as none."""
+        """Read the list of an earlier report; a damaged one counts as empty."""
         try:
             pictures = schema.read(self._folder / FILE, RunError)[0]["pictures"]
         except (RunError, KeyError):

@@ -1,8 +1,8 @@
-"""Charts: what is drawn, and how a page shows it.
+"""Charts as data, and their SVG on pages.
 
-A chart is data, a `Plot` or `Bars`. On a page it is SVG, which takes the page's colours (`series0`, ... and the text's)
-in light and dark; its texts are 12 pixels or more at its own size, and pages never shrink it. `save` makes a file of
-it. `figures` draws the same charts for print.
+A chart is a `Plot` or `Bars`. On a page it is SVG that takes the page's colours (`series0`, ... and the text colours)
+in light and dark mode. Its texts are at least 12 pixels high at its own size, and pages never shrink it. `save` writes
+it to a file. `figures` draws the same charts for print.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from persona_evo.jobs import files
 from persona_evo.report.templating import environment
 
 SERIES = 8
-"""Colours; a further line has a colour again, and is dashed."""
+"""Number of colours; further lines reuse them and are dashed."""
 
 LETTER = 6.8
 """Mean width of a letter in pixels."""
@@ -28,16 +28,16 @@ Point = tuple[float, float]
 
 @dataclass
 class Series:
-    """What is drawn in one colour.
+    """The data that are drawn in one colour.
 
     Attributes:
-        name: in the legend; "" to leave it out there.
+        name: name in the legend; "" for no entry.
         points: (x, y) in the order in which they are joined.
         style: "line", "steps" (a value holds until the next one), "dots" or "linedots".
-        colour: number of its colour; that of its place if None. -1 for grey.
-        dashed: how the line is drawn.
-        spans: (x, low, high) as thin vertical lines: intervals, or lowest and highest.
-        band: (x, low, high) as a light area.
+        colour: number of the colour; by position if None, -1 for grey.
+        dashed: whether the line is dashed.
+        spans: (x, low, high) drawn as thin vertical lines: intervals, or minimum and maximum.
+        band: (x, low, high) drawn as a light area.
         end: a sign at the last point: "skull", "dot" or "".
     """
 
@@ -52,7 +52,7 @@ class Series:
 
 
 class Tick(NamedTuple):
-    """A place on an axis, in pixels, and its text."""
+    """A position on an axis, in pixels, and its text."""
 
     at: float
     text: str
@@ -60,15 +60,15 @@ class Tick(NamedTuple):
 
 @dataclass
 class Axis:
-    """An axis.
+    """An axis of a chart.
 
     Attributes:
         label: its name.
-        low, high: ends that are shown at least; taken from the data where None.
-        logarithmic: positive values, with ticks at the values of `at`.
-        whole: ticks at whole numbers only.
-        at: values that have ticks; chosen if empty.
-        names: texts for 0, 1, 2, ... in place of numbers.
+        low, high: ends that are always included; taken from the data if None.
+        logarithmic: whether the scale is logarithmic (positive values), with ticks at the values of `at`.
+        whole: whether ticks are at whole numbers only.
+        at: values that have ticks; chosen automatically if empty.
+        names: texts for 0, 1, 2, ... instead of numbers.
     """
 
     label: str = ""
@@ -82,7 +82,7 @@ class Axis:
     pixels: tuple[float, float] = field(default=(0.0, 1.0), init=False)
 
     def fit(self, values: Iterable[float]) -> None:
-        """Set the ends so that all finite values are within."""
+        """Set the ends so that all finite values fit."""
         found = [v for v in (*values, self.low, self.high, *self.at) if v is not None and math.isfinite(v)]
         low, high = (min(found), max(found)) if found else (0.0, 1.0)
         if self.names:
@@ -96,7 +96,7 @@ class Axis:
         self.ends = low, high
 
     def __call__(self, value: float) -> float:
-        """Where a value is, in pixels."""
+        """Return the position of a value, in pixels."""
         low, high = self.ends
         if self.logarithmic:
             low, high, value = math.log(low), math.log(high), math.log(value)
@@ -105,7 +105,7 @@ class Axis:
 
     @property
     def ticks(self) -> list[Tick]:
-        """Ticks, few enough for their texts not to touch."""
+        """The ticks, few enough for their texts not to touch."""
         if self.names:
             return [Tick(self(k), name) for k, name in enumerate(self.names)]
         values = list(self.at) if self.at else _round_values(*self.ends, 5, self.whole)
@@ -114,10 +114,10 @@ class Axis:
 
 
 class Chart:
-    """A chart of any kind; templates show it as SVG."""
+    """A chart of any kind, which templates show as SVG."""
 
     def svg(self) -> str:
-        """The chart as a part of a page."""
+        """Return the chart as a part of a page."""
         raise NotImplementedError
 
     def __html__(self) -> str:
@@ -129,13 +129,13 @@ class Plot(Chart):
     """Lines, dots and blocks over two axes, with a legend below.
 
     Attributes:
-        series: what is drawn, in the order of colours.
-        across: the axis to the right.
-        up: the axis upwards.
-        title: above the chart, and for readers who do not see it.
-        width, height: pixels without legend and title.
+        series: the data, in the order of colours.
+        across: the horizontal axis.
+        up: the vertical axis.
+        title: text above the chart, also for screen readers.
+        width, height: size in pixels without legend and title.
         marked: (name, value) of dashed horizontal lines.
-        blocks: spans are wide blocks, such as parts of bars.
+        blocks: whether spans are wide blocks, such as parts of bars.
     """
 
     series: Sequence[Series]
@@ -149,14 +149,14 @@ class Plot(Chart):
     blocks: bool = False
 
     def fit(self) -> None:
-        """Set the ends of both axes so that everything is within."""
+        """Set the ends of both axes so that everything fits."""
         self.across.fit(p[0] for s in self.series for p in (*s.points, *s.spans, *s.band))
         ys = [p[1] for s in self.series for p in s.points]
         ys += [v for s in self.series for p in (*s.spans, *s.band) for v in p[1:]]
         self.up.fit([*ys, *(value for _, value in self.marked)])
 
     def svg(self) -> str:
-        """The chart as a part of a page."""
+        """Return the chart as a part of a page."""
         across, up, width, height = self.across, self.up, self.width, self.height
         self.fit()
         top = 26 if self.title else 8
@@ -186,14 +186,14 @@ class Plot(Chart):
 
 @dataclass
 class Bars(Chart):
-    """Horizontal bars with their intervals, the value beside each; row k has colour k.
+    """Horizontal bars with their intervals and the value beside each; row k has colour k.
 
     Attributes:
-        title: above the bars.
+        title: text above the bars.
         rows: names and values.
-        low, high: ends of the axis that are shown at least.
-        percent: values are shares, told in percent.
-        width: pixels.
+        low, high: ends of the axis that are always included.
+        percent: whether values are shares, shown in percent.
+        width: width in pixels.
     """
 
     title: str
@@ -205,7 +205,7 @@ class Bars(Chart):
     width: int = 336
 
     def axis(self) -> Axis:
-        """The axis to the right, with all values and intervals within."""
+        """Return the horizontal axis, on which all values and intervals fit."""
         shown = [v for _, v in self.rows]
         ends = [v.value for v in shown] + [e for v in shown if v.known for e in (v.low, v.high)]
         high = self.high if self.high is not None else self.low
@@ -216,13 +216,13 @@ class Bars(Chart):
         return axis
 
     def text(self, value: float) -> str:
-        """A value for people."""
+        """Format a value for display."""
         if self.percent:
             return f"{value * 100:.0f} %"
         return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
 
     def svg(self) -> str:
-        """The chart as a part of a page."""
+        """Return the chart as a part of a page."""
         axis = self.axis()
         name_width = min(158, max((len(name) for name, _ in self.rows), default=0) * LETTER + 8)
         axis.pixels = (name_width, self.width - 58)
@@ -246,7 +246,7 @@ class Bars(Chart):
 
 
 def stacked(names: Sequence[str], parts: Mapping[str, Sequence[float]], label: str) -> Plot:
-    """Bars made of parts that stand on each other. parts: name -> its size in each bar."""
+    """Create stacked bars; `parts` maps a name to the size of that part in each bar."""
     base = [0.0] * len(names)
     blocks = []
     for values in parts.values():
@@ -258,14 +258,14 @@ def stacked(names: Sequence[str], parts: Mapping[str, Sequence[float]], label: s
 
 
 def standalone(chart: Chart) -> str:
-    """A chart as the text of a file of its own, with the colours that a page has."""
+    """Return a chart as the text of an SVG file of its own, with the colours of a page."""
     style = environment().get_template("chart.css").render()
     head, _, rest = chart.svg().partition(">")
     return f'{head} xmlns="http://www.w3.org/2000/svg"><style>{style}</style>{rest}'
 
 
 def save(chart: Chart, path: Path) -> Chart:
-    """Keep a chart as an SVG file, too; the chart."""
+    """Save a chart as an SVG file and return the chart."""
     files.write_atomically(path, standalone(chart))
     return chart
 
@@ -275,7 +275,7 @@ def _svg(name: str, **values: Any) -> str:
 
 
 def _drawn(series: Series, place: int, across: Axis, up: Axis) -> dict[str, Any]:
-    """A series in pixels."""
+    """Return a series in pixels."""
     colour = place if series.colour is None else series.colour
     points = [(across(x), up(y)) for x, y in series.points if math.isfinite(y)]
     path = points
@@ -300,7 +300,7 @@ def _joined(points: Iterable[Point]) -> str:
 
 
 def _legend(names: Sequence[tuple[str, str, bool]], width: int, top: float) -> tuple[list[dict[str, Any]], int]:
-    """Where names stand, in lines of the chart's width, and the height that they take."""
+    """Lay names out in lines of the chart's width; return their positions and the height that they take."""
     if len(names) < 2:
         return [], 0
     found: list[dict[str, Any]] = []
@@ -315,7 +315,7 @@ def _legend(names: Sequence[tuple[str, str, bool]], width: int, top: float) -> t
 
 
 def _round_values(low: float, high: float, most: int, whole: bool) -> list[float]:
-    """Round numbers between two."""
+    """Return round numbers between two values."""
     raw = (high - low) / most
     power = 10 ** math.floor(math.log10(raw)) if raw > 0 else 1.0
     step = next(s * power for s in (1, 2, 5, 10) if s * power >= raw * 0.999)

@@ -1,7 +1,7 @@
 """Results for continuous integration: JUnit XML, and a summary in Markdown.
 
-JUnit has a suite of the requirements, and one of the findings with a test case for each level where findings decide
-something. Each requirement and each level is one test case, with one failure at most.
+JUnit has a suite for the requirements. If findings affect the outcome, it has a second suite for them with a test case
+per level. Each requirement and each level is one test case, with at most one failure.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from persona_evo.playtest.requirement import Check
 from persona_evo.words import counted, plural
 
 NOTICES = 10
-"""Most notices in a summary; problems are all there."""
+"""Maximum number of notices in a summary, which lists all problems."""
 
 _NO_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML 1.0 cannot hold in any way."""
+"""Characters that XML 1.0 cannot represent."""
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]#|!~])")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
@@ -31,9 +31,9 @@ class Case(NamedTuple):
     Attributes:
         suite: "requirements" or "findings".
         name: the requirement, or the level.
-        failure: what is wrong, a line or more; "" where it passed.
-        error: why nothing could be said, "" where something can.
-        file: the level's file, "" where it has none.
+        failure: what is wrong, one or more lines; "" if the test passed.
+        error: why there is no result; "" if there is one.
+        file: the level's file, "" if it has none.
     """
 
     suite: str
@@ -44,18 +44,18 @@ class Case(NamedTuple):
 
 
 def requirement_cases(checks: Iterable[Check]) -> list[Case]:
-    """A test case for each requirement."""
+    """Return a test case for each requirement."""
     return [Case("requirements", c.text, "" if c.passed else f"failed: {_value(c)}") for c in checks]
 
 
 def level_cases(
     levels: Mapping[str, str], findings: Sequence[Finding], errors: Mapping[str, str] | None = None
 ) -> list[Case]:
-    """A test case for each level, which fails where there is a problem.
+    """Return a test case for each level, which fails if the level has a problem.
 
     Args:
         levels: name -> file, "" for none.
-        findings: those of all levels.
+        findings: the findings of all levels.
         errors: name -> why the level cannot be read.
     """
     cases = []
@@ -67,7 +67,7 @@ def level_cases(
 
 
 def junit(cases: Sequence[Case], name: str = "persona-evo") -> str:
-    """The test cases as JUnit XML, by suite in order of appearance."""
+    """Return the test cases as JUnit XML, by suite in order of appearance."""
     root = ElementTree.Element("testsuites", _totals(name, cases))
     for suite in dict.fromkeys(c.suite for c in cases):
         own = [c for c in cases if c.suite == suite]
@@ -87,7 +87,7 @@ def junit(cases: Sequence[Case], name: str = "persona-evo") -> str:
 def summary(
     title: str, verdict: str, checks: Sequence[Check], findings: Sequence[Finding], facts: Mapping[str, str]
 ) -> str:
-    """A page of Markdown: the verdict, the requirements, the findings, and where the rest is."""
+    """Return a page of Markdown: the verdict, the requirements, the findings, and where to find the rest."""
     parts = [f"## {escaped(title)}", f"**{escaped(verdict)}**"]
     if checks:
         rows = [
@@ -106,7 +106,7 @@ def summary(
 
 
 def verdict(checks: Sequence[Check], findings: Sequence[Finding]) -> str:
-    """One line: how many requirements hold, and how many problems there are."""
+    """Return one line: how many requirements hold, and how many problems there are."""
     held = sum(c.passed for c in checks)
     problems = sum(f.severity == "problem" for f in findings)
     said = f"{held} of {len(checks)} requirements {plural(held, 'holds', 'hold')}, " if checks else ""
@@ -114,7 +114,7 @@ def verdict(checks: Sequence[Check], findings: Sequence[Finding]) -> str:
 
 
 def _value(check: Check) -> str:
-    """What a requirement was held against."""
+    """Return the value that a requirement was checked against."""
     value = "no value" if check.value is None else f"{check.value:.4g}"
     return ", ".join(filter(None, (f"{value} ({check.where})" if check.where else value, check.reason)))
 
@@ -134,13 +134,13 @@ def _line(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """A text that Markdown shows as it is, on one line, also within a table."""
+    """Escape a text so that Markdown shows it unchanged, on one line, also within a table."""
     safe = _MARKDOWN.sub(r"\\\1", _line(text))
     return "".join(_ENTITIES.get(c, c) for c in safe)
 
 
 def _code(text: str) -> str:
-    """A text as code, fenced by more backticks than it holds."""
+    """Format a text as code, fenced by more backticks than it contains."""
     line = _line(text)
     ticks = "`" * (max((len(m) for m in re.findall("`+", line)), default=0) + 1)
     return f"{ticks} {line} {ticks}" if "`" in line else f"`{line}`"

@@ -1,4 +1,4 @@
-"""Results as rows of CSV files, and the files themselves."""
+"""Converts results to rows of CSV files, and writes the files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from persona_evo.playtest.records import Playthrough
 
 
 def finding_rows(findings: Iterable[Finding], accepted: Iterable[tuple[Finding, str]] = ()) -> list[dict[str, object]]:
-    """Findings for a CSV file, one a row, the accepted ones last and with their reasons."""
+    """Return findings for a CSV file, one per row; accepted ones come last, with their reasons."""
     rows: list[dict[str, object]] = []
     for finding, reason in [*((f, "") for f in findings), *accepted]:
         plain = finding.to_dict()
@@ -42,10 +42,13 @@ def finding_rows(findings: Iterable[Finding], accepted: Iterable[tuple[Finding, 
 
 
 def write_csv(path: Path | str, rows: Iterable[Mapping[str, object]], headers: Sequence[str] | None = None) -> int:
-    """Write a CSV file (UTF-8, RFC 4180 quoting); the number of rows. Headers are the first row's keys if not given.
+    """Write a CSV file (UTF-8, RFC 4180 quoting) and return the number of rows.
 
-    Numbers have as many digits as mean something: DIGITS of them, whole numbers all of theirs. Text that a spreadsheet
-    would compute, such as the name of a level "=A1", has an apostrophe before it.
+    Numbers have DIGITS significant digits; whole numbers keep all their digits. Text that a spreadsheet would evaluate,
+    such as a level called "=A1", is prefixed with an apostrophe.
+
+    Args:
+        headers: the columns; the keys of the first row if not given.
     """
     body = [{key: _cell(value) for key, value in row.items()} for row in rows]
     names = list(headers) if headers is not None else list(dict.fromkeys(key for row in body for key in row))
@@ -62,25 +65,25 @@ DIGITS = 8
 
 
 _COMPUTED = re.compile(r"[=+@\t\r]|-(?![0-9.])")
-"""How text begins that spreadsheets take for a formula."""
+"""Beginnings of text that spreadsheets take for a formula."""
 
 
 def _cell(value: object) -> object:
-    """A value as a CSV file has it."""
+    """Return a value as it is written to a CSV file."""
     if isinstance(value, str):
         return f"'{value}" if _COMPUTED.match(value) else value
     return _rounded(value)
 
 
 def _rounded(value: object) -> object:
-    """A number without the digits that binary fractions leave behind: 0.3 for 0.30000000000000004, 20 for 20.0."""
+    """Round away the digits left by binary fractions: 0.3 for 0.30000000000000004, 20 for 20.0."""
     if not isinstance(value, float) or not math.isfinite(value):
         return value
     return int(value) if value.is_integer() and abs(value) < 1e15 else f"{value:.{DIGITS}g}"
 
 
 def summary_rows(summaries: Iterable[Summary]) -> list[dict[str, object]]:
-    """Summaries for a CSV file, one measure a row; the level EVERY stands for all levels."""
+    """Return summaries for a CSV file, one measure per row; the level EVERY stands for all levels."""
     rows: list[dict[str, object]] = []
     for s in summaries:
         start: dict[str, object] = {"level": s.level, "player": s.player, "persona": s.persona}
@@ -102,7 +105,7 @@ def summary_rows(summaries: Iterable[Summary]) -> list[dict[str, object]]:
 
 
 def wide_rows(summaries: Sequence[Summary]) -> list[dict[str, object]]:
-    """Summaries for a CSV file, one level and player a row: each measure with the ends of its interval beside it."""
+    """Return summaries for a CSV file, one level and player per row, with the interval's ends beside each measure."""
     causes = dict.fromkeys(column for s in summaries for column in _causes(s))
     return [
         {
@@ -123,12 +126,12 @@ def wide_rows(summaries: Sequence[Summary]) -> list[dict[str, object]]:
 
 
 def _causes(s: Summary) -> dict[str, int]:
-    """How often a player lost, by column."""
+    """Return how often a player lost, by column."""
     return {f"{'losses' if s.opponents else 'deaths'}:{cause}": count for cause, count in s.deaths.items()}
 
 
 def _measured(s: Summary) -> dict[str, Interval]:
-    """What a summary has an interval of, by the measure's key."""
+    """Return the values of a summary that have an interval, by the measure's key."""
     harm = {"damage": s.damage, "health": s.health}
     return {
         **s.rates,
@@ -141,7 +144,7 @@ def _measured(s: Summary) -> dict[str, Interval]:
 
 
 def _single(s: Summary) -> dict[str, object]:
-    """What a summary has one number of, by name."""
+    """Return the values of a summary that are single numbers, by name."""
     limits: dict[str, object] = {
         "bound": s.bound.utility if s.bound else "",
         "bound_proven": int(s.bound.proven) if s.bound else "",
@@ -158,9 +161,9 @@ def _single(s: Summary) -> dict[str, object]:
 
 
 def record_rows(records: Iterable[Playthrough]) -> list[dict[str, object]]:
-    """Playthroughs for a CSV file, one a row, without their actions and positions.
+    """Return playthroughs for a CSV file, one per row, without their actions and positions.
 
-    Those of two-player games also name the opponent, the side and the result.
+    Rows of two-player games also name the opponent, the side and the result.
     """
     plain = (
         "level",
@@ -194,7 +197,7 @@ def record_rows(records: Iterable[Playthrough]) -> list[dict[str, object]]:
 
 
 def _end_row(record: Playthrough) -> dict[str, object]:
-    """How the game ended after the plan, in columns; none where it was not played to its end."""
+    """Return how the game ended after the plan, by column; empty if it was not played to its end."""
     end = record.end
     if end is None:
         return {}
@@ -211,7 +214,7 @@ def _end_row(record: Playthrough) -> dict[str, object]:
 
 
 def comparison_rows(rows: Iterable[ComparisonRow]) -> list[dict[str, object]]:
-    """Rows of a comparison for a CSV file."""
+    """Return the rows of a comparison for a CSV file."""
     return [
         {
             "level": r.level,
@@ -244,7 +247,7 @@ def comparison_rows(rows: Iterable[ComparisonRow]) -> list[dict[str, object]]:
 
 
 def correlation_rows(rows: Iterable[CorrelationRow]) -> list[dict[str, object]]:
-    """Correlations for a CSV file."""
+    """Return correlations for a CSV file."""
     return [
         {
             "structure": r.structure,

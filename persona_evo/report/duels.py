@@ -1,4 +1,4 @@
-"""Two-player games: tables of what was won from which side against whom, and which colour is who in a replay."""
+"""Two-player games: tables of games won by side and opponent, and which colour belongs to whom in a replay."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 NOTE = "games won·drawn·lost, and the share of games won with Wilson's 95 % interval"
 RATE = Measure("win_rate", "win rate", lambda r: float(r.won), ratio=True, rate=True)
 MOST_LINES = 4
-"""Of a player's name in a legend."""
+"""Maximum number of lines for a player's name in a legend."""
 
 MARGIN, INK, PAPER = 4, "#20242f", "#ffffff"
-"""Pixels around a legend's lines, and its colours."""
+"""Margin around a legend's lines in pixels, and its colours."""
 
 
 class Label(NamedTuple):
-    """A player in a replay: name, side ("" where the picture tells), and name and value (#rrggbb) of its colour."""
+    """A player in a replay: its name, its side ("" if the picture shows it), and its colour by name and as #rrggbb."""
 
     name: str
     side: str
@@ -34,7 +34,7 @@ class Label(NamedTuple):
 
 
 def standings_table(standings: Sequence[Standing], level: str = EVERY) -> Table:
-    """Players and opponents down, sides across, of one level or (EVERY) of all together."""
+    """Tabulate players and opponents (rows) by side (columns), for one level or (EVERY) for all together."""
     levels = list(dict.fromkeys(s.level for s in standings))
     chosen = {(s.player, s.opponent, s.side): s for s in standings if s.level == level or levels == [s.level]}
     rows = []
@@ -47,7 +47,7 @@ def standings_table(standings: Sequence[Standing], level: str = EVERY) -> Table:
 
 
 def _one_sided(chosen: Collection[tuple[str, str, str]]) -> list[str]:
-    """Which opponents were met from one side only. chosen: players, opponents and sides that there are games of."""
+    """List the opponents that were met from one side only; `chosen` are (player, opponent, side) with games."""
     found = {o: {side for _, other, side in chosen if other == o} - {EVERY} for _, o, _ in chosen if o != EVERY}
     return [f"{o} was met moving {next(iter(sides))} only" for o, sides in found.items() if len(sides) == 1]
 
@@ -57,7 +57,7 @@ def _cell(s: Standing | None) -> str:
 
 
 def standing_rows(standings: Iterable[Standing]) -> list[dict[str, object]]:
-    """Standings for a CSV file; EVERY stands for all levels, opponents or sides."""
+    """Return standings for a CSV file; EVERY stands for all levels, opponents or sides."""
     return [
         {
             "level": s.level,
@@ -77,15 +77,16 @@ def standing_rows(standings: Iterable[Standing]) -> list[dict[str, object]]:
 
 
 def seat(game: Game, level: Level, record: Playthrough) -> int:
-    """Number of the player that a record of a two-player game is about."""
+    """Return the number of the player that a record of a two-player game is about."""
     mover = int(game.rules().mover(level.tables, game.start(level, record.seed)))
     return mover if record.side == SIDES[0] else 1 - mover
 
 
 def labels(game: Game, level: Level, record: Playthrough, colours: Sequence[tuple[str, str]]) -> list[Label]:
-    """Who is who in a record's replay, the record's player first; [] in single-player games.
+    """Return the players of a record's replay, the record's player first; [] in single-player games.
 
-    colours: of players 0 and 1.
+    Args:
+        colours: (name, value) of the colours of players 0 and 1.
     """
     if not record.opponent or len(colours) < 2:
         return []
@@ -96,14 +97,16 @@ def labels(game: Game, level: Level, record: Playthrough, colours: Sequence[tupl
 
 
 def in_words(found: Sequence[Label]) -> str:
-    """The same for captions: duelist (blue, moves first) against random (red)."""
+    """Describe the players in a caption: duelist (blue, moves first) against random (red)."""
     mine, other = found
     return f"{mine.name} ({mine.word}, moves {mine.side}) against {other.name} ({other.word})"
 
 
 def with_legend(picture: Image, found: Sequence[Label], size: int) -> Image:
-    """The picture below lines with a dot in each player's colour and its name, which takes further lines where it is
-    long. size: of the text in pixels."""
+    """Put a legend above the picture: a dot in each player's colour and its name.
+
+    Long names take several lines. `size` is the text size in pixels.
+    """
     from PIL import Image, ImageDraw
 
     font, line = lettering.font(size), size + MARGIN
@@ -121,8 +124,7 @@ def with_legend(picture: Image, found: Sequence[Label], size: int) -> Image:
 
 
 def wrapped(text: str, font: Any, width: int) -> list[str]:
-    """A text in lines that are not wider than so many pixels, MOST_LINES at most; broken behind spaces and commas where
-    there are any."""
+    """Break a text into at most MOST_LINES lines of a maximum width in pixels, after spaces and commas if possible."""
     lines: list[str] = []
     rest = text
     while rest and font.getlength(rest) > width and len(lines) < MOST_LINES - 1:
@@ -134,7 +136,7 @@ def wrapped(text: str, font: Any, width: int) -> list[str]:
 
 
 def cut(text: str, font: Any, width: int) -> str:
-    """A text that is not wider than so many pixels."""
+    """Shorten a text to a maximum width in pixels."""
     if font.getlength(text) <= width:
         return text
     while text and font.getlength(f"{text}...") > width:

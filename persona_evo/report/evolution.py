@@ -1,7 +1,7 @@
-"""An evolution's folder as text and as a page: fitness over the generations, the hall of fame, and the formula.
+"""Shows an evolution's folder as text and as a page: fitness over the generations, the hall of fame, and the formula.
 
-Fitness is that of the evolution, where each island was measured on its own seeds; how good the final policy is says the
-mean on new seeds.
+Fitness is the value that the evolution measured, on each island's own seeds. The mean on new seeds shows how good the
+final policy is.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ from persona_evo.words import counted, enumerated
 PAGE = "index.html"
 
 MOST_FAME = 20
-"""Members of the hall of fame that are shown."""
+"""Number of members of the hall of fame that are shown."""
 
 
 @dataclass(frozen=True)
 class Evolution:
-    """What an evolution's folder holds.
+    """The contents of an evolution's folder.
 
     Attributes:
-        folder: of the run.
+        folder: the run's folder.
         config: its configuration.
-        rows: the journal's lines, an island of a generation each.
+        rows: the journal's lines, one per island and generation.
         hall: the hall of fame, best first.
-        policy: the newest final policy, None before there is one.
+        policy: the latest final policy, None if there is none yet.
     """
 
     folder: Path
@@ -52,13 +52,15 @@ class Evolution:
 
     @property
     def generations(self) -> int:
-        """How many there are."""
+        """Number of generations."""
         return 1 + max((int(row["generation"]) for row in self.rows), default=-1)
 
     @property
     def from_memory(self) -> str:
-        """What was not played, "" for nothing: formulas that reuse the result of a duplicate, and playthroughs that
-        reuse that of an equal one."""
+        """What was reused instead of played, "" for nothing.
+
+        Formulas reuse the result of a duplicate, and playthroughs that of an equal playthrough.
+        """
         timing = {int(row["generation"]): row.get(runs.TIMING, {}) for row in self.rows}
         formulas = sum(int(row.get("remembered", 0)) for row in self.rows)
         playthroughs = sum(int(one.get("spared", 0)) for one in timing.values())
@@ -67,21 +69,21 @@ class Evolution:
 
     @property
     def words(self) -> Sequence[str]:
-        """The final formula in words."""
+        """The final formula, in words."""
         return () if self.policy is None else self.policy.words
 
     @property
     def comparison(self) -> list[str]:
-        """How the policy does beside others on held-out levels, in sentences."""
+        """How the policy compares with others on held-out levels, in sentences."""
         found = None if self.policy is None else of_policy(self.policy)
         return found.lines() if found is not None else []
 
 
 def read(folder: Path) -> Evolution:
-    """What an evolution's folder holds by now.
+    """Read what an evolution's folder holds so far.
 
     Raises:
-        RunError, PolicyError: no evolution's folder, or a damaged one.
+        RunError, PolicyError: it is not an evolution's folder, or it is damaged.
     """
     path = runs.policy_of(folder)
     return Evolution(
@@ -94,7 +96,7 @@ def read(folder: Path) -> Evolution:
 
 
 def text(e: Evolution, width: int | None = None) -> str:
-    """The evolution for a terminal."""
+    """Format the evolution for a terminal."""
     room = width or terminal_width()
     parts = [_facts_text(e)]
     if e.words:
@@ -113,7 +115,7 @@ def _facts_text(e: Evolution) -> str:
 
 
 def _facts(e: Evolution) -> dict[str, str]:
-    """What came out, by name."""
+    """Return the results, by name."""
     found = {"persona": str(e.config["persona"]["name"]), "generations": str(e.generations)}
     if e.config.get("skill"):
         found["evolved for"] = f"skill {e.config['skill']['name']}"
@@ -133,7 +135,7 @@ def _facts(e: Evolution) -> dict[str, str]:
 
 
 def _course(e: Evolution) -> Table:
-    """Best, mean and diversity of a few generations."""
+    """Tabulate best fitness, mean fitness and diversity of a few generations."""
     shown = sorted({round(k * (e.generations - 1) / 7) for k in range(8)})
     validation = any("validation" in row for row in e.rows)
     rows = []
@@ -205,7 +207,7 @@ def _symbols(e: Evolution) -> list[Any]:
 
 
 def drawings(e: Evolution) -> list[Drawing]:
-    """The figures of an evolution: fitness and size of its formulas."""
+    """Return the figures of an evolution: fitness, and size of its formulas."""
     found = [Drawing(("fitness",), plots.fitness(e.rows))] if e.rows else []
     found += [Drawing((chart.title,), chart) for chart, _ in _charts(e)]
     return found + ([Drawing(("hall of fame",), _front(e))] if e.hall else [])
@@ -216,7 +218,7 @@ def _front(e: Evolution) -> Plot:
 
 
 def _charts(e: Evolution) -> list[tuple[Plot, str]]:
-    """Fitness of each island over the generations, how different its formulas are, and their size; with captions."""
+    """Return charts of fitness, diversity and formula size of each island over the generations, with captions."""
     islands = sorted({int(row["island"]) for row in e.rows})
     own = {i: [row for row in e.rows if row["island"] == i] for i in islands}
 
@@ -240,7 +242,7 @@ def _charts(e: Evolution) -> list[tuple[Plot, str]]:
 
 
 def compared(a: Evolution, b: Evolution) -> str:
-    """What differs between two evolutions."""
+    """Describe the differences between two evolutions."""
     rows = [
         [name, _facts(a).get(name, "–"), _facts(b).get(name, "–")]
         for name in dict.fromkeys([*_facts(a), *_facts(b)])
@@ -256,7 +258,7 @@ def compared(a: Evolution, b: Evolution) -> str:
 
 
 def _levels(a: Policy, b: Policy) -> str:
-    """The utilities of two policies in the levels that both were measured in."""
+    """Compare the utilities of two policies in the levels on which both were measured."""
     if a.utility != b.utility:
         return f"the utilities are other ones, so values cannot be compared: {a.utility} and {b.utility}"
     both = [level for level in a.fitness if level in b.fitness]

@@ -1,11 +1,11 @@
 """The report of an experiment.
 
-| file | what |
+| file | content |
 |---|---|
-| index.html | the page, complete in itself |
+| index.html | the page, self-contained |
 | figures/scores.svg, growth.svg | the best scores of all searches, and how they grow: mean and standard deviation |
 | tables/summary.csv, comparisons.csv, growth.csv | the numbers |
-| best/CELL.json, CELL.gif | the best way to play of each combination; `persona-evo experiment replay` shows it |
+| best/CELL.json, CELL.gif | the best way to play for each combination; `persona-evo experiment replay` shows it |
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ Tell = Callable[[str], None]
 
 
 def write(results: ExperimentResults, folder: Path, progress: Tell | None = None) -> WrittenReport:
-    """Write the report into a folder; files of the same names are written anew."""
+    """Write the report into a folder; existing files of the same names are replaced."""
     experiment = results.experiment
     found, tests = summaries(results), comparisons(results)
     for name in ("figures", "tables", "best"):
@@ -89,7 +89,7 @@ NOTHING = "one combination: nothing to compare"
 
 
 def subtitle(results: ExperimentResults) -> str:
-    """How much was searched."""
+    """Describe how much was searched."""
     experiment = results.experiment
     most = max(cell.search.rollouts for cell in experiment.cells)
     wanted = len(experiment.cells) * experiment.replicates
@@ -98,7 +98,7 @@ def subtitle(results: ExperimentResults) -> str:
 
 
 def facts(results: ExperimentResults) -> dict[str, str]:
-    """How the experiment was made, by name, for people."""
+    """Return the facts on how the experiment was made, by name, as text."""
     from persona_evo.store.versions import versions
 
     experiment = results.experiment
@@ -133,7 +133,7 @@ def _said(cell: Cell) -> str:
 
 
 def summary_table(found: Sequence[CellSummary]) -> Table:
-    """The best scores of each combination, and what they are scores of where that is not the same for all."""
+    """Tabulate the best scores of each combination, and their goal if that is not the same for all."""
     several = len({s.goal for s in found}) > 1
     rows = [
         [
@@ -168,7 +168,7 @@ def summary_table(found: Sequence[CellSummary]) -> Table:
 
 
 def comparison_table(tests: Sequence[CellComparison]) -> Table:
-    """The tests."""
+    """Tabulate the tests."""
     rows = [
         [
             c.a,
@@ -187,7 +187,7 @@ def comparison_table(tests: Sequence[CellComparison]) -> Table:
 
 
 def effect_fields(c: CellComparison) -> dict[str, object]:
-    """How far two cells are apart, for a CSV file; intervals that are not known are empty."""
+    """Return the effect sizes of two cells for a CSV file; unknown intervals are empty."""
     low, high = c.difference.ends
     return {
         "difference": c.difference.value,
@@ -206,7 +206,7 @@ def write_tables(
     tests: Sequence[CellComparison],
     prefix: str = "",
 ) -> None:
-    """The CSV files."""
+    """Write the CSV files."""
     csv_rows.write_csv(
         folder / f"{prefix}summary.csv",
         [
@@ -256,8 +256,10 @@ def write_tables(
 
 
 def growth_figure(results: ExperimentResults, folder: Path, prefix: str = "") -> Styled:
-    """The charts of all searches, a row for each thing that was searched for. All are kept as files of a folder, too,
-    whose names begin with `prefix`."""
+    """Return the charts of all searches, a row for each goal.
+
+    They are also saved to a folder, in files whose names begin with `prefix`.
+    """
     rows: list[Any] = []
     for number, scores, growth in _growth(results):
         for chart, word in ((scores, "scores"), (growth, "growth")):
@@ -267,7 +269,7 @@ def growth_figure(results: ExperimentResults, folder: Path, prefix: str = "") ->
 
 
 def drawings(results: ExperimentResults) -> list[Drawing]:
-    """The figures of an experiment: best scores, and how they grow."""
+    """Return the figures of an experiment: best scores, and how they grow."""
     return [
         Drawing((f"{word}{number or ''}",), chart)
         for number, *both in _growth(results)
@@ -276,8 +278,10 @@ def drawings(results: ExperimentResults) -> list[Drawing]:
 
 
 def _growth(results: ExperimentResults) -> Iterator[tuple[int, charts.Plot, charts.Plot]]:
-    """The best scores of all searches beside each other, and how they grow, with axes of their own for each thing that
-    was searched for, which has a number from 0."""
+    """Yield, for each goal, its number from 0, the chart of best scores and the chart of their growth.
+
+    Each goal has its own axes.
+    """
     cells = [cell for cell in results.experiment.cells if results.of(cell)]
     goals = results.experiment.goals()
     for number, (goal, own) in enumerate(goals.items()):
@@ -289,7 +293,7 @@ def _growth(results: ExperimentResults) -> Iterator[tuple[int, charts.Plot, char
 def _charts(
     results: ExperimentResults, shown: Sequence[Cell], every: Sequence[Cell], title: str
 ) -> tuple[charts.Plot, charts.Plot]:
-    """The cells of one goal: their scores, and how these grow. every: those of all, by which a cell has its colour."""
+    """Draw the scores of one goal's cells and their growth; a cell's colour is that of its place in `every`."""
     dots, lines = [], []
     for at, cell in enumerate(shown):
         records, colour = results.of(cell), every.index(cell)
@@ -315,7 +319,7 @@ def _charts(
 
 
 def _best(results: ExperimentResults, folder: Path, progress: Tell | None) -> tuple[list[str], dict[str, Path]]:
-    """Write the best trace of each combination, and draw those of games that can be drawn."""
+    """Write the best trace of each combination, and draw it if the game can be drawn."""
     experiment, names = results.experiment, Names(folder)
     notes, pictures = [], {}
     for cell in experiment.cells:
@@ -342,10 +346,10 @@ def _best(results: ExperimentResults, folder: Path, progress: Tell | None) -> tu
 
 
 def draw(game: Game, level: Level, record: SearchRecord, path: Path) -> Path | None:
-    """The best way to play as an animated picture; None where the game does not draw its states.
+    """Draw the best way to play as an animated picture; return None if the game does not draw its states.
 
     Raises:
-        VerificationError: it comes to another end than when it was searched.
+        VerificationError: the replay ends differently than in the search.
     """
     choices = [choice for choice, _ in record.best.pairs]
     actions = tuple(LocalPool(game, level).actions(choices))

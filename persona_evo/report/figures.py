@@ -1,7 +1,7 @@
 """Figures for publications and slides: the charts of pages and maps of visits, drawn by Matplotlib.
 
-A figure is as wide as a column of a two-column paper. It has no background and no page colours, its texts have 7 or 8
-points, and PDF files hold their fonts. The same run gives the same files.
+A figure is as wide as a column of a two-column paper. It has no background and no page colours, its texts are 7 or 8
+points high, and PDF files embed their fonts. The same run gives the same files.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ if TYPE_CHECKING:
 FORMATS = ("pdf", "png", "svg")
 
 WIDTH, RESOLUTION = 3.5, 300
-"""Width in inches, and dots per inch of PNG files and of pictures within others."""
+"""Width in inches, and resolution in dpi of PNG files and of embedded pictures."""
 
 LETTER, SMALL = 0.064, 0.055
-"""Mean width of a letter of 8 and of 7 points in inches."""
+"""Mean width of a letter in inches, at 8 and at 7 points."""
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6d31", "#6b6b6b")
-"""Of series: those of Okabe and Ito (2008) that stand out from white, which colour-blind readers tell apart."""
+"""Colours of series: those of Okabe and Ito (2008) that contrast with white; safe for colour-blind readers."""
 
 DASHES = (0, (4, 3))
 
 LONGEST = 28
-"""Letters of a name that are shown."""
+"""Maximum number of letters shown of a name."""
 
 INK, GREY, RULE = "#000000", "#6b6b6b", "#d0d0d0"
 
@@ -82,11 +82,11 @@ UNDATED: Mapping[str, Mapping[str, None]] = {
     "png": {"Software": None},
     "svg": {"Date": None, "Creator": None},
 }
-"""What files do not say: when and by which version they were made."""
+"""Metadata that files leave out: when and by which version they were made."""
 
 
 class Drawing(NamedTuple):
-    """A figure to be drawn: the parts of its file's name, and what it shows."""
+    """A figure to draw: the parts of its file name, and its content."""
 
     name: tuple[str, ...]
     content: Chart | Heat
@@ -97,11 +97,11 @@ class Heat:
     """A level's map with what one player did there.
 
     Attributes:
-        board: the level before the first move, with its tiles coloured by visits: uint8[height, width, 3] in pixels.
-        width, height: tiles.
-        most: visits of a playthrough, on average, that have the hottest colour.
-        plan, after: the usual route (x, y), and what followed the plan.
-        deaths: how many playthroughs died on a tile.
+        board: the level before the first move, with tiles coloured by visits: uint8[height, width, 3], in pixels.
+        width, height: size in tiles.
+        most: mean visits per playthrough that have the hottest colour.
+        plan, after: the usual route as (x, y) tiles, and what followed the plan.
+        deaths: number of playthroughs that died on each tile.
     """
 
     board: NDArray[np.uint8]
@@ -114,7 +114,7 @@ class Heat:
 
 
 def heat(game: Game, level: Level, records: Sequence[Playthrough], most: float) -> Heat | None:
-    """The map of a player's playthroughs in a level; None where there is none (see `maps.skipped`)."""
+    """Return the map of a player's playthroughs in a level; None if there is none (see `maps.skipped`)."""
     if maps.skipped(game, level, records):
         return None
     ground = maps.ground(level, (place for record in records for place in record.all_positions))
@@ -130,17 +130,17 @@ def heat(game: Game, level: Level, records: Sequence[Playthrough], most: float) 
 def save(
     drawings: Iterable[Drawing], folder: Path | str, form: str = "pdf", progress: Callable[[str], None] | None = None
 ) -> list[Path]:
-    """Draw figures into a folder, which is made if it does not exist.
+    """Draw figures into a folder, which is created if necessary.
 
     Args:
-        drawings: what is drawn.
-        folder: where the files go; files of the same names are written anew.
+        drawings: the figures.
+        folder: the target folder; existing files of the same names are replaced.
         form: one of FORMATS.
-        progress: told each file's name.
+        progress: called with each file's name.
 
     Raises:
         SettingsError: an unknown format.
-        RunError: the folder cannot be made, or there is nothing to draw.
+        RunError: the folder cannot be created, or there is nothing to draw.
     """
     if form not in FORMATS:
         raise SettingsError("there is no such format for figures", found=form, expected=", ".join(FORMATS))
@@ -170,7 +170,7 @@ def _import_matplotlib() -> None:
         if named is None:
             raise
         for name in [m for m in sys.modules if m.partition(".")[0] == "matplotlib"]:
-            del sys.modules[name]  # what the import left behind
+            del sys.modules[name]  # left behind by the failed import
         try:
             import matplotlib  # noqa: F401
         finally:
@@ -178,7 +178,7 @@ def _import_matplotlib() -> None:
 
 
 def rendered(content: Chart | Heat, form: str) -> bytes:
-    """A figure as the bytes of a file."""
+    """Return a figure as the bytes of a file."""
     _import_matplotlib()
     from matplotlib import rc_context
     from matplotlib.figure import Figure as Canvas
@@ -225,7 +225,7 @@ def _plot(canvas: Canvas, plot: Plot) -> None:
 
 
 def _scale(axes: Axes, side: Literal["x", "y"], axis: Axis) -> None:
-    """The ends, ticks and label of an axis."""
+    """Set the ends, ticks and label of an axis."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
     own = {"x": axes.xaxis, "y": axes.yaxis}[side]
@@ -243,7 +243,7 @@ def _scale(axes: Axes, side: Literal["x", "y"], axis: Axis) -> None:
 
 
 def _series(axes: Axes, series: Series, place: int, blocks: bool) -> Any:
-    """Draw a series; what stands for it in the legend."""
+    """Draw a series; return the object that represents it in the legend."""
     number = place if series.colour is None else series.colour
     colour = GREY if number < 0 else COLOURS[number % len(COLOURS)]
     if series.band:
@@ -357,7 +357,7 @@ def _heat(canvas: Canvas, heat: Heat) -> None:
 
 
 def _route(axes: Axes, places: Sequence[Spot], style: Any, tile: float) -> None:
-    """A line along tiles, interrupted where a step leads farther than to a neighbour."""
+    """Draw a line along tiles, interrupted if a step leads farther than to a neighbouring tile."""
     xs, ys = [], []
     for a, b in pairwise([*places, *places[-1:]]):
         xs.append(a[0] + 1.0)

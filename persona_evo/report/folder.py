@@ -1,19 +1,19 @@
-"""A folder with everything a playtest found: traces, tables, pictures, replays and the page.
+"""Writes a folder with all results of a playtest: traces, tables, pictures, replays and the page.
 
-| file | what |
+| file | content |
 |---|---|
-| index.html | the page, complete in itself unless the pictures are very many (see EMBED) |
-| levels/ | a page for each level where there are more than three |
+| index.html | the page, self-contained unless the pictures are too large (see EMBED) |
+| levels/ | a page for each level if there are more than three |
 | traces.jsonl | every playthrough |
 | playthroughs.csv | every playthrough as one row |
-| difficulty.csv | win rate, death rate and damage by level, persona and level of skill |
-| calibration.csv | how win rates correlate with pass rates that were measured elsewhere |
+| difficulty.csv | win rate, death rate and damage by level, persona and skill level |
+| calibration.csv | correlations of win rates with pass rates that were measured elsewhere |
 | health.csv | hit points by level, player and turn |
-| duels.csv | two-player games: by level, player, opponent and side |
+| duels.csv | two-player games: results by level, player, opponent and side |
 | findings.json | what is wrong with the levels (see `persona_evo.games.findings`) |
 | summary_wide.csv | one row for each level and player |
 | summary.csv, comparison.csv, players.csv, correlations.csv, structure.csv, findings.csv | the tables |
-| pictures/ | maps (PNG) and replays (GIF), named by level and player; `album` says what it keeps of them |
+| pictures/ | maps (PNG) and replays (GIF), named by level and player; `album` lists those that are up to date |
 """
 
 from __future__ import annotations
@@ -50,12 +50,17 @@ from persona_evo.words import counted, enumerated
 Tell = Callable[[str], None]
 
 EMBED = 16_000_000
-"""Pictures of more bytes than this together are named by the page and not put into it."""
+"""Pictures of more bytes in total than this are linked from the page instead of embedded."""
 
 
 @dataclass
 class Written:
-    """What was written. most: visits of the hottest colour by level. notes: what could not be shown, and why."""
+    """The written files.
+
+    Attributes:
+        most: visits of the hottest colour, by level.
+        notes: what could not be shown, and why.
+    """
 
     page: Path
     pictures: list[Picture] = field(default_factory=list)
@@ -63,7 +68,7 @@ class Written:
     notes: list[str] = field(default_factory=list)
 
     def note(self, text: str) -> None:
-        """Say once what could not be shown."""
+        """Record once what could not be shown."""
         if text not in self.notes:
             self.notes.append(text)
 
@@ -82,15 +87,15 @@ def write(
     workers: Workers | None = None,
     progress: Tell | None = None,
 ) -> Written:
-    """Write the folder, which is made if it does not exist; files of the same names are replaced.
+    """Write the folder, which is created if necessary; existing files of the same names are replaced.
 
     Args:
         facts: how the playtest was made (seed, budget, versions).
-        versions: a comparison of the two levels, which the page begins with.
-        replays: also the animated replays, which are most of the size.
-        traces: also the playthroughs; False where the folder is the playtest's own, which holds them.
-        workers: who draws, None for this process.
-        progress: told what is being done.
+        versions: a comparison of the two levels, with which the page begins.
+        replays: whether to draw the animated replays, which make up most of the size.
+        traces: whether to write the playthroughs; False if the folder is the playtest's own, which holds them.
+        workers: draw the pictures; None for this process.
+        progress: called with a description of what is being done.
     """
     folder = Path(folder)
     (folder / "pictures").mkdir(parents=True, exist_ok=True)
@@ -102,7 +107,7 @@ def write(
     if versions is not None:
         csv_rows.write_csv(folder / "comparison.csv", csv_rows.comparison_rows(versions.rows))
     written = Written(folder / "index.html")
-    with closing_outside(game):  # where states of a connected game are drawn, it is asked for them
+    with closing_outside(game):  # drawing states of a connected game asks that game for them
         at_hand = {level.name: level for level in levels}
         wanted = list(
             _wanted(Names(folder / "pictures"), game, at_hand, analysis, written, replays, versions is not None)
@@ -141,7 +146,7 @@ def write(
 
 
 def page_of(analysis: Analysis, *, title: str, facts: Mapping[str, str]) -> Page:
-    """The page of an analysis, without what is drawn."""
+    """Create the page of an analysis, without pictures."""
     return Page(
         title,
         summaries=analysis.summaries,
@@ -164,8 +169,10 @@ def page_of(analysis: Analysis, *, title: str, facts: Mapping[str, str]) -> Page
 
 
 def hit_points(analysis: Analysis) -> dict[str, charts.Plot]:
-    """Hit points over turns, a chart for each level where there are any: the median playthrough of each player that
-    makes no mistakes (others have charts of their own, see `skill`)."""
+    """Return charts of hit points over turns by level: the median playthrough of each player that makes no mistakes.
+
+    Other players have charts of their own (see `skill`).
+    """
     found: dict[str, list[charts.Series]] = {}
     players = players_of(analysis.records)
     for (level, player), group in grouped(analysis.records).items():
@@ -188,7 +195,7 @@ def hit_points(analysis: Analysis) -> dict[str, charts.Plot]:
 
 
 def drawings(game: Game, levels: Iterable[Level], analysis: Analysis) -> Iterator[Drawing]:
-    """The figures of a playtest: results, hit points and maps of each level, results of all levels, and difficulty."""
+    """Yield the figures: results, hit points and maps of each level, results of all levels, and difficulty."""
     curve, groups = skill.difficulty_chart(analysis.steps), grouped(analysis.records)
     if curve is not None:
         yield Drawing(("difficulty",), curve)
@@ -212,7 +219,7 @@ def drawings(game: Game, levels: Iterable[Level], analysis: Analysis) -> Iterato
 
 
 def write_tables(folder: Path | str, analysis: Analysis) -> list[Path]:
-    """The findings and the CSV files alone; tables without rows are left out."""
+    """Write only the findings and the CSV files; tables without rows are left out."""
     folder = Path(folder)
     found = to_json(analysis.findings, analysis.accepted)
     files.write_atomically(folder / "findings.json", json.dumps(found, ensure_ascii=False, indent=1) + "\n")
@@ -239,7 +246,7 @@ def write_tables(folder: Path | str, analysis: Analysis) -> list[Path]:
 
 
 class _Wanted(NamedTuple):
-    """A picture of a page, how it is drawn, and whose it is."""
+    """A picture of a page, how it is drawn, and the player that it shows."""
 
     picture: Picture
     drawing: PictureDrawing
@@ -255,7 +262,7 @@ def _wanted(
     replays: bool,
     compared: bool = False,
 ) -> Iterator[_Wanted]:
-    """Maps and replays of each persona in each level that is at hand; compared: with the same colours in all."""
+    """Yield maps and replays of each persona in each available level; `compared` gives all maps the same colours."""
     groups = grouped(analysis.records)
     baselines = dict(analysis.pairs)
     for (name, player), group in groups.items():
@@ -283,16 +290,18 @@ def _wanted(
 
 
 def _markers(analysis: Analysis, level: str, player: str) -> list[maps.Marker]:
-    """The findings on a level that concern a player, with the numbers that the page gives them."""
+    """Return the findings on a level that concern a player, with the numbers that the page gives them."""
     return [
-        maps.Marker(number, f.severity, f.places[:1] if f.kind == "no_choice" else f.places)  # a path is drawn anyway
+        maps.Marker(
+            number, f.severity, f.places[:1] if f.kind == "no_choice" else f.places
+        )  # the path itself is drawn anyway
         for number, f in enumerate(analysis.findings, 1)
         if f.level == level and (not f.players or player in f.players)
     ]
 
 
 def _told(group: Sequence[Playthrough], tolerance: float | None, where: str) -> str:
-    """What a map shows, in words: whose ways, how often it won and died, and which playthroughs they are."""
+    """Describe a map: whose ways it shows, how often the player won and died, and which playthroughs they are."""
     ends = Counter(r.final for r in group)
     told = enumerated([f"{word} {ends[end]}" for end, word in ENDED.items() if ends[end]])
     drawn = "" if tolerance is None else f"; {routes.shown(group, tolerance)}"
@@ -306,8 +315,10 @@ ENDED = {"won": "won", "lost": "died in", "unfinished": "did not finish", "stuck
 def _replays(
     names: Names, game: Game, level: Level, group: list[Playthrough], baseline: list[Playthrough]
 ) -> Iterator[_Wanted]:
-    """The median, best and worst playthroughs and the median one of the baseline; once where they end in the same way
-    after as many moves."""
+    """Yield the median, best and worst playthroughs and the baseline's median one.
+
+    Playthroughs that end in the same way after equally many moves are shown once.
+    """
     wanted: dict[tuple[object, ...], tuple[Playthrough, list[str]]] = {}
     for word, record in replay.choose(group)._asdict().items():
         key = (record.utility, len(record.all_actions), record.final)
@@ -322,7 +333,7 @@ def _replays(
 
 
 def _caption(game: Game, level: Level, record: Playthrough, word: str) -> str:
-    """What a replay shows: who, by which colour where there are two, and how it ended."""
+    """Describe a replay: the player, its colour if there are two players, and how the game ended."""
     found = duels.labels(game, level, record, getattr(plots.drawing(game), "PLAYERS", ()))
     steps = counted(len(record.all_actions), "move" if found else "step")
     ended = record.result or ("" if record.unfinished else "died" if record.lost else record.final)

@@ -1,4 +1,4 @@
-"""Texts laid out for a terminal: tables whose columns line up and fit, and words broken into lines."""
+"""Lays texts out for a terminal: tables whose columns line up and fit, and words broken into lines."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import unicodedata
 from collections.abc import Collection, Sequence
 
 GAP = 2
-"""Spaces between two columns."""
+"""Number of spaces between two columns."""
 
 LEAST = 16
-"""Columns of the terminal below which a column of words is not made narrower."""
+"""Width below which a column of words is not made narrower."""
 
 WIDTH = 100
-"""Columns where nothing is a terminal, as in a log of continuous integration."""
+"""Width if no output is a terminal, as in a log of continuous integration."""
 
 
 def terminal_width() -> int:
-    """The terminal's columns: COLUMNS where it is set, those of whichever standard stream is a terminal, or WIDTH."""
+    """Return the terminal's width: COLUMNS if it is set, that of any standard stream that is a terminal, or WIDTH."""
     given = os.environ.get("COLUMNS", "")
     if given.isdigit() and int(given) > 0:
         return int(given)
@@ -33,20 +33,20 @@ def terminal_width() -> int:
 
 
 def clean(text: str) -> str:
-    """A text of one line without control characters, which a level's name could bring into a terminal."""
+    """Return a text as one line without control characters, which a level's name could bring into a terminal."""
     return "".join(c if c.isprintable() else "?" for c in text)
 
 
 def columns(text: str) -> int:
-    """How many columns of a terminal a text takes."""
+    """Return how many columns of a terminal a text takes."""
     wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
     return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)
 
 
 def wrapped(text: str, width: int, indent: str = "") -> list[str]:
-    """A text in lines of at most `width` columns, broken between words; lines after the first start with `indent`.
+    """Break a text between words into lines of at most `width` columns; lines after the first start with `indent`.
 
-    A word that is wider than a line is broken too, after a sign such as / where it has one.
+    A word that is wider than a line is broken, too, after a sign such as / if it has one.
     """
     if columns(text) <= width:
         return [text]
@@ -70,18 +70,18 @@ def wrapped(text: str, width: int, indent: str = "") -> list[str]:
 def table(
     title: str, rows: Sequence[Sequence[str]], notes: Sequence[str], left: Collection[int], keys: int, width: int
 ) -> str:
-    """A table as lines of at most `width` columns.
+    """Format a table as lines of at most `width` columns.
 
-    Columns of words are broken into lines where that is enough. Otherwise columns that do not fit follow in further
+    Columns of words are broken into lines if that is enough. Otherwise columns that do not fit follow in further
     blocks, each of which starts with the first `keys` columns.
 
     Args:
-        title: its first line, "" for none.
-        rows: cells, those of the head first; all rows have as many.
-        notes: lines below it.
-        left: columns that are aligned to the left beside the first.
-        keys: how many columns say what a row is about.
-        width: columns of the terminal.
+        title: the first line, "" for none.
+        rows: cells, those of the head first; all rows have equally many.
+        notes: lines below the table.
+        left: columns that are left-aligned besides the first.
+        keys: number of columns that say what a row is about.
+        width: width of the terminal.
     """
     grid = [[clean(cell) for cell in row] for row in rows]
     natural = [max(columns(row[i]) for row in grid) for i in range(len(grid[0]))]
@@ -97,7 +97,7 @@ def table(
 
 
 def _head(word: str, width: int) -> str:
-    """As much of a word as fits, up to a sign at which it may be broken."""
+    """Return as much of a word as fits, up to a sign after which it may be broken."""
     end = 1
     while end < len(word) and columns(word[: end + 1]) <= width:
         end += 1
@@ -106,7 +106,7 @@ def _head(word: str, width: int) -> str:
 
 
 def _squeezed(grid: Sequence[Sequence[str]], natural: Sequence[int], left: Collection[int], width: int) -> list[int]:
-    """Widths of the columns, those of words made narrower where the whole table fits then."""
+    """Return the widths of the columns, with columns of words made narrower if the whole table then fits."""
     widths = list(natural)
     over = sum(widths) + GAP * (len(widths) - 1) - width
     loose = {
@@ -124,7 +124,7 @@ def _squeezed(grid: Sequence[Sequence[str]], natural: Sequence[int], left: Colle
 
 
 def _blocks(widths: Sequence[int], width: int, keys: int) -> list[list[int]]:
-    """Columns in blocks that fit into `width`, each starting with the first `keys` columns."""
+    """Group columns into blocks that fit into `width`, each starting with the first `keys` columns."""
     blocks = [list(range(min(keys, len(widths))))]
     for i in range(keys, len(widths)):
         used = sum(widths[k] + GAP for k in blocks[-1]) + widths[i]
@@ -135,7 +135,7 @@ def _blocks(widths: Sequence[int], width: int, keys: int) -> list[list[int]]:
 
 
 def _fitted(widths: list[int], keys: int, width: int) -> list[int]:
-    """Widths of one block's columns; in one that is still too wide, the widest column is made narrower."""
+    """Return the widths of one block's columns; if the block is still too wide, the widest column is made narrower."""
     sizes = list(widths)
     while sum(sizes) + GAP * (len(sizes) - 1) > width and max(sizes) > LEAST // 2:
         sizes[sizes.index(max(sizes))] -= 1
@@ -143,7 +143,7 @@ def _fitted(widths: list[int], keys: int, width: int) -> list[int]:
 
 
 def _lines(cells: Sequence[str], sizes: Sequence[int], left: Sequence[bool]) -> list[str]:
-    """One row, in as many lines as its highest cell."""
+    """Format one row, in as many lines as its tallest cell."""
     parts = [wrapped(cell, size) or [""] for cell, size in zip(cells, sizes, strict=True)]
     found = []
     for k in range(max(map(len, parts))):

@@ -1,8 +1,9 @@
-"""The map of a level with what a player did there: visits as heat, damage, deaths, the usual route, and findings.
+"""Draws the map of a level with what a player did there: visits as heat, damage, deaths, the usual route, and findings.
 
-A game's drawing may have `map_image(level, *, scale, tiles)`, the level before the first move without anything around
-it: a picture of grid.width x grid.height tiles of `scale` pixels, with colours (red, green, blue, alpha) laid over the
-tiles of `tiles`, below what lies on them. Levels of other games are drawn as the characters of their text.
+A game's drawing may have `map_image(level, *, scale, tiles)`, which draws the level before the first move without
+anything around it: a picture of grid.width x grid.height tiles of `scale` pixels, with the colours (red, green, blue,
+alpha) of `tiles` laid over these tiles, below the objects on them. Levels of other games are drawn as the characters of
+their text.
 """
 
 from __future__ import annotations
@@ -32,22 +33,22 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 LONGEST, SMALLEST, LARGEST = 1000, 18, 48
-"""Pixels that the longer side of a map has, and the least and the most of a tile."""
+"""Length of a map's longer side, and smallest and largest size of a tile, in pixels."""
 
 SHOWN, LEAST = 0.75, 0.58
-"""Share of a map's own size with which a page shows it, and the least on a narrow screen."""
+"""Scale at which a page shows a map, and the smallest scale on a narrow screen."""
 
 LETTER = 21
-"""Height of a ruler's numbers in pixels, at least 12 as a page shows them."""
+"""Height of a ruler's numbers in pixels, so that they have at least 12 on a page."""
 
 MOST_TILES = 500
-"""Columns or rows of a map at most."""
+"""Maximum number of columns or rows of a map."""
 
 MOST_MARKERS = 6
-"""Places of a finding that have its number; further ones are only framed."""
+"""Number of places of a finding that show its number; further ones are only framed."""
 
 COOL, HOT = (246, 176, 92), (150, 12, 40)
-"""Heat of the fewest and of the most visits."""
+"""Colours of the fewest and of the most visits."""
 
 ROUTE, CASING, RULER, INK = "#1f6feb", "#ffffff", "#808890", "#20242f"
 FLOOR, PROBLEM, NOTICE, DAMAGE = "#f3ecdf", "#c5221f", "#9a6700", "#b3001b"
@@ -63,20 +64,20 @@ class Marker:
 
     @property
     def colour(self) -> str:
-        """Red for a problem."""
+        """Colour of the marker; red for a problem."""
         return PROBLEM if self.severity == "problem" else NOTICE
 
 
 @dataclass(frozen=True)
 class Ground:
-    """The tiles that places are on, of levels that have no grid. In tiles, from 0, 0 at the top left."""
+    """The area, in tiles from (0, 0) at the top left, of a level that has no grid."""
 
     width: int
     height: int
 
 
 def ground(level: Level, places: Iterable[Spot]) -> Any:
-    """The level's grid, or the map that its text is, or what some places lie in, of which the first is the start."""
+    """Return the level's grid, else the map in its text, else the area of some places (the first is the start)."""
     grid = level.facts.get("grid")
     if hasattr(grid, "width") and hasattr(grid, "height"):
         return grid
@@ -92,14 +93,14 @@ def _ground(level: Level, records: Iterable[Playthrough]) -> Any:
 
 
 def skipped(game: Game, level: Level, records: Sequence[Playthrough]) -> str:
-    """Why there is no map, in words; "" where there is one."""
+    """Explain why there is no map; "" if there is one."""
     if not any(r.positions for r in records):
         return f"There are no maps: {game.title} does not tell where the avatar is."
     return _too_large(game, _ground(level, records))
 
 
 def _too_large(game: Game, grid: Any) -> str:
-    """Why no map has so many tiles, in words; "" where one can be drawn."""
+    """Explain why a map of so many tiles cannot be drawn; "" if it can."""
     if max(grid.width, grid.height) <= MOST_TILES:
         return ""
     return (
@@ -109,7 +110,7 @@ def _too_large(game: Game, grid: Any) -> str:
 
 
 def usual(records: Sequence[Playthrough]) -> Playthrough:
-    """The playthrough whose way most of them went; the first of equals."""
+    """Return the first playthrough that took the most frequent way; ties go to the earliest."""
     ways = [(tuple(r.positions), tuple(r.all_positions)) for r in records]
     most = Counter(ways)
     return max(zip(records, ways, strict=True), key=lambda pair: most[pair[1]])[0]
@@ -128,12 +129,12 @@ def annotated(
     Args:
         game, level: what was played.
         records: the player's playthroughs.
-        path: of the picture (PNG).
-        markers: findings.
-        high: visits of the hottest colour, for maps that are to be compared; the most of this one if not given.
+        path: path of the picture (PNG).
+        markers: the findings to mark.
+        high: visits of the hottest colour, for comparable maps; the maximum of this map if not given.
 
     Returns:
-        The path; None where there are no places: the caller tells so (see `skipped`).
+        The path, or None if there are no places; the caller reports that (see `skipped`).
     """
     if skipped(game, level, records):
         return None
@@ -153,12 +154,12 @@ def annotated(
 
 
 def plan(game: Game, level: Level, places: Sequence[Spot], path: Path | str) -> Path:
-    """Draw a plan on the map of its level: the way, and the number of each step where it ends.
+    """Draw a plan on the map of its level: the way, and the number of each step at its end.
 
     Args:
         game, level: what is planned.
-        places: where the avatar is before the first step and after each.
-        path: of the picture (PNG).
+        places: the avatar's places before the first step and after each.
+        path: path of the picture (PNG).
 
     Raises:
         SettingsError: the places are too far apart for a picture.
@@ -173,13 +174,13 @@ def plan(game: Game, level: Level, places: Sequence[Spot], path: Path | str) -> 
 
 
 def figure(path: Path, caption: str) -> Figure:
-    """A map on a page: smaller than its file, which it leads to."""
+    """Show a map on a page, smaller than its file, to which it links."""
     width = width_of(path)
     return Figure(path, caption, round(width * SHOWN), round(width * LEAST), enlarge=True)
 
 
 def heat(counts: NDArray[np.float64], high: float | None = None) -> dict[Spot, tuple[int, int, int, int]]:
-    """Colours of the tiles that were visited, clearly above the floor's from the first visit on."""
+    """Return the colours of visited tiles, which stand out from the floor from the first visit on."""
     top = high if high is not None else float(counts.max(initial=0.0))
     found = {}
     for y, x in zip(*np.nonzero(counts > 0), strict=True):
@@ -193,8 +194,8 @@ class Sheet:
     """A level's map with rulers, and what is drawn on it.
 
     Args:
-        game, level: whose map it is.
-        width, height: its tiles.
+        game, level: the level to draw.
+        width, height: size in tiles.
         tiles: colours of tiles.
     """
 
@@ -218,7 +219,7 @@ class Sheet:
         self._rulers()
 
     def _rulers(self) -> None:
-        """Columns along the top and rows at the left, from 1."""
+        """Draw the numbers of columns along the top and of rows at the left, from 1."""
         every = 1 if self.scale >= 2 * LETTER else 2 if self.scale > LETTER + 4 else 5
         for count, turned in ((self.width, False), (self.height, True)):
             for k in range(count):
@@ -227,18 +228,18 @@ class Sheet:
                     self._text((self.margin / 2, at) if turned else (at, self.margin / 2), str(k + 1), RULER, LETTER)
 
     def middle(self, place: Spot, dx: float = 0.0, dy: float = 0.0) -> tuple[float, float]:
-        """The middle of a tile in pixels, moved by so many tiles."""
+        """Return the middle of a tile in pixels, moved by dx and dy tiles."""
         return (self.margin + (place[0] + 0.5 + dx) * self.scale, self.margin + (place[1] + 0.5 + dy) * self.scale)
 
     def _text(self, at: tuple[float, float], text: str, colour: str, size: float, halo: int = 0) -> None:
         self.pen.text(at, text, colour, font=font(size), anchor="mm", stroke_width=halo, stroke_fill=CASING)
 
     def inside(self, place: Spot) -> bool:
-        """Whether the map has this tile."""
+        """Return whether the map has this tile."""
         return 0 <= place[0] < self.width and 0 <= place[1] < self.height
 
     def route(self, plan: Sequence[Spot], after: Sequence[Spot] = ()) -> None:
-        """A line along a plan, and a dashed one along what followed it."""
+        """Draw a line along a plan, and a dashed one along what followed it."""
         self._line(plan, False)
         self._line(after, True)
         if plan and self.inside(plan[0]):
@@ -262,8 +263,11 @@ class Sheet:
                 self.pen.line(piece, ROUTE, wide)
 
     def number(self, places: Sequence[Spot]) -> None:
-        """The number of each step on its tile, from 1; on a tile that is stood on again that of the last visit, and of
-        several steps in a row on one tile, such as throws, the first and the last one."""
+        """Draw the number of each step on its tile, from 1.
+
+        A tile that is visited again shows the last visit. Several steps in a row on one tile, such as throws, show the
+        first and the last number.
+        """
         stays: dict[Spot, tuple[int, int]] = {}
         for k, place in enumerate(places):
             stays[place] = (stays[place][0] if k and places[k - 1] == place else k, k)
@@ -273,7 +277,7 @@ class Sheet:
                 self._text(self.middle(place), text, INK, max(12, self.scale * 0.34), halo=2)
 
     def note(self, place: Spot, text: str, colour: str = DAMAGE, above: bool = False) -> None:
-        """A short text on white at the foot of a tile, or at its head."""
+        """Draw a short text on white at the bottom of a tile, or at its top."""
         if self.inside(place):
             size = max(18, self.scale * 0.34)
             x, y = self.middle(place, -0.5, -0.5)
@@ -283,7 +287,7 @@ class Sheet:
             self._text((x + 2 + wide / 2, y + high / 2), text, colour, size)
 
     def skull(self, place: Spot, count: int) -> None:
-        """Somebody died here, so many times."""
+        """Mark a tile on which players died, with the number of deaths."""
         if not self.inside(place):
             return
         x, y = self.middle(place, dx=0.08)
@@ -298,7 +302,7 @@ class Sheet:
             self.note(place, str(count), INK, above=True)
 
     def mark(self, markers: Sequence[Marker]) -> None:
-        """Findings: a frame around each place, and the number at the first ones."""
+        """Draw findings: a frame around each place, and the number at the first ones."""
         for marker in markers:
             self.frame(marker.places, marker.colour)
         for marker in markers:
@@ -312,7 +316,7 @@ class Sheet:
                 self._text(at, str(marker.number), CASING, radius * (1.35 if marker.number < 10 else 1.1))
 
     def frame(self, places: Iterable[Spot], colour: str) -> None:
-        """A frame around each tile."""
+        """Draw a frame around each tile."""
         for place in filter(self.inside, places):
             x, y = self.middle(place, -0.5, -0.5)
             self.pen.rectangle((x + 1, y + 1, x + self.scale - 2, y + self.scale - 2), None, colour, 3)
@@ -332,7 +336,7 @@ class Sheet:
 def board(
     game: Game, level: Level, width: int, height: int, scale: int, tiles: Mapping[Spot, tuple[int, int, int, int]]
 ) -> Image:
-    """The level before the first move, by the game's own drawing or as the characters of its text."""
+    """Draw the level before the first move, by the game's own drawing or as the characters of its text."""
     draws = getattr(drawing(game), "map_image", None)
     if draws is not None and hasattr(level.facts.get("grid"), "width"):
         drawn: Image = draws(level, scale=scale, tiles=tiles)

@@ -1,4 +1,4 @@
-"""A page's document as Markdown, with its charts as pictures beside it."""
+"""Converts a page's document to Markdown, with its charts as pictures beside it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from persona_evo.report.tables import Table
 
 
 def markdown(page: Document, pictures: Mapping[int, str]) -> str:
-    """The document as Markdown.
+    """Return the document as Markdown.
 
     Args:
-        pictures: for each chart, by its `id`, the file that shows it.
+        pictures: the file of each chart, by the chart's `id`.
     """
     parts = [f"# {escaped(page.title)}", escaped(page.subtitle)]
     for section in page.parts:

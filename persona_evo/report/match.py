@@ -1,10 +1,10 @@
 """The page of a match, in its folder.
 
-| file | what |
+| file | content |
 |---|---|
-| index.html | the page, complete in itself unless the pictures are very many |
+| index.html | the page, self-contained unless there are very many pictures |
 | pairs.csv, games.csv | every pair on every level; every game |
-| pictures/ | games worth looking at as animated pictures, named by their number, which is their line in games.jsonl |
+| pictures/ | games worth watching as animated pictures, named by their number, which is their line in games.jsonl |
 """
 
 from __future__ import annotations
@@ -48,20 +48,20 @@ from persona_evo.words import counted
 PAGE, PICTURES = "index.html", "pictures"
 
 MOST_REPLAYS = 24
-"""Pictures of games on a page; the fewer of each pair the more pairs there are."""
+"""Maximum number of pictures of games on a page; more pairs have fewer pictures each."""
 
 MOST_TOLD, MOST_SENTENCES = 3, 15
-"""Agents of which every pair has its sentence on the page at once, and sentences of significant pairs of more."""
+"""Largest number of agents for which the sentences of all pairs are shown, and sentences shown for more agents."""
 
 MOST_LISTED = 1000
-"""Games that a page lists; games.csv has all."""
+"""Maximum number of games that a page lists; games.csv has all."""
 
 Tell = Callable[[str], None]
 
 
 @dataclass
 class _Shown:
-    """A game on the page. picture: None where it could not be drawn."""
+    """A game on the page; `picture` is None if it could not be drawn."""
 
     number: int
     record: GameRecord
@@ -86,10 +86,15 @@ def write(
     pictures: bool = True,
     progress: Tell | None = None,
 ) -> WrittenReport:
-    """Write the page and what belongs to it; files of the same names are written anew (raises RunError where a game
-    does not replay).
+    """Write the page and its files; existing files of the same names are replaced.
 
-    command: with which the match was made. pictures: False for none. progress: told what is being drawn.
+    Args:
+        command: the command that made the match.
+        pictures: whether to draw pictures.
+        progress: called with a description of what is being drawn.
+
+    Raises:
+        RunError: a game does not replay.
     """
     names, levels = [a.name for a in match.agents], [level.name for level in match.levels]
     game = registry.get(match.game)
@@ -122,11 +127,11 @@ def write(
 
 
 def drawings(kept: Kept, seed: int = 0) -> Iterator[Drawing]:
-    """The figures of a match: games won in each pair, on all levels and on each, and the ratings of several agents.
+    """Yield the figures: games won in each pair, overall and per level, and ratings if there are several agents.
 
     Args:
         kept: the match.
-        seed: of the match, for the intervals of ratings.
+        seed: seed of the match, for the intervals of ratings.
     """
     levels = [level.name for level in kept.levels]
     for level in ["", *(levels if len(levels) > 1 else [])]:
@@ -154,8 +159,10 @@ NOTE = (
 
 
 def _sentences(records: Sequence[GameRecord], names: Sequence[str], results: Sequence[tables.Table]) -> list[Any]:
-    """Who is better in words, and the tables; of many agents the tables' first before them, and folded what chance may
-    have made."""
+    """Return sentences on who is better, and the tables.
+
+    With many agents the tables come first, and differences that may be due to chance are folded.
+    """
     told = sentences(records, names)
     if len(names) <= MOST_TOLD:
         return [Lines(text for _, text in told), *results]
@@ -170,8 +177,10 @@ def _sentences(records: Sequence[GameRecord], names: Sequence[str], results: Seq
 
 
 def sentences(records: Sequence[GameRecord], names: Sequence[str]) -> list[tuple[bool, str]]:
-    """Who is better, in words, a sentence for each pair, and whether that is significant; p of all pairs together
-    corrected by Holm's method."""
+    """Return a sentence on who is better for each pair, and whether the difference is significant.
+
+    The p values of all pairs are corrected together by Holm's method.
+    """
     found = []
     which = " corrected" if len(names) > 2 else ""
     tested = [pair(records, a, b) for a, b in itertools.combinations(names, 2)]
@@ -196,7 +205,7 @@ def sentences(records: Sequence[GameRecord], names: Sequence[str]) -> list[tuple
 
 
 def facts(match: Match, game: Game, command: str) -> dict[str, str]:
-    """How the match was made, by name, for people."""
+    """Return the facts on how the match was made, by name, as text."""
     times = f"{match.games} on each level" + (", each board from both sides" if match.swap else "")
     limits = [f"{match.limit:g} s a move"] if match.limit else []
     if any(a.kind == "program" for a in match.agents):
@@ -217,7 +226,7 @@ def facts(match: Match, game: Game, command: str) -> dict[str, str]:
 
 
 def _said(agent: Agent) -> str:
-    """An agent in words."""
+    """Describe an agent in words."""
     if agent.kind == "program":
         return f"program {agent.program}"
     constants = ", ".join(f"{k} = {v:g}" for k, v in agent.constants.items())
@@ -243,7 +252,7 @@ def _listed(records: Sequence[GameRecord]) -> tables.Table:
 
 
 def _logs(folder: Path, agents: Sequence[Agent]) -> list[Link]:
-    """Links to the logs of programs."""
+    """Return links to the logs of programs."""
     found = []
     for agent in agents:
         path = log_of(folder, agent.name)
@@ -253,7 +262,7 @@ def _logs(folder: Path, agents: Sequence[Agent]) -> list[Link]:
 
 
 def _anew(records: Sequence[GameRecord], agents: Sequence[Agent]) -> Text | None:
-    """What follows from a program's late moves, where there were any."""
+    """Explain the consequence of a program's late moves, if there were any."""
     programs = {a.name for a in agents if a.kind == "program"}
     late = sum((r.first, r.second)[who] in programs and kind == "time" for r in records for who, _, kind, _ in r.faults)
     if not late:
@@ -265,7 +274,7 @@ def _anew(records: Sequence[GameRecord], agents: Sequence[Agent]) -> Text | None
     )
 
 
-# games worth looking at
+# games worth watching
 
 
 def _choose(kept: Kept, game: Game, folder: Path, pictures: bool, progress: Tell | None) -> _Games:
@@ -286,7 +295,7 @@ def _choose(kept: Kept, game: Game, folder: Path, pictures: bool, progress: Tell
 
 
 def _shown(kept: Kept, game: Game, chosen: Telling, folder: Path | None, notes: list[str]) -> _Shown:
-    """A game in words and, with a folder, as a picture."""
+    """Describe a game in words and, with a folder, as a picture."""
     record = kept.records[chosen.number - 1]
     level, place = kept.level(game, chosen.number), kept.place(chosen.number)
     shown = _Shown(chosen.number, record, chosen.why, "")
@@ -312,14 +321,14 @@ def _shown(kept: Kept, game: Game, chosen: Telling, folder: Path | None, notes: 
 
 
 def picture_of(folder: Path, number: int) -> Path:
-    """Where a game's picture is, in a folder that is made."""
+    """Return the path of a game's picture, whose folder is created."""
     path = folder / PICTURES / f"game-{number}.gif"
     path.parent.mkdir(parents=True, exist_ok=True)
     return path
 
 
 def _gallery(shown: _Games, game: Game) -> list[Any]:
-    """Each pair: its pictures, then the moves of these games."""
+    """Return the pictures of each pair, followed by the moves of these games."""
     parts: list[Any] = []
     for (a, b), own in shown.pairs.items():
         if not own:
@@ -338,7 +347,7 @@ def _gallery(shown: _Games, game: Game) -> list[Any]:
 
 
 def draw(kept: Kept, number: int, target: Path) -> tuple[str, Path | None]:
-    """A game of a match, by its line in the file of games: in words, and as a picture where the game draws its states.
+    """Describe a game of a match by its line in the file of games, with a picture if the game draws its states.
 
     Raises:
         SettingsError: there is no such game.

@@ -1,4 +1,4 @@
-"""A game of a match as an animated picture: who has which colour, the board, the move, the score, and who won."""
+"""A game of a match as an animated picture: the players' colours, the board, the move, the score, and the winner."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 STEP_MS, HOLD_MS = 450, 3500
-"""How long a move is shown, and the end, in milliseconds."""
+"""How long a move and the end are shown, in milliseconds."""
 
 WIDEST = 384
-"""Pixels of a board's side that replays come near to."""
+"""Approximate size of a board's side in replays, in pixels."""
 
 TEXT, LINE, GAP = 12, 18, 5
-"""Pixels: of letters, of a line of them, and around them."""
+"""Height of letters and of a line, and the gap around them, in pixels."""
 
 FAULT = "#b3261e"
 """Colour of a lost move."""
 
 
 def sides(game: Game, record: GameRecord) -> list[Label]:
-    """Both players, player 0 first; [] where the game does not draw a match."""
+    """Return both players, player 0 first; [] if the game does not draw a match."""
     module = drawing(game)
     if module is None or not hasattr(module, "state_image") or not hasattr(module, "PLAYERS"):
         return []
@@ -42,20 +42,26 @@ def sides(game: Game, record: GameRecord) -> list[Label]:
 
 
 def standing(game: Game, level: Level, record: GameRecord, place: Place | None = None) -> str:
-    """The final score in words, "" where the game does not say.
+    """Return the final score in words, "" if the game does not say.
+
+    Args:
+        place: place of the game's line in the file of games.
 
     Raises:
-        RunError: the game does not replay; place: of its line in the file of games.
+        RunError: the game does not replay.
     """
     words = getattr(drawing(game), "standing", None)
     return str(words(level, positions(game, level, record, place)[-1])) if words else ""
 
 
 def save(game: Game, level: Level, record: GameRecord, path: Path, place: Place | None = None) -> Path | None:
-    """Write a game as a GIF; None where the game does not draw its states.
+    """Write a game as a GIF; return None if the game does not draw its states.
+
+    Args:
+        place: place of the game's line in the file of games.
 
     Raises:
-        RunError: the game does not replay; place: of its line in the file of games.
+        RunError: the game does not replay.
     """
     both = sides(game, record)
     return save_gif(frames(game, level, record, both, place), path) if both else None
@@ -64,7 +70,7 @@ def save(game: Game, level: Level, record: GameRecord, path: Path, place: Place 
 def frames(
     game: Game, level: Level, record: GameRecord, both: Sequence[Label], place: Place | None = None
 ) -> list[Frame]:
-    """All positions, the legend above, the move below."""
+    """Return a frame for each position, with the legend above and the move below."""
     module: Any = drawing(game)
     states, rules = positions(game, level, record, place), game.rules()
     scale = max(14, min(40, WIDEST // max(1, round(_side(level)))))
@@ -86,12 +92,12 @@ def frames(
 
 
 def _side(level: Level) -> float:
-    """Cells of a level's side, where it says so."""
+    """Return the length of a level's side in cells, if the level says so."""
     return float(level.facts.get("size", 8))
 
 
 def _with_lines(board: Image, lines: Sequence[tuple[str, str]]) -> Image:
-    """A board above lines of text, each with its colour."""
+    """Put a board above lines of text, each with its colour."""
     from PIL import Image, ImageDraw
 
     picture = Image.new("RGB", (board.width, board.height + len(lines) * LINE + GAP), PAPER)

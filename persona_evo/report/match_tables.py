@@ -1,4 +1,4 @@
-"""Tables of a match: pairs by level and by side, ratings, how all thought, moves that were lost."""
+"""Tables of a match: pairs by level and by side, ratings, thinking times and search trees, and lost moves."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NONE = "–"
 
 
 def shown(records: Sequence[GameRecord], names: Sequence[str], levels: Sequence[str], seed: int) -> list[Table]:
-    """What a terminal shows: pairs by level, ratings where there are more than two agents, how all of them thought."""
+    """Return the tables for a terminal: pairs by level, ratings of more than two agents, and thinking times."""
     found = [pairs(records, names, levels)]
     if len(names) > 2:
         found.append(ratings(records, names, seed))
@@ -23,7 +23,7 @@ def shown(records: Sequence[GameRecord], names: Sequence[str], levels: Sequence[
 
 
 def pairs(records: Sequence[GameRecord], names: Sequence[str], levels: Sequence[str]) -> Table:
-    """Each pair on each level and, where there are several, on all of them."""
+    """Tabulate each pair on each level and, if there are several, on all of them."""
     rows = []
     for a, b in itertools.combinations(names, 2):
         for level in [*levels, *([""] if len(levels) > 1 else [])]:
@@ -50,12 +50,12 @@ def pairs(records: Sequence[GameRecord], names: Sequence[str], levels: Sequence[
 
 
 def span(rate: Interval) -> str:
-    """An interval of a rate."""
+    """Format an interval of a rate."""
     return f"{rate.low:.1%} to {rate.high:.1%}"
 
 
 def sides(records: Sequence[GameRecord], names: Sequence[str]) -> Table:
-    """Each pair by who moves first, on all levels together."""
+    """Tabulate each pair by who moves first, on all levels together."""
     rows = []
     for a, b in itertools.combinations(names, 2):
         row = [f"{a} – {b}"]
@@ -74,7 +74,7 @@ def sides(records: Sequence[GameRecord], names: Sequence[str]) -> Table:
 
 
 def ratings(records: Sequence[GameRecord], names: Sequence[str], seed: int) -> Table:
-    """Ratings of a round robin."""
+    """Tabulate the ratings of a round robin."""
     rows = [
         [r.name, f"{r.points:+.0f}", r.interval, f"{r.score:.1%}", str(r.games)]
         for r in standings.ratings(records, names, seed)
@@ -84,7 +84,7 @@ def ratings(records: Sequence[GameRecord], names: Sequence[str], seed: int) -> T
 
 
 def thinking(records: Sequence[GameRecord], names: Sequence[str], levels: Sequence[str]) -> Table:
-    """Time and trees of each agent on each level."""
+    """Tabulate the time and trees of each agent on each level."""
     rows = []
     for name in names:
         for level in levels:
@@ -98,7 +98,7 @@ def thinking(records: Sequence[GameRecord], names: Sequence[str], levels: Sequen
 
 
 def faults(records: Sequence[GameRecord]) -> Table:
-    """Each kind of fault of each agent: how many moves that lost, in how many games, and an example."""
+    """Tabulate each kind of fault of each agent: moves lost by it, number of games, and an example."""
     seen: dict[tuple[str, str], list[tuple[int, int, str]]] = {}
     for number, r in enumerate(records, 1):
         for who, move, kind, what in r.faults:
@@ -126,12 +126,12 @@ def faults(records: Sequence[GameRecord]) -> Table:
 
 
 def winner(r: GameRecord) -> str:
-    """Who won, in words."""
+    """Name the winner."""
     return "tied" if r.result == 0.5 else f"{r.first if r.result == 1 else r.second} won"
 
 
 def only_ties(records: Sequence[GameRecord], game: str) -> str:
-    """A warning where no game of several has a winner, as in games that never say who has won; "" otherwise."""
+    """Warn if none of several games has a winner, as in games that never name one; return "" otherwise."""
     if len(records) < 2 or any(r.result != 0.5 for r in records):
         return ""
     return (
@@ -141,7 +141,7 @@ def only_ties(records: Sequence[GameRecord], game: str) -> str:
 
 
 def games(records: Sequence[GameRecord]) -> Table:
-    """Every game, a line each."""
+    """Tabulate every game, one per line."""
     rows = [
         [str(number), r.level, r.first, r.second, winner(r), f"{r.margin:+.3f}", str(r.plies), str(len(r.faults))]
         for number, r in enumerate(records, 1)
@@ -151,7 +151,7 @@ def games(records: Sequence[GameRecord]) -> Table:
 
 
 def game_rows(records: Sequence[GameRecord]) -> list[dict[str, Any]]:
-    """Every game for a CSV file."""
+    """Return every game for a CSV file."""
     return [
         {
             "game": number,
@@ -173,7 +173,7 @@ def game_rows(records: Sequence[GameRecord]) -> list[dict[str, Any]]:
 
 
 def pair_rows(records: Sequence[GameRecord], names: Sequence[str], levels: Sequence[str]) -> list[dict[str, Any]]:
-    """Every pair on every level, and on all (level ""), for a CSV file."""
+    """Return every pair on every level, and on all levels (level ""), for a CSV file."""
     found = []
     for a, b in itertools.combinations(names, 2):
         for level in [*levels, *([""] if len(levels) > 1 else [])]:

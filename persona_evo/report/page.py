@@ -1,4 +1,4 @@
-"""The page of a playtest: what is wrong first, then the maps, then the results."""
+"""The page of a playtest: first what is wrong, then the maps, then the results."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ from persona_evo.report.written import Names
 COORDINATES = "Places are row:column, both counted from 1 at the top left, as on the maps."
 
 WHOLE = 3
-"""Levels that one page shows whole. Of more levels each has a page of its own."""
+"""Maximum number of levels on a single page; with more, each level has its own page."""
 
 LEVELS = "levels"
-"""The folder of the levels' pages, beside the page of the playtest."""
+"""Folder of the levels' pages, beside the page of the playtest."""
 
 TRACES = "To play a playthrough: persona-evo runs show RUN --trace NUMBER, where RUN is the folder of this page."
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture of a level: "map" or "replay", a file, and a line below it."""
+    """A picture of a level: "map" or "replay", its file, and its caption."""
 
     level: str
     kind: str
@@ -61,28 +61,28 @@ class Picture:
 
 @dataclass
 class Page:
-    """What a page shows; what is empty is left out.
+    """The content of a page; empty parts are left out.
 
     Attributes:
         title, subtitle: its heading.
         summaries, infos: results, and what the metrics mean.
         standings: results of two-player games.
-        findings: in the order in which they are told; a finding's number on the maps is its place here, from 1.
+        findings: in the order in which they are listed; a finding's number on the maps is its position here, from 1.
         accepted: accepted findings, with the reasons.
         gone: sentences on accepted findings that no longer occur.
-        checks: requirements.
+        checks: outcomes of requirements.
         pictures: maps and replays.
         most: visits of the hottest colour of the maps, by level.
-        health: hit points over turns, as charts by level.
+        health: charts of hit points over turns, by level.
         baseline, players: rows of `versus_baseline` and `between_players`.
-        versions: a comparison of two versions of a level, None for a playtest. Nothing is then told of both together.
+        versions: a comparison of two versions of a level, None for a playtest. With it, nothing covers both together.
         correlations: level structure and results.
         facts: how the playtest was made (seed, budget, versions, command), by name.
         notes: what could not be shown and why.
         routes: sentences by level, on players whose trials all show one route.
-        steps, agreements: of players of several levels of skill, and with pass rates that were measured elsewhere.
-        skill_health: hit points of these players over turns, as charts by level.
-        addresses: of the levels' own pages by level, relative to this page; none where this page shows them.
+        steps, agreements: results by skill level, and correlations with pass rates that were measured elsewhere.
+        skill_health: charts of these players' hit points over turns, by level.
+        addresses: addresses of the levels' own pages by level, relative to this page; empty if this page shows them.
     """
 
     title: str
@@ -116,7 +116,7 @@ class Page:
 
     @property
     def is_pair(self) -> bool:
-        """Whether the page is about two versions of a level, so that their pictures stand side by side."""
+        """Whether the page compares two versions of a level, so that their pictures are side by side."""
         return self.versions is not None
 
 
@@ -124,12 +124,12 @@ class Page:
 class ReportSection(Extension):
     """A section that another package adds to the pages of playtests and comparisons.
 
-    Its name is the section's id on the page, with "added-" before it.
+    Its id on the page is its name with the prefix "added-".
 
     Attributes:
-        make: the section of a page, from the blocks of `persona_evo.report.pages`; None or one without content is left
-            out. It plays nothing, and leaves the page as it is.
-        help: one line that says what it shows.
+        make: creates the section for a page from the blocks of `persona_evo.report.pages`; None or a section without
+            content is left out. It must not play anything or change the page.
+        help: one line that says what the section shows.
     """
 
     group: ClassVar[str] = "persona_evo.report_sections"
@@ -140,12 +140,12 @@ class ReportSection(Extension):
 
 
 def write(page: Page, path: Path | str, embed: bool = True) -> Path:
-    """Write the page, and a page for each level where they are many.
+    """Write the page, and a page for each level if there are many.
 
     Args:
-        page: what is shown.
-        path: of the page.
-        embed: pictures are within the files; otherwise these name them relative to their folder.
+        page: the content.
+        path: path of the page.
+        embed: whether pictures are embedded in the files; otherwise these link them relative to their folder.
     """
     path = Path(path)
     if len(page.levels) > WHOLE and not page.is_pair:
@@ -159,7 +159,7 @@ def write(page: Page, path: Path | str, embed: bool = True) -> Path:
 
 
 def document(page: Page) -> Document:
-    """The page as sections."""
+    """Arrange the page as sections."""
     shown = [] if page.addresses else page.levels
     return Document(
         page.title,
@@ -185,7 +185,7 @@ def document(page: Page) -> Document:
 
 
 def level_document(page: Page, name: str, number: int, home: str) -> Document:
-    """The page of one level. home: file name of the playtest's page, one folder above."""
+    """Create the page of one level; `home` is the file name of the playtest's page, one folder above."""
     cards = [replace(card, address="") for card in _cards(page, name)]
     own = [[r for r in rows if r.level == name] for rows in (page.baseline, page.players)]
     titles = ("Against the baseline", "Between players")
@@ -211,7 +211,7 @@ def level_document(page: Page, name: str, number: int, home: str) -> Document:
 
 
 def _added(page: Page) -> Iterator[Section]:
-    """The sections of other packages by name; one that fails is replaced by a warning, and the page is written."""
+    """Yield the sections of other packages by name; a warning replaces one that fails, so the page is still written."""
     for name in extensions.names(ReportSection.group):
         try:
             section = extensions.load(ReportSection, name).make(page)
@@ -227,7 +227,7 @@ def _added(page: Page) -> Iterator[Section]:
 
 
 def _cards(page: Page, level: str = EVERY) -> list[Card]:
-    """The findings that concern a level, or all, with their numbers."""
+    """Return the findings that concern a level, or all, with their numbers."""
     return [
         Card(f, number, address=page.addresses.get(f.level, ""))
         for number, f in enumerate(page.findings, 1)
@@ -317,7 +317,7 @@ def _rates(page: Page) -> Rates:
 
 
 def _skill(page: Page) -> Section:
-    """How players of each level of skill fare, and how their win rates agree with pass rates."""
+    """Show the results of each skill level, and the agreement of win rates with pass rates."""
     curve = skill.difficulty_chart(page.steps)
     return Section(
         "skill",
@@ -355,7 +355,7 @@ def _comparisons(page: Page) -> Section:
 
 
 def _versions(page: Page) -> Section:
-    """What differs between two versions of a level."""
+    """Show the differences between two versions of a level."""
     if page.versions is None:
         return Section("versions", "What differs", [])
     drawn = [[_figure(p) for p in page.pictures if p.kind == "map" and p.level == name] for name in page.levels]

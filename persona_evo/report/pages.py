@@ -34,17 +34,17 @@ if TYPE_CHECKING:
     from persona_evo.report.charts import Chart
 
 POLICY = "default-src 'none'; img-src data: 'self'; style-src 'unsafe-inline'"
-"""What a page may load: the pictures within it or beside it, and its own style."""
+"""Content security policy: a page may load the pictures within it or beside it, and its own style."""
 
 
 class _Blocks:
-    """What holds blocks, and says something where one of them does."""
+    """Base of classes that hold blocks; true if any block has content."""
 
     content: Sequence[Any]
 
     @property
     def blocks(self) -> list[Any]:
-        """The blocks that say something."""
+        """The blocks that have content."""
         return [block for block in self.content if block]
 
     def __bool__(self) -> bool:
@@ -56,7 +56,7 @@ class Section(_Blocks):
     """A part of a page.
 
     Attributes:
-        name: its id, which links lead to.
+        name: its id, the target of links.
         title: its heading.
         content: blocks; empty ones and None are left out.
         link: its name in the navigation; the title if not given.
@@ -73,10 +73,10 @@ class Document:
     """A whole page.
 
     Attributes:
-        title: heading of the page and name of its window.
-        subtitle: a line below it; "" for none.
+        title: heading of the page and title of its window.
+        subtitle: a line below the title; "" for none.
         sections: its parts; those without content are left out.
-        home: text and address of a link to the page that this one belongs to, None where it stands alone.
+        home: text and address of a link to the parent page, None if there is none.
     """
 
     title: str
@@ -86,7 +86,7 @@ class Document:
 
     @property
     def parts(self) -> list[Section]:
-        """The sections that say something."""
+        """The sections that have content."""
         return [s for s in self.sections if s]
 
 
@@ -99,7 +99,7 @@ class Heading:
 
 @dataclass
 class Text:
-    """A paragraph. style: "" for plain text, "dim" for a remark, "tag" for a warning."""
+    """A paragraph; `style` is "" for plain text, "dim" for a remark, "tag" for a warning."""
 
     text: str
     style: str = ""
@@ -120,7 +120,7 @@ class Lines:
 
 @dataclass
 class Facts:
-    """Names and what they stand for; a value of several lines is a list."""
+    """A list of names and values; a value of several lines is a list."""
 
     values: Mapping[str, str]
 
@@ -130,7 +130,7 @@ class Facts:
 
 @dataclass
 class Link:
-    """A sentence that ends in a link to a file beside the page. path: relative to the page's folder."""
+    """A sentence that ends in a link to a file beside the page; `path` is relative to the page's folder."""
 
     text: str
     path: str
@@ -138,7 +138,7 @@ class Link:
 
 @dataclass
 class Links:
-    """Links side by side. addresses: where each leads, by its text."""
+    """Links side by side; `addresses` maps the text of each to its target."""
 
     addresses: Mapping[str, str]
 
@@ -148,7 +148,7 @@ class Links:
 
 @dataclass
 class Code:
-    """A text as it is, in a typewriter's letters."""
+    """A text shown unchanged in a monospaced font."""
 
     text: str
 
@@ -163,14 +163,14 @@ class Svg:
 
 @dataclass
 class Figure:
-    """A picture from a file, with a line below it.
+    """A picture from a file, with a caption.
 
     Attributes:
         path: the picture.
-        caption: the line below.
-        width: pixels that it is shown with, where that differs from its own.
-        least: pixels below which a narrow screen does not shrink it; 0 for none.
-        enlarge: the picture is a link to its file in full size.
+        caption: the line below it.
+        width: displayed width in pixels, if that differs from its own.
+        least: smallest width in pixels on a narrow screen; 0 for no minimum.
+        enlarge: whether the picture links to its file in full size.
     """
 
     path: Path
@@ -181,7 +181,7 @@ class Figure:
 
     @functools.cached_property
     def size(self) -> tuple[int, int] | None:
-        """Width and height in pixels as shown."""
+        """Width and height in pixels as displayed."""
         found = size(self.path)
         if found is None or not self.width:
             return found
@@ -195,7 +195,7 @@ class Figure:
 
 @dataclass
 class Gallery:
-    """Pictures and charts side by side. kind: how they are set (chart, chart tiled, map, replay, pair or match)."""
+    """Pictures and charts side by side; `kind` is their layout (chart, chart tiled, map, replay, pair or match)."""
 
     kind: str
     figures: Sequence[Any]
@@ -206,7 +206,7 @@ class Gallery:
 
 @dataclass
 class Folded(_Blocks):
-    """Something to be unfolded."""
+    """Blocks that readers can unfold."""
 
     title: str
     content: Sequence[Any]
@@ -214,7 +214,7 @@ class Folded(_Blocks):
 
 @dataclass
 class Grid:
-    """Tables side by side, and below all of them what their notes say, each once. style: as of `Styled`."""
+    """Tables side by side, with each of their notes once below them; `style` is that of `Styled`."""
 
     tables: Sequence[Table]
     style: str = ""
@@ -230,19 +230,19 @@ class Grid:
 
 @dataclass
 class Styled(_Blocks):
-    """Blocks that are set in another way. style: "dense" for many columns, "wrapped" for cells of several lines."""
+    """Blocks in another style: "dense" for many columns, "wrapped" for cells of several lines."""
 
     style: str
     content: Sequence[Any]
 
 
 def render(page: Document, folder: Path | None = None, embed: bool = True) -> str:
-    """The page as text.
+    """Render the page as text.
 
     Args:
-        page: what is shown.
-        folder: where the page will stand; None for the parent of the pictures' folder.
-        embed: pictures are part of the text; otherwise it names them.
+        page: the page.
+        folder: folder in which the page will be; None for the parent of the pictures' folder.
+        embed: whether pictures are part of the text; otherwise it links them.
     """
     address = functools.partial(_address, folder=folder)
     template = environment().get_template("page.html")
@@ -250,20 +250,20 @@ def render(page: Document, folder: Path | None = None, embed: bool = True) -> st
 
 
 def write(page: Document, path: Path | str, embed: bool = True) -> Path:
-    """Write the page. With `embed` pictures are within the file; without, it names them relative to its folder."""
+    """Write the page; `embed` puts pictures into the file, otherwise it links them relative to its folder."""
     path = Path(path)
     files.write_atomically(path, render(page, path.parent, embed))
     return path
 
 
 def width_of(path: Path) -> int:
-    """Pixels across of a PNG or GIF file; 0 for other files."""
+    """Return the width in pixels of a PNG or GIF file; 0 for other files."""
     found = size(path)
     return found[0] if found else 0
 
 
 def size(path: Path) -> tuple[int, int] | None:
-    """Width and height from the head of a PNG or GIF file, so that the page does not jump while pictures load."""
+    """Return width and height from the head of a PNG or GIF file, so that pages do not jump while pictures load."""
     with path.open("rb") as stream:
         head = stream.read(24)
     if head.startswith(b"\x89PNG\r\n\x1a\n") and len(head) == 24:
@@ -274,11 +274,11 @@ def size(path: Path) -> tuple[int, int] | None:
 
 
 def _address(path: Path, folder: Path | None) -> str:
-    """The address of a picture from a page in `folder`."""
+    """Return the address of a picture for a page in `folder`."""
     return quote(Path(os.path.relpath(path, folder or path.parent.parent)).as_posix())
 
 
 def _data(path: Path) -> str:
-    """A picture as an address that contains it."""
+    """Return a picture as a data URL."""
     kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
     return f"data:{kind};base64,{base64.b64encode(path.read_bytes()).decode('ascii')}"

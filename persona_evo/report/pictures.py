@@ -1,4 +1,4 @@
-"""The maps and replays of a playtest, drawn by workers: the slowest first, so that all are done at the same time."""
+"""Draws the maps and replays of a playtest with workers, the slowest first, so that all workers finish together."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Shared = tuple[str, Mapping[str, LevelText]]
 """A game's address, and levels by name."""
 
 _MAP, _FRAME = 0.05, 0.003
-"""Seconds to draw a map, and a frame of a replay, until some were timed."""
+"""Estimated seconds to draw a map, and a frame of a replay, until some were timed."""
 
 
 class MapDrawing(NamedTuple):
@@ -32,17 +32,17 @@ class MapDrawing(NamedTuple):
 
     @property
     def thought(self) -> float:
-        """Seconds that it takes, about."""
+        """Estimated seconds to draw it."""
         return _MAP
 
     @property
     def shown(self) -> tuple[object, ...]:
-        """What the picture shows of the playthroughs: whose they are, and what is drawn beside them."""
+        """What identifies the picture: whose playthroughs it shows, and what is drawn beside them."""
         first = self.records[0]
         return "map", first.level, first.player, self.high, *self.markers
 
     def draw(self, game: Game, level: Level) -> str:
-        """Write the file; why it cannot be drawn, "" where it was."""
+        """Write the file; return why it cannot be drawn, "" on success."""
         maps.annotated(game, level, self.records, self.path, self.markers, self.high)
         return ""
 
@@ -55,17 +55,17 @@ class ReplayDrawing(NamedTuple):
 
     @property
     def thought(self) -> float:
-        """Seconds that it takes, about."""
+        """Estimated seconds to draw it."""
         return _FRAME * (1 + len(self.records[0].all_actions))
 
     @property
     def shown(self) -> tuple[object, ...]:
-        """Which playthrough the picture shows."""
+        """What identifies the picture: the playthrough that it shows."""
         record = self.records[0]
         return "replay", record.level, record.player, record.trial, record.seed
 
     def draw(self, game: Game, level: Level) -> str:
-        """Write the file; why it cannot be drawn, "" where it was."""
+        """Write the file; return why it cannot be drawn, "" on success."""
         record = self.records[0]
         try:
             shown = replay.frames(game, level, record, whole=True) if record.all_actions else None
@@ -90,12 +90,12 @@ def draw(
     """Draw pictures.
 
     Args:
-        levels: by name.
-        workers: who draws; None for this process.
-        progress: told how many are drawn.
+        levels: levels by name.
+        workers: draw the pictures; None for this process.
+        progress: called with the number of pictures drawn.
 
     Returns:
-        For each picture why it could not be drawn, "" where it was.
+        Why each picture could not be drawn, "" on success.
     """
     found: list[str] = []
     for part in _parts(game, levels, wanted, workers):
@@ -108,7 +108,7 @@ def draw(
 def _parts(
     game: Game, levels: Mapping[str, Level], wanted: Sequence[PictureDrawing], workers: Workers | None
 ) -> Iterator[list[str]]:
-    """What became of the pictures, in their order."""
+    """Yield the outcomes of the pictures, in order."""
     if workers is None or workers.alone or game.outside is not None:
         return ([one.draw(game, levels[one.records[0].level])] for one in wanted)
     texts = {name: LevelText.of(level) for name, level in levels.items()}
@@ -117,7 +117,7 @@ def _parts(
 
 
 def drawn(shared: Shared, wanted: Sequence[PictureDrawing]) -> Iterator[str]:
-    """Draw some pictures (this is what workers run)."""
+    """Draw some pictures; workers run this function."""
     address, levels = shared
     for one in wanted:
         yield one.draw(registry.get(address), _loaded(address, levels[one.records[0].level]))

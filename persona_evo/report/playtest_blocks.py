@@ -1,4 +1,4 @@
-"""What only the pages of playtests are made of: cards of findings, requirements, win rates, and the maps' legend."""
+"""Blocks that only pages of playtests use: cards of findings, requirements, win rates, and the maps' legend."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from persona_evo.report import maps
 
 @dataclass
 class Cards:
-    """Findings as cards with the numbers that they have on the maps. brief: a line each, with a link to the card."""
+    """Findings as cards with their numbers on the maps; `brief` shows one line each, with a link to the card."""
 
     items: Sequence[Card]
     brief: bool = False
@@ -25,12 +25,12 @@ class Cards:
 
 @dataclass(frozen=True)
 class Card:
-    """A finding and its number, 0 for none.
+    """A finding with its number.
 
     Attributes:
-        finding, number: what is told.
-        reason: why it is accepted, "" where it is not.
-        address: of the page of its level, "" where there is none.
+        number: its number on the maps, 0 for none.
+        reason: why it is accepted, "" if it is not.
+        address: address of its level's page, "" if there is none.
     """
 
     finding: Finding
@@ -40,13 +40,13 @@ class Card:
 
     @property
     def places(self) -> str:
-        """The places, the first few of many."""
+        """Its places, or the first few of many."""
         return at(self.finding.places)
 
 
 @dataclass
 class Checks:
-    """Requirements and whether they hold."""
+    """Requirements, and whether they hold."""
 
     items: Sequence[Check]
 
@@ -56,7 +56,7 @@ class Checks:
 
 @dataclass
 class Rates:
-    """Win rates with their intervals: levels down and players across. addresses: of the pages of levels."""
+    """Win rates with intervals by level (rows) and player (columns); `addresses` are those of the levels' pages."""
 
     players: Sequence[str]
     rows: Sequence[tuple[str, Sequence[Summary | None]]]
@@ -64,19 +64,19 @@ class Rates:
 
     @property
     def exact(self) -> bool:
-        """Whether a rate is known, and has no interval."""
+        """Whether any rate is known exactly, and has no interval."""
         return any(s.win_rate.note for _, cells in self.rows for s in cells if s is not None)
 
 
 @dataclass
 class Legend:
-    """What the signs of maps mean. most: visits of the hottest colour; hit_points: whether the game has any."""
+    """The meaning of the signs on maps: `most` visits have the hottest colour; `hit_points` says if there are any."""
 
     most: float
     hit_points: bool
 
     @property
     def colours(self) -> tuple[str, str]:
-        """Of few and of many visits."""
+        """Colours of few and of many visits."""
         cool, hot = (f"rgb({r} {g} {b})" for r, g, b in (maps.COOL, maps.HOT))
         return cool, hot

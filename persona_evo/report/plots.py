@@ -1,4 +1,4 @@
-"""The charts of results, evolutions and studies, made of `charts`; and the module with which a game draws itself."""
+"""Charts of results, evolutions and studies, built from `charts`; and the module with which a game draws itself."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from persona_evo.report.charts import Axis, Bars, Plot, Series, stacked
 from persona_evo.report.pages import Gallery, Svg
 
 OUTCOMES = {"won": 2, "lost": 1, "unfinished": -1, "stuck": 3, "ended": 0}
-"""Numbers of the colours of outcomes."""
+"""Colour numbers of outcomes."""
 
 
 def drawing(game: Game) -> Any | None:
-    """The game's module for drawing, or None where it has none."""
+    """Return the game's module for drawing, or None if it has none."""
     return importlib.import_module(game.draw.partition(":")[0]) if game.draw else None
 
 
 def main_results(summaries: Sequence[Summary], infos: Sequence[Metric]) -> Gallery:
-    """The charts of some summaries beside each other."""
+    """Show the charts of some summaries side by side."""
     return Gallery("chart", [Svg(chart) for chart in main_charts(summaries, infos)])
 
 
 def main_charts(summaries: Sequence[Summary], infos: Sequence[Metric]) -> list[Bars]:
-    """The main results of some summaries with their intervals, a chart each, as in the paper's figure 4: players down.
+    """Return a chart of each main result with its intervals, one player per row, as in figure 4 of the paper.
 
-    Of the metrics the game's main ones are shown, beside the win rate where an end can count as won, steps and utility.
+    These are the game's main metrics, the win rate if an end can count as a win, steps and utility.
     """
     shown: list[Bars] = []
     if any(s.wins for s in summaries):
@@ -52,7 +52,7 @@ def main_charts(summaries: Sequence[Summary], infos: Sequence[Metric]) -> list[B
 
 
 def outcomes(summaries: Sequence[Summary]) -> Plot:
-    """How playthroughs end, in percent: players across, a part of each bar for each outcome that there is."""
+    """Return how playthroughs end in percent: one bar per player, with a part for each outcome that occurs."""
     found = {end: [100 * s.ends[end] / s.trials for s in summaries] for end in ENDS}
     chart = stacked([s.player for s in summaries], {end: v for end, v in found.items() if any(v)}, "playthroughs, %")
     for series in chart.series:
@@ -61,14 +61,15 @@ def outcomes(summaries: Sequence[Summary]) -> Plot:
 
 
 def _within(value: Interval, low: float, high: float) -> Interval:
-    """An interval without what lies beyond the values that there can be."""
+    """Clip an interval to the range of possible values."""
     return value._replace(low=max(value.low, low), high=min(value.high, high))
 
 
 def fitness(rows: Sequence[Mapping[str, Any]], limit: float | None = None) -> Plot:
-    """Fitness over generations (from 1) from the rows of a journal: best (line) and mean (dashed) of each island.
+    """Plot fitness over generations (from 1) from the rows of a journal: each island's best (line) and mean (dashed).
 
-    limit: the best fitness that is possible or known, drawn as a line.
+    Args:
+        limit: the best fitness that is possible or known, drawn as a line.
     """
     series: list[Series] = []
     for place, island in enumerate(sorted({int(r["island"]) for r in rows})):
@@ -77,7 +78,7 @@ def fitness(rows: Sequence[Mapping[str, Any]], limit: float | None = None) -> Pl
         series += [Series(f"island {island + 1}", best, "line", place), Series("", mean, "line", place, dashed=True)]
     finite = [y for s in series for _, y in s.points if math.isfinite(y)]
     low = float(np.percentile(finite, 2)) if finite else 0.0
-    for s in series:  # a first generation may be so bad that nothing else could be seen
+    for s in series:  # a very bad first generation would hide everything else
         s.points = [(x, max(y, low)) for x, y in s.points if math.isfinite(y)]
     return Plot(
         series,
@@ -89,7 +90,7 @@ def fitness(rows: Sequence[Mapping[str, Any]], limit: float | None = None) -> Pl
 
 
 def hall_of_fame(members: Sequence[tuple[int, float]]) -> Plot:
-    """Size (nodes) against fitness of (size, fitness) members, and the front that nothing smaller and better beats."""
+    """Plot size (nodes) against fitness of (size, fitness) members, and their Pareto front."""
     front: list[tuple[float, float]] = []
     for size, value in sorted(members, key=lambda m: (m[0], -m[1])):
         if not front or value > front[-1][1]:
@@ -106,14 +107,14 @@ def hall_of_fame(members: Sequence[tuple[int, float]]) -> Plot:
 
 
 def ranges(at: Sequence[float], rows: Sequence[tuple[float, float, float]], across: str, up: str) -> Plot:
-    """Lines from the lowest to the highest value with the mean as a dot. rows: (lowest, mean, highest) at each `at`."""
+    """Plot lines from minimum to maximum with the mean as a dot; `rows` are (minimum, mean, maximum) at each `at`."""
     spans = [(x, low, high) for x, (low, _, high) in zip(at, rows, strict=True)]
     means = [(x, mean) for x, (_, mean, _) in zip(at, rows, strict=True)]
     return Plot([Series("", means, "dots", spans=spans)], Axis(across, at=at), Axis(up, low=0))
 
 
 def curves(at: Sequence[float], lines: Mapping[str, Sequence[float]], across: str, up: str) -> Plot:
-    """Lines over the same places. lines: name -> values."""
+    """Plot lines over the same positions; `lines` maps names to values."""
     series = [Series(name, list(zip(at, values, strict=True)), "linedots") for name, values in lines.items()]
     return Plot(series, Axis(across, at=at), Axis(up, low=0))
 
@@ -121,9 +122,11 @@ def curves(at: Sequence[float], lines: Mapping[str, Sequence[float]], across: st
 def rates(
     at: Sequence[float], lines: Mapping[str, Sequence[Interval]], across: str, up: str, marked: float | None = None
 ) -> Plot:
-    """Shares in percent with their intervals over positive places on a logarithmic scale.
+    """Plot shares in percent with their intervals over positive positions on a logarithmic scale.
 
-    lines: name -> a share for each place. marked: a place with a dashed line.
+    Args:
+        lines: name -> a share for each position.
+        marked: a position with a dashed line.
     """
     series = []
     for k, (name, values) in enumerate(lines.items()):

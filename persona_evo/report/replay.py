@@ -1,4 +1,4 @@
-"""Animated replays: which playthrough to show, its frames, and the GIF."""
+"""Animated replays: chooses a playthrough, draws its frames, and writes the GIF."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 STEP_MS, HOLD_MS = 220, 1800
-"""How long a frame is shown, and the last one, in milliseconds."""
+"""How long a frame and the last frame are shown, in milliseconds."""
 
 MOST_FRAMES = 400
-"""Longer replays leave out frames evenly."""
+"""Maximum number of frames; longer replays leave out frames evenly."""
 
 COLOURS = 96
-"""Colours of a replay. The one after them means "as in the frame before", which keeps files small."""
+"""Number of colours of a replay. The next one means "as in the frame before", which keeps files small."""
 
 MOST_COUNTED = 200_000
-"""Pixels from which on every second one, across and down, is looked at for the colours of a replay."""
+"""Number of pixels from which only every second one, in both directions, is examined for the colours of a replay."""
 
 LEGEND = 11
 """Height of a legend's text in pixels."""
 
 
 class Frame(NamedTuple):
-    """A picture of a replay and how long it is shown, in milliseconds."""
+    """A picture of a replay, and its duration in milliseconds."""
 
     picture: Image
     ms: int = STEP_MS
 
 
 class ReplayChoice(NamedTuple):
-    """The playthroughs of a group worth looking at."""
+    """The playthroughs of a group that are worth watching."""
 
     median: Playthrough
     best: Playthrough
@@ -53,10 +53,10 @@ class ReplayChoice(NamedTuple):
 
 
 def choose(records: Sequence[Playthrough]) -> ReplayChoice:
-    """The median playthrough (by utility, then steps; the lower one of an even number), the best and the worst.
+    """Choose the median playthrough (by utility, then steps; the lower one of an even number), the best and the worst.
 
     The best has the highest utility and then the fewest steps, the worst the lowest utility and then the most steps;
-    the first of equals is taken.
+    ties go to the first.
 
     Raises:
         ValueError: no records.
@@ -70,12 +70,13 @@ def choose(records: Sequence[Playthrough]) -> ReplayChoice:
 
 
 def states(game: Game, level: Level, record: Playthrough, whole: bool = False) -> Iterator[Any]:
-    """The states of a playthrough, the start first, by playing its actions again.
+    """Replay a playthrough's actions and yield its states, the start first.
 
-    whole: also those after the plan, up to the end of the game.
+    Args:
+        whole: whether to include the states after the plan, up to the end of the game.
 
     Raises:
-        VerificationError: the end has other metrics than the record, so this is another level, or another version.
+        VerificationError: the final metrics differ from the record, so this is another level, or another version.
     """
     state = game.start(level, record.seed)
     yield state.copy()
@@ -101,17 +102,18 @@ def states(game: Game, level: Level, record: Playthrough, whole: bool = False) -
 
 
 def frames(game: Game, level: Level, record: Playthrough, scale: int = 24, whole: bool = False) -> list[Frame] | None:
-    """Each state with a line on the step below, the last held; None where the game does not draw states.
+    """Return each state with a line on the step below, the last one held; None if the game does not draw states.
 
-    whole: also the moves after the plan, up to the end of the game.
+    If a game's drawing has `between(level, before, action, after, *, scale, number)`, its frames of what happens in
+    step `number` come before the frame of the state `after`: pictures of the same size, with their milliseconds. In a
+    two-player game a legend says which colour belongs to whom.
 
-    A game whose drawing has `between(level, before, action, after, *, scale, number)` shows what happens in a step,
-    too: pictures of the same size with their milliseconds, before that of the state `after`. number: of the step.
-    In a two-player game a legend says which colour is who.
+    Args:
+        whole: whether to include the moves after the plan, up to the end of the game.
     """
     module = drawing(game)
     if module is None or not hasattr(module, "state_image"):
-        return None  # before anything is played again: a game that runs elsewhere would be started for that
+        return None  # before any replay, which would start a game that runs elsewhere
     names = record.all_actions if whole else record.actions
     ended = record.final if whole else "not over" if record.open else record.outcome
     cause = record.lost_to if whole else record.cause
@@ -130,7 +132,7 @@ def frames(game: Game, level: Level, record: Playthrough, scale: int = 24, whole
 
 
 def _aside(record: Playthrough, number: int, end: str) -> str:
-    """What is said behind a move: that it comes after the plan, and how the game ends with it."""
+    """Return the remark behind a move: that it comes after the plan, and how the game ends with it."""
     said = [*(["after the plan"] if number > len(record.actions) else []), *([end] if end else [])]
     return f"  {', '.join(said)}" if said else ""
 
@@ -144,9 +146,9 @@ def film(
     scale: int = 24,
     step_ms: int = STEP_MS,
 ) -> list[Frame]:
-    """The states that actions passed through, the start first, with what the game shows between them (see `frames`).
+    """Return frames of the states that actions passed through, the start first, with the game's own frames in between.
 
-    Only of a game that draws its states.
+    The game must draw its states (see `frames`).
     """
     module: Any = drawing(game)
     between = getattr(module, "between", None)
@@ -161,12 +163,12 @@ def film(
 
 
 def save_gif(shown: Sequence[Frame], path: Path | str, loop: bool = True) -> Path:
-    """Write an animated GIF of pictures of one size.
+    """Write an animated GIF from pictures of the same size.
 
     All frames share one palette, made from some of them, so that colours do not flicker.
 
     Raises:
-        ValueError: no pictures, or of different sizes.
+        ValueError: no pictures, or pictures of different sizes.
     """
     if not shown:
         raise ValueError("there are no pictures for a replay")
@@ -203,7 +205,7 @@ def _thinned(shown: Sequence[Frame]) -> list[Frame]:
 
 
 def _changes(pictures: Sequence[Image]) -> list[Image]:
-    """The first picture, then of each what differs from the one before, all else transparent (colour COLOURS)."""
+    """Return the first picture, then only the changes of each next one, all else transparent (colour COLOURS)."""
     from PIL import Image
 
     pixels = [np.asarray(p) for p in pictures]
@@ -217,7 +219,7 @@ def _changes(pictures: Sequence[Image]) -> list[Image]:
 
 
 def _palette(pictures: Sequence[Image]) -> Image:
-    """Colours that suit up to eight pictures spread over the replay."""
+    """Return a palette that suits up to eight pictures spread over the replay."""
     from PIL import Image
 
     picked = [pictures[int(i)] for i in np.unique(np.linspace(0, len(pictures) - 1, 8).round())]

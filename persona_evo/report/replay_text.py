@@ -1,4 +1,4 @@
-"""A playthrough as text: state by state, with what was done and what changed."""
+"""Formats a playthrough as text: state by state, with each action and what it changed."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from persona_evo.report.replay import states
 from persona_evo.words import counted
 
 AVATAR = "@"
-"""Where the avatar is, in the text of a level whose game cannot draw its states in characters."""
+"""Sign of the avatar in the text of a level whose game cannot draw its states as characters."""
 
 PLAN_ENDS = "--- the plan ends here; the moves below were played on from it, one search a move ---"
 
 
 def told(game: Game, level: Level, record: Playthrough) -> Iterator[str]:
-    """The lines of a playthrough, the start first.
+    """Yield the lines of a playthrough, the start first.
 
     Raises:
         VerificationError: the playthrough does not replay, so this is another level, or another version of the game.
@@ -53,7 +53,7 @@ def told(game: Game, level: Level, record: Playthrough) -> Iterator[str]:
 
 
 def heading(record: Playthrough) -> str:
-    """What is played, and by whom."""
+    """Describe what is played, and by whom."""
     against = f" against {record.opponent}, moving {record.side}" if record.opponent else ""
     best = f", a route of the search of trial {record.search}" if record.search is not None else ""
     return clean(f"{record.player} in {record.level}{against}, trial {record.trial}{best}, seed {record.seed}")
@@ -81,7 +81,7 @@ def _events(words: Guide, events: Sequence[Event], number: int) -> list[str]:
 
 
 def _changes(game: Game, before: dict[str, float], now: dict[str, float]) -> list[str]:
-    """Metrics that a move changed, but for clocks and those that are ways to something."""
+    """List the metrics that a move changed, without clocks and distances."""
     shown: list[Metric] = [m for m in game.metrics if not m.clock and not m.costly and m.symbol in before]
     return [
         f"{m.symbol} {before[m.symbol]:.4g} -> {now[m.symbol]:.4g}"
@@ -91,7 +91,7 @@ def _changes(game: Game, before: dict[str, float], now: dict[str, float]) -> lis
 
 
 def picture(game: Game, level: Level, state: Any) -> list[str]:
-    """A state in characters, as the game draws it; else the level's text with the avatar in it; [] without either."""
+    """Return a state as characters: the game's drawing, or else the level's text with the avatar; [] without either."""
     module = drawing(game)
     if module is not None and hasattr(module, "state_text"):
         return [clean(line) for line in str(module.state_text(level, state)).splitlines()]

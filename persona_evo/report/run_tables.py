@@ -1,6 +1,6 @@
-"""Runs as text for a terminal: a list, how far one is, what it found, and what changed between two.
+"""Runs as text for a terminal: a list, the progress of one run, its findings, and the changes between two.
 
-Lists and progress need nothing that takes long to import; what a run found is read by the modules of its kind.
+Lists and progress import nothing slow; the findings of a run are read by the modules of its kind.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from persona_evo.store.folders import RunEntry
 
 _LEAST = 16
-"""Columns that the last column of a list has at least; others are left out for it."""
+"""Minimum width of a list's last column; other columns are left out to make room for it."""
 
 NEARLY = 1e-9
 
 
 def listing(entries: Sequence[RunEntry], width: int | None = None) -> str:
-    """A line a run, which fits the terminal: what does not is left out, from the size on, or cut short."""
+    """Return one line per run; columns that do not fit the terminal are left out, and titles cut short."""
     room = width or terminal_width()
     rows = [
         [
@@ -43,7 +43,7 @@ def listing(entries: Sequence[RunEntry], width: int | None = None) -> str:
     ]
     heads = ["run", "kind", "state", "done", "started", "seed", "size", "about"]
     shown = list(range(len(heads)))
-    for column in (5, 6, 4, 7, 1):  # seed, size, start, what it is about, kind
+    for column in (5, 6, 4, 7, 1):  # seed, size, started, about, kind
         if _wide(rows, heads, shown) - 2 <= room:
             break
         shown.remove(column)
@@ -61,7 +61,7 @@ def listing(entries: Sequence[RunEntry], width: int | None = None) -> str:
 
 
 def _wide(rows: Iterable[Sequence[str]], heads: Sequence[str], shown: Sequence[int]) -> int:
-    """Columns that some columns of a table take at least; texts on what a run is about may be cut."""
+    """Return the minimum width of some columns of a table; the texts on what a run is about may be cut."""
     grid = [heads, *rows]
     wide = {i: max(columns(clean(row[i])) for row in grid) for i in shown}
     return sum((min(w, _LEAST) if i == 7 else w) + 2 for i, w in wide.items())
@@ -83,14 +83,14 @@ def _done(entry: RunEntry) -> str:
 
 
 def _ago(moment: datetime) -> str:
-    """How long ago something was."""
+    """Describe how long ago something happened."""
     seconds = (datetime.now(UTC) - moment).total_seconds()
     days = int(seconds // 86400)
     return f"{counted(days, 'day')} ago" if days > 1 else f"{duration(seconds)} ago"
 
 
 def size(size: int) -> str:
-    """Bytes for people."""
+    """Format a number of bytes for display."""
     for unit, one in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if size >= one:
             return f"{size / one:.3g} {unit}"
@@ -98,7 +98,7 @@ def size(size: int) -> str:
 
 
 def facts(entry: RunEntry) -> str:
-    """A run in a few lines: what it is, how far, and how long it takes."""
+    """Describe a run in a few lines: what it is, its progress, and how long it takes."""
     total = "" if entry.total is None else f" of {entry.total:,}"
     share = f", {entry.done / entry.total:.0%}" if entry.total else ""
     done = f"{entry.done:,}{total} {entry.unit}{'' if (entry.total or entry.done) == 1 else _plural(entry)}{share}"
@@ -125,20 +125,20 @@ def _plural(entry: RunEntry) -> str:
 
 
 def match(folder: Path) -> str:
-    """The standings of a match by now."""
+    """Return the current standings of a match."""
     from persona_evo.matches.reopening import reopen
     from persona_evo.report import match_tables
 
     kept = reopen(folder)
     if not kept.records:
         return "no games yet"
-    seed = 0  # resampling alone, of which two decimals are shown
+    seed = 0  # affects only the resampling; two decimals are shown
     tables = match_tables.shown(kept.records, kept.agents, [level.name for level in kept.levels], seed)
     return "\n\n".join(table.render(terminal_width()) for table in tables)
 
 
 def experiment(folder: Path) -> str:
-    """The best scores of an experiment by now."""
+    """Return the current best scores of an experiment."""
     from persona_evo.experiments import job as course
     from persona_evo.experiments.results import comparisons, summaries
     from persona_evo.report.experiment import summary_table
@@ -153,7 +153,7 @@ def experiment(folder: Path) -> str:
 
 
 def parts(folder: Path) -> str:
-    """The runs that a reproduction is made of."""
+    """List the runs that a reproduction consists of."""
     from persona_evo.store import folders
 
     inside = folders.find([folder / "runs"])
@@ -161,7 +161,7 @@ def parts(folder: Path) -> str:
 
 
 def changed(changes: PlaytestChanges) -> str:
-    """What changed from A to B: findings, then win rates and utilities of each player."""
+    """Describe the changes from A to B: findings, then win rates and utilities of each player."""
     lines = [*findings_lines(changes), ""]
     for title, rows in (("win rate", changes.rates), ("utility", changes.utilities)):
         several = len({c.level for c in rows}) > 1
@@ -171,7 +171,7 @@ def changed(changes: PlaytestChanges) -> str:
 
 
 def findings_lines(changes: PlaytestChanges) -> list[str]:
-    """The findings that appeared and disappeared, a line each."""
+    """List the findings that appeared and disappeared, one per line."""
     if not changes.findings:
         return ["findings: no change"]
     rows = [("+", "appeared", f) for f in changes.appeared] + [("-", "gone", f) for f in changes.gone]
@@ -179,7 +179,7 @@ def findings_lines(changes: PlaytestChanges) -> list[str]:
 
 
 def rates_lines(changes: PlaytestChanges) -> list[str]:
-    """The win rates that changed."""
+    """List the win rates that changed."""
     moved = [c for c in changes.rates if abs(c.after - c.before) > NEARLY]
     if not moved:
         return ["win rates: no change"]
@@ -188,7 +188,7 @@ def rates_lines(changes: PlaytestChanges) -> list[str]:
 
 
 def _rates(rates: Sequence[tuple[str, str]], several: bool) -> list[str]:
-    """Win rates as (level, text): in one line, or in a line for each level where there are several."""
+    """List win rates given as (level, text): on one line, or one line per level if there are several."""
     levels: dict[str, list[str]] = {}
     for level, text in rates:
         levels.setdefault(level, []).append(text)
@@ -204,7 +204,7 @@ def _share(value: float) -> str:
 
 
 def _change(change: MeasureChange) -> str:
-    """A change with its interval and its effect size."""
+    """Format a change with its interval and its effect size."""
     rate = change.measure.rate
     pair = [_share(v) if rate else f"{v:.3g}" for v in (change.before, change.after)]
     text = " -> ".join(pair)
@@ -219,13 +219,13 @@ def _change(change: MeasureChange) -> str:
 
 
 def standing_lines(analysis: Analysis) -> list[str]:
-    """All findings and win rates of a playtest."""
+    """List all findings and win rates of a playtest."""
     found = [clean(f"* {f.severity:<7} {f.level}: {f.text}") for f in analysis.findings]
     return [*(found or ["findings: none"]), *standing_rates(analysis)]
 
 
 def standing_rates(analysis: Analysis) -> list[str]:
-    """The win rates of a playtest."""
+    """List the win rates of a playtest."""
     from persona_evo.playtest.metrics import EVERY
 
     rows = [s for s in analysis.summaries if s.level != EVERY and s.wins]

@@ -1,4 +1,4 @@
-"""Levels of skill: tables, rows for CSV files, and charts of the difficulty and of hit points over the turns."""
+"""Skill levels: tables, rows for CSV files, and charts of the difficulty and of hit points over the turns."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from persona_evo.report.tables import Table
 
 SIMULATED = "difficulty for these simulated players, not for people"
 MOST_DEATHS = 4
-"""Places of death that a table shows of one level and level of skill."""
+"""Number of places of death that a table shows for each level and skill level."""
 
 
 def difficulty_tables(steps: Sequence[SkillStep], brief: bool = False) -> list[Table]:
-    """Win rate, damage and places of death: a row for each level, or each persona in all levels; skills across.
+    """Tabulate win rate, damage and places of death, with a column per skill level.
 
-    brief: of several levels, without damage and places of death level by level.
+    A row is a level, or a persona over all levels. With `brief`, damage and places of death are not listed per level if
+    there are several levels.
     """
     skills = [s for s in SKILLS if any(step.skill == s for step in steps)]
     levels, personas = _over_personas(steps), _over_levels(steps)
@@ -37,13 +38,13 @@ def difficulty_tables(steps: Sequence[SkillStep], brief: bool = False) -> list[T
 
 
 def _over_personas(steps: Sequence[SkillStep]) -> list[tuple[str, SkillStep]]:
-    """The steps of all personas together by the level's name."""
+    """Return the steps of all personas together with the level's name."""
     several = any(s.persona == EVERY for s in steps)
     return [(_spoken(s.level), s) for s in steps if s.persona == EVERY or not several]
 
 
 def _over_levels(steps: Sequence[SkillStep]) -> list[tuple[str, SkillStep]]:
-    """The steps of single personas in all levels by the persona's name; none where there is only one."""
+    """Return the steps of single personas over all levels with the persona's name; none if there is only one."""
     several, all_levels = any(s.persona == EVERY for s in steps), any(s.level == EVERY for s in steps)
     return [(s.persona, s) for s in steps if several and s.persona != EVERY and (s.level == EVERY or not all_levels)]
 
@@ -74,7 +75,7 @@ def _damage(title: str, steps: Sequence[tuple[str, SkillStep]], skills: Sequence
 
 
 def deaths_table(steps: Sequence[SkillStep]) -> Table:
-    """Where each level of skill dies, level by level."""
+    """Tabulate where each skill level dies, level by level."""
     cells = {(_spoken(s.level), s.skill): _deaths(s.deaths) for s in curve(steps)}
     skills = [s for s in SKILLS if any(cells.get((name, s)) for name, _ in cells)]
     rows = _grid({key: text for key, text in cells.items() if key[1] in skills}, skills)
@@ -94,7 +95,7 @@ def _grid(cells: dict[tuple[str, str], str], skills: Sequence[str]) -> list[list
 
 
 def calibration_table(agreements: Sequence[Agreement]) -> Table:
-    """How win rates agree with pass rates that were measured elsewhere."""
+    """Tabulate how win rates agree with pass rates that were measured elsewhere."""
     rows = []
     for a in agreements:
         r = a.correlation
@@ -105,7 +106,7 @@ def calibration_table(agreements: Sequence[Agreement]) -> Table:
 
 
 def difficulty_rows(steps: Iterable[SkillStep]) -> list[dict[str, object]]:
-    """The difficulty curve for a CSV file; * stands for all levels, or for all personas."""
+    """Return the difficulty curve for a CSV file; * stands for all levels, or for all personas."""
     rows: list[dict[str, object]] = []
     for s in steps:
         row: dict[str, object] = {"level": s.level, "persona": s.persona, "skill": s.skill, "trials": s.trials}
@@ -117,7 +118,7 @@ def difficulty_rows(steps: Iterable[SkillStep]) -> list[dict[str, object]]:
 
 
 def calibration_rows(agreements: Iterable[Agreement]) -> list[dict[str, object]]:
-    """The calibration for a CSV file."""
+    """Return the calibration for a CSV file."""
     rows: list[dict[str, object]] = []
     for a in agreements:
         r = a.correlation
@@ -128,7 +129,7 @@ def calibration_rows(agreements: Iterable[Agreement]) -> list[dict[str, object]]
 
 
 def health_rows(values: Iterable[Health]) -> list[dict[str, object]]:
-    """Hit points over the turns for a CSV file."""
+    """Return hit points over the turns for a CSV file."""
     return [
         {
             "level": h.level,
@@ -147,7 +148,7 @@ def health_rows(values: Iterable[Health]) -> list[dict[str, object]]:
 
 
 def difficulty_chart(steps: Sequence[SkillStep]) -> charts.Plot | None:
-    """Win rates over levels, a line for each level of skill, with 95 % intervals; None for fewer than 2 levels."""
+    """Plot win rates over levels with 95 % intervals, one line per skill level; None for fewer than 2 levels."""
     found = curve(steps)
     levels = list(dict.fromkeys(s.level for s in found))
     if len(levels) < 2:
@@ -169,8 +170,10 @@ def difficulty_chart(steps: Sequence[SkillStep]) -> charts.Plot | None:
 
 
 def health_charts(values: Sequence[Health]) -> dict[str, list[charts.Plot]]:
-    """Hit points over the turns by level, a chart for each persona: the mean of each level of skill, and the range from
-    the 10 % to the 90 % quantile."""
+    """Plot hit points over the turns by level, one chart per persona.
+
+    A chart shows each skill level's mean and the range from its 10 % to its 90 % quantile.
+    """
     found: dict[str, list[charts.Plot]] = {}
     for level, persona in dict.fromkeys((h.level, h.persona) for h in values):
         lines = []

@@ -1,7 +1,7 @@
 """Results as plain text tables for terminals.
 
-Text is aligned by what a terminal shows, so names in any script line up. Where the output cannot take a sign such as
-the plus-minus, `put` writes plain ASCII instead.
+Columns are aligned by display width, so names in any script line up. If the output cannot show a sign such as
+plus-minus, `put` writes plain ASCII instead.
 """
 
 from __future__ import annotations
@@ -24,36 +24,36 @@ from persona_evo.statistics import NO_VARIATION
 from persona_evo.words import counted
 
 ASCII = str.maketrans({"±": "+-", "–": "-", "…": "...", "→": "->", "×": "x", "·": "|", "−": "-", "≥": ">=", "─": "-"})
-"""What stands in for the signs used here where only ASCII can be shown."""
+"""ASCII substitutes for the signs used here."""
 
 
 PROVEN_NOTE = (
     "proven, one search: no plan has a higher utility, and all trials show routes of the search that proved "
     "it, so there is no interval"
 )
-"""What a table says below numbers that are no estimates."""
+"""Note below tables whose numbers are not estimates."""
 
 
 PLAN_NOTE = (
     "metrics and utility are those at the end of the plan; win rate, deaths, damage and hit points left are "
     "those at the end of the game"
 )
-"""What a table says where playthroughs go on after their plan."""
+"""Note below tables whose playthroughs go on after their plan."""
 
 
 NONE = "–"
-"""What a table shows where there is nothing to say."""
+"""Cell text for missing values."""
 
 
 EXACT_NOTE = "players of one proven search each are compared exactly, without a p value"
-"""What a table of comparisons says where that is so."""
+"""Note below tables that compare exact values."""
 
 
 @dataclass
 class Table:
     """A table of texts. The first column is left-aligned, the others right-aligned unless named in `left`.
 
-    keys: how many columns at the start say what a row is about.
+    `keys` is the number of columns at the start that say what a row is about.
     """
 
     title: str
@@ -64,18 +64,18 @@ class Table:
     keys: int = 1
 
     def render(self, width: int | None = None) -> str:
-        """The table as lines of at most `width` columns, those of the terminal if not given (see `layout.table`)."""
+        """Format the table as lines of at most `width` columns, the terminal's if not given (see `layout.table`)."""
         columns = width or layout.terminal_width()
         return layout.table(self.title, [self.headers, *self.rows], self.notes, self.left, self.keys, columns)
 
 
 def put(stream: TextIO, text: str) -> None:
-    """Write a text and a line end, in plain ASCII where the stream's encoding cannot take it as it is."""
+    """Write a text and a line end, in plain ASCII if the stream's encoding cannot represent it."""
     stream.write(printable(text, stream) + "\n")
 
 
 def printable(text: str, stream: TextIO | None) -> str:
-    """A text as a stream can take it: as it is, or in plain ASCII. No stream takes all."""
+    """Return a text that the stream can represent: unchanged, or in plain ASCII; unchanged without a stream."""
     if stream is None:
         return text
     try:
@@ -87,8 +87,11 @@ def printable(text: str, stream: TextIO | None) -> str:
 
 
 def interval(measure: Measure, value: Interval) -> str:
-    """A value with its 95 % interval: 98 % (90–100), 46.2 ± 2.1 %, 3.2 ± 0.3; without one where it says nothing, and
-    with a note in its place where the value is no estimate: 100 % (proven, one search)."""
+    """Format a value with its 95 % interval: 98 % (90–100), 46.2 ± 2.1 %, 3.2 ± 0.3.
+
+    The interval is left out if it says nothing. A value that is not an estimate has a note instead: 100 % (proven, one
+    search).
+    """
     if measure.rate and value.note:
         return f"{shown(measure, value.value)} ({value.note})"
     if measure.rate:
@@ -100,20 +103,22 @@ def interval(measure: Measure, value: Interval) -> str:
 
 
 def mean(value: Interval, low: float = -math.inf, high: float = math.inf) -> str:
-    """A mean of plain numbers with its 95 % interval, in as many digits as its size asks for; low, high: the least and
-    the most that there can be."""
+    """Format a mean of plain numbers with its 95 % interval, with digits that suit its size.
+
+    `low` and `high` are the smallest and the largest possible value.
+    """
     digits = decimals(value.value)
     text = f"{value.value:.{digits}f}" + (f" ({value.note})" if value.note else "")
     return f"{text} ± {value.half:.{digits}f}" if value.fits(low, high) else text
 
 
 def decimals(value: float) -> int:
-    """How many digits after the point a value of this size is shown with."""
+    """Return the number of decimals with which a value of this size is shown."""
     return 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2 if abs(value) >= 1 else 3
 
 
 def summary_lines(summary: Summary, infos: Sequence[Metric] = (), without: Iterable[str] = ()) -> dict[str, str]:
-    """What a summary says, as label -> text, in the order of reports. without: symbols that are left out."""
+    """Return a summary's content as label -> text, in the order of reports, without the symbols in `without`."""
     by_symbol = {m.symbol: m for m in infos}
     lines = {}
     if summary.wins:
@@ -145,9 +150,9 @@ def summary_lines(summary: Summary, infos: Sequence[Metric] = (), without: Itera
 def summary_table(
     summaries: Sequence[Summary], infos: Sequence[Metric] = (), level: str = EVERY, brief: bool = False
 ) -> Table:
-    """One level (or all together), measures down and players across, as in the paper's table II.
+    """Tabulate one level (or all together), one measure per row and one player per column, as in table II of the paper.
 
-    brief: metrics that are 0 for everybody, or that only say again how games end, are left out.
+    With `brief`, metrics that are 0 for all players or only repeat how games end are left out.
     """
     chosen = [s for s in summaries if s.level == level]
     zero, again = _silent(chosen) if brief else ([], [])
@@ -174,14 +179,16 @@ def summary_table(
 
 
 def _span(numbers: Sequence[int], thing: str) -> str:
-    """How many things, from the fewest to the most where not all have as many. numbers: in order."""
+    """State how many things there are, from the fewest to the most if the numbers differ; `numbers` are sorted."""
     few, most = numbers[0], numbers[-1]
     return counted(few, thing) if few == most else f"{few:,}–{counted(most, thing)}"
 
 
 def _silent(summaries: Sequence[Summary]) -> tuple[list[str], list[str]]:
-    """Symbols of the metrics that are always 0 for every player, and of those that other rows say again, or that are
-    shares of what the level does not have."""
+    """Return the symbols of metrics that are always 0 for every player, and of redundant metrics.
+
+    Redundant metrics repeat other rows, or are shares of things that the level does not have.
+    """
     symbols = list(dict.fromkeys(symbol for s in summaries for symbol in s.metrics))
     values = {symbol: [(s.metrics[symbol], s) for s in summaries if symbol in s.metrics] for symbol in symbols}
     zero = [k for k, found in values.items() if all(v.low == v.value == v.high == 0 for v, _ in found)]
@@ -194,10 +201,10 @@ def _silent(summaries: Sequence[Summary]) -> tuple[list[str], list[str]]:
 
 
 def comparison_table(rows: Sequence[ComparisonRow], title: str = "comparison", only_differing: bool = False) -> Table:
-    """Rows of a comparison, one a line; p values corrected by Holm's method. One level alone is not named.
+    """Tabulate a comparison, one row per line, with p values corrected by Holm's method.
 
-    Rows in which nothing varies and nothing differs are left out; with `only_differing` also those in which nothing
-    varies within a group and whose sentence (`ComparisonRow.verdict`) says all that there is.
+    A single level is not named. Rows in which nothing varies and nothing differs are left out. `only_differing` also
+    leaves out rows in which nothing varies within a group and whose sentence (`ComparisonRow.verdict`) says everything.
     """
     same = [r for r in rows if not r.higher and (r.note.startswith(NO_VARIATION) or r.exact)]
     said = [r for r in rows if only_differing and r.constant and r.verdict]
@@ -230,9 +237,9 @@ def comparison_table(rows: Sequence[ComparisonRow], title: str = "comparison", o
 
 
 def counts_table(rows: Sequence[ComparisonRow], title: str = "", corrected: bool = False) -> Table:
-    """Levels in which a player is significantly better / worse than its baseline, after the paper's table III.
+    """Count levels in which a player is significantly better / worse than its baseline, as in table III of the paper.
 
-    Where neither is better the numbers are higher / lower, and the row says so.
+    If neither direction is better, the numbers are higher / lower, and the row says so.
     """
     found = counts(rows, corrected=corrected)
     moved = {r.measure.key for r in rows if any((r.a.low, r.a.high, r.b.low, r.b.high))}
@@ -255,7 +262,7 @@ def counts_table(rows: Sequence[ComparisonRow], title: str = "", corrected: bool
 
 
 def matrix_table(rows: Sequence[ComparisonRow], measure: str, corrected: bool = False) -> Table:
-    """Levels in which the row's player is significantly higher than the column's, as in the paper's table IV."""
+    """Count levels in which the row's player is significantly higher than the column's, as in table IV of the paper."""
     found = matrix(rows, measure, corrected=corrected)
     players = list(dict.fromkeys(p for pair in found for p in pair))
     name = next((r.measure.name for r in rows if r.measure.key == measure), measure)
@@ -270,7 +277,7 @@ def _exact_note(rows: Iterable[ComparisonRow]) -> list[str]:
 
 
 def correlation_table(rows: Sequence[CorrelationRow], limit: int = 20) -> Table:
-    """The correlations with the smallest p values, at most `limit`."""
+    """Tabulate the correlations with the smallest p values, at most `limit`."""
     body = [
         [
             r.structure,
@@ -290,7 +297,7 @@ def correlation_table(rows: Sequence[CorrelationRow], limit: int = 20) -> Table:
 
 
 def check_table(checks: Sequence[Check]) -> Table:
-    """Requirements and whether they hold."""
+    """Tabulate requirements and whether they hold."""
     body = [
         ["passed" if c.passed else "FAILED", c.text, "–" if c.value is None else f"{c.value:.4g}", c.where, c.reason]
         for c in checks
@@ -299,7 +306,7 @@ def check_table(checks: Sequence[Check]) -> Table:
 
 
 def findings_text(findings: Sequence[Finding], width: int | None = None) -> str:
-    """Findings as lines of at most `width` columns (the terminal's if not given), problems first."""
+    """Format findings as lines of at most `width` columns (the terminal's if not given), problems first."""
     if not findings:
         return "no findings"
     notes = [f"({COORDINATES})"] if any(f.places for f in findings) else []
@@ -308,7 +315,7 @@ def findings_text(findings: Sequence[Finding], width: int | None = None) -> str:
 
 
 def told(sentences: Iterable[str], width: int | None = None) -> str:
-    """Sentences one below the other, each in lines of at most `width` columns."""
+    """Format sentences one below the other, each in lines of at most `width` columns."""
     return "\n".join(
         line for text in sentences for line in layout.wrapped(clean(text), width or layout.terminal_width(), "  ")
     )

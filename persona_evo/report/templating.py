@@ -1,4 +1,4 @@
-"""The templates of pages and charts, and what they call."""
+"""The templates of pages and charts, and the functions that they call."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 WRAPS, PROSE = 20, 40
-"""Letters of a table's cell from which on its column may be broken into lines, and from which on it is read as text."""
+"""Length of a cell from which its column may be broken into lines, and from which it is treated as text."""
 
 TEMPLATES = Path(__file__).parent / "templates"
 
 
 @functools.cache
 def environment() -> Environment:
-    """The templates, with what they call."""
+    """Return the templates, with the functions that they call."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     made = Environment(
@@ -36,12 +36,12 @@ def environment() -> Environment:
 
 
 def _template(block: Any) -> str:
-    """Where the template of a block is: `blocks/`, and the name of its class."""
+    """Return the path of a block's template: `blocks/` and the name of its class."""
     return f"blocks/{type(block).__name__.lower()}.html"
 
 
 def _column_style(table: Table, column: int) -> str:
-    """How a column is set: its texts to the left, and in lines where they are long."""
+    """Return the style of a column: left-aligned texts, and line breaks if they are long."""
     longest = max((len(row[column]) for row in table.rows if " " in row[column]), default=0)
     names = ["left"] if column in table.left else []
     names += ["prose"] if longest > PROSE else ["wraps"] if longest > WRAPS else []
@@ -49,5 +49,5 @@ def _column_style(table: Table, column: int) -> str:
 
 
 def _whole(text: str) -> str:
-    """A cell's text that is not broken within a number with its interval or unit."""
+    """Format a cell so that a number is not separated from its interval or unit by a line break."""
     return text.replace(" ± ", "\u00a0±\u00a0").replace(" %", "\u00a0%")

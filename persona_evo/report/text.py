@@ -1,4 +1,4 @@
-"""What a playtest found, as text for a terminal."""
+"""Formats the results of a playtest as text for a terminal."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from persona_evo.report.tables import Table
 from persona_evo.words import counted
 
 NOTICES = 15
-"""Most notices in a text; problems are all there."""
+"""Maximum number of notices in a text, which lists all problems."""
 
 
 def summary_text(analysis: Analysis, width: int | None = None) -> str:
-    """Findings, tables and requirements for a terminal of `width` columns (its own width if not given)."""
+    """Format findings, tables and requirements for a terminal of `width` columns (its own width if not given)."""
     levels = list(dict.fromkeys(s.level for s in analysis.summaries if s.level != EVERY))
     whole = EVERY if len(levels) > 1 else levels[0]
     shown = [tables.summary_table(analysis.summaries, analysis.infos, whole, brief=True)]
@@ -37,7 +37,7 @@ def summary_text(analysis: Analysis, width: int | None = None) -> str:
 
 
 def _findings(analysis: Analysis, width: int | None) -> str:
-    """All problems, and as many notices as are read; then accepted findings, and those that no longer occur."""
+    """Format all problems and the first notices, then accepted findings and those that no longer occur."""
     problems = [f for f in analysis.findings if f.severity == "problem"]
     notices = [f for f in analysis.findings if f.severity != "problem"]
     rest = len(notices) - NOTICES
@@ -48,7 +48,7 @@ def _findings(analysis: Analysis, width: int | None) -> str:
 
 
 def level_table(analysis: Analysis) -> Table:
-    """Win rate (where an end can count as won), mean utility and its limit for each player, a level a line."""
+    """Tabulate each player's win rate (if an end can count as a win), mean utility and limit, one level per line."""
     players = list(dict.fromkeys(s.player for s in analysis.summaries))
     levels = list(dict.fromkeys(s.level for s in analysis.summaries if s.level != EVERY))
     cells: dict[tuple[str, str], str] = {}

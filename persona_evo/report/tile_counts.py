@@ -1,4 +1,4 @@
-"""How often, and with what loss, playthroughs stand on each tile of a level."""
+"""Counts how often, and with what losses, playthroughs stand on each tile of a level."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def visits(records: Sequence[Playthrough], height: int, width: int) -> NDArray[np.float64]:
-    """How often a playthrough stands on each tile, on average: float64[height, width]; places outside are dropped."""
+    """Return each tile's mean visits per playthrough, float64[height, width]; places outside the map are dropped."""
     counts = np.zeros((height, width))
     for record in records:
         for x, y in record.all_positions:
@@ -28,7 +28,7 @@ def visits(records: Sequence[Playthrough], height: int, width: int) -> NDArray[n
 
 
 def most_visits(groups: Iterable[Sequence[Playthrough]]) -> float:
-    """The most visits of a tile, on average, in any of several groups: the common `high` of their maps."""
+    """Return the largest mean visits of a tile in any of several groups, the common `high` of their maps."""
     most = 0.0
     for group in groups:
         counts = Counter(place for record in group for place in record.all_positions)
@@ -37,7 +37,7 @@ def most_visits(groups: Iterable[Sequence[Playthrough]]) -> float:
 
 
 def damage(records: Sequence[Playthrough]) -> dict[Spot, float]:
-    """Hit points that a playthrough loses on arriving at a tile, on average, beyond what every move costs anyway."""
+    """Return the mean hit points that a playthrough loses on arriving at each tile, beyond the cost of every move."""
     arrivals = [
         (place, before - after)
         for record in records
@@ -51,16 +51,17 @@ def damage(records: Sequence[Playthrough]) -> dict[Spot, float]:
 
 
 def move_cost(losses: Sequence[float]) -> float:
-    """Hit points that every move costs, as food does: the least loss, if most moves lose just that and none loses
-    nothing; otherwise 0.
+    """Return the hit points that every move costs (such as hunger).
+
+    This is the smallest loss if most moves lose exactly that much and none loses nothing; otherwise 0.
 
     Args:
-        losses: hit points lost by each move; negative where some were gained.
+        losses: hit points lost by each move; negative if some were gained.
     """
     least = min((lost for lost in losses if lost > 0), default=0.0)
     return least if 0 not in losses and 2 * sum(lost == least for lost in losses) > len(losses) else 0.0
 
 
 def deaths(records: Iterable[Playthrough]) -> Counter[Spot]:
-    """How many playthroughs were lost on each tile."""
+    """Count the playthroughs that were lost on each tile."""
     return Counter(r.death_place for r in records if r.death_place is not None)

@@ -1,6 +1,6 @@
-"""What a page says of two versions of a level, A and B: the answer, the tiles that changed, and charts of both.
+"""The part of a page on two versions of a level, A and B: the answer, the tiles that changed, and charts of both.
 
-A has one colour everywhere and B another, and no number is a mean over both.
+A has one colour throughout and B another, and no number is a mean over both.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from persona_evo.report.pages import Figure, Folded, Gallery, Heading, Lines, Se
 LETTERS = ("A", "B")
 
 MOST_CHARTS = 6
-"""Measures that have a chart; the table has all."""
+"""Maximum number of measures with a chart; the table has all."""
 
 COLOURS = ("#0072b2", "#d55e00")
-"""Of A and B on maps, the first two of charts."""
+"""Colours of A and B on maps, the first two colours of charts."""
 
 
 @dataclass(frozen=True)
 class Versions:
-    """A comparison, as a page shows it.
+    """A comparison as a page shows it.
 
     Attributes:
-        answer: what differs, in words.
+        answer: the differences in words.
         rows: everything that was compared.
         changes: the tiles that changed.
-        maps: both maps with these tiles marked; empty where there are none.
-        health: hit points over turns, a chart for each player.
+        maps: both maps with these tiles marked; empty if there are none.
+        health: a chart of hit points over turns for each player.
     """
 
     answer: Answer
@@ -48,12 +48,12 @@ class Versions:
 
 
 def section(versions: Versions, pairs: Iterable[Sequence[Figure]], legend: object) -> Section:
-    """What the page begins with.
+    """Create the first section of the page.
 
     Args:
         versions: the comparison.
         pairs: maps of A and of B, for each player.
-        legend: what the signs of these maps mean.
+        legend: the meaning of the signs on these maps.
     """
     galleries = [Gallery("pair", pair) for pair in pairs]
     return Section(
@@ -77,7 +77,7 @@ def section(versions: Versions, pairs: Iterable[Sequence[Figure]], legend: objec
 
 
 def changed_maps(game: Game, a: Level, b: Level, changes: Changes, paths: tuple[Path, Path]) -> list[Figure]:
-    """Both maps with the tiles that changed marked; none where the levels are no maps, or are the same."""
+    """Draw both maps with the changed tiles marked; none if the levels are not maps, or are the same."""
     if not changes.tiles:
         return []
     dx, dy = changes.offset
@@ -104,7 +104,7 @@ def _draw(game: Game, level: Level, size: Spot, places: Sequence[Spot], colour: 
 
 
 def health_charts(records: Sequence[Playthrough], levels: Sequence[str], players: Sequence[str]) -> list[charts.Plot]:
-    """Hit points over turns in the median playthrough of each player, A and B in one chart."""
+    """Plot hit points over turns in each player's median playthrough, A and B in one chart."""
     groups, found = grouped(records), []
     for player in players:
         own = [groups.get((level, player), []) for level in levels]
@@ -135,7 +135,7 @@ def _health(letter: str, group: Sequence[Playthrough]) -> charts.Series:
 
 
 def _charts(rows: Sequence[ComparisonRow]) -> list[charts.Plot]:
-    """The measures that differ for somebody, those that the answer begins with first: players across, A and B."""
+    """Plot A and B for the measures that differ for any player (columns), those that the answer begins with first."""
     keys = list(dict.fromkeys(r.measure.key for r in rows if telling(r)))
     return [_chart([r for r in rows if r.measure.key == key]) for key in keys[:MOST_CHARTS]]
 

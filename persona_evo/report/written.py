@@ -1,4 +1,4 @@
-"""What a report leaves: its page, its files' names, and what a terminal is told."""
+"""The output of a report: its page, the names of its files, and its text for a terminal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class WrittenReport:
     """A report that was written.
 
     Attributes:
-        page: its first file.
+        page: its main file.
         text: tables and sentences for a terminal.
     """
 
@@ -21,14 +21,14 @@ class WrittenReport:
 
 
 class Names:
-    """Files in a folder, named by levels and players: safe on every system, and no two alike, whatever the case."""
+    """File names in a folder, by level and player: safe on every system, and distinct even if case is ignored."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._used: set[str] = set()
 
     def file(self, *parts: str, suffix: str) -> Path:
-        """A new file, such as `map01-runner-best.gif`."""
+        """Return a new file name, such as `map01-runner-best.gif`."""
         stem = "-".join(re.sub(r"[^\w.+]+", "_", part).strip("._") or "_" for part in parts)[:100]
         name, number = stem, 1
         while name.lower() + suffix in self._used:
