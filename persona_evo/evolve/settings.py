@@ -1,4 +1,4 @@
-"""Every choice of the evolution in one frozen value."""
+"""All settings of the evolution in one frozen value."""
 
 from __future__ import annotations
 
@@ -168,29 +168,29 @@ class EvolutionSettings:
 
     @classmethod
     def paper(cls, **changes: Any) -> EvolutionSettings:
-        """The published protocol."""
+        """Return the published protocol."""
         return cls(**{**PAPER, **changes})
 
     @classmethod
     def modern(cls, **changes: Any) -> EvolutionSettings:
-        """The same budget with what was learned since: no work is done twice and luck does not survive."""
+        """Return the improved protocol of the same budget: no work is done twice, and lucky results do not survive."""
         return cls(**changes)
 
     @classmethod
     def sampling(cls, **changes: Any) -> EvolutionSettings:
-        """The preset `modern` for many levels to train on, of which each generation plays some."""
+        """Return the preset `modern` for many training levels, of which each generation plays some."""
         return cls.modern(**{**SAMPLING, **changes})
 
     @classmethod
     def of(cls, preset: str, *, sampled: bool = False, **changes: Any) -> EvolutionSettings:
-        """The preset called `preset` with single values changed.
+        """Return the preset called `preset` with single values changed.
 
         Args:
-            sampled: whether each generation draws its levels; `modern` has other values then (see `SAMPLING`).
+            sampled: whether each generation draws its levels; this changes some values of `modern` (see `SAMPLING`).
             changes: values by name. "mutations.NAME" changes the weight of one mutation.
 
         Raises:
-            SettingsError: no such preset, no such setting, or a value out of range.
+            SettingsError: there is no such preset or setting, or a value is out of range.
         """
         presets = {"paper": cls.paper, "modern": cls.modern}
         if preset not in presets:
@@ -204,20 +204,20 @@ class EvolutionSettings:
 
     @property
     def island_size(self) -> int:
-        """Individuals on each island."""
+        """The number of individuals on each island."""
         return self.population // self.islands
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; `from_dict` reads them back."""
+        """Return plain values for JSON; `from_dict` reads them back."""
         values = dataclasses.asdict(self)
         return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any], place: Place | None = None) -> EvolutionSettings:
-        """Settings from plain values; what is missing has the default of `paper`, and the individual is a formula.
+        """Make settings from plain values. Missing ones have the default of `paper`, and the individual is a formula.
 
         Raises:
-            SettingsError: an unknown name, a value of the wrong type, or one out of range.
+            SettingsError: a name is unknown, or a value has the wrong type or is out of range.
         """
         if not isinstance(values, Mapping):
             raise SettingsError("settings of the evolution must be an object", place=place, found=repr(values))
@@ -231,11 +231,11 @@ class EvolutionSettings:
 
 
 _WEIGHT = "mutations."
-"""What goes before the name of a mutation where its weight alone is changed."""
+"""The prefix of a mutation's name if only its weight is changed."""
 
 
 def _fitting(changes: Mapping[str, Any]) -> dict[str, int]:
-    """Elites and migrants for islands that are too small for the presets', to be used where none are given."""
+    """Return default numbers of elites and migrants for islands that are too small for those of the presets."""
     sizes = [integral(changes.get(n, getattr(EvolutionSettings, n))) for n in ("population", "islands")]
     whole = [v for v in sizes if isinstance(v, int) and not isinstance(v, bool) and v > 0]
     if len(whole) < len(sizes):
@@ -290,7 +290,7 @@ def _check(s: EvolutionSettings) -> None:
 
 
 def _added(setting: str) -> list[str]:
-    """The values of a setting that other packages add."""
+    """Return the values of a setting that other packages add."""
     return extensions.names(ADDED[setting]) if setting in ADDED else []
 
 
@@ -353,7 +353,7 @@ def _wrong(name: str, value: Any, expected: str, hint: str | None = None) -> Set
 
 
 def _shown(value: Any) -> str:
-    """A value of a setting as people write it."""
+    """Return a value of a setting as readable text."""
     if isinstance(value, Mapping):
         return ", ".join(f"{name}={_shown(own)}" for name, own in value.items()) or "nothing"
     if isinstance(value, (list, tuple)):

@@ -1,4 +1,4 @@
-"""Describe an evolution before it begins: the game, the persona, the levels, and how everything is played."""
+"""The description of an evolution before it begins: the game, the persona, the levels, and how everything is played."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class EvolutionTask:
 
         Raises:
             SettingsError: there are no levels; the league does not fit the game, or a two-player game has none; an
-                agent or a skilled player stands beside rules of a search.
+                agent or a skilled player is combined with rules of a search.
         """
         game, league = self.game, self.league
         if not self.levels:
@@ -115,11 +115,11 @@ class EvolutionTask:
 
     @cached_property
     def settled(self) -> EvolutionSettings:
-        """The settings, which say what an individual is (see `individuals.settled`)."""
+        """The settings, including the kind of individual (see `individuals.settled`)."""
         return settled(self.settings, self.spec)
 
     def configuration(self, training: Training) -> dict[str, Any]:
-        """The plain values that the run's folder keeps of the task, with the levels as the training uses them."""
+        """Return the plain values of the task for the run's folder, with the levels as the training uses them."""
         persona, game, held_out = self.persona, self.game, self.held_out
         if self.pools:
             held_out = self.pools["held out"].load(game)
@@ -141,7 +141,7 @@ class EvolutionTask:
         }
 
     def lines(self) -> list[str]:
-        """What is going to be evolved and from what, for people, one sentence a line."""
+        """Describe what is evolved and from what, one readable sentence per line."""
         settings, spec, league = self.settled, self.spec, self.league
         runs = f", {counted(settings.runs, 'run')}" if settings.runs > 1 else ""
         each = min(settings.levels_a_generation, len(spec.cases))
