@@ -1,10 +1,10 @@
-"""For each operation of formulas, the interval of its values where its operands lie in intervals.
+"""Interval rules: for each operation, the interval of its values if its operands lie in intervals.
 
-Every rule is safe: the interval holds every value. Its ends are computed with the operation itself, whose rounding is
-monotonic, so a bound that is reached is reached exactly. A direction is named only where it follows from the form.
+Every rule is safe: the interval contains every value. Its ends are computed with the operation itself, whose rounding
+is monotonic, so a bound that is reached is reached exactly. A direction is named only if it follows from the form.
 
-A rule comes in two versions: over one interval (`Span`), which also tells the direction, and over arrays of intervals
-(`Spans`), which takes the module numpy as its first argument, so that reading a formula does not load it.
+A rule comes in two versions: over one interval (`Span`), which also gives the direction, and over arrays of intervals
+(`Spans`). The latter takes the module numpy as its first argument, so that reading a formula does not load it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     equal."""
 
 CONSTANT, RISING, FALLING, UNKNOWN = 0, 1, -1, 2
-"""How a value goes with the chosen variable: does not depend on it, never falls, never rises, or nothing is known."""
+"""How a value changes with the chosen variable: it does not depend on it, never falls, never rises, or is unknown."""
 
 ROUNDING = 2.0**-51
 """Four times the relative error of an operation."""
@@ -36,7 +36,7 @@ _SMALLEST_LOG = -746.0
 
 
 class Span(NamedTuple):
-    """A value between low and high (both included), and how it goes with the chosen variable."""
+    """A value between low and high (both included), and its direction in the chosen variable."""
 
     low: float
     high: float

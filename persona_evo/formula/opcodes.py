@@ -1,4 +1,4 @@
-"""The words of the interpreter of formulas (`machine`), which the benchmarks and tests compare with."""
+"""The opcodes of the formula interpreter (`machine`), with which benchmarks and tests compare."""
 
 from __future__ import annotations
 

@@ -48,11 +48,16 @@ SHARED = ("P", "D")
 
 @dataclass(frozen=True)
 class Simplified:
-    """What became of a formula.
+    """The result of simplifying a formula.
 
-    raw: as it came. formula: the shortest form that passed, or raw. replaced: whether that is another one. reason: why
-    it was replaced or not, in words. same_value: False where terms that all children share were dropped, so that only
-    the choice of child is kept. seconds: wall clock. cut: whether the time was up before all was tried.
+    Attributes:
+        raw: the formula as it came.
+        formula: the shortest form that passed, or raw.
+        replaced: whether that is another formula.
+        reason: why it was replaced or not, in words.
+        same_value: False if terms that all children share were dropped, so that only the choice of child is kept.
+        seconds: the wall-clock time.
+        cut: whether the time was up before everything was tried.
     """
 
     raw: Formula
@@ -102,22 +107,21 @@ def simplify(
     until: float | None = None,
     work: int = WORK,
 ) -> Simplified:
-    """The shortest form of a formula that behaves the same.
+    """Return the shortest form of a formula that behaves the same.
 
     Args:
-        formula: what to simplify.
-        symbols: names of the samples' columns, those of the formula among them.
+        formula: the formula to simplify.
+        symbols: the names of the samples' columns, including those of the formula.
         samples: float64[n, len(symbols)], states (and search variables) of real playthroughs.
-        timeout: seconds that sympy may take at most; below the time that `work` takes, the result depends on the
-            machine.
+        timeout: the seconds that sympy may take; below the time that `work` takes, the result depends on the machine.
         groups: int64[n], which samples are children of one node.
-        digits: significant digits to which constants may be rounded, None for no rounding; values may then differ by
-            a few units of the last digit, choices may not.
-        choice_only: True for a tree policy, where terms that all children share may go.
+        digits: the significant digits to which constants may be rounded, None for no rounding; values may then differ
+            by a few units of the last digit, choices may not.
+        choice_only: True for a tree policy, whose terms that all children share may be dropped.
         shared: symbols that all children of a node have in common (P, D, and the game's clock).
-        seed: of the made-up cases.
-        until: moment on `time.monotonic` by which to be done with what has been found by then.
-        work: function calls that sympy may make.
+        seed: the seed of the made-up cases.
+        until: the moment on `time.monotonic` by which to return what has been found.
+        work: the number of function calls that sympy may make.
 
     Raises:
         FormulaError: the formula has a symbol without a column.

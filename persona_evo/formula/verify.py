@@ -1,7 +1,7 @@
-"""Whether two formulas may stand for each other: in value, and in the child that a tree policy picks.
+"""Checks whether two formulas are interchangeable: in value, and in the child that a tree policy picks.
 
-Compared on states that were really seen, where some are given, and always on made-up edge cases: all zero, all one,
-one symbol zero or large or below zero among ordinary ones, large counts, children that are equal.
+They are compared on states that were really seen, if there are any, and always on made-up edge cases: all zero, all
+one, one symbol zero or large or negative among ordinary ones, large counts, children that are equal.
 """
 
 from __future__ import annotations
@@ -30,10 +30,13 @@ TIE = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class ComparedCases:
-    """What to compare on.
+    """The cases to compare formulas on.
 
-    order: symbols of the columns. rows: float64[n, len(order)]. groups: int64[n], rows with the same number are
-    children of one node. sampled: how many of the rows were really seen; they come first.
+    Attributes:
+        order: the symbols of the columns.
+        rows: float64[n, len(order)].
+        groups: int64[n]; rows with the same number are children of one node.
+        sampled: the number of rows that were really seen; they come first.
     """
 
     order: tuple[str, ...]
@@ -104,13 +107,13 @@ def _edges(columns: int, same: list[int], rng: np.random.Generator) -> tuple[NDA
 
 @functools.lru_cache(maxsize=8)
 def scores(formula: Formula, given: ComparedCases) -> NDArray[Any]:
-    """float64[n]: the formula on every row."""
+    """Return float64[n], the value of the formula on every row."""
     columns = [(s, given.order.index(s)) for s in sorted(formula.symbols)]
     return np.array([formula.evaluate({s: row[i] for s, i in columns}) for row in given.rows.tolist()])
 
 
 def value_differs(raw: Formula, other: Formula, given: ComparedCases, tolerance: float = EXACT) -> str:
-    """Where the values differ by more than `tolerance`, relative to the larger one or to 1; "" if nowhere."""
+    """Return where the values differ by more than `tolerance`, relative to the larger one or to 1; "" if nowhere."""
     a, b = scores(raw, given), scores(other, given)
     wrong = np.flatnonzero(np.abs(a - b) > tolerance * np.maximum(1.0, np.maximum(np.abs(a), np.abs(b))))
     if not len(wrong):
@@ -120,7 +123,7 @@ def value_differs(raw: Formula, other: Formula, given: ComparedCases, tolerance:
 
 
 def choice_differs(raw: Formula, other: Formula, given: ComparedCases) -> str:
-    """Where the two would pick different children, equally good ones aside; "" if nowhere."""
+    """Return where the two would pick different children, except equally good ones; "" if nowhere."""
     a, b = scores(raw, given), scores(other, given)
     families = given.families()
     wrong = [rows for rows in families if not _same_choice(a[rows], b[rows])]
