@@ -32,22 +32,23 @@ class EvolutionTask:
 
     Attributes:
         game: the game.
-        persona: whom the policy is for.
-        levels: levels to train on, as loaded by `game.load`.
-        settings: settings of the evolution.
-        seed: everything random follows from it.
-        search: rules of the search in each playthrough. None stands for the paper's with the preset `paper`, and
-            otherwise for a search with a single list, which shows best what a formula is worth. An agent brings its
-            own rules.
-        budget: budget of each playthrough, or of each move where an agent plays; None for the agent's, or the default.
-        game_name: name by which the registry finds the game, "" for the game's own name ("module:object").
-        league: who plays move by move. Two-player games need one; without one a single-player game is planned whole.
-        held_out: levels on which the winner is compared with UCB1 and the persona's known policy. An empty list
-            compares on new seeds of `levels`, and None compares with nobody.
-        pools: solved levels by stream (`pools.prepared`), of which those to train on are `levels`. The held-out ones
-            replace `held_out`. Settings that draw levels for each generation set some levels apart to compare on where
-            there are no pools.
-        skilled: who plays from move to move, with a budget of its own. Replaces `search`, `budget` and `league`.
+        persona: the persona that the policy is for.
+        levels: the levels to train on, as loaded by `game.load`.
+        settings: the settings of the evolution.
+        seed: the seed of all random choices.
+        search: the rules of the search in each playthrough. None means the paper's with the preset `paper`, and
+            otherwise a search with a single list, which shows best what a formula is worth. An agent brings its own
+            rules.
+        budget: the budget of each playthrough, or of each move if an agent plays; None for the agent's or the default.
+        game_name: the name by which the registry finds the game, "" for the game's own name ("module:object").
+        league: the players of games move by move. Two-player games need one; without one, a single-player game is
+            planned as a whole.
+        held_out: the levels on which the winner is compared with UCB1 and the persona's known policy. An empty list
+            compares on new seeds of `levels`, and None makes no comparison.
+        pools: solved levels by stream (`pools.prepared`); those to train on are `levels`. The held-out ones replace
+            `held_out`. Without pools, settings that draw levels for each generation set some levels apart to compare
+            on.
+        skilled: a player that searches for each move with its own budget. It replaces `search`, `budget` and `league`.
     """
 
     game: Game

@@ -1,4 +1,4 @@
-"""One operation of formulas."""
+"""The definition of one operation of formulas."""
 
 from __future__ import annotations
 
