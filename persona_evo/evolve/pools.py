@@ -209,7 +209,11 @@ def prepared(
 
 
 def _tell_in_time(what: str, tell: Tell | None, until: float | None, done: int, total: int) -> None:
-    """Report progress, or raise an error if the time is up."""
+    """Report progress, and raise an error if the time is up before all levels are made.
+
+    Raises:
+        SettingsError: there is no time left.
+    """
     if tell is not None:
         tell(what, done, total)
     if until is not None and time.monotonic() > until and done < total:

@@ -168,7 +168,7 @@ class Writer:
         return Truth(self, self.write(text, wide), wide)
 
     def select(self, condition: Truth, a: AssemblyNumber, b: AssemblyNumber) -> AssemblyNumber:
-        """a where the condition holds, else b."""
+        """Write the choice of a where the condition holds, else b."""
         wide = condition.wide or a.wide or b.wide
         kind, truth = _kind(wide), condition.name
         if wide and not condition.wide:
@@ -211,7 +211,7 @@ def _repeated(kind: str, name: str) -> str:
 
 
 def limit(x: AssemblyNumber) -> AssemblyNumber:
-    """A number, which is never NaN, brought into ±LIMIT."""
+    """Return a number, which is never NaN, limited to ±LIMIT."""
     if x.most <= LIMIT:
         return x
     x = where(x < LIMIT, x, LIMIT)
@@ -221,7 +221,7 @@ def limit(x: AssemblyNumber) -> AssemblyNumber:
 
 
 def clean(x: AssemblyNumber) -> AssemblyNumber:
-    """A number that comes from outside as formulas see it: NaN counts as 0, beyond ±LIMIT it is ±LIMIT."""
+    """Return a number from outside as formulas see it: NaN as 0, anything beyond ±LIMIT as ±LIMIT."""
     if x.most <= LIMIT:
         return x
     x = where(x.writer.comparison("ord", x, x), x, 0.0)
@@ -229,40 +229,40 @@ def clean(x: AssemblyNumber) -> AssemblyNumber:
 
 
 def add(a: AssemblyNumber, b: AssemblyNumber) -> AssemblyNumber:
-    """The sum."""
+    """Return the sum."""
     return limit(a + b)
 
 
 def sub(a: AssemblyNumber, b: AssemblyNumber) -> AssemblyNumber:
-    """The difference."""
+    """Return the difference."""
     return limit(a - b)
 
 
 def mul(a: AssemblyNumber, b: AssemblyNumber) -> AssemblyNumber:
-    """The product."""
+    """Return the product."""
     return limit(a * b)
 
 
 def div(a: AssemblyNumber, b: AssemblyNumber) -> AssemblyNumber:
-    """The quotient, 1 where the divisor is 0."""
+    """Return the quotient, 1 where the divisor is 0."""
     if b.value is not None:
         return limit(a / b) if b.value else b.writer.number(1.0)
     return where(b.writer.comparison("oeq", b, b.writer.number(0.0)), 1.0, limit(a / b))
 
 
 def magnitude(x: AssemblyNumber) -> AssemblyNumber:
-    """The magnitude."""
+    """Return the magnitude."""
     return x.writer.call("fabs", x, x.most, x.least)
 
 
 def log(x: AssemblyNumber) -> AssemblyNumber:
-    """The logarithm of the magnitude, 0 of 0."""
+    """Return the logarithm of the magnitude, 0 for 0."""
     x = where(x.writer.comparison("oeq", x, x.writer.number(0.0)), 1.0, magnitude(x))
     return x.writer.call("log", x, LOG_LIMIT)
 
 
 def exp(x: AssemblyNumber) -> AssemblyNumber:
-    """e to the power, which is brought into ±EXPONENT_LIMIT."""
+    """Return e to the power x, with x limited to ±EXPONENT_LIMIT."""
     if x.most > EXPONENT_LIMIT:
         x = where(x < EXPONENT_LIMIT, x, EXPONENT_LIMIT)
         x = where(x > -EXPONENT_LIMIT, x, -EXPONENT_LIMIT)

@@ -121,7 +121,7 @@ def _count(writer: Writer, name: str, wide: bool) -> AssemblyNumber:
 
 
 def _loop(writer: Writer, count: str) -> list[str]:
-    """What was written, once for every LANES of so many places, the first of which is %first."""
+    """Return the code written so far in a loop over all places, LANES at a time; the first place is %first."""
     return [
         "start:",
         *writer.before,

@@ -19,7 +19,7 @@ def guards(formulas: Iterable[Formula]) -> str:
 
 
 def _guarded(formula: Formula) -> Iterator[str]:
-    """Functions of a formula whose guard can matter. In postfix order a function follows its last operand."""
+    """Yield the functions of a formula whose guard can matter. In postfix order a function follows its last operand."""
     for before, token in zip(("", *formula.tokens), formula.tokens, strict=False):
         if token in PRIMITIVES and _domain(str(token)) and not (isinstance(before, float) and before > 0):
             yield str(token)

@@ -87,7 +87,7 @@ class Native:
             self._call = source.run
 
     def __call__(self, *arguments: NDArray[Any] | int) -> Any:
-        """Call it from Python; arrays are contiguous."""
+        """Call the function from Python; arrays must be contiguous."""
         return self._call(*arguments)
 
 
@@ -256,7 +256,7 @@ def assembly(functions: dict[str, NativeSource]) -> str:
 
 @functools.cache
 def _machine(level: int) -> TargetMachine:
-    """What generates code for the processor at hand."""
+    """Return the code generator for the present processor."""
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()

@@ -27,7 +27,7 @@ def canonical(formula: Formula) -> Formula:
 
 
 def build(name: str, *args: Expression) -> Expression:
-    """An operation on expressions in canonical form, in canonical form."""
+    """Return an operation on expressions in canonical form, itself in canonical form."""
     primitive = PRIMITIVES[name]
     values = [a.value for a in args]
     if None not in values:

@@ -43,38 +43,39 @@ class Policy:
     """A tree policy and its origin.
 
     Attributes:
-        name: name by which commands and its file call it.
+        name: the name used in commands and in its file.
         game: the game's name.
-        game_version: version of the rules that it was made for, 0 if that does not matter.
+        game_version: the version of the rules that it was made for, 0 if that does not matter.
         kind: "formula", "ucb1", or "lists" for a planner's open lists.
-        persona: whom it was made for, "" for anyone.
-        utility: that persona's utility, as text.
-        priority: the metric that the persona is about.
+        persona: the persona that it was made for, "" for anyone.
+        utility: the text of that persona's utility.
+        priority: the persona's priority metric.
         formula: the formula as it was found; "" for UCB1, and for lists without an own score.
-        simplified: a shorter formula that plays alike, "" where there is none.
+        simplified: a shorter formula that plays alike, "" if there is none.
         lists: the open lists of the kind "lists", which replace the planner's defaults and the persona's.
-        simplification: what was done and checked, or why the raw one is kept.
-        words: what the formula seeks, avoids and saves, a line each.
-        comparison: how it does beside others, as `evolve.rivals.RivalComparison.to_dict` has it.
-        unfinished: steps that the evolution had no time for: "comparison", "tuning", "simplification".
-        c: constant of UCB1.
-        metrics: symbol -> meaning of what `best` names.
-        levels: names of the levels that it was trained on.
-        fitness: mean utility in each of these levels.
-        mean: mean utility in all of them.
-        seed: seed of the evolution.
-        budget, search, evolution: settings of the playthroughs and of the evolution.
-        agent: in two-player games the agent that it was evolved in, as `agents.agent.Agent.to_dict` has it.
-        skill: in play from move to move the skill that it was evolved for, as `agents.skill.skill_to_dict` has it.
-        connected: how the rollouts of a connected game were ordered, as `games.core.Outside.ordering` says: they went
-            to the end (`max_decisions` at most) by the rule `rollout`, `slots` of them at once, from nodes of depth
-            `horizon` at most; `constant` says where UCB1's constant stood. Empty for other games.
-        run: name of the run folder and its facts.
-        versions: versions of the programs that made it.
-        notes: notes for people.
-        source: publication or program that it was taken from.
-        file: where it was read; it is not written.
-        digest: digest of what the evolution found, as its file has it; "" where that has none, and until it is written.
+        simplification: what was done and checked, or why the raw formula is kept.
+        words: what the formula seeks, avoids and saves, one line each.
+        comparison: the comparison with others, as `evolve.rivals.RivalComparison.to_dict` returns it.
+        unfinished: the steps that the evolution had no time for: "comparison", "tuning", "simplification".
+        c: the constant of UCB1.
+        metrics: symbol -> meaning for the symbols in `best`.
+        levels: the names of the levels that it was trained on.
+        fitness: the mean utility in each of these levels.
+        mean: the mean utility in all of them.
+        seed: the seed of the evolution.
+        budget, search, evolution: the settings of the playthroughs and of the evolution.
+        agent: in two-player games the agent that it was evolved in, as `agents.agent.Agent.to_dict` returns it.
+        skill: in play from move to move the skill that it was evolved for, as `agents.skill.skill_to_dict` returns it.
+        connected: how the rollouts of a connected game were ordered, as `games.core.Outside.ordering` returns it: they
+            went to the end (`max_decisions` at most) by the rule `rollout`, `slots` of them at once, from nodes of
+            depth `horizon` at most; `constant` says where UCB1's constant stood. Empty for other games.
+        run: the name of the run folder and its facts.
+        versions: the versions of the programs that made it.
+        notes: notes for readers.
+        source: the publication or program that it was taken from.
+        file: the file that it was read from; this is not written.
+        digest: a digest of what the evolution found, as stored in its file; "" if there is none, and until it is
+            written.
     """
 
     name: str
