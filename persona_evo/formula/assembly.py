@@ -101,7 +101,7 @@ class Truth:
 
 
 Real = TypeVar("Real", float, AssemblyNumber)
-"""What definitions that serve Python and machine code are written over."""
+"""The type variable of definitions that serve both Python and machine code."""
 
 
 @overload

@@ -56,13 +56,14 @@ class Scored(Protocol):
 
 
 class _Lanes:
-    """Slots in machine code, one a lane.
+    """Slots in machine code, one per lane.
 
     Args:
-        writer: what reads them.
-        columns: of each.
-        rows: for each lane a register that points at a row, and how many columns behind it the lane's row begins.
-        parent_visits, depth: registers that hold these, i64; depth one for each lane, or one for all.
+        writer: the writer of the code that reads them.
+        columns: the layout of each slot.
+        rows: for each lane a register that points at a row, and the number of columns from there to the lane's row.
+        parent_visits: the register that holds them, i64.
+        depth: registers that hold it, i64: one for each lane, or one for all.
     """
 
     def __init__(
@@ -157,9 +158,9 @@ def _scored(scoring: Scored, writer: Writer, lanes: _Lanes) -> AssemblyNumber:
 class BlockScore:
     """`void score(const double *row, i64 count, i64 parent_visits, i64 depth, double *out)`: scores of siblings.
 
-    They are those of `count` consecutive slots from `row` on, and written to out[0] to out[count - 1]. LANES at a time
-    are computed, so that up to LANES - 1 rows behind are read and as many numbers in `out` are spoilt: both have to be
-    there.
+    The function scores `count` consecutive slots from `row` on and writes to out[0] to out[count - 1]. It computes
+    LANES slots at a time, so it may read up to LANES - 1 rows beyond the last and overwrite as many numbers in `out`.
+    Both must exist.
     """
 
     scoring: Scored

@@ -32,7 +32,7 @@ ROUNDING = 2.0**-51
 """Four times the relative error of an operation."""
 
 _SMALLEST_LOG = -746.0
-"""Below the logarithm of the smallest positive number."""
+"""A bound below the logarithm of the smallest positive number."""
 
 
 class Span(NamedTuple):
@@ -181,7 +181,7 @@ def limited(np: ModuleType, x: Spans) -> Spans:
 
 
 def _hull(np: ModuleType, ends: Spans) -> Spans:
-    """The interval of values that monotonic operations give at the ends of two intervals: float64[2, 2, ...]."""
+    """Return the interval of a monotonic operation's values at the ends of two intervals, float64[2, 2, ...]."""
     hull: Spans = np.stack((ends.min(axis=(0, 1)), ends.max(axis=(0, 1))))
     return hull
 

@@ -31,8 +31,11 @@ if TYPE_CHECKING:
     from llvmlite.binding import ExecutionEngine, TargetMachine
 
 OPTIMISED, QUICK = 1, 0
-"""LLVM's levels of code generation: for what is called often, and for what is called so rarely that code which takes
-half as long to make and twice as long to run costs less."""
+"""LLVM's levels of code generation.
+
+OPTIMISED is for code that is called often. QUICK is for code that is called so rarely
+that halving the time to compile it pays although it takes twice as long to run.
+"""
 
 KEPT = 1024
 """The number of functions that are kept for their next use."""

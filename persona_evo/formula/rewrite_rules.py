@@ -35,10 +35,10 @@ class Expression:
 
 
 Build: TypeAlias = Callable[..., Expression]
-"""From the name of an operation and its operands to the operation in canonical form."""
+"""Makes an operation in canonical form from its name and its operands."""
 
 Rule: TypeAlias = Callable[..., Expression | None]
-"""From `Build` and the operands to what the operation becomes, None if no rule applies."""
+"""Returns what an operation becomes, from `Build` and the operands; None if no rule applies."""
 
 
 def number(value: float) -> Expression:

@@ -1,4 +1,4 @@
-"""A run on disk.
+"""Run folders on disk.
 
 | file of `runs/<utc>-<game>-<persona>-s<seed>/` | what | written |
 |---|---|---|
@@ -11,13 +11,13 @@
 | policy-0.json | the policy of a run whose time was up in its first generation | until it has a generation |
 | lock | the process that is at work here | while it is |
 
-What holds at every moment, also if the process is killed or the machine stops: the journal has at least all lines of
-the generations that the checkpoint has, and whatever it has beyond them is made again. `RunFolder.resume` therefore
-cuts the journal where it ended when the checkpoint was written (a line that was torn is among what is cut) and
-continues; the journal is then equal to that of a run that was never stopped, but for the times.
+One invariant holds at every moment, even if the process is killed or the machine stops: the journal has at least all
+lines of the generations in the checkpoint, and whatever it has beyond them is made again. `RunFolder.resume` therefore
+cuts the journal where it ended when the checkpoint was written, which also removes an incomplete line, and continues.
+Except for the times, the journal then equals that of a run that was never stopped.
 
-Every line and every file but the policies has a checksum. A checkpoint that is damaged or missing is replaced by the
-one before it, whose next generation is made again. Other damage is reported and nothing is changed.
+Every line and every file except the policies has a checksum. A checkpoint that is damaged or missing is replaced by the
+one before it, whose next generation is made again. Other damage is reported, and nothing is changed.
 """
 
 from __future__ import annotations
