@@ -1,8 +1,8 @@
-"""Whole games that an agent plays move by move, alone or against an opponent, in the form of a `Plan`.
+"""Plays whole games move by move with an agent, alone or against an opponent, and returns each as a `Plan`.
 
-Such a plan is what was played: all moves made, and what the agent, whichever side it had, sees at the end. The tree
-policy is what changes from plan to plan; all else the agent's search is told stands in its template. A template without
-a utility searches for what the persona wants.
+Such a plan records what was played: all moves made, and the final state as the agent sees it from its own side. Plans
+differ in the agent's tree policy; all other settings of its search come from a template. A template without a utility
+searches for the persona's utility.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from persona_evo.words import counted
 
 
 def budget_for(iterations: int | None, seconds: float | None, league: League | None = None) -> Budget:
-    """The budget asked for; where nothing is, that of the league's agent for a move, else the usual one for a plan."""
+    """Return the given budget; without one, that of the league's agent for a move, or the default for a plan."""
     if iterations is None and seconds is None:
         return Budget() if league is None else league.agent.budget
     return Budget(iterations, seconds)
@@ -34,25 +34,27 @@ def budget_for(iterations: int | None, seconds: float | None, league: League | N
 
 @dataclass(frozen=True)
 class League:
-    """Who plays move by move: an agent and, in a two-player game, whom it meets.
+    """The players of games move by move: an agent and, in a two-player game, its opponents.
 
-    agent: the template of whoever plays with the tree policies that are tried; its own policy does not matter.
-    opponents: of all of them; none in a single-player game.
+    Attributes:
+        agent: the template of the agents that play with the tree policies being tried; its own policy is not used.
+        opponents: the opponents of all these agents; empty in a single-player game.
     """
 
     agent: Agent
     opponents: tuple[Agent, ...]
 
     def to_dict(self) -> dict[str, object]:
-        """As plain values, without where the agents were read."""
+        """Return the league as plain values, without the places the agents were read from."""
         return {"agent": plain(self.agent), "opponents": [plain(o) for o in self.opponents]}
 
     @classmethod
     def from_dict(cls, values: object, game: Game) -> League:
-        """The inverse of `to_dict`.
+        """Make a league from plain values; the inverse of `to_dict`.
 
         Raises:
-            SettingsError, FormulaError: not such values, or agents that cannot play the game.
+            SettingsError: the values do not describe a league, or its agents cannot play the game.
+            FormulaError: a formula of an agent is not valid for the game.
         """
         if not isinstance(values, dict) or set(values) != {"agent", "opponents"}:
             raise SettingsError("not a league", found=str(values)[:80], expected="an agent and its opponents")
@@ -64,11 +66,11 @@ class League:
         return found
 
     def check(self, game: Game) -> None:
-        """See that these games can be played again from their seeds.
+        """Check that these games can be played again from their seeds.
 
         Raises:
-            SettingsError: opponents in a single-player game or none in a two-player game, an opponent that is a
-                program, a template that is not one, or a game that is played in another process.
+            SettingsError: a single-player game has opponents or a two-player game has none, an opponent is a program,
+                the template is not a search agent, or the game runs in another process.
         """
         if (self.opponents and game.players != 2) or game.players > 2:
             raise SettingsError(
@@ -101,7 +103,7 @@ class League:
         check(self.agent, game)
 
     def with_budget(self, budget: Budget) -> League:
-        """The same with a budget a move for the agent, and for opponents that have no number of iterations."""
+        """Return the league with a budget per move for the agent and for opponents not limited by iterations alone."""
         i, s = budget.iterations, budget.seconds
         return League(
             self.agent.with_budget(i, s),
@@ -109,32 +111,37 @@ class League:
         )
 
     def cases(self, levels: Sequence[str]) -> list[str]:
-        """Names of the levels, or of all pairs of a level and an opponent, level by level."""
+        """Return the names of the levels, or of all pairs of a level and an opponent, level by level."""
         if not self.opponents:
             return list(levels)
         return [f"{level} {o.name}" for level in levels for o in self.opponents]
 
     @property
     def sides(self) -> int:
-        """Sides that the agent plays in turn."""
+        """The number of sides that the agent plays in turn."""
         return 2 if self.opponents else 1
 
     def games(self, game: Game, level: Level, agent: Agent | None = None) -> list[Solo]:
-        """What is played on a level, case by case; agent: instead of the template."""
+        """Return the games of a level, case by case.
+
+        Args:
+            agent: the agent to play instead of the template.
+        """
         agent = agent or self.agent
         return [Duel(game, level, agent, o) for o in self.opponents] or [Solo(game, level, agent)]
 
 
 class Solo:
-    """An agent with changing tree policies alone on one level, move by move.
+    """An agent that plays one level alone, move by move, with changing tree policies.
 
     Args:
-        game, level: what is played.
+        game: the game.
+        level: the level that is played.
         agent: the template.
     """
 
     others: tuple[Agent, ...] = ()
-    """Whom it meets."""
+    """The agent's opponents."""
 
     def __init__(self, game: Game, level: Level, agent: Agent) -> None:
         self.game, self.level, self.agent = game, level, agent
@@ -143,15 +150,15 @@ class Solo:
         """Play a game.
 
         Args:
-            utility: of the end of the game, over the metrics as the agent sees them. What its search is after stands
-                in the template, or is the same where that says nothing.
+            utility: a formula over the metrics as the agent sees them, evaluated at the end of the game. The agent's
+                search uses the template's utility, or this one if the template has none.
             policy: the agent's tree policy.
-            budget: of each of the agent's moves.
-            seed: of the start, of chance and of all players.
-            side: which player the agent is.
+            budget: the budget of each of the agent's moves.
+            seed: the seed of the start, of chance and of all players.
+            side: the number of the agent's side.
 
         Returns:
-            iterations, nodes: of the agent's searches, all moves together.
+            The game as a plan. Its iterations and nodes are those of the agent's searches, summed over all moves.
         """
         began = time.perf_counter()
         agent = self._playing(utility, policy, budget)
@@ -174,12 +181,15 @@ class Solo:
         )
 
     def warm_up(self, utility: Formula, policy: TreePolicy) -> None:
-        """Let all who play choose a first move, with hardly any thought, so that the time of no playthrough is that of
-        loading or compiling what they think with (arguments as for `plan`)."""
+        """Let all players choose a first move with a minimal budget.
+
+        This loads and compiles all code they use, so that the time of no playthrough includes it. Arguments are as for
+        `plan`.
+        """
         warm_up((self._playing(utility, policy, Budget(1)), *self.others), self.game, self.level)
 
     def _playing(self, utility: Formula, policy: TreePolicy, budget: Budget) -> Agent:
-        """The agent with a tree policy, and with the persona's utility where it has none of its own."""
+        """Return the agent with a tree policy, and with the persona's utility if it has none of its own."""
         text = f"ucb1:{policy.c!r}" if policy.formula is None else policy.formula.text
         return replace(
             self.agent,
@@ -191,7 +201,7 @@ class Solo:
 
 
 class Duel(Solo):
-    """The same against one opponent."""
+    """A `Solo` against one opponent."""
 
     def __init__(self, game: Game, level: Level, agent: Agent, opponent: Agent) -> None:
         super().__init__(game, level, agent)
@@ -199,10 +209,10 @@ class Duel(Solo):
 
 
 def plain(agent: Agent) -> dict[str, object]:
-    """An agent as plain values."""
+    """Return an agent as plain values."""
     return agent.to_dict()
 
 
 def seen_from(side: int, outcome: int) -> int:
-    """What `over` says of player 0 as player `side` sees it."""
+    """Return player 0's outcome as player `side` sees it."""
     return {WON: LOST, LOST: WON}.get(outcome, outcome) if side else outcome

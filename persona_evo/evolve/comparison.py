@@ -1,4 +1,4 @@
-"""How a winner does beside UCB1 and the policy that is known for its persona, where it was not trained."""
+"""Compares a winner with UCB1 and with its persona's known policy on levels it was not trained on."""
 
 from __future__ import annotations
 
@@ -26,17 +26,18 @@ from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.store import policy_library
 
 MOST_LEVELS = 8
-"""Levels of a comparison at most."""
+"""The highest number of levels in a comparison."""
 START = "the best of its first generation"
-"""What the start of an evolution is called beside its winner."""
+"""The name of the start of an evolution when it is listed beside its winner."""
 LEVEL = 0.95
-"""Confidence level of the intervals."""
+"""The confidence level of the intervals."""
 
 
 def held_out(game: Game, levels: Sequence[Level]) -> list[Level]:
-    """The levels to compare on: shipped ones that are not among `levels`, the test set first.
+    """Return the levels to compare on: shipped levels that are not among `levels`, the test set first.
 
-    None of them where only levels of one's own were trained on, whose new seeds say more, or where nothing else ships.
+    The list is empty if only the user's own levels were trained on, since new seeds of these say more, or if no other
+    level ships.
     """
     known = mapsets.shipped(game)
     if game.outside is not None or not {Path(level.source) for level in levels} & set(known.levels.values()):
@@ -48,8 +49,7 @@ def held_out(game: Game, levels: Sequence[Level]) -> list[Level]:
 
 
 def known_policy(persona: str, game: Game) -> tuple[str, TreePolicy] | None:
-    """(what it is called, the policy) that the game's commands find for a persona; None where there is none, or it
-    cannot be used."""
+    """Return (name, policy) for the policy that the game's commands find for a persona, None without a usable one."""
     try:
         policy = policy_library.find(persona, game.name)
         tree = policy.tree_policy(game)
@@ -64,12 +64,12 @@ class Comparing:
     """A comparison to be made.
 
     Args:
-        fitness: of the evolution.
-        levels: held-out ones; none compares on the levels of the evolution, with new seeds.
-        persona: name, of whom there may be a policy already.
-        seed: of the evolution.
-        trials: of each case at most.
-        best: the best known utility of each level, of levels that a generator has drawn; else empty.
+        fitness: the fitness of the evolution.
+        levels: held-out levels; if empty, the comparison uses the levels of the evolution with new seeds.
+        persona: the name of the persona, which may already have a policy.
+        seed: the seed of the evolution.
+        trials: the highest number of trials of each case.
+        best: the best known utility of each level, for levels drawn by a generator; else empty.
     """
 
     def __init__(
@@ -102,19 +102,19 @@ class Comparing:
 
     @property
     def playthroughs(self) -> int:
-        """How many playthroughs the whole comparison has, that with the start included."""
+        """The number of playthroughs in the whole comparison, including that with the start."""
         return (2 + len(self.rivals)) * sum(len(trials) for trials in self.plan)
 
     def compare(
         self, formula: str, until: float | None = None, tell: TellPhase | None = None, *, start: str = ""
     ) -> RivalComparison:
-        """The winner beside its rivals, with as many trials as there is time for.
+        """Compare the winner with its rivals, in as many trials as there is time for.
 
         Args:
-            formula: of the winner, or its lists.
-            until: moment on `time.monotonic` after which nothing is begun.
-            tell: called now and then.
-            start: the best formula, or lists, of the first generation, which becomes the last rival; "" for none.
+            formula: the winner's formula or lists.
+            until: the moment on `time.monotonic` after which nothing is begun.
+            tell: receives progress from time to time.
+            start: the best formula or lists of the first generation, which become the last rival; "" for none.
         """
         spec = self.fitness.spec
         names = tuple(level.name for level in spec.levels)
@@ -155,7 +155,7 @@ class Comparing:
 
 
 def _fits(policy: TreePolicy, spec: FitnessSpec) -> bool:
-    """Whether what is played has all that a policy searches with."""
+    """Return whether the playthroughs provide everything that a policy needs for its search."""
     if policy.kind == "lists":
         return bool(spec.search.lists)
     return not policy.planned or (spec.whole and spec.search.best_first)
@@ -167,17 +167,17 @@ def _same(policy: TreePolicy, text: str) -> bool:
 
 
 def mean_utility(cases: Sequence[Sequence[PlaythroughScore]]) -> float:
-    """Mean over cases of the mean over trials."""
+    """Return the mean over cases of the mean over trials."""
     return fsum(fsum(s.utility for s in trials) / len(trials) for trials in cases) / len(cases)
 
 
 def paired(
     ours: Sequence[Sequence[PlaythroughScore]], theirs: Sequence[Sequence[PlaythroughScore]]
 ) -> tuple[float, float | None]:
-    """(mean difference of utility, half width of its interval), trials with the same seed being pairs.
+    """Return (mean difference of utility, half width of its interval), with trials of the same seed as pairs.
 
     The cases are fixed and only the seeds are drawn, so the variances of the cases' means are added up (a stratified
-    sample); the degrees of freedom are Satterthwaite's. The half width is None with one trial.
+    sample). The degrees of freedom are Satterthwaite's. The half width is None with one trial.
     """
     pairs = [zip(x, y, strict=True) for x, y in zip(ours, theirs, strict=True)]
     differences = [[a.utility - b.utility for a, b in case] for case in pairs]
@@ -202,8 +202,10 @@ def paired(
 def over_levels(
     ours: Sequence[Sequence[PlaythroughScore]], theirs: Sequence[Sequence[PlaythroughScore]]
 ) -> tuple[float, float | None]:
-    """(mean difference of utility, half width of its interval), levels being pairs and a sample of all that could be
-    drawn (Student's t); the half width is None with one level."""
+    """Return (mean difference of utility, half width of its interval), with levels as pairs.
+
+    The levels are a sample of all that could be drawn (Student's t). The half width is None with one level.
+    """
     differences = [mean_utility([x]) - mean_utility([y]) for x, y in zip(ours, theirs, strict=True)]
     n = len(differences)
     mean = fsum(differences) / n

@@ -1,4 +1,4 @@
-"""Make the generations of an open run one after another and record each, until the target, a deadline or Ctrl-C."""
+"""Makes and records the generations of an open run, one after another, until the target, a deadline or Ctrl-C."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ from persona_evo.jobs.workers import Usage
 from persona_evo.store import runs
 
 FINISHED, DEADLINE, INTERRUPTED = "finished", "deadline", "interrupted"
-"""How a call ended: all generations are there, the time was up, or Ctrl-C. The last two can be resumed."""
+"""How a call ended: all generations are finished, the time was up, or the user pressed Ctrl-C. The last two can be
+resumed.
+"""
 
 _PACE = 10
-"""Generations that estimates of time look back on."""
+"""The number of recent generations that time estimates use."""
 
 
 @dataclass(frozen=True)
@@ -27,16 +29,16 @@ class GenerationProgress:
     """The progress of a run after a generation.
 
     Attributes:
-        generation: number of the generation, from 0.
-        target: how many generations there will be.
-        rows: best and mean of each island.
-        best: the best of the hall of fame.
-        evaluations: formulas that were evaluated in this generation.
-        remembered: formulas that reuse the result of a duplicate.
-        spared: playthroughs that reuse the result of an equal one.
+        generation: the number of the generation, from 0.
+        target: the total number of generations.
+        rows: the best and mean fitness of each island.
+        best: the best individual of the hall of fame.
+        evaluations: the number of formulas evaluated in this generation.
+        remembered: the number of formulas that reuse the result of a duplicate.
+        spared: the number of playthroughs that reuse the result of an equal one.
         rate: evaluations per second.
         eta: seconds to go, or until the deadline if that is earlier.
-        usage: usage of the cores, where the evaluation measures it.
+        usage: the usage of the cores, if the evaluation measures it.
     """
 
     generation: int
@@ -64,10 +66,11 @@ def drive(
     deadline: float | None = None,
     progress: Tell | None = None,
 ) -> str:
-    """Make the generations that an open run lacks, and record each.
+    """Make and record the generations that an open run still lacks.
 
     A generation that would not end before the deadline is not begun, and one whose evaluation runs out of time is
-    abandoned. Ctrl-C ends the run at once: the disk has the last whole generation, and resuming repeats the broken one.
+    abandoned. Ctrl-C ends the run at once: the last complete generation is on disk, and resuming repeats the
+    interrupted one.
 
     Returns:
         FINISHED, DEADLINE or INTERRUPTED.
@@ -126,7 +129,7 @@ def _record(run: runs.RunFolder, generation: Generation, target: int, usage: Usa
 
 
 def hall_entry(individual: Individual) -> dict[str, Any]:
-    """A member of the hall of fame as its file has it."""
+    """Return a member of the hall of fame as it is written to the file."""
     return {
         "fitness": individual.fitness,
         "size": individual.size,
@@ -153,5 +156,5 @@ def _progress(
 
 
 def state_of(run: runs.RunFolder) -> EvolutionState | None:
-    """The state from which a run continues; None before its first generation is finished."""
+    """Return the state from which a run continues, or None before its first generation is finished."""
     return None if run.checkpoint is None else reopening.state_of(run.folder, run.config, run.checkpoint)

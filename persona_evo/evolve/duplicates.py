@@ -1,16 +1,16 @@
-"""Which formulas are the same to a search, and a bounded memory of those that were evaluated.
+"""Finds formulas that are equal for a search, and keeps a bounded memory of evaluated ones.
 
-| what counts as the same | what it is worth |
+| what counts as equal | how reliable it is |
 |---|---|
 | the same canonical form, symbols and seed (`first_of_equals`) | exact: the search builds the same tree |
 | the same canonical form (`duplicates="canonical"`) | the scores are equal, bit for bit; the seeds may differ |
 | the same order of sampled states (`duplicates="behaviour"`) | an approximation; the seeds may differ |
 
 A tree policy only compares the scores of children, so two formulas that put every pair of states in the same order
-play alike. Whether they do is judged on a fixed sample of states that are drawn widely on purpose: metrics move
-independently of each other there, so that formulas which differ in any state of a real level nearly always differ in
-the sample too. Formulas that differ in the sample never count as duplicates. Two that differ only in states outside the
-sample do, and one of them then gets the result of the other.
+play alike. This is judged on a fixed sample of states, which are drawn widely on purpose. Metrics move independently of
+each other there, so formulas that differ in any state of a real level nearly always differ in the sample, too. Formulas
+that differ in the sample never count as duplicates. Two formulas that differ only in states outside the sample do, and
+one of them then gets the result of the other.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from persona_evo.formula import Formula, parse
 from persona_evo.search.tree_policy import TreePolicy
 
 STATES = 64
-"""States in the sample."""
+"""The number of states in the sample."""
 
 _SAMPLE_SEED = 2018
 
 
 def sample(symbols: Sequence[str], states: int = STATES) -> NDArray[np.float64]:
-    """The fixed sample: float64[states, symbols]; shares, small counts, zeros and ones in any combination.
+    """Return the fixed sample, float64[states, symbols]: shares, small counts, zeros and ones in any combination.
 
-    The visits of the parent (P) are never fewer than those of the child (N), and both at least 1.
+    The visits of the parent (P) are never fewer than those of the child (N), and both are at least 1.
     """
     stream = random.Random(_SAMPLE_SEED)
     rows = np.array([[_value(stream) for _ in symbols] for _ in range(states)])
@@ -65,11 +65,11 @@ def _value(stream: random.Random) -> float:
 
 
 class Keys:
-    """Makes the key that duplicates share.
+    """Makes the keys that duplicates share.
 
     Args:
         kind: "off" (the text itself), "canonical" or "behaviour".
-        symbols: all that formulas may name.
+        symbols: all symbols that formulas may use.
     """
 
     def __init__(self, kind: str, symbols: Sequence[str]) -> None:
@@ -78,10 +78,10 @@ class Keys:
         self._rows = sample(symbols) if kind == "behaviour" else np.zeros((0, 0))
 
     def key(self, formula: Formula) -> str:
-        """16 hex digits that duplicates of `formula` have too.
+        """Return 16 hex digits that are the same for all duplicates of `formula`.
 
-        How long a score holds (`TreePolicy.holds`) is part of it, because some searches go by it: `PE + (R - R)` has
-        the scores of `PE`, and is searched with in another way.
+        The key includes how long a score stays valid (`TreePolicy.holds`), because some searches depend on it:
+        `PE + (R - R)` has the scores of `PE` but is searched with in another way.
         """
         if self.kind == "off":
             return _digest(formula.text.encode())
@@ -94,10 +94,10 @@ class Keys:
         return _digest(self.ranks(short).tobytes() + holds)
 
     def key_of(self, text: str) -> str:
-        """The key of a formula's text, or of the text of open lists.
+        """Return the key of the text of a formula or of open lists.
 
-        Lists are the same if they have the same scores, in the sense of `key`, with the same weights; where behaviour
-        counts, if the weights have the same proportions, in whatever order the lists are.
+        Two sets of lists are equal if they have the same scores, in the sense of `key`, with the same weights. If
+        behaviour counts, proportional weights are enough, and the order of the lists does not matter.
         """
         if self.kind == "off" or not genome.is_lists(text):
             return _digest(text.encode()) if self.kind == "off" else self.key(parse(text))
@@ -108,7 +108,7 @@ class Keys:
         return _digest("; ".join(sorted(parts) if alike else parts).encode())
 
     def ranks(self, formula: Formula) -> NDArray[np.int16]:
-        """int16[states]: the rank of each state's score, equal scores (to 12 digits) sharing one."""
+        """Return int16[states], the rank of each state's score. Scores equal to 12 digits share a rank."""
         rows = (dict(zip(self._symbols, row, strict=True)) for row in self._rows.tolist())
         scores = np.array([formula.evaluate(row) for row in rows])
         _, inverse = np.unique(_rounded(scores), return_inverse=True)
@@ -116,7 +116,7 @@ class Keys:
 
 
 def _rounded(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Values to 12 significant digits, so that the order of additions does not make a difference."""
+    """Round values to 12 significant digits, so that the order of additions makes no difference."""
     fraction, exponent = np.frexp(values)
     return np.ldexp(np.round(fraction * 2.0**40) / 2.0**40, exponent)
 
@@ -126,11 +126,11 @@ def _digest(data: bytes) -> str:
 
 
 class EvaluationCache:
-    """key -> (utilities, trials) of what was evaluated; the longest unused is forgotten first.
+    """A cache of evaluations, key -> (utilities, trials). It forgets the least recently used entry first.
 
     Args:
-        known: taken over and kept in step, so that a checkpoint has it.
-        capacity: entries kept.
+        known: the mapping used and updated in place, so that a checkpoint contains it.
+        capacity: the number of entries kept.
     """
 
     def __init__(self, known: dict[str, tuple[list[float], int]], capacity: int) -> None:
@@ -141,14 +141,14 @@ class EvaluationCache:
         return len(self._known)
 
     def recall(self, key: str) -> tuple[list[float], int] | None:
-        """What is known of a key, which counts as a use."""
+        """Return what is known of a key. This counts as a use."""
         found = self._known.pop(key, None)
         if found is not None:
             self._known[key] = found
         return found
 
     def keep(self, key: str, utilities: list[float], trials: int) -> None:
-        """Remember, and forget what is over the capacity."""
+        """Store an entry, and forget those beyond the capacity."""
         self._known.pop(key, None)
         self._known[key] = (list(utilities), trials)
         while len(self._known) > self._capacity:
@@ -156,17 +156,17 @@ class EvaluationCache:
 
 
 def keys_for(settings: EvolutionSettings, symbols: Sequence[str]) -> Keys:
-    """The keys that these settings ask for."""
+    """Return the key maker that these settings ask for."""
     return Keys(settings.duplicates, symbols)
 
 
 def first_of_equals(trials: Sequence[tuple[str | TreePolicy, int, int, int, float]], *, by_form: bool) -> list[int]:
-    """For each playthrough the number of the first one that is bound to have the same result, often its own.
+    """Return for each playthrough the index of the first one that must have the same result, often its own.
 
     Args:
-        trials: (formula or tree policy, case, seed, side, share of the budget).
-        by_form: formulas of the same canonical form and symbols are equal, else only those written the same. It holds
-            for searches that know a formula by its scores, its symbols and how long its scores hold.
+        trials: tuples (formula or tree policy, case, seed, side, share of the budget).
+        by_form: whether formulas of the same canonical form and symbols are equal, else only those with the same text.
+            It holds for searches that know a formula by its scores, its symbols and how long its scores stay valid.
     """
     shared = Counter(trial[1:] for trial in trials)
     player = cache(_form if by_form else _whole)
@@ -182,7 +182,7 @@ def _whole(policy: str | TreePolicy) -> Hashable:
 
 
 def _form(policy: str | TreePolicy) -> Hashable:
-    """What is the same for tree policies that a search cannot tell apart."""
+    """Return a value that is the same for tree policies that a search cannot tell apart."""
     from persona_evo.formula.rewrite import canonical
 
     if isinstance(policy, str) and genome.is_lists(policy):

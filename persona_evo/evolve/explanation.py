@@ -1,4 +1,4 @@
-"""A tree policy in words: what its formula, or each of its open lists, seeks, avoids and saves."""
+"""Describes a tree policy in words: what its formula, or each of its open lists, seeks, avoids and saves."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from persona_evo.search.tree_policy import PARENT, SEARCH_VARIABLES, plan_variab
 from persona_evo.store.policies import Policy
 
 CLEAR = 0.85
-"""Share of a symbol's changes that go one way, from which on this is its way."""
+"""The share of a symbol's changes in one direction from which this counts as its direction."""
 SLIGHT = 0.005
-"""Share of the score's movement below which a symbol is not worth a percentage."""
+"""The share of the score's movement below which a symbol gets no percentage."""
 NOTHING = 1e-12
-"""Movement of a score that is only rounding."""
+"""A movement of the score that is only due to rounding."""
 MADE_UP = 60
-"""States that are made up for games whose states cannot be looked at."""
+"""The number of made-up states for games whose states cannot be observed."""
 
 _SEARCH_WORDS = {
     "R": ("moves that have turned out well", "moves that have turned out badly"),
@@ -54,17 +54,17 @@ _VARIABLES = {**LIST_VARIABLES, **SEARCH_VARIABLES}
 def in_words(
     formula: Formula, game: Game, levels: Sequence[Level], utility: Formula | None = None, until: float | None = None
 ) -> tuple[str, ...]:
-    """What a formula seeks, avoids and saves, one line each.
+    """Return what a formula seeks, avoids and saves, one line each.
 
-    Each metric is varied in states of random games, the same ones every time, and the direction in which the score
-    goes decides. Percentages are the shares of the score's movement.
+    Each metric is varied in states of random games, which are the same every time. The direction in which the score
+    moves decides. Percentages are shares of the score's movement.
 
     Args:
-        formula: over the game's metrics and the search's variables.
-        game: whose metrics they are.
-        levels: for the random games; without any, and for connected games, states are made up.
-        utility: of the persona, from which made-up results of a search are near.
-        until: moment on `time.monotonic` after which no random game is begun.
+        formula: a formula over the game's metrics and the search's variables.
+        game: the game whose metrics they are.
+        levels: the levels for the random games. Without levels, and for connected games, states are made up.
+        utility: the persona's utility; made-up results of a search are close to it.
+        until: the moment on `time.monotonic` after which no random game is begun.
     """
     if not formula.symbols:
         return ("every state has the same score: the formula has no symbols",)
@@ -103,7 +103,7 @@ def lists_in_words(
     utility: Formula | None = None,
     until: float | None = None,
 ) -> tuple[str, ...]:
-    """What each open list is for, one line each; the arguments as of `in_words`."""
+    """Return the purpose of each open list, one line each. The arguments are those of `in_words`."""
     total = fsum(one.weight for one in lists)
     found = []
     for number, one in enumerate(lists, 1):
@@ -114,7 +114,7 @@ def lists_in_words(
 
 
 def _said(effect: Effect, game: Game, kept: frozenset[str]) -> tuple[str, str]:
-    """(what the formula does, with what)."""
+    """Return (what the formula does, with what)."""
     metric = next((m for m in game.metrics if m.symbol == effect.symbol), None)
     rises = effect.up >= CLEAR
     if effect.strength <= NOTHING:
@@ -136,7 +136,7 @@ def _said(effect: Effect, game: Game, kept: frozenset[str]) -> tuple[str, str]:
 
 
 def _words_of(symbol: str, game: Game) -> tuple[str, str]:
-    """What a formula seeks that rises, or falls, with a symbol that is no metric."""
+    """Return what a formula seeks that rises, or falls, with a symbol that is not a metric."""
     if symbol in _SEARCH_WORDS:
         return _SEARCH_WORDS[symbol]
     names = {UTILITY: "utility", CEILING: "ceiling", **{m.symbol: m.name for m in game.metrics}}
@@ -145,12 +145,12 @@ def _words_of(symbol: str, game: Game) -> tuple[str, str]:
 
 
 def _is_way(metric: Metric, game: Game) -> bool:
-    """Whether a metric is a distance to something that is there to be had (see `Game.targets`), or to the end."""
+    """Return whether a metric is a distance to something the player can reach (see `Game.targets`), or to the end."""
     return game.players == 1 and metric.costly and metric.better == "lower"
 
 
 def _stocks(sampled: Sequence[Sampled]) -> frozenset[str]:
-    """Metrics that are there from the start and are used up: better high, and never higher at a game's end."""
+    """Return the metrics that are used up from the start on: high is good, and none is higher at the end of a game."""
     games: dict[tuple[str, int], list[Sampled]] = {}
     for state in sampled:
         games.setdefault((state.level, state.game), []).append(state)
@@ -172,7 +172,7 @@ def _made_up(game: Game) -> list[dict[str, float]]:
 def with_estimates(
     states: Sequence[Mapping[str, float]], game: Game, utility: Formula | None
 ) -> list[dict[str, float]]:
-    """The states with values of the search's variables, and of open lists', that a search could have."""
+    """Return the states with plausible values of the variables of the search and of open lists."""
     stream, room = random.Random(1), random.Random(2)
     from persona_evo.search.list_orders import cares  # loads the engine
 
@@ -194,7 +194,7 @@ def with_estimates(
 def plan_estimates(
     state: Mapping[str, float], parent: Mapping[str, float], utility: Formula, stream: random.Random
 ) -> dict[str, float]:
-    """What a plan of a whole level could know of a state beside its metrics (see `tree_policy.plan_variables`)."""
+    """Return what a plan of a whole level could know of a state beside metrics (see `tree_policy.plan_variables`)."""
     known: dict[str, float] = {}
     for metrics, mark in ((parent, PARENT), (state, "")):
         value = utility.evaluate(metrics)
@@ -203,7 +203,7 @@ def plan_estimates(
 
 
 def estimates(value: float, visits: float, depth: int, stream: random.Random) -> dict[str, float]:
-    """Search variables of a child that is worth `value`, `depth` moves from the root, whose parent has `visits`."""
+    """Return search variables of a child of utility `value`, `depth` moves from the root, whose parent has `visits`."""
     own = float(stream.randint(1, int(visits)))
     spread = stream.random()
     best = value + spread * stream.random()
@@ -212,7 +212,7 @@ def estimates(value: float, visits: float, depth: int, stream: random.Random) ->
 
 
 def meanings(formulas: Sequence[Formula], game: Game) -> dict[str, str]:
-    """symbol -> meaning for what formulas and the scores of open lists name, in the game's order."""
+    """Return symbol -> meaning for the names in formulas and in the scores of open lists, in the game's order."""
     known = {m.symbol: m.meaning for m in game.metrics}
     for more in (SEARCH_VARIABLES, LIST_VARIABLES, plan_variables(game)):
         known |= {symbol: meaning for symbol, meaning in more.items() if symbol not in known}
@@ -221,7 +221,7 @@ def meanings(formulas: Sequence[Formula], game: Game) -> dict[str, str]:
 
 
 def of_policy(policy: Policy, game: Game) -> tuple[str, ...]:
-    """A policy in words, a line each: as its file has it, or else found out on levels that ship with the game."""
+    """Return a policy in words, one line each: from its file, or else derived from levels that ship with the game."""
     if policy.words:
         return policy.words
     if policy.kind == "ucb1":

@@ -1,8 +1,8 @@
-"""The fitness of a tree policy: the persona's utility at the end of playthroughs that a search with it plans.
+"""Measures the fitness of a tree policy: the persona's utility at the end of playthroughs planned by a search with it.
 
-Where an agent plays move by move (`agents.duel`), a playthrough is what it played. In a two-player game it meets the
-opponents of a league, and each pair of a level and an opponent is a case of its own, so that selection by cases asks
-for play that does well against all of them.
+If an agent plays move by move (`agents.duel`), a playthrough is the game it played. In a two-player game, the agent
+meets the opponents of a league. Each pair of a level and an opponent is a case of its own, so selection by cases
+favours play that does well against all opponents.
 """
 
 from __future__ import annotations
@@ -21,28 +21,30 @@ from persona_evo.search.settings import Budget
 from persona_evo.search.tree_policy import TreePolicy
 
 _GUESS = 300_000.0
-"""Iterations per second, until the first playthroughs were timed."""
+"""The assumed iterations per second before the first playthroughs are timed."""
 _QUICKEST = 1e-6
-"""Seconds that a playthrough takes at least."""
+"""The lowest number of seconds assumed for a playthrough."""
 _FIRST_ITERATIONS, _GROWTH, _TELLING = 16, 8.0, 0.5
-"""Iterations of the first playthrough that is timed, the factor from one to the next, and seconds that are enough."""
+"""How a playthrough is timed: the iterations of the first one, the factor from one to the next, and the number of
+seconds that is long enough.
+"""
 _TOGETHER = 4
-"""Playthroughs of a connected game that are timed side by side."""
+"""The number of playthroughs of a connected game that are timed side by side."""
 
 
 class OutOfTime(Exception):
-    """The deadline came before everything was played (see `Fitness.stop`). It never reaches a user."""
+    """Signals that the deadline came before everything was played (see `Fitness.stop`). It never reaches a user."""
 
 
 class Fitness:
-    """Evaluates requests of the evolution: what `islands.generations` wants as its evaluation.
+    """Evaluates the requests of an evolution; the evaluation that `islands.generations` takes.
 
     Attributes:
         spec: what is played.
-        workers: where.
-        stop: moment on `time.monotonic` after which nothing is begun, None for never.
-        finished: where there is such a moment, (utilities, evaluations) of each formula that has been evaluated.
-        pace: seconds that a playthrough takes on one core, as measured lately.
+        workers: the workers that play.
+        stop: the moment on `time.monotonic` after which nothing is begun, None for never.
+        finished: (utilities, evaluations) of each formula evaluated so far, if there is a `stop`.
+        pace: the seconds that a playthrough takes on one core, by recent measurements.
     """
 
     def __init__(self, spec: FitnessSpec, workers: Workers) -> None:
@@ -56,7 +58,7 @@ class Fitness:
         self._spared = 0
 
     def __call__(self, requests: Sequence[Request]) -> list[list[float]]:
-        """For each request what each of its cases counts (`FitnessSpec.share`): the mean over its trials.
+        """Return for each request the fitness of each of its cases (`FitnessSpec.share`), as the mean over the trials.
 
         Raises:
             OutOfTime: `stop` came first.
@@ -67,10 +69,10 @@ class Fitness:
         ]
 
     def scores(self, requests: Sequence[Request]) -> list[list[PlaythroughScore]]:
-        """For each request the mean of utility and priority in each case.
+        """Return for each request the mean utility and priority in each case.
 
-        In a game for two the first trial's side follows from its seed, so all who play with the same seeds have the
-        same sides; from then on the sides alternate.
+        In a two-player game, the seed decides the side of the first trial, so all who play with the same seeds have the
+        same sides. After that, the sides alternate.
 
         Raises:
             OutOfTime: `stop` came first.
@@ -102,16 +104,17 @@ class Fitness:
         numbers: Sequence[Sequence[int]] | None = None,
         shares: Sequence[Sequence[float]] | None = None,
     ) -> list[list[list[PlaythroughScore]] | None]:
-        """What each policy scored in the trials from number `first` on and before number `end`.
+        """Return each policy's scores in the trials from number `first` up to, but not including, number `end`.
 
         Args:
-            policies: formulas, or tree policies.
-            seeds: [policy][case][trial], of all trials that there are.
-            numbers: of these cases, [policy][case]; None where they are all cases in order.
-            shares: of the budget, [policy][case], empty for the whole budget; None for that everywhere.
+            policies: formulas or tree policies.
+            seeds: the seeds of all trials, [policy][case][trial].
+            numbers: the numbers of these cases, [policy][case]; None for all cases in order.
+            shares: shares of the budget, [policy][case]; empty for the whole budget, None for the whole budget
+                everywhere.
 
         Returns:
-            [policy][case][trial]; None for a policy that had not played everything when `stop` came.
+            [policy][case][trial]; None for a policy that had not finished when `stop` came.
         """
         sides = 1 if self.spec.league is None else self.spec.league.sides
         places = [
@@ -143,32 +146,32 @@ class Fitness:
         return [None if who in cut else cases for who, cases in enumerate(found)]
 
     def usage(self) -> Usage:
-        """How well the cores were used since the last call."""
+        """Return how well the cores were used since the last call."""
         return self.workers.usage()
 
     def spared(self) -> int:
-        """How many playthroughs have reused the result of an equal one since the last call."""
+        """Return the number of playthroughs that reused the result of an equal one since the last call."""
         spared, self._spared = self._spared, 0
         return spared
 
     def check(self) -> None:
-        """Raise OutOfTime where `stop` has come."""
+        """Raise OutOfTime if `stop` has come."""
         if self.stop is not None and time.monotonic() > self.stop:
             raise OutOfTime
 
     def seconds(self, playthroughs: float) -> float:
-        """How long so many playthroughs take on all cores."""
+        """Return the time that so many playthroughs take on all cores, in seconds."""
         return playthroughs * self.pace / self.workers.jobs
 
     def time_one(self, formula: str) -> float:
-        """Measure what a playthrough takes.
+        """Measure the time of a playthrough.
 
-        Shares of the budget are played, the first one small, until they take long enough to tell, so that a large
-        budget in a slow game does not take the time that is to be planned.
+        It plays with growing shares of the budget, the first one small, until a playthrough is long enough to be
+        measured. A large budget in a slow game then does not use up the time that is to be planned.
 
         Returns:
-            How many times longer than its work this process took for that: about 1 on an idle machine. 1 for games that
-            run elsewhere, as waiting for them is no sign of a busy machine.
+            The elapsed time as a multiple of this process's own work: about 1 on an idle machine. It is 1 for games
+            that run elsewhere, since waiting for them does not show that the machine is busy.
         """
         began, worked = time.perf_counter(), time.process_time()
         self.warm_up()
@@ -191,7 +194,7 @@ class Fitness:
         return (ended - began) / max(_QUICKEST, time.process_time() - worked)
 
     def _play_alike(self, formula: str, count: int, share: float) -> None:
-        """Play the first case so many times with a share of the budget, and forget what came out."""
+        """Play the first case `count` times with a share of the budget, and discard the results."""
         trials = [FitnessTrial(formula, 0, seed, 0, share) for seed in range(count)]
         for _ in play((self.spec, None), trials):
             pass
@@ -205,7 +208,7 @@ class Fitness:
         self.finished[request.formula] = means, n + 1
 
     def _play(self, trials: Sequence[FitnessTrial]) -> list[PlaythroughScore | None]:
-        """The scores of trials, of which equal ones are played once."""
+        """Return the scores of trials. Equal trials are played once."""
         if not trials:
             return []
         if not self.spec.reproducible:
@@ -244,7 +247,7 @@ class Fitness:
         return Stop(socket.gethostname(), time.time() + self.stop - time.monotonic(), self.pace)
 
     def warm_up(self) -> None:
-        """Have everything compiled and on disk before workers all start to do the same, and before time is taken."""
+        """Compile everything and store it on disk before the workers start and before time is measured."""
         if not self._warm:
             shop = workshop(self.spec)
             for policy in (TreePolicy.ucb1(), self.spec.utility):
@@ -253,5 +256,5 @@ class Fitness:
 
 
 def _cases(request: Request) -> Sequence[int]:
-    """The numbers of the cases that a request plays."""
+    """Return the numbers of the cases that a request plays."""
     return request.cases or range(len(request.seeds))

@@ -1,4 +1,4 @@
-"""Specify what is played to measure a fitness: all that decides a result beside policy, case, seed and side."""
+"""Specifies what is played to measure a fitness: all that decides a result beside policy, case, seed and side."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from persona_evo.personas.lists import OpenList
 from persona_evo.search.settings import Budget, SearchSettings
 
 LEAST_BEST = 0.1
-"""A best known utility that is nearer to 0 counts as this much."""
+"""The magnitude used for a best known utility that is closer to 0."""
 
 
 @dataclass(frozen=True)
 class FitnessSpec:
-    """All that decides the result of a playthrough beside formula, level number and seed.
+    """Everything that decides the result of a playthrough beside the formula, the case and the seed.
 
     Attributes:
-        game: name in the registry, or "module:object".
-        levels: what is played.
-        utility: text of the persona's utility, over the game's metrics.
+        game: the name in the registry, or "module:object".
+        levels: the levels that are played.
+        utility: the text of the persona's utility, over the game's metrics.
         priority: a metric that is reported beside the utility, "" for none.
-        search: rules of the search in a playthrough that is planned whole.
-        budget: budget of a playthrough, or of a move where one is played move by move.
-        league: who plays move by move, with their budgets; its template has the rules of the search.
-        lists: the persona's open lists, where the search has lists.
-        best: the best known utility of each case, by which the evolution measures (see `share`); empty where utilities
+        search: the rules of the search in a playthrough that is planned as a whole.
+        budget: the budget of a playthrough, or of a move in play move by move.
+        league: the players of games move by move, with their budgets; its template has the rules of the search.
+        lists: the persona's open lists, if the search has lists.
+        best: the best known utility of each case, by which the evolution measures (see `share`); empty if utilities
             count as they are.
-        wins: weight of the win in that measure.
-        skill: skill of a player who searches anew for each move.
+        wins: the weight of the win in that measure.
+        skill: the skill of a player who searches anew for each move.
         per_legal_move: whether the budget of a move is multiplied by the number of legal moves.
     """
 
@@ -66,44 +66,50 @@ class FitnessSpec:
         league: League | None = None,
         lists: Sequence[OpenList] = (),
     ) -> FitnessSpec:
-        """The specification for loaded levels; a league gets the budget, and a search without lists none of them."""
+        """Return the specification for loaded levels.
+
+        A league gets the budget. A search without lists ignores `lists`.
+        """
         texts = tuple(LevelText.of(level) for level in levels)
         own = tuple(lists) if search.lists and league is None else ()
         return cls(game, texts, utility.text, priority, search, budget, league and league.with_budget(budget), own)
 
     @cached_property
     def cases(self) -> tuple[str, ...]:
-        """Names of what the fitness is measured on: the levels, or the pairs of a level and an opponent."""
+        """The names of the cases that the fitness is measured on: the levels, or pairs of a level and an opponent."""
         names = [level.name for level in self.levels]
         return tuple(names if self.league is None else self.league.cases(names))
 
     @property
     def whole(self) -> bool:
-        """Whether a playthrough is planned as a whole, and not played from move to move."""
+        """Whether a playthrough is planned as a whole and not played move by move."""
         return self.league is None and self.skill is None and registry.get(self.game).planned
 
     @property
     def reproducible(self) -> bool:
-        """Whether a playthrough has the same result whenever it is played."""
+        """Whether a playthrough always has the same result."""
         agents = () if self.league is None else (self.league.agent, *self.league.opponents)
         return self.budget.reproducible and all(agent.reproducible for agent in agents)
 
     @property
     def by_form(self) -> bool:
-        """Whether formulas of one canonical form and the same symbols play alike. With open lists the way of writing
-        counts, as it may be that of the utility; agents and games that run elsewhere get the formula as it is written.
+        """Whether formulas of the same canonical form and symbols play alike.
+
+        With open lists, the way a formula is written counts, since it may be that of the utility. Agents and games that
+        run elsewhere get the formula as it is written.
         """
         return self.league is None and not self.search.lists and registry.get(self.game).outside is None
 
     def share(self, case: int, utility: float, won: float) -> float:
-        """What a playthrough of a case counts in the evolution.
+        """Return the contribution of a playthrough of a case to the fitness.
 
         Args:
-            utility: at its end. won: whether it was won, 0 or 1, or the share of several.
+            utility: the utility at its end.
+            won: whether it was won, 0 or 1, or the share of several.
 
         Returns:
             The share of the best known utility that was reached, so that easy levels do not dominate, mixed with the
-            win by its weight; the utility itself where the best is not known.
+            win by its weight. If the best is not known, the utility itself.
         """
         value = utility
         if self.best:
@@ -113,12 +119,12 @@ class FitnessSpec:
 
     @cached_property
     def digest(self) -> str:
-        """Names this specification in the workers' memory."""
+        """A digest that identifies this specification in the workers' memory."""
         return hashlib.blake2b(repr(self).encode(), digest_size=16).hexdigest()
 
 
 def spec_to_dict(spec: FitnessSpec) -> dict[str, Any]:
-    """A specification as plain values for a run's configuration."""
+    """Return a specification as plain values for a run's configuration."""
     return {
         "levels": [level.to_dict() for level in spec.levels],
         "utility": spec.utility,
@@ -133,7 +139,11 @@ def spec_to_dict(spec: FitnessSpec) -> dict[str, Any]:
 
 
 def spec_from_dict(game: str, priority: str, values: Mapping[str, Any]) -> FitnessSpec:
-    """The inverse of `spec_to_dict`; KeyError, TypeError or an InputError where the values are not a specification."""
+    """Make a specification from plain values; the inverse of `spec_to_dict`.
+
+    Raises:
+        KeyError, TypeError, InputError: the values are not a specification.
+    """
     skill, per_legal_move = skill_from_dict(values["skill"]) if "skill" in values else (None, False)
     return FitnessSpec(
         game=game,

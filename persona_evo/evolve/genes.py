@@ -1,4 +1,4 @@
-"""What the evolution breeds: a tree, or the genes of open lists."""
+"""Defines the genomes of the evolution: a tree, or the genes of open lists."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import NamedTuple
 from persona_evo.evolve.genetics import Tree
 
 MOST = 8
-"""Lists of a genome at most."""
+"""The highest number of lists in a genome."""
 
 LIGHT, HEAVY = 0.01, 100.0
-"""Weights that evolution gives to lists, at least and at most."""
+"""The lowest and the highest weight that evolution gives to a list."""
 
 
 class Gene(NamedTuple):
-    """One open list: the tree of its score, its weight (a share of the turns, > 0), whether novel states come first."""
+    """One open list: the tree of its score, its weight (a share of the turns, > 0), and whether novel states lead."""
 
     tree: Tree
     weight: float = 1.0

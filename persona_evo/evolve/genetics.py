@@ -1,7 +1,7 @@
-"""Formulas as DEAP trees: the primitive set, random trees, and the way from text to tree and back.
+"""Formulas as DEAP trees: the primitive set, random trees, and the conversion from text to tree and back.
 
-DEAP's own generators draw from Python's module-level `random` and its constants are classes made at run time; here
-everything draws from the stream it is given and constants are plain terminals, on DEAP's `PrimitiveTree`.
+DEAP's own generators draw from Python's global `random`, and its constants are classes made at run time. Here,
+everything draws from the stream it is given, and constants are plain terminals on DEAP's `PrimitiveTree`.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ EXTENDED = (*BASIC, "sqrt", "log", "exp", "min", "max", "abs", "neg", "if")
 PAPER_VARIABLES = ("R",)
 EXTENDED_VARIABLES = ("R", "N", "P", "D", "RMAX", "RSD")
 OUTCOMES = ("DEAD", "WON")
-"""Metrics that only tell how a game ended; the paper's formulas do not have them."""
+"""Metrics that only report how a game ended. The paper's formulas do not use them."""
 
 _TRIES = 20
 _TERMS = 4
-"""Terms of a random sum at most."""
+"""The highest number of terms in a random sum."""
 _LIGHTEST = 0.001
 """The smallest weight of a term; the largest is 1."""
 _PRODUCTS = 0.25
-"""Share of the terms that are products of two leaves."""
+"""The share of terms that are products of two leaves."""
 
 
 def metrics_of(settings: EvolutionSettings, game: Game) -> tuple[str, ...]:
-    """The metrics that formulas may use: those that the settings name, else the game's but for OUTCOMES.
+    """Return the metrics that formulas may use: those named in the settings, or else the game's except OUTCOMES.
 
-    Metrics that are costly to work out, or that the game's publication lacks, are among them where the settings say
-    `costly`; and what plans of whole levels know beside them where `variables` says so.
+    Metrics that are costly to compute, or that the game's publication lacks, are included if the settings say `costly`.
+    The variables of plans of whole levels are included if `variables` says so.
 
     Raises:
         SettingsError: the settings name a metric that the game does not have.
@@ -59,7 +59,7 @@ def metrics_of(settings: EvolutionSettings, game: Game) -> tuple[str, ...]:
 
 
 def _planned(settings: EvolutionSettings, game: Game, metrics: Sequence[str]) -> list[str]:
-    """UTILITY and CEILING; and with "parent" these and the metrics, but for clocks, in the parent."""
+    """Return UTILITY and CEILING and, for "parent", these and the metrics (except clocks) in the parent."""
     from persona_evo.search.tree_policy import PARENT, plan_variables
 
     own = [symbol for symbol in plan_variables(game) if not symbol.endswith(PARENT)]
@@ -69,7 +69,7 @@ def _planned(settings: EvolutionSettings, game: Game, metrics: Sequence[str]) ->
 
 
 def leaves(settings: EvolutionSettings, metrics: Sequence[str]) -> tuple[str, ...]:
-    """The symbols of a formula: the metrics, then the search's variables, which the scores of open lists lack."""
+    """Return the symbols of a formula: the metrics, then the search's variables, which scores of open lists lack."""
     if settings.individual == LISTS:
         return tuple(metrics)
     own = {"metrics": (), "paper": PAPER_VARIABLES, "extended": EXTENDED_VARIABLES}.get(settings.variables, ("D",))
@@ -78,7 +78,7 @@ def leaves(settings: EvolutionSettings, metrics: Sequence[str]) -> tuple[str, ..
 
 @dataclass(frozen=True, eq=False)
 class Primitives:
-    """What formulas are made of.
+    """The building blocks of formulas.
 
     Attributes:
         pset: the deap.gp.PrimitiveSet.
@@ -94,7 +94,7 @@ class Primitives:
 
     @classmethod
     def of(cls, settings: EvolutionSettings, metrics: Sequence[str]) -> Primitives:
-        """The primitive set of these settings over these metrics (see `metrics_of`)."""
+        """Return the primitive set of these settings over these metrics (see `metrics_of`)."""
         from deap import gp
 
         pset = gp.PrimitiveSet("tree_policy", 0)
@@ -111,21 +111,21 @@ class Primitives:
 
     @property
     def leaf_share(self) -> float:
-        """Share of leaves among all primitives, the constant counted as one leaf."""
+        """The share of leaves among all primitives. The constant counts as one leaf."""
         n = len(self.symbols) + 1
         return n / (n + len(self.functions))
 
     def leaf(self, stream: random.Random) -> Any:
-        """A leaf: all symbols and the constant have the same chance."""
+        """Draw a leaf. All symbols and the constant have the same chance."""
         i = stream.randrange(len(self.symbols) + 1)
         return self.symbols[i] if i < len(self.symbols) else constant(stream.uniform(*self.constants))
 
     def symbol(self, stream: random.Random) -> Any:
-        """A named leaf; all have the same chance."""
+        """Draw a named leaf. All have the same chance."""
         return self.symbols[stream.randrange(len(self.symbols))]
 
     def function(self, stream: random.Random, arity: int | None = None) -> Any:
-        """A function, of `arity` operands if that is given; all have the same chance."""
+        """Draw a function, of `arity` operands if that is given. All have the same chance."""
         if arity is None:
             return self.functions[stream.randrange(len(self.functions))]
         fitting = [f for f in self.functions if f.arity == arity]
@@ -133,19 +133,19 @@ class Primitives:
 
 
 def constant(value: float) -> Any:
-    """A number as a DEAP leaf."""
+    """Return a number as a DEAP leaf."""
     from deap import gp
 
     return gp.Terminal(float(value) + 0.0, False, gp.__type__)
 
 
 def is_constant(node: Any) -> bool:
-    """Whether a node is a number."""
+    """Return whether a node is a number."""
     return bool(node.arity == 0) and isinstance(node.value, float)
 
 
 def tree(formula: Formula, primitives: Primitives) -> Tree:
-    """A formula as a tree, whose nodes need not be of the primitive set as long as it knows the symbols.
+    """Return a formula as a tree. Its functions need not be in the primitive set, but its symbols must be.
 
     Raises:
         SettingsError: the formula uses something that the primitive set does not have.
@@ -167,27 +167,27 @@ def tree(formula: Formula, primitives: Primitives) -> Tree:
 
 
 def formula(nodes: Tree) -> Formula:
-    """A tree as a formula."""
+    """Return a tree as a formula."""
     return Formula.from_prefix([n.value if is_constant(n) else n.name for n in nodes])
 
 
 def read(text: str, primitives: Primitives) -> Tree:
-    """The tree of a formula's text."""
+    """Return the tree of a formula's text."""
     return tree(parse(text), primitives)
 
 
 def depth(nodes: Tree) -> int:
-    """Operations above the deepest leaf; 0 for a leaf."""
+    """Return the number of operations above the deepest leaf, 0 for a leaf."""
     return int(nodes.height)
 
 
 def fits(nodes: Tree, settings: EvolutionSettings) -> bool:
-    """Whether a tree is within the limits of depth and size."""
+    """Return whether a tree is within the limits of depth and size."""
     return len(nodes) <= settings.size_limit and depth(nodes) <= settings.depth_limit
 
 
 def random_tree(settings: EvolutionSettings, primitives: Primitives, stream: random.Random) -> Tree:
-    """A new random tree with a depth between depth_min and depth_max and within the size limit."""
+    """Draw a random tree with a depth from depth_min to depth_max within the size limit."""
     for _ in range(_TRIES):
         nodes = _shape(settings, primitives, stream)
         if fits(nodes, settings):
@@ -196,7 +196,7 @@ def random_tree(settings: EvolutionSettings, primitives: Primitives, stream: ran
 
 
 def with_term(nodes: Tree, primitives: Primitives, stream: random.Random) -> Tree:
-    """A tree to which a weighted leaf, or a product of two leaves, is added, or from which it is subtracted.
+    """Add a weighted leaf, or a weighted product of two leaves, to a tree, or subtract it.
 
     The logarithm of the weight is uniform.
     """
@@ -210,7 +210,7 @@ def with_term(nodes: Tree, primitives: Primitives, stream: random.Random) -> Tre
 
 
 def _sum(primitives: Primitives, stream: random.Random) -> Tree:
-    """The persona's utility where formulas may read it, or else a leaf, with one or more weighted terms."""
+    """Draw the persona's utility (a leaf if formulas may not read the utility) with one or more weighted terms."""
     from deap import gp
 
     head = next((leaf for leaf in primitives.symbols if leaf.name == UTILITY), None)
@@ -237,13 +237,14 @@ def _shape(settings: EvolutionSettings, primitives: Primitives, stream: random.R
 def grow(
     primitives: Primitives, low: int, high: int, stream: random.Random, *, full: bool, arity: int | None = None
 ) -> Tree:
-    """A random tree, from the root to the leaves.
+    """Draw a random tree from the root to the leaves.
 
     Args:
         low: no leaf is nearer to the root than this, unless it is at `high`.
-        high: nothing is deeper than this.
-        full: go on to `high` everywhere. Otherwise each node from `low` on is drawn from functions and leaves alike.
-        arity: take only functions of this many operands.
+        high: no node is deeper than this.
+        full: whether all leaves are at `high`. Otherwise each node from `low` on is drawn from functions and leaves
+            alike.
+        arity: the number of operands of all functions, if given.
     """
     from deap import gp
 

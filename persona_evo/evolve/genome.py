@@ -1,11 +1,11 @@
-"""What the evolution breeds: one formula, or the open lists of a planner, several formulas with weights.
+"""Genomes of the evolution: one formula, or the open lists of a planner (several formulas with weights).
 
 A genome is a tree, or a tuple of genes, one for each list. As text it is a formula, or the lists on one line:
 
     TO - 0.1 * NT @ 2 novel; CARE + 0.1 * TO @ 1
 
-Before the `@` stands a list's score, after it its weight, and `novel` where states that show something for the first
-time come before all others. No formula contains `@` or `;`, so the text alone says which of the two it is.
+A list's score stands before the `@` and its weight after it; `novel` follows if states that show something for the
+first time come before all others. No formula contains `@` or `;`, so the text alone decides which of the two it is.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from persona_evo.games.core import Game
 
 NODE = 5.0
-"""Bits of a node in a description, one of about thirty symbols and functions."""
+"""The bits of a node in a description: one of about thirty symbols and functions."""
 
 _AT, _END, _NOVEL = "@", ";", "novel"
 
@@ -41,26 +41,26 @@ _AT, _END, _NOVEL = "@", ";", "novel"
 
 
 def is_lists(text: str) -> bool:
-    """Whether a text is that of lists."""
+    """Return whether a text is that of lists."""
     return _AT in text
 
 
 def text_of(lists: Sequence[OpenList]) -> str:
-    """Lists on one line; `lists_of` gives the same lists back."""
+    """Return lists as one line; `lists_of` gives the same lists back."""
     return f"{_END} ".join(
         f"{one.score.text} {_AT} {number(one.weight)}{f' {_NOVEL}' if one.novel else ''}" for one in lists
     )
 
 
 def lists_of(text: str, symbols: tuple[str, ...] | None = None) -> tuple[OpenList, ...]:
-    """The lists of a text.
+    """Return the lists of a text.
 
     Args:
-        symbols: what their scores may read, None for anything.
+        symbols: the symbols that their scores may read, None for any.
 
     Raises:
         SettingsError: it is not the text of 1 to MOST lists.
-        FormulaError: a score is no formula, or reads something else.
+        FormulaError: a score is not a formula, or reads another symbol.
     """
     parts = text.split(_END)
     if len(parts) > MOST:
@@ -85,12 +85,12 @@ def _no_lists(text: str, expected: str) -> SettingsError:
 
 
 def scores(text: str) -> tuple[Formula, ...]:
-    """The formulas of a text: the one, or the score of each list (raises as `parse` and `lists_of`)."""
+    """Return the formulas of a text: the one, or the score of each list (raises as `parse` and `lists_of`)."""
     return tuple(one.score for one in lists_of(text)) if is_lists(text) else (parse(text),)
 
 
 def canonical_form(text: str) -> str:
-    """The text with the canonical form of each formula."""
+    """Return the text with each formula in canonical form."""
     from persona_evo.formula.rewrite import canonical
 
     if not is_lists(text):
@@ -99,12 +99,12 @@ def canonical_form(text: str) -> str:
 
 
 def size(text: str) -> int:
-    """Number of nodes of all its formulas."""
+    """Return the number of nodes of all its formulas."""
     return sum(formula.size for formula in scores(text))
 
 
 def description_length(text: str) -> float:
-    """Bits that it takes to write a text down: NODE a node, log2(10) a digit of a number, 1 for a list's `novel`."""
+    """Return the bits of a text: NODE per node, log2(10) per digit of a number, 1 for a list's `novel`."""
     numbers = [token for formula in scores(text) for token in formula.tokens if isinstance(token, float)]
     lists = lists_of(text) if is_lists(text) else ()
     digits = sum(_digits(value) for value in (*numbers, *(one.weight for one in lists)))
@@ -112,22 +112,22 @@ def description_length(text: str) -> float:
 
 
 def _digits(value: float) -> int:
-    """Significant digits of a number, at least 1."""
+    """Return the number of significant digits of a number, at least 1."""
     mantissa = number(abs(value)).partition("e")[0].replace(".", "")
     return max(1, len(mantissa.strip("0")))
 
 
 def to_policy(text: str, game: Game, name: str = "formula") -> TreePolicy:
-    """What a search takes for a text (raises as `lists_of` and `TreePolicy.of`)."""
+    """Return the tree policy of a text (raises as `lists_of` and `TreePolicy.of`)."""
     if not is_lists(text):
         return TreePolicy.of(text, game, name)
     return TreePolicy(name, None, lists=lists_of(text, readable(game.symbols)))
 
 
 def of_policy(policy: TreePolicy) -> str | None:
-    """The text of a policy, whose own score is put in where lists read OWN; None for UCB1.
+    """Return the text of a policy, with its own score in place of OWN in its lists; None for UCB1.
 
-    Lists that read OWN without there being an own score are left out, as a search does.
+    Lists that read OWN are left out if there is no own score, as a search does.
     """
     if not policy.lists:
         return None if policy.formula is None else policy.formula.text
@@ -137,7 +137,7 @@ def of_policy(policy: TreePolicy) -> str | None:
 
 
 def with_own(lists: Sequence[OpenList], own: Formula) -> list[OpenList]:
-    """Lists in which OWN is replaced by a formula."""
+    """Return the lists with OWN replaced by a formula."""
     return [replace(one, score=put_in(one.score, OWN, own)) for one in lists]
 
 
@@ -145,17 +145,17 @@ def with_own(lists: Sequence[OpenList], own: Formula) -> list[OpenList]:
 
 
 def to_text(genome: Genome) -> str:
-    """A genome as text."""
+    """Return a genome as text."""
     if not isinstance(genome, tuple):
         return genetics.formula(genome).text
     return text_of([OpenList(genetics.formula(gene.tree), gene.weight, gene.novel) for gene in genome])
 
 
 def read(text: str, primitives: Primitives) -> Genome:
-    """The genome of a text.
+    """Return the genome of a text.
 
     Raises:
-        SettingsError: it uses something that the primitive set does not have.
+        SettingsError: the text uses something that the primitive set does not have.
     """
     if not is_lists(text):
         return genetics.read(text, primitives)
@@ -163,7 +163,7 @@ def read(text: str, primitives: Primitives) -> Genome:
 
 
 def random_genome(settings: EvolutionSettings, primitives: Primitives, stream: random.Random) -> Genome:
-    """A new random genome of the kind that the settings name."""
+    """Draw a random genome of the kind that the settings name."""
     if settings.individual != LISTS:
         return genetics.random_tree(settings, primitives, stream)
     return list_operators.random_genes(settings, primitives, stream)
@@ -172,7 +172,7 @@ def random_genome(settings: EvolutionSettings, primitives: Primitives, stream: r
 def mutate(
     genome: Genome, settings: EvolutionSettings, primitives: Primitives, stream: random.Random
 ) -> tuple[Genome, str]:
-    """A mutant and the name of the mutation."""
+    """Return a mutant and the name of the mutation."""
     if not isinstance(genome, tuple):
         return operators.mutate(genome, settings, primitives, stream)
     return list_operators.mutate(genome, settings, primitives, stream)
@@ -181,15 +181,17 @@ def mutate(
 def crossover(
     first: Genome, second: Genome, settings: EvolutionSettings, stream: random.Random
 ) -> tuple[Genome, Genome]:
-    """Two offspring of two genomes of the same kind."""
+    """Return two offspring of two genomes of the same kind."""
     if not isinstance(first, tuple):
         return operators.crossover(first, second, settings, stream)
     return list_operators.crossover(first, second, settings, stream)
 
 
 def fits(text: str, settings: EvolutionSettings, known: Collection[str]) -> bool:
-    """Whether a text is of the kind that the settings name, within their limits, and has no other names than `known`
-    (symbols and functions)."""
+    """Return whether a text is of the kind that the settings name, within their limits, and uses only `known` names.
+
+    `known` contains symbols and functions.
+    """
     return is_lists(text) == (settings.individual == LISTS) and all(
         f.depth <= settings.depth_limit
         and f.size <= settings.size_limit

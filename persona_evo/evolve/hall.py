@@ -8,7 +8,7 @@ from persona_evo.evolve.records import Individual
 
 
 def front(individuals: Iterable[Individual]) -> list[Individual]:
-    """The Pareto front of fitness and size, best first: nobody in it is both smaller and at least as fit as another."""
+    """Return the Pareto front of fitness and size, best first: no other is both smaller and at least as fit."""
     chosen: list[Individual] = []
     smallest = float("inf")
     for individual in sorted(individuals, key=_order):
@@ -19,10 +19,10 @@ def front(individuals: Iterable[Individual]) -> list[Individual]:
 
 
 def update(hall: Sequence[Individual], newcomers: Iterable[Individual], capacity: int) -> list[Individual]:
-    """The hall after newcomers applied: the front, then the front of the rest, and so on while there is room.
+    """Return the hall after newcomers are added: the front, then the front of the rest, and so on up to the capacity.
 
-    The later fronts are there because fitness is measured with luck: when a member of the first front turns out worse,
-    what it hid comes to light again. One of several with the same key or text is kept, the best known one.
+    The later fronts are kept because fitness is measured with noise: if a member of the first front turns out worse,
+    the individuals that it dominated return. Of several with the same key or text, the best-known one is kept.
     """
     rest: dict[str, Individual] = {}
     for individual in (*hall, *newcomers):
@@ -44,5 +44,5 @@ def _order(individual: Individual) -> tuple[float, int, str]:
 
 
 def _merit(individual: Individual) -> tuple[int, int, float]:
-    """Of duplicates the one that was evaluated most often is known best; then the smaller, then the fitter."""
+    """Return the sort key of duplicates: the most evaluations first, then the smallest, then the fittest."""
     return (individual.trials, -individual.size, individual.fitness)

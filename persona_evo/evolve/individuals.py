@@ -1,4 +1,4 @@
-"""What an evolution breeds for its search, what that may read, and the lists that it starts from."""
+"""Decides what an evolution breeds for its search, which symbols that may read, and which lists it starts from."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from persona_evo.words import counted
 
 
 def settled(settings: EvolutionSettings, spec: FitnessSpec) -> EvolutionSettings:
-    """Settings that name what an individual is, by the search where they leave it to that.
+    """Return settings that name the kind of individual, chosen by the search if the settings leave it open.
 
     Raises:
-        SettingsError: they name lists, and the search has none, or the formulas are to read the search's variables.
+        SettingsError: the settings name lists, but the search has none, or the formulas read the search's variables.
     """
     planned = bool(spec.search.lists) and spec.whole
     if settings.variables in PLANNED and not (spec.whole and spec.search.best_first):
@@ -63,14 +63,14 @@ def settled(settings: EvolutionSettings, spec: FitnessSpec) -> EvolutionSettings
 
 
 def _who(spec: FitnessSpec) -> str:
-    """What plays, for messages."""
+    """Return the name of what plays, for messages."""
     if spec.skill is not None:
         return f"skill {spec.skill.name!r}"
     return f"search {spec.search.preset_name!r}" if spec.league is None else "an agent"
 
 
 def symbols_of(settings: EvolutionSettings, spec: FitnessSpec) -> tuple[str, ...]:
-    """What individuals may read beside the search's variables: metrics, and in lists what the planner works out.
+    """Return the symbols of individuals beside the search's variables: metrics and, in lists, the planner's values.
 
     Raises:
         SettingsError: the settings name a metric that the game does not have.
@@ -87,17 +87,17 @@ def symbols_of(settings: EvolutionSettings, spec: FitnessSpec) -> tuple[str, ...
 
 
 def first_individuals(settings: EvolutionSettings, spec: FitnessSpec, lists: Sequence[OpenList] = ()) -> list[str]:
-    """What joins the first population: what `settings.first` names.
+    """Return the individuals that join the first population, as `settings.first` names them.
 
-    Where lists are bred a formula stands for those that the planner would search with if it were the own score. After
-    these come the planner's other defaults, with the first of the formulas.
+    If lists are bred, a formula stands for the lists that the planner would use if it were the own score. The planner's
+    other defaults follow, with the first of the formulas.
 
     Args:
-        lists: the persona's own, which go before the defaults.
+        lists: the persona's own lists, which take precedence over the defaults.
 
     Raises:
-        SettingsError: a formula, or lists, given as such do not fit.
-        FormulaError: it is no formula.
+        SettingsError: a given formula, or given lists, do not fit.
+        FormulaError: a text is not a formula.
     """
     game = registry.get(spec.game)
     utility = parse(spec.utility, game.symbols)
@@ -136,7 +136,7 @@ def first_individuals(settings: EvolutionSettings, spec: FitnessSpec, lists: Seq
 
 
 def start_in_words(settings: EvolutionSettings, spec: FitnessSpec, lists: Sequence[OpenList] = ()) -> str:
-    """What the first population is made of (see `first_individuals`)."""
+    """Return in words what the first population is made of (see `first_individuals`)."""
     game = registry.get(spec.game)
     if settings.individual != LISTS:
         utility = parse(spec.utility, game.symbols)
@@ -154,18 +154,18 @@ def start_in_words(settings: EvolutionSettings, spec: FitnessSpec, lists: Sequen
 
 
 def left_out(settings: EvolutionSettings, spec: FitnessSpec) -> str:
-    """Which policies do not join the first population though nobody named them one by one; "" if all do."""
+    """Return which policies that nobody named one by one do not join the first population; "" if all join."""
     game = registry.get(spec.game)
     return start.left_out(_formulas(settings), game, parse(spec.utility, game.symbols), spec.priority)
 
 
 def _formulas(settings: EvolutionSettings) -> EvolutionSettings:
-    """The settings with those policies of the first population that are formulas, or stand for some."""
+    """Return the settings with those policies of the first population that are formulas or stand for some."""
     names = tuple(name for name in settings.first if not genome.is_lists(name))
     return replace(settings, individual=FORMULA, first=names)
 
 
 def _with(lists: Sequence[OpenList], own: Formula, symbols: Sequence[str]) -> list[str]:
-    """The text of lists with an own score, without those that read what is not there; nothing where none is left."""
+    """Return the text of the lists with an own score, without unreadable ones; an empty list if none is left."""
     usable = [one for one in genome.with_own(lists, own) if one.score.symbols <= set(symbols)]
     return [genome.text_of(usable)] if usable else []

@@ -1,14 +1,14 @@
 """The island model as a generator of generations.
 
-The caller owns the loop and hands in the evaluation:
+The caller owns the loop and passes in the evaluation:
 
     for generation in generations(settings, seed, evaluate, metrics=game.symbols, levels=6):
         print(generation.index, generation.best.fitness)
 
-A generation is: migrate, choose elites and mating pool, mutate, cross over, evaluate what is new, look at promising
-ones again, update the hall of fame. Everything random comes from the islands' own streams and all seeds of playthroughs
-from the one seed, so that the result depends neither on how the evaluation spreads its work nor on when it was stopped
-and resumed: `generations(..., state=s)` continues after the generation that `s` belongs to.
+A generation consists of these steps: migrate, choose elites and the mating pool, mutate, cross over, evaluate new
+individuals, re-evaluate promising ones, update the hall of fame. All random choices come from the islands' own streams,
+and all seeds of playthroughs from the one seed. The result therefore depends neither on how the evaluation distributes
+its work nor on when it is stopped and resumed: `generations(..., state=s)` continues after the generation of `s`.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from persona_evo.evolve.records import EvolutionState, Generation, Individual, I
 from persona_evo.evolve.settings import EvolutionSettings
 
 _TREES = 4
-"""Trees and keys kept at hand, as a multiple of the population."""
+"""The number of trees and keys that are cached, as a multiple of the population."""
 
 
 Evaluate = Callable[[Sequence[Request]], Sequence[Sequence[float]]]
-"""For each request the mean utility of each level, in the order of the requests. Every number is finite."""
+"""Returns for each request the mean utility of each level, in the order of the requests. Every number is finite."""
 
 
 def generations(
@@ -49,19 +49,19 @@ def generations(
     """Evolve until `settings.generations` populations are evaluated.
 
     Args:
-        seed: everything follows from it.
-        evaluate: see `Evaluate`; called once to three times a generation.
-        metrics: symbols of the metrics that formulas may use (`genetics.metrics_of`).
-        levels: how many levels there are to train on.
-        validation: how many levels, with the numbers after these, elites and hall of fame are compared on; at least one
-            where the settings draw levels for each generation.
+        seed: the seed of all random choices.
+        evaluate: see `Evaluate`; called one to three times per generation.
+        metrics: the symbols of the metrics that formulas may use (`genetics.metrics_of`).
+        levels: the number of levels to train on.
+        validation: the number of levels, numbered after these, on which elites and the hall of fame are compared; at
+            least one if the settings draw levels for each generation.
         first: formulas that join the first population, dealt to the islands in turn.
-        state: where to continue.
-        check: called for each individual that is bred; what it raises ends the generation.
+        state: the state to continue from.
+        check: called for each individual that is bred; an exception it raises ends the generation.
 
     Raises:
         SettingsError: a formula of `first` or of `state` uses what the settings do not have.
-        GameError: the evaluation gave something else than `levels` finite numbers.
+        GameError: the evaluation did not return `levels` finite numbers.
     """
     model = _Model(settings, seed, evaluate, metrics, levels, validation, check)
     if state is None:
@@ -95,7 +95,7 @@ class _Model:
     # generations
 
     def begin(self, first: Sequence[str]) -> Generation:
-        """The first generation: random formulas, after those that were given."""
+        """Make the first generation: the given formulas, then random ones."""
         started = time.perf_counter()
         s = self.settings
         islands = [self._settle(i, first[i :: s.islands]) for i in range(s.islands)]
@@ -115,7 +115,7 @@ class _Model:
         return Island(population, stream)
 
     def advance(self) -> Generation:
-        """The next generation."""
+        """Make the next generation."""
         started = time.perf_counter()
         old = self.state
         arrivals = self._migrate(old.islands, old.generation + 1)
@@ -150,7 +150,7 @@ class _Model:
     # breeding
 
     def _migrate(self, islands: Sequence[Island], generation: int) -> list[list[Individual]]:
-        """For each island the copies that arrive; they stay until the island has bred."""
+        """Return for each island the copies that arrive. They stay until the island has bred."""
         s = self.settings
         arrivals: list[list[Individual]] = [[] for _ in islands]
         if len(islands) == 1 or s.migration_every == 0 or generation % s.migration_every:
@@ -163,7 +163,7 @@ class _Model:
         return arrivals
 
     def _breed(self, population: list[Individual], pool: Sequence[Individual], stream: random.Random) -> None:
-        """Fill the island's next population, which has the elites already."""
+        """Fill the island's next population, which already contains the elites."""
         s = self.settings
         trees = [self._tree(i.formula) for i in pool]
         origins = ["copy"] * len(trees)
@@ -187,7 +187,7 @@ class _Model:
             self._join(population, offspring)
 
     def _join(self, population: list[Individual], make: Callable[[], tuple[Genome, str]]) -> None:
-        """Add what `make` makes; where the settings ask for it, something that the population does not have yet."""
+        """Add what `make` returns. If the settings ask for it, only individuals new to the population are added."""
         self._check()
         s = self.settings
         taken = {i.key for i in population} if s.unique_tries else set()
@@ -199,7 +199,7 @@ class _Model:
         population.append(individual)
 
     def _tree(self, text: str) -> Genome:
-        """The tree of a text, at hand for those that were made lately."""
+        """Return the tree of a text, from the cache if it was made recently."""
         known = self._trees.get(text)
         return genome.read(text, self.primitives) if known is None else known[0]
 
@@ -215,12 +215,12 @@ class _Model:
     # evaluation
 
     def _finishers(self, island: Island) -> list[Individual]:
-        """Those who have played all levels of the generation."""
+        """Return the individuals that have played all levels of the generation."""
         played = max(len(i.utilities) for i in island.individuals)
         return [i for i in island.individuals if len(i.utilities) == played]
 
     def _appraise(self) -> list[int]:
-        """Evaluate who has no fitness yet; how many evaluations that took on each island."""
+        """Evaluate individuals without a fitness. Return the number of evaluations on each island."""
         state, s = self.state, self.settings
         memory = EvaluationCache(state.memory, s.memory)
         counts = [0] * s.islands
@@ -253,7 +253,7 @@ class _Model:
         return counts
 
     def _look_again(self, turn: int) -> list[int]:
-        """Evaluate candidates for elite and hall once more, on fresh seeds, and tell all their duplicates."""
+        """Re-evaluate candidates for the elite and the hall on fresh seeds, and update all their duplicates."""
         state, s = self.state, self.settings
         counts = [0] * s.islands
         everyone = [i for island in state.islands for i in island.individuals]
@@ -279,7 +279,7 @@ class _Model:
         return counts
 
     def _seeds(self, island: int, slot: int) -> tuple[tuple[int, ...], ...]:
-        """Seeds of an individual's first evaluation: the same for all of a generation, or its own."""
+        """Return the seeds of an individual's first evaluation: those of the whole generation, or its own."""
         g = self.state.generation
         who = ("all",) if self.settings.common_seeds else ("island", island, "slot", slot)
         return tuple(
@@ -332,7 +332,7 @@ class _Model:
 
 
 def check_first(settings: EvolutionSettings, metrics: Sequence[str], formulas: Sequence[str]) -> list[str]:
-    """Those of `formulas` that can join a population under these settings."""
+    """Return those of `formulas` that can join a population under these settings."""
     names = genetics.BASIC if settings.functions == "basic" else genetics.EXTENDED
     known = {*genetics.leaves(settings, metrics), *names}
     return [text for text in formulas if genome.fits(text, settings, known)]

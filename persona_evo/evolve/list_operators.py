@@ -1,15 +1,15 @@
-"""Random open lists, their mutation and crossover. All return new genes within the limits and leave others as they are.
+"""Random open lists, their mutation and crossover. All functions return new genes within the limits.
 
-| mutation | what becomes of the lists |
+| mutation | effect on the lists |
 |---|---|
-| those of `operators` | the score of one list is mutated, in the way that the settings' weights draw |
+| those of `operators` | the score of one list is mutated, by a mutation that the settings' weights draw |
 | weight | the weight of one list is multiplied by a log-normal factor |
-| novel | one list puts novel states first, or no longer does |
-| add | there is one more list, a random one or one whose score is a mutant of another's |
-| drop | there is one list less |
+| novel | one list starts, or stops, putting novel states first |
+| add | one list is added: a random one, or one whose score is a mutant of another's |
+| drop | one list is removed |
 
-In a crossover two lists exchange subtrees of their scores, or the parents exchange a list, or each takes over a copy of
-one of the other's lists.
+In a crossover, two lists exchange subtrees of their scores, or the parents exchange a list, or each parent copies one
+of the other's lists. The parents themselves are not changed.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from persona_evo.evolve.settings import EvolutionSettings
 _MUTATIONS = {"score": 6.0, "weight": 2.0, "novel": 1.0, "add": 1.5, "drop": 1.5}
 _CROSSOVERS = {"subtree": 2.0, "exchange": 1.0, "copy": 1.0}
 _FEW = 4
-"""Lists of a random genome at most."""
+"""The highest number of lists in a random genome."""
 _STEP = 0.7
-"""Standard deviation of the logarithm of a weight's factor."""
+"""The standard deviation of the logarithm of a weight's factor."""
 
 
 def random_genes(settings: EvolutionSettings, primitives: Primitives, stream: random.Random) -> Genes:
-    """One to four random lists."""
+    """Draw one to four random lists."""
     return distinct([_random_gene(settings, primitives, stream) for _ in range(stream.randint(1, _FEW))])
 
 
@@ -41,12 +41,12 @@ def _random_gene(settings: EvolutionSettings, primitives: Primitives, stream: ra
 
 
 def _weight(value: float) -> float:
-    """A weight within the limits, to two significant digits."""
+    """Return a weight within the limits, to two significant digits."""
     return float(f"{min(HEAVY, max(LIGHT, value)):.2g}")
 
 
 def distinct(genes: list[Gene]) -> Genes:
-    """The lists without those that an earlier one equals in all but the weight."""
+    """Return the lists without those that equal an earlier one in all but the weight."""
     found: dict[tuple[str, bool], Gene] = {}
     for gene in genes:
         found.setdefault((genetics.formula(gene.tree).text, gene.novel), gene)
@@ -56,7 +56,7 @@ def distinct(genes: list[Gene]) -> Genes:
 def mutate(
     genes: Genes, settings: EvolutionSettings, primitives: Primitives, stream: random.Random
 ) -> tuple[Genes, str]:
-    """Mutated lists and the name of the mutation."""
+    """Return mutated lists and the name of the mutation."""
     usable = {"drop": len(genes) > 1, "add": len(genes) < MOST, "weight": len(genes) > 1}
     names = [name for name in _MUTATIONS if usable.get(name, True)]
     name = stream.choices(names, [_MUTATIONS[n] for n in names])[0]
@@ -80,7 +80,7 @@ def mutate(
 
 
 def crossover(first: Genes, second: Genes, settings: EvolutionSettings, stream: random.Random) -> tuple[Genes, Genes]:
-    """Two offspring of two sets of lists."""
+    """Return two offspring of two sets of lists."""
     one, two = list(first), list(second)
     here, there = stream.randrange(len(one)), stream.randrange(len(two))
     mine, yours = one[here], two[there]

@@ -1,14 +1,14 @@
-"""Crossover and mutation. All return new trees within the limits and leave their parents as they are.
+"""Crossover and mutation. All functions return new trees within the limits and leave the parents unchanged.
 
-| mutation | what becomes of the tree |
+| mutation | effect on the tree |
 |---|---|
-| new | another random tree (the paper's) |
+| new | it becomes another random tree (the paper's) |
 | subtree | a random subtree is replaced by a new one |
-| point | one node becomes another of as many operands |
-| constant | every number moves a little; a tree without numbers has a leaf made one |
-| hoist | one of its subtrees alone |
+| point | one node becomes another with the same number of operands |
+| constant | every number changes a little; in a tree without numbers, a leaf becomes one |
+| hoist | it becomes one of its subtrees |
 | shrink | one operation is replaced by one of its operands |
-| term | a small multiple of a leaf, or of the product of two, is added to it |
+| term | a small multiple of a leaf, or of the product of two, is added to it or subtracted |
 
 Other packages add mutations as `MutationOperator`.
 """
@@ -28,20 +28,20 @@ from persona_evo.extensions import Extension
 
 _TRIES = 10
 _SMALL = 2
-"""Depth of the subtree that a mutation inserts at most."""
+"""The highest depth of the subtree that a mutation inserts."""
 
 Mutation = Callable[[Tree, EvolutionSettings, Primitives, random.Random], Tree]
 
 
 @dataclass(frozen=True)
 class MutationOperator(Extension):
-    """A mutation that another package adds; its name is a key of `EvolutionSettings.mutations`.
+    """A mutation that another package adds. Its name is a key of `EvolutionSettings.mutations`.
 
     Attributes:
-        mutate: returns a new tree and leaves its argument as it is. It takes the tree, the settings, what formulas are
-            made of (`genetics.Primitives`), and the stream that every random draw comes from. A tree that breaks a
-            limit of the settings is drawn again, ten times at most.
-        help: one line that says what becomes of the tree.
+        mutate: a function that returns a new tree and leaves its argument unchanged. It takes the tree, the settings,
+            the building blocks of formulas (`genetics.Primitives`), and the stream for all random draws. A tree that
+            breaks a limit of the settings is drawn again, at most ten times.
+        help: one line on what the mutation does to the tree.
     """
 
     group: ClassVar[str] = "persona_evo.mutations"
@@ -56,9 +56,9 @@ def _copy(tree: Tree) -> Tree:
 
 
 def crossover(first: Tree, second: Tree, settings: EvolutionSettings, stream: random.Random) -> tuple[Tree, Tree]:
-    """Two offspring whose parents exchanged a subtree each, drawn at random.
+    """Return two offspring whose parents exchange one randomly drawn subtree each.
 
-    Exchanges that break a limit are drawn again; after a number of attempts the offspring are copies.
+    Exchanges that break a limit are drawn again; after a number of attempts, the offspring are copies.
     """
     for _ in range(_TRIES):
         one, two = _copy(first), _copy(second)
@@ -71,7 +71,7 @@ def crossover(first: Tree, second: Tree, settings: EvolutionSettings, stream: ra
 
 
 def mutate(tree: Tree, settings: EvolutionSettings, primitives: Primitives, stream: random.Random) -> tuple[Tree, str]:
-    """A mutant and the name of the mutation, drawn by the weights of the settings."""
+    """Return a mutant and the name of the mutation, which is drawn by the weights of the settings."""
     added = sorted(settings.mutations.keys() - MUTATION.keys())
     names = [name for name in (*MUTATION, *added) if settings.mutations.get(name, 0) > 0]
     name = stream.choices(names, [settings.mutations[n] for n in names])[0]
@@ -88,7 +88,7 @@ def mutate(tree: Tree, settings: EvolutionSettings, primitives: Primitives, stre
 def _mutate_from_outside(
     name: str, tree: Tree, settings: EvolutionSettings, primitives: Primitives, stream: random.Random
 ) -> Tree:
-    """A mutant by an operator of another package, which is a formula over the same symbols.
+    """Return a mutant made by an operator of another package, which must be a formula over the same symbols.
 
     Raises:
         SettingsError: the operator fails, or returns something else.
@@ -101,12 +101,12 @@ def _mutate_from_outside(
 
 
 def new(tree: Tree, settings: EvolutionSettings, primitives: Primitives, stream: random.Random) -> Tree:
-    """A new random tree; nothing of the old one is kept."""
+    """Return a new random tree; nothing of the old one is kept."""
     return random_tree(settings, primitives, stream)
 
 
 def subtree(tree: Tree, settings: EvolutionSettings, primitives: Primitives, stream: random.Random) -> Tree:
-    """A random subtree is replaced by a new one of a depth of at most two."""
+    """Replace a random subtree by a new one of a depth of at most two."""
     mutant = _copy(tree)
     where = mutant.searchSubtree(stream.randrange(len(mutant)))
     mutant[where] = grow(primitives, 0, _SMALL, stream, full=False)
@@ -114,7 +114,7 @@ def subtree(tree: Tree, settings: EvolutionSettings, primitives: Primitives, str
 
 
 def point(tree: Tree, settings: EvolutionSettings, primitives: Primitives, stream: random.Random) -> Tree:
-    """One node becomes another that takes as many operands."""
+    """Replace one node by another with the same number of operands."""
     mutant = _copy(tree)
     i = stream.randrange(len(mutant))
     arity = mutant[i].arity
@@ -123,7 +123,7 @@ def point(tree: Tree, settings: EvolutionSettings, primitives: Primitives, strea
 
 
 def perturb(tree: Tree, settings: EvolutionSettings, primitives: Primitives, stream: random.Random) -> Tree:
-    """Every number moves by some tenths of itself and of the range; without numbers a leaf becomes one."""
+    """Change every number by some tenths of itself and of the range; in a tree without numbers, make a leaf one."""
     mutant = _copy(tree)
     numbers = [i for i, node in enumerate(mutant) if is_constant(node)]
     low, high = primitives.constants
@@ -138,14 +138,14 @@ def perturb(tree: Tree, settings: EvolutionSettings, primitives: Primitives, str
 
 
 def hoist(tree: Tree, settings: EvolutionSettings, primitives: Primitives, stream: random.Random) -> Tree:
-    """One of the subtrees alone; an operation where there is one below the root."""
+    """Return one of the subtrees: an operation if there is one below the root."""
     inner = [i for i, node in enumerate(tree) if i and node.arity]
     i = stream.choice(inner) if inner else stream.randrange(len(tree))
     return type(tree)(tree[tree.searchSubtree(i)])
 
 
 def shrink(tree: Tree, settings: EvolutionSettings, primitives: Primitives, stream: random.Random) -> Tree:
-    """One operation is replaced by one of its operands."""
+    """Replace one operation by one of its operands."""
     mutant = _copy(tree)
     operations = [i for i, node in enumerate(mutant) if node.arity]
     if not operations:
@@ -159,9 +159,9 @@ def shrink(tree: Tree, settings: EvolutionSettings, primitives: Primitives, stre
 
 
 def term(tree: Tree, settings: EvolutionSettings, primitives: Primitives, stream: random.Random) -> Tree:
-    """A weighted leaf, or product of two leaves, is added or subtracted; the weight's logarithm is uniform.
+    """Add or subtract a weighted leaf or product of two leaves. The logarithm of the weight is uniform.
 
-    What a tree ranks first mostly stays first, so that a term refines what is there already.
+    The state that a tree ranks first mostly stays first, so a term refines what the tree already does.
     """
     return with_term(tree, primitives, stream)
 
@@ -175,4 +175,4 @@ MUTATION: dict[str, Mutation] = {
     "shrink": shrink,
     "term": term,
 }
-"""Mutations by the name that settings call them."""
+"""The mutations by their names in the settings."""

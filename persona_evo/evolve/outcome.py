@@ -1,4 +1,4 @@
-"""What a run came to: how it ended, its best individual and its policy."""
+"""The result of a run: how it ended, its best individual and its policy."""
 
 from __future__ import annotations
 
@@ -18,22 +18,21 @@ from persona_evo.words import counted
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run came to.
+    """The result of a run.
 
     Attributes:
-        folder: folder of the run.
+        folder: the folder of the run.
         status: FINISHED, DEADLINE or INTERRUPTED.
-        generations: how many generations are finished.
-        best: the fittest of the hall of fame, or of what was evaluated where the time ran out in the first generation;
+        generations: the number of finished generations.
+        best: the fittest of the hall of fame, or of the formulas evaluated if the time ran out in the first generation;
             None if nothing was evaluated.
-        policy: the policy file; None after an interruption, and where nothing was evaluated.
-        priority: mean of the persona's core priority in the comparison at the end.
-        utility: mean utility in that comparison.
-        found_in_start: the policy is one of the formulas that the first population was given, at least in its canonical
-            form.
-        recovered: which damaged checkpoint the run was resumed without, in words; "" for none.
-        first_generation: seconds that the first generation was expected to take, where the deadline came before its
-            end; else None.
+        policy: the policy file; None after an interruption, or if nothing was evaluated.
+        priority: the mean of the persona's core priority in the final comparison.
+        utility: the mean utility in that comparison.
+        found_in_start: whether the policy, at least in its canonical form, is one of the formulas that the first
+            population was given.
+        recovered: the damaged checkpoint without which the run was resumed, in words; "" for none.
+        first_generation: the expected seconds of the first generation if the deadline came before its end; else None.
     """
 
     folder: Path
@@ -54,7 +53,7 @@ class Outcome:
 
 
 def best_run(outcomes: Sequence[Outcome], game: Game, priority: str) -> Outcome:
-    """The outcome with the best core priority; of equals the one with the best utility, and of these the first.
+    """Return the outcome with the best core priority; of equal ones that with the best utility, then the first.
 
     Outcomes without a policy count as the worst.
     """
@@ -68,7 +67,7 @@ def best_run(outcomes: Sequence[Outcome], game: Game, priority: str) -> Outcome:
 
 
 def ended(folder: Path) -> Outcome | None:
-    """The outcome of a run that has come to a policy, at its target or at a deadline; None before that.
+    """Return the outcome of a run that has a policy, at its target or at a deadline; None before that.
 
     Raises:
         RunError, PolicyError: a file is damaged.
@@ -86,15 +85,17 @@ def ended(folder: Path) -> Outcome | None:
 
 
 def in_start(config: Mapping[str, Any], path: Path) -> bool:
-    """Whether a policy is one of those that joined the first population of a run with this configuration."""
+    """Return whether a policy is one of those that joined the first population of a run with this configuration."""
     policy = policies.read(path)
     found = genome.canonical_form(policy.formula or policy.run["as_evolved"]["lists"])
     return any(found == genome.canonical_form(text) for text in config.get("first", ()))
 
 
 def policy_after(folder: Path, generations: int) -> tuple[Path, float, float | None] | None:
-    """The policy that a run ended with after so many generations, with its core priority and its utility; None where
-    there is none, or where the run has more generations since."""
+    """Return the policy of a run that ended after so many generations, with its core priority and its utility.
+
+    The result is None if there is no such policy, or if the run has continued since.
+    """
     path = runs.policy_of(folder)
     if path is None:
         return None

@@ -1,8 +1,7 @@
-"""Playthroughs that measure a fitness, as workers play them.
+"""Plays the playthroughs that measure a fitness, in the workers.
 
-A playthrough is a formula, a case, a seed and a side, and nothing else decides its result. So playthroughs go to the
-workers as suits these (see `jobs.dispatch`), and each worker keeps the levels and the search's memory from one to the
-next.
+Only the formula, the case, the seed and the side decide the result of a playthrough. Playthroughs can therefore go to
+any worker (see `jobs.dispatch`), and each worker keeps the levels and the search's memory from one to the next.
 """
 
 from __future__ import annotations
@@ -27,13 +26,17 @@ from persona_evo.search.settings import Budget
 from persona_evo.search.tree_policy import TreePolicy, with_lists
 
 _NODES_KEPT = 20_000_000
-"""Nodes for which a worker keeps memory, at most, so that it need not be made anew (4 GB in MiniDungeons 2); where the
-planners of all levels have more, one of them is kept."""
+"""The highest number of nodes for which a worker keeps its memory and does not allocate it anew (4 GB in MiniDungeons
+2). If the planners of all levels have more, one of them is kept.
+"""
 
 
 class FitnessTrial(NamedTuple):
-    """What plays (a formula's text, or a tree policy), number of the case, seed; in games for two the side, 0 or 1; the
-    share of the budget that it gets."""
+    """One trial of a policy.
+
+    It consists of what plays (a formula's text or a tree policy), the number of the case, the seed, the side in
+    two-player games (0 or 1), and the share of the budget.
+    """
 
     formula: str | TreePolicy
     case: int
@@ -43,7 +46,7 @@ class FitnessTrial(NamedTuple):
 
 
 class PlaythroughScore(NamedTuple):
-    """What a playthrough ended with: the persona's utility, the metric it is about, and whether it was won (1 or 0)."""
+    """The scores of a playthrough: the persona's utility, its priority metric, and whether it was won (1 or 0)."""
 
     utility: float
     priority: float
@@ -51,12 +54,12 @@ class PlaythroughScore(NamedTuple):
 
 
 def mean_score(scores: Sequence[PlaythroughScore]) -> PlaythroughScore:
-    """The mean of each value over some playthroughs, at least one."""
+    """Return the mean of each value over some playthroughs, at least one."""
     return PlaythroughScore(*(fsum(column) / len(scores) for column in zip(*scores, strict=True)))
 
 
 class Stop(NamedTuple):
-    """When workers stop to begin playthroughs: host's clock `time.time`, and the seconds that a playthrough takes.
+    """When workers stop beginning playthroughs: the host's `time.time`, and the seconds that a playthrough takes.
 
     Workers on other hosts, whose clocks may be wrong, are not stopped.
     """
@@ -66,12 +69,12 @@ class Stop(NamedTuple):
     pace: float
 
     def is_due(self) -> bool:
-        """Whether another playthrough would end too late."""
+        """Return whether another playthrough would end too late."""
         return time.time() + self.pace > self.moment and socket.gethostname() == self.host
 
 
 class Workshop:
-    """The game, levels and planners of one specification, in one thread of one worker."""
+    """The game, levels and planners of one specification in one thread of one worker."""
 
     def __init__(self, spec: FitnessSpec) -> None:
         self.spec = spec
@@ -116,7 +119,7 @@ class Workshop:
         return PlaythroughScore(found.utility, found.metrics.get(self.spec.priority, 0.0), float(found.outcome == WON))
 
     def play_side_by_side(self, trials: Sequence[FitnessTrial], stop: Stop | None) -> list[PlaythroughScore | None]:
-        """As `play` of the module, for a connected game: it is waited for in several playthroughs at once."""
+        """Play trials of a connected game like the module's `play`, but several at once, as each waits for the game."""
         assert isinstance(self.game.outside, PlannedOutside)
         scores = [self._score(found) for found in self.game.outside.plans(self._jobs(trials, stop))]
         return [*scores, *[None] * (len(trials) - len(scores))]
@@ -131,13 +134,13 @@ class Workshop:
 
 
 _workshops: WorkerCache[Workshop] = WorkerCache(2)
-"""By digest of the specification."""
+"""The workshops by the digest of their specification."""
 _levels: WorkerCache[tuple[Game, Level]] = WorkerCache(1_000)
-"""Loaded levels, for all specifications; by text and identity of the game."""
+"""The loaded levels of all specifications, by their text and the identity of the game."""
 
 
 def _loaded(game: Game, text: LevelText) -> Level:
-    """A level, at hand where this thread has loaded it for another specification."""
+    """Return a level, from the cache if this thread has loaded it for another specification."""
     return _levels.get((text, id(game)), lambda: (game, text.load(game)))[1]
 
 
@@ -146,7 +149,7 @@ def workshop(spec: FitnessSpec) -> Workshop:
 
 
 def play(shared: tuple[FitnessSpec, Stop | None], trials: Sequence[FitnessTrial]) -> Iterator[PlaythroughScore | None]:
-    """Play some trials, in their order (this is what workers run); None for those that come too late."""
+    """Play some trials in their order (run by workers); yield None for those that come too late."""
     spec, stop = shared
     shop = workshop(spec)
     if shop.side_by_side:
@@ -163,14 +166,18 @@ def play(shared: tuple[FitnessSpec, Stop | None], trials: Sequence[FitnessTrial]
 
 
 def plans(spec: FitnessSpec, trials: Sequence[FitnessTrial]) -> Iterator[Plan]:
-    """What some trials end with, in their order."""
+    """Yield the plans of some trials in their order."""
     shop = workshop(spec)
     for formula, case, seed, side, share in trials:
         yield shop.plan(shop.policy(formula), case, seed, side, spec.budget.part(share))
 
 
 def sample_plan(spec: FitnessSpec, formula: Formula, case: int, budget: Budget) -> Plan:
-    """One playthrough of a case with a formula, to look at its states. budget: of one that is planned whole."""
+    """Play one playthrough of a case with a formula, to sample its states.
+
+    Args:
+        budget: the budget of a playthrough that is planned as a whole.
+    """
     shop = workshop(spec)
     policy = shop.policy(formula)
     if spec.league is not None or spec.skill is not None:

@@ -1,8 +1,8 @@
-"""Pools of generated levels to train on: each is proven winnable, and what a persona can reach in it is known.
+"""Makes pools of generated training levels. Each level is proven winnable, and its best known utility is recorded.
 
-A level is in a pool if the planner found a plan that wins, which is the proof; one that has none is replaced. That does
-not depend on a persona, so one pool serves several of them. How much a persona can get in each level is found
-afterwards, as the best of what searches with its utility found.
+A level joins a pool if the planner finds a plan that wins, which is the proof; a level without such a plan is replaced.
+This does not depend on a persona, so several personas can share one pool. The best known utility of a persona in each
+level is found afterwards, by searches with its utility.
 
 Results do not depend on the number of jobs.
 """
@@ -31,53 +31,57 @@ from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.words import counted
 
 WIN_ITERATIONS = (2_000, 20_000, 200_000)
-"""Iterations in which a plan that wins is looked for, the more only where fewer found none."""
+"""The iterations spent on finding a plan that wins. A larger number is used only if the smaller ones found none."""
 
 ITERATIONS = 20_000
-"""Iterations of the search for the best known utility."""
+"""The iterations of the search for the best known utility."""
 
 MORE = 5
-"""Times as many iterations are spent on a level whose best plan was not proven and does not win."""
+"""The factor on the iterations for a level whose best plan is not proven and does not win."""
 
 VALIDATION, HELD_OUT = 30, 50
-"""Levels of an evolution that it compares on, and that are held out, where nothing else is said."""
+"""The default numbers of validation levels and of held-out levels of an evolution."""
 
 CANDIDATES = 20
-"""Levels tried for one place in a pool."""
+"""The number of levels tried for one place in a pool."""
 
 SECONDS = 0.1
-"""What a level is thought to take."""
+"""The assumed seconds per level."""
 
 Counted = Callable[[int, int], None]
-"""Called with the number of levels that are done, and of all."""
+"""Receives the number of finished levels and the total."""
 
 Tell = Callable[[str, int, int], None]
-"""Called with what is being done, the number of levels that are done, and of all."""
+"""Receives the current step, the number of finished levels and the total."""
 
 
 @dataclass(frozen=True)
 class LevelPool:
-    """Levels to train on, or to compare on.
+    """Levels to train on or to compare on.
 
     Attributes:
-        levels: each proven winnable.
-        best: the best known utility of each level for a persona; empty where it is not known.
+        levels: the levels, each proven winnable.
+        best: the best known utility of each level for a persona; empty if it is not known.
     """
 
     levels: tuple[LevelText, ...]
     best: tuple[float, ...]
 
     def load(self, game: Game) -> list[Level]:
-        """The levels as the game reads them."""
+        """Return the levels as the game loads them."""
         return [level.load(game) for level in self.levels]
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values for a run's configuration."""
+        """Return the pool as plain values for a run's configuration."""
         return {"levels": [level.to_dict() for level in self.levels], "best": list(self.best)}
 
     @classmethod
     def of_dict(cls, values: Mapping[str, Any]) -> LevelPool:
-        """The inverse of `to_dict`; KeyError, TypeError or ValueError where the values are no pool."""
+        """Make a pool from plain values; the inverse of `to_dict`.
+
+        Raises:
+            KeyError, TypeError, ValueError: the values are not a pool.
+        """
         levels = tuple(LevelText.of_dict(level) for level in values["levels"])
         best = tuple(float(utility) for utility in values["best"])
         if best and len(levels) != len(best):
@@ -93,12 +97,12 @@ class Won(NamedTuple):
 
 
 class LevelRequest(NamedTuple):
-    """Which levels are drawn and solved.
+    """The levels to be drawn and solved.
 
     Attributes:
-        game: name in the registry, or "module:object".
-        seed, stream: where the levels are drawn from.
-        constraints: what the levels have to be like.
+        game: the name in the registry, or "module:object".
+        seed, stream: the random source of the levels.
+        constraints: the constraints on the levels.
         options: options for the game's level loader.
     """
 
@@ -110,14 +114,14 @@ class LevelRequest(NamedTuple):
 
 
 class Best(NamedTuple):
-    """For whom the best known utility is searched.
+    """The settings of the search for the best known utility.
 
     Attributes:
-        game: name in the registry, or "module:object".
-        utility: text of the persona's utility, over the game's metrics.
+        game: the name in the registry, or "module:object".
+        utility: the text of the persona's utility, over the game's metrics.
         lists: the persona's open lists.
-        seed: seed of the searches.
-        iterations: iterations of each search.
+        seed: the seed of the searches.
+        iterations: the iterations of each search.
     """
 
     game: str
@@ -140,13 +144,13 @@ def make(
     constraints: Constraints | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> LevelPool:
-    """A pool for one persona: `winnable` levels, and what is `best_known` in them."""
+    """Make a pool for one persona: `winnable` levels and their `best_known` utilities."""
     levels = winnable(game, count, seed, stream, workers, constraints=constraints, options=options)
     return LevelPool(levels, best_known(game, levels, utility, seed, workers, lists=lists, iterations=iterations))
 
 
 def counts(train: int, held_out: int = HELD_OUT, validation: int = VALIDATION) -> dict[str, int]:
-    """How many levels of each stream an evolution has."""
+    """Return the number of levels of each stream in an evolution."""
     return dict(zip(STREAMS, (train, validation, held_out), strict=True))
 
 
@@ -164,12 +168,12 @@ def prepared(
     tell: Tell | None = None,
     until: float | None = None,
 ) -> dict[str, LevelPool]:
-    """The pools of an evolution by their streams, none of whose levels is in another one.
+    """Return the pools of an evolution by their streams. No level is in two pools.
 
     Args:
-        counts: stream -> how many levels.
-        tell: told how far it is.
-        until: moment on `time.monotonic` by which they are made.
+        counts: the number of levels by stream.
+        tell: receives progress.
+        until: the moment on `time.monotonic` by which the pools are made.
 
     Raises:
         SettingsError: as `winners`, or the time is up.
@@ -205,7 +209,11 @@ def prepared(
 
 
 def _tell_in_time(what: str, tell: Tell | None, until: float | None, done: int, total: int) -> None:
-    """Tell how far the making of levels is, as long as there is time for it."""
+    """Report progress, and raise an error if the time is up before all levels are made.
+
+    Raises:
+        SettingsError: there is no time left.
+    """
     if tell is not None:
         tell(what, done, total)
     if until is not None and time.monotonic() > until and done < total:
@@ -228,7 +236,7 @@ def winnable(
     options: Mapping[str, Any] | None = None,
     progress: Counted | None = None,
 ) -> tuple[LevelText, ...]:
-    """Sound levels of a seed, each of which was won by a plan; as `winners`. progress: told how far it is."""
+    """Return sound levels of a seed, each of which a plan has won; as `winners`. `progress` receives progress."""
     found: list[LevelText] = []
     for won in winners(game, count, seed, stream, workers, constraints=constraints, options=options):
         found.append(won.level)
@@ -247,13 +255,13 @@ def winners(
     constraints: Constraints | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> Iterator[Won]:
-    """Sound levels of a seed, each of which was won by a plan, one by one; no two are equal.
+    """Yield sound levels of a seed, each of which a plan has won. No two are equal.
 
     Args:
-        count: how many.
+        count: the number of levels.
         stream: one of `generating.STREAMS`; levels of different streams are never equal.
-        constraints: what the levels have to be like.
-        options: for the game's loader.
+        constraints: the constraints on the levels.
+        options: options for the game's loader.
 
     Raises:
         SettingsError: the game draws no levels or cannot be planned, or too few levels were sound and winnable.
@@ -292,13 +300,14 @@ def best_known(
     iterations: int = ITERATIONS,
     progress: Counted | None = None,
 ) -> tuple[float, ...]:
-    """The best utility that the planner finds in each level.
+    """Return the best utility that the planner finds in each level.
 
     Args:
-        utility: of the persona.
-        lists: its open lists.
-        iterations: of each search; one that proves its plan ends sooner, one that does not win is made longer.
-        progress: told how far it is.
+        utility: the persona's utility.
+        lists: the persona's open lists.
+        iterations: the iterations of each search. A search ends sooner if it proves its plan, and is extended if the
+            plan does not win.
+        progress: receives progress.
     """
     best = Best(registry.address(game), utility.text, tuple(lists), seed, iterations)
     found: list[float] = []
@@ -311,10 +320,10 @@ def best_known(
 
 
 def _won(wanted: LevelRequest, jobs: Sequence[tuple[int, int]]) -> Iterator[Won]:
-    """The levels of some places in the pool: (number, winnable candidates to leave out); this is what workers run.
+    """Yield the levels of some places in the pool, as (number, winnable candidates to leave out); run by workers.
 
     Raises:
-        SettingsError: nothing that was drawn for a place can be won.
+        SettingsError: no level drawn for a place can be won.
     """
     game = registry.get(wanted.game)
     source = LevelSource(game, wanted.seed, wanted.stream, wanted.constraints, dict(wanted.options))
@@ -336,7 +345,7 @@ def _won(wanted: LevelRequest, jobs: Sequence[tuple[int, int]]) -> Iterator[Won]
 
 
 def moves_to_win(game: Game, level: Level) -> int:
-    """The moves of a plan that wins, 0 where none was found."""
+    """Return the number of moves of a plan that wins, 0 if none was found."""
     for iterations in win_iterations(game):
         first = iterations == WIN_ITERATIONS[0]
         settings = replace(SearchSettings.single(), stop="first_win") if first else SearchSettings.anytime()
@@ -349,12 +358,15 @@ def moves_to_win(game: Game, level: Level) -> int:
 
 
 def win_iterations(game: Game) -> tuple[int, ...]:
-    """Of WIN_ITERATIONS those that are made in a game: a class, which is slow, takes minutes for the last."""
+    """Return the WIN_ITERATIONS used in a game.
+
+    Games written as classes are slow and would take minutes for the last.
+    """
     return WIN_ITERATIONS if game.compiled else WIN_ITERATIONS[:-1]
 
 
 def goals(game: Game) -> list[Formula]:
-    """What a search for a win is led by: what grows on the way to one, or else each thing that may."""
+    """Return the scores that guide a search for a win: what grows on the way to one, or else each metric that may."""
     if game.homing:
         return [parse(game.homing, game.symbols)]
     lasting = [m for m in game.metrics if m.clock and m.better == "higher"]
@@ -364,7 +376,7 @@ def goals(game: Game) -> list[Formula]:
 
 
 def _reached(best: Best, levels: Sequence[LevelText]) -> Iterator[float]:
-    """The best known utility of some levels (this is what workers run)."""
+    """Yield the best known utility of some levels; run by workers."""
     game = registry.get(best.game)
     utility = parse(best.utility, game.symbols)
     policy = replace(TreePolicy.utility(utility), lists=best.lists)

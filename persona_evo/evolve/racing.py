@@ -1,9 +1,10 @@
-"""Evaluate a generation by a race on drawn levels, in which the worse half of each island drops out again and again.
+"""Evaluates a generation by a race on drawn levels, in which the worse half of each island repeatedly drops out.
 
-All play the first few levels; then the worse half of each island stops, and again whenever twice as many levels are
-played (successive halving: Jamieson and Talwalkar 2016), so that many candidates cost little. Who does not finish does
-not breed. Those at least as good as the worst elite are then played on the validation set, which is the same in all
-generations: elites and hall of fame are chosen by it, as the levels of two generations cannot be compared.
+All individuals play the first few levels. Then the worse half of each island stops, and again whenever twice as many
+levels have been played (successive halving: Jamieson and Talwalkar 2016), so that many candidates cost little.
+Individuals that do not finish do not breed. Those at least as good as the worst elite then play the validation set,
+which is the same in all generations. Elites and the hall of fame are chosen by it, since results on the levels of two
+generations cannot be compared.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from persona_evo.evolve.records import EvolutionState, Individual, Request
 from persona_evo.evolve.settings import EvolutionSettings
 
 FEWEST = 4
-"""Individuals of an island that always play on."""
+"""The number of individuals of an island that always play on."""
 
 Ask = Callable[[Sequence[Request]], list[list[float]]]
 
@@ -27,15 +28,16 @@ Ask = Callable[[Sequence[Request]], list[list[float]]]
 def race(
     settings: EvolutionSettings, seed: int, state: EvolutionState, levels: int, validation: int, ask: Ask
 ) -> list[int]:
-    """Give everybody of a generation its utilities, and the best their validation.
+    """Give all individuals of a generation their utilities, and the best ones their validation.
 
     Args:
-        state: whose islands hold the generation; elites are those that have a validation already.
-        levels: to draw from. validation: how many levels follow them.
-        ask: has requests played.
+        state: the state whose islands hold the generation; elites are those that already have a validation.
+        levels: the number of levels to draw from.
+        validation: the number of levels that follow them.
+        ask: a function that has requests played.
 
     Returns:
-        How many formulas of each island played.
+        The number of formulas of each island that played.
     """
     drawn = draw(settings, seed, state.generation, levels)
     better = selection.better(settings)
@@ -60,7 +62,7 @@ def race(
 
 
 def rungs(settings: EvolutionSettings, levels: int) -> list[int]:
-    """Numbers of levels after which the worse half plays no further; the last one is that of all levels."""
+    """Return the numbers of levels after which the worse half stops. The last one is the number of all levels."""
     found, rung = [], settings.race_from or levels
     while rung < levels:
         found.append(rung)
@@ -69,7 +71,7 @@ def rungs(settings: EvolutionSettings, levels: int) -> list[int]:
 
 
 def draw(settings: EvolutionSettings, seed: int, generation: int, levels: int) -> Request:
-    """What a generation plays, without a formula: levels, their seeds, and their shares of the budget."""
+    """Return what a generation plays, without a formula: levels, their seeds, and their shares of the budget."""
     count = min(settings.levels_a_generation, levels)
     cases = random.Random(seeds.derive(seed, "levels", generation)).sample(range(levels), count)
     shares = [settings.budgets[i % len(settings.budgets)] for i in range(count)] if settings.budgets else []
@@ -81,19 +83,21 @@ def draw(settings: EvolutionSettings, seed: int, generation: int, levels: int) -
 
 
 def part(drawn: Request, formula: str, first: int, end: int) -> Request:
-    """The levels of a draw from number `first` on and before number `end`, for a formula."""
+    """Return the request for a formula to play a draw's levels from `first` up to, but not including, `end`."""
     return Request(formula, drawn.seeds[first:end], drawn.cases[first:end], drawn.shares[first:end])
 
 
 def validating(formula: str, seed: int, levels: int, first: int, end: int) -> Request:
-    """The levels of the validation set from number `first` on and before number `end`, for a formula; they come behind
-    `levels` others."""
+    """Return the request for a formula to play validation levels from `first` up to, but not including, `end`.
+
+    The validation levels are numbered after `levels` others.
+    """
     cases = range(levels + first, levels + end)
     return Request(formula, tuple((seeds.derive(seed, "validation", case),) for case in cases), tuple(cases))
 
 
 def _play(running: Sequence[Sequence[Individual]], drawn: Request, first: int, end: int, ask: Ask) -> None:
-    """Have everybody play some levels; duplicates play once."""
+    """Let all running individuals play some levels. Duplicates play once."""
     sharing: dict[str, list[Individual]] = {}
     for island in running:
         for individual in island:
@@ -105,7 +109,7 @@ def _play(running: Sequence[Sequence[Individual]], drawn: Request, first: int, e
 
 
 def _better_half(island: Sequence[Individual], better: Callable[[Individual], tuple[float, int]]) -> list[Individual]:
-    """The elites, and the better half of the others."""
+    """Return the elites, and the better half of the others."""
     others = sorted((i for i in island if not i.validation), key=better)
     return [*(i for i in island if i.validation), *others[: max(FEWEST, (len(others) + 1) // 2)]]
 
@@ -119,7 +123,7 @@ def _validate(
     ask: Ask,
     memory: EvaluationCache,
 ) -> None:
-    """Play the best on the validation set; who is behind the worst elite after a third of it plays no further."""
+    """Play the best on the validation set. Those behind the worst elite after a third of it stop."""
     better = selection.better(settings)
     chosen: dict[str, list[Individual]] = {}
     bars: dict[str, float] = {}

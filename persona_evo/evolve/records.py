@@ -1,4 +1,4 @@
-"""Records of an evolution: plain values that turn into JSON and back without loss."""
+"""The records of an evolution: plain values that convert to JSON and back without loss."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Request:
-    """One evaluation: play levels with this tree policy, once for each of the level's seeds.
+    """One evaluation of a tree policy: which levels to play, each once for each of its seeds.
 
     Attributes:
-        formula: text of the tree policy.
-        seeds: seeds by [level][trial].
-        cases: numbers of the levels; empty for all levels in their order.
-        shares: share of the budget for each level; empty for the whole budget.
+        formula: the text of the tree policy.
+        seeds: the seeds by [level][trial].
+        cases: the numbers of the levels; empty for all levels in their order.
+        shares: the share of the budget for each level; empty for the whole budget.
     """
 
     formula: str
@@ -27,7 +27,7 @@ class Request:
 
     @property
     def playthroughs(self) -> int:
-        """How many playthroughs the evaluation has."""
+        """The number of playthroughs in the evaluation."""
         return sum(map(len, self.seeds))
 
 
@@ -37,13 +37,13 @@ class Individual:
 
     Attributes:
         formula: its text; `parse` gives back the same formula.
-        size: number of nodes.
-        utilities: mean utility of each level over all its evaluations; empty before the first.
-        trials: how many evaluations these are the mean of.
-        origin: where it came from: "random", "first", "crossover", "copy", "mutation:KIND".
-        born: generation of its first evaluation.
-        key: what duplicates of it share (see `duplicates`).
-        validation: utility of each level of the validation set, empty where it was not played on it.
+        size: the number of nodes.
+        utilities: the mean utility of each level over all its evaluations; empty before the first.
+        trials: the number of evaluations in these means.
+        origin: how it was made: "random", "first", "crossover", "copy", "mutation:KIND".
+        born: the generation of its first evaluation.
+        key: the key it shares with its duplicates (see `duplicates`).
+        validation: the utility of each level of the validation set, empty if it has not played it.
     """
 
     formula: str
@@ -57,11 +57,11 @@ class Individual:
 
     @property
     def fitness(self) -> float:
-        """Mean of the levels' utilities; minus infinity before the first evaluation."""
+        """The mean of the levels' utilities; minus infinity before the first evaluation."""
         return fsum(self.utilities) / len(self.utilities) if self.utilities else float("-inf")
 
     def learn(self, utilities: list[float]) -> None:
-        """Take one more evaluation into the means."""
+        """Add one more evaluation to the means."""
         if not self.utilities:
             self.utilities, self.trials = list(utilities), 1
             return
@@ -70,7 +70,7 @@ class Individual:
         self.trials = n + 1
 
     def copy(self) -> Individual:
-        """An individual of its own with the same values."""
+        """Return a separate individual with the same values."""
         return Individual(
             self.formula,
             self.size,
@@ -83,7 +83,7 @@ class Individual:
         )
 
     def validated(self) -> Individual:
-        """A copy whose utilities are those of the validation set."""
+        """Return a copy whose utilities are those of the validation set."""
         return Individual(
             self.formula,
             self.size,
@@ -96,13 +96,13 @@ class Individual:
         )
 
     def to_json(self) -> list[Any]:
-        """Compact form, read back by `from_json`."""
+        """Return a compact form for `from_json`."""
         known = [self.validation] if self.validation else []
         return [self.formula, self.size, self.utilities, self.trials, self.origin, self.born, self.key, *known]
 
     @classmethod
     def from_json(cls, values: list[Any]) -> Individual:
-        """The inverse of `to_json`."""
+        """Make an individual from the form of `to_json`."""
         formula, size, utilities, trials, origin, born, key, *known = values
         validation = [float(u) for u in known[0]] if known else []
         own = [float(u) for u in utilities]
@@ -111,7 +111,7 @@ class Individual:
 
 @dataclass
 class Island:
-    """One population and the random stream that everything on it draws from."""
+    """One population and the random stream for all random choices on it."""
 
     individuals: list[Individual]
     stream: random.Random
@@ -119,15 +119,15 @@ class Island:
 
 @dataclass
 class EvolutionState:
-    """All that the next generation depends on, beside the settings and the seed.
+    """Everything that the next generation depends on beside the settings and the seed.
 
     Attributes:
-        generation: number of the last generation that was evaluated, from 0.
-        islands: each with its population and stream.
+        generation: the number of the last evaluated generation, from 0.
+        islands: the islands, each with its population and stream.
         hall: the hall of fame, best first.
-        memory: key -> (utilities, trials) of evaluated formulas, the longest unused first.
-        evaluations: formulas evaluated so far.
-        playthroughs: asked for so far, those of duplicates included.
+        memory: key -> (utilities, trials) of evaluated formulas, the least recently used first.
+        evaluations: the number of formulas evaluated so far.
+        playthroughs: the number of playthroughs requested so far, including those of duplicates.
     """
 
     generation: int
@@ -138,7 +138,7 @@ class EvolutionState:
     playthroughs: int = 0
 
     def to_json(self) -> dict[str, Any]:
-        """Values for JSON; floats and streams come back exactly."""
+        """Return values for JSON. Floats and streams are restored exactly."""
         return {
             "generation": self.generation,
             "evaluations": self.evaluations,
@@ -153,7 +153,11 @@ class EvolutionState:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> EvolutionState:
-        """The inverse of `to_json`; KeyError, TypeError or ValueError where the values are not a state."""
+        """Make a state from values of `to_json`.
+
+        Raises:
+            KeyError, TypeError, ValueError: the values are not a state.
+        """
         return cls(
             generation=int(values["generation"]),
             evaluations=int(values["evaluations"]),
@@ -169,16 +173,18 @@ class EvolutionState:
 
 @dataclass(frozen=True)
 class IslandRow:
-    """One island in one generation, as the journal has it.
+    """One island in one generation, as the journal stores it.
 
     Attributes:
-        best, mean: fitness of the best individual and of the island.
-        size: mean number of nodes. best_size: nodes of the best.
-        diversity: share of different formulas on the island, by key where duplicates are recognised.
-        evaluations: formulas that were evaluated for this island in this generation.
-        remembered: formulas that reuse the result of a duplicate.
-        formula: text of the best.
-        validation: fitness of the best on the validation set, None where there is none.
+        best: the fitness of the best individual.
+        mean: the mean fitness of the island.
+        size: the mean number of nodes.
+        best_size: the number of nodes of the best individual.
+        diversity: the share of different formulas on the island, by key if duplicates are recognised.
+        evaluations: the number of formulas evaluated for this island in this generation.
+        remembered: the number of formulas that reuse the result of a duplicate.
+        formula: the text of the best individual.
+        validation: the fitness of the best on the validation set, None if there is no such set.
     """
 
     generation: int
@@ -194,7 +200,7 @@ class IslandRow:
     validation: float | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """In the order of the journal."""
+        """Return the values in the order of the journal."""
         return {name: value for name, value in self.__dict__.items() if value is not None}
 
 
@@ -203,12 +209,12 @@ class Generation:
     """A finished generation, as the generator of generations yields it.
 
     Attributes:
-        index: number of the generation, from 0.
+        index: the number of the generation, from 0.
         rows: one row for each island.
         best: the fittest in the hall of fame.
         state: everything that the next generation depends on.
-        seconds: time since the generation before.
-        evaluating: how many of these seconds were spent in the evaluation.
+        seconds: the time since the previous generation.
+        evaluating: how many of these seconds the evaluation took.
     """
 
     index: int

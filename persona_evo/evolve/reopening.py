@@ -1,4 +1,4 @@
-"""Read what a run folder says, and check it value by value before anything depends on it."""
+"""Reads a run folder and checks it value by value before anything depends on it."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from persona_evo.store.policies import lists_at
 from persona_evo.words import counted
 
 VALIDATION = "validation"
-"""Key of a run's configuration: the pool that it compares on, where each generation draws its levels."""
+"""A key of a run's configuration: the validation pool, if each generation draws its levels."""
 HELD_OUT = "held_out"
-"""Key of a run's configuration: the levels on which the winner is compared with others."""
+"""A key of a run's configuration: the levels on which the winner is compared with others."""
 HELD_OUT_BEST = "held_out_best"
-"""Key of a run's configuration: the best known utility of each of these, where they were generated."""
+"""A key of a run's configuration: the best known utility of each held-out level, if these were generated."""
 
 
 def settings_of(folder: Path) -> EvolutionSettings:
-    """The evolution's settings.
+    """Return the settings of the evolution.
 
     Raises:
         RunError: the configuration is damaged.
@@ -45,10 +45,10 @@ def settings_of(folder: Path) -> EvolutionSettings:
 
 
 def spec_of(folder: Path, game_name: str) -> FitnessSpec:
-    """What is played, by the game that the registry finds under `game_name`.
+    """Return the specification of what is played, for the game that the registry finds under `game_name`.
 
     Raises:
-        RunError: the configuration is damaged, or made with other rules of the game.
+        RunError: the configuration is damaged, or was made with other rules of the game.
     """
     r = runs.config_reader(folder)
     game = registry.get(game_name)
@@ -87,7 +87,7 @@ def spec_of(folder: Path, game_name: str) -> FitnessSpec:
 
 
 def training_of(folder: Path, game_name: str) -> Training:
-    """What a run trains on and compares on (raises as `spec_of`)."""
+    """Return what a run trains on and compares on (raises as `spec_of`)."""
     r = runs.config_reader(folder)
     spec = spec_of(folder, game_name)
     settings = settings_of(folder)
@@ -111,7 +111,7 @@ def training_of(folder: Path, game_name: str) -> Training:
 
 
 def _check_best(reader: schema.Reader, key: str, levels: str = "levels") -> None:
-    """Refuse best known utilities that are not one finite number for each level, or none at all."""
+    """Check that there are no best known utilities, or one finite number for each level."""
     values = reader.get(key, list, "a list of numbers", [])
     count = len(reader.items(levels))
     if values and len(values) != count:
@@ -128,7 +128,7 @@ def _check_best(reader: schema.Reader, key: str, levels: str = "levels") -> None
 
 
 def formula_at(reader: schema.Reader, key: str, symbols: Any = None) -> None:
-    """Refuse what is no formula over the symbols."""
+    """Check that a value is a formula over the symbols."""
     text = reader.text_of(key)
     try:
         parse(text, symbols)
@@ -139,7 +139,7 @@ def formula_at(reader: schema.Reader, key: str, symbols: Any = None) -> None:
 
 
 def budget_at(reader: schema.Reader) -> Budget:
-    """The budget of a configuration."""
+    """Return the budget of a configuration."""
     inner = reader.object("budget")
     for name in ("iterations", "nodes"):
         if inner.data.get(name) is not None:
@@ -150,10 +150,10 @@ def budget_at(reader: schema.Reader) -> Budget:
 
 
 def state_of(folder: Path, config: Mapping[str, Any], checkpoint: checkpoints.Checkpoint) -> EvolutionState:
-    """The state that a checkpoint holds, which has to fit the run's configuration.
+    """Return the state in a checkpoint, which must fit the run's configuration.
 
     Raises:
-        RunError: it is damaged, or another run's.
+        RunError: the checkpoint is damaged, or belongs to another run.
     """
     try:
         state = EvolutionState.from_json(checkpoint.state)
@@ -172,7 +172,7 @@ def state_of(folder: Path, config: Mapping[str, Any], checkpoint: checkpoints.Ch
 def _wrong(
     state: EvolutionState, checkpoint: checkpoints.Checkpoint, settings: EvolutionSettings, config: Mapping[str, Any]
 ) -> tuple[str, str, str] | None:
-    """(where, found, expected) of what does not fit."""
+    """Return (where, found, expected) for a mismatch, or None."""
     if state.generation != checkpoint.generation:
         return "state.generation", str(state.generation), f"{checkpoint.generation}, as the checkpoint says"
     if state.evaluations < 0:
@@ -201,7 +201,7 @@ def _wrong(
 
 
 def _wrong_sample(state: EvolutionState, settings: EvolutionSettings, validation: int) -> tuple[str, str, str] | None:
-    """As `_wrong`, of a run that draws levels: who dropped out has fewer utilities, and only the best are validated."""
+    """Check a run that draws levels like `_wrong`: dropouts have fewer utilities, and only the best are validated."""
     most = settings.levels_a_generation
     expected = f"a formula with finite utilities of 1 to {most} levels, and of {validation} to compare on or none"
     for island in state.islands:
@@ -228,7 +228,7 @@ def _fits(individual: Individual, levels: int) -> bool:
 
 
 def summary_of(folder: Path) -> str:
-    """One line on a run, for people.
+    """Return a readable one-line summary of a run.
 
     Raises:
         RunError: its configuration is damaged.
@@ -247,7 +247,7 @@ def summary_of(folder: Path) -> str:
 
 
 def summary(config: Mapping[str, Any]) -> str:
-    """One line on a run's configuration, for people."""
+    """Return a readable one-line summary of a run's configuration."""
     others = ", ".join(o["name"] for o in config["league"]["opponents"]) if "league" in config else ""
     return (
         f"{config['persona']['name']} on {counted(len(config['levels']), 'level')} of {config['game']}, "

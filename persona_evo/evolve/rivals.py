@@ -1,4 +1,4 @@
-"""What is known of a policy beside others, as its file keeps it."""
+"""The comparison of a policy with others, as its file stores it."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from persona_evo.store import policies
 from persona_evo.words import counted
 
 EQUAL = 1e-9
-"""Difference of mean utilities below which two policies do equally well."""
+"""The difference of mean utilities below which two policies count as equally good."""
 
 
 _OPTIONAL = ("training", "validation", "share")
-"""Numbers that a comparison need not have."""
+"""The numbers that a comparison may lack."""
 _NAMED = 8
-"""Levels that are named one by one, at most."""
+"""The highest number of levels that are listed by name."""
 
 
 @dataclass(frozen=True)
 class Rival:
-    """Another policy, and how the winner does beside it.
+    """Another policy, and the winner's result against it.
 
     Attributes:
-        name: "UCB1", or which policy it is.
-        utility: its mean.
-        difference: mean utility of the winner less its own.
-        low, high: the difference's confidence interval (95 %), from trials with the same seeds, over these levels; None
-            where each level was played once.
+        name: "UCB1", or a description of the policy.
+        utility: its mean utility.
+        difference: the mean utility of the winner minus that of this policy.
+        low, high: the confidence interval of the difference (95 %), from trials with the same seeds, over these levels;
+            None if each level was played once.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Rival:
 
     @property
     def verdict(self) -> str:
-        """ "better", "worse", "no better", or "perhaps better" (one trial each, which tells little)."""
+        """ "better", "worse", "no better", or "perhaps better" (after one trial each, which says little)."""
         if self.low is None or self.high is None:
             return "perhaps better" if self.difference > EQUAL else "no better"
         return "better" if self.low > EQUAL else "worse" if self.high < -EQUAL else "no better"
@@ -48,17 +48,19 @@ class Rival:
 
 @dataclass(frozen=True)
 class RivalComparison:
-    """A winner beside others.
+    """A winner compared with other policies.
 
     Attributes:
-        levels: where they played. unseen: whether the winner was not trained on these; else only the seeds are new.
-        trials: of each level. utility: mean of the winner.
-        rivals: whom it was compared with.
-        missing: why there is no comparison, or not with everybody; "" if there is.
+        levels: the levels they played.
+        unseen: whether the winner was not trained on these levels; otherwise only the seeds are new.
+        trials: the number of trials of each level.
+        utility: the mean utility of the winner.
+        rivals: the policies it was compared with.
+        missing: why there is no comparison, or not with all rivals; "" if it is complete.
         drawn: whether the levels are a sample of those that a generator draws, so that intervals are over levels.
-        training, validation: fitness of the winner on levels to train on and on the validation set of its evolution,
-            None where there is no such set.
-        share: of the best known utility of the levels, None where that is not known.
+        training, validation: the winner's fitness on training levels and on the validation set of its evolution, None
+            if there is no such set.
+        share: the share of the best known utility of the levels, None if that is not known.
     """
 
     levels: tuple[str, ...] = ()
@@ -73,7 +75,7 @@ class RivalComparison:
     share: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """As a policy's file has it."""
+        """Return the comparison as a policy's file stores it."""
         return {
             "levels": list(self.levels),
             "unseen": self.unseen,
@@ -87,7 +89,11 @@ class RivalComparison:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> RivalComparison:
-        """The inverse of `to_dict`; KeyError, TypeError or ValueError where the values are none."""
+        """Make a comparison from plain values; the inverse of `to_dict`.
+
+        Raises:
+            KeyError, TypeError, ValueError: the values are not a comparison.
+        """
         rivals = tuple(
             Rival(
                 str(r["name"]),
@@ -108,7 +114,7 @@ class RivalComparison:
         )
 
     def lines(self) -> list[str]:
-        """The comparison in sentences, the plainest first."""
+        """Return the comparison in sentences, the plainest first."""
         found = [self.headline] if self.headline else []
         if self.rivals:
             many = self.drawn or len(self.levels) > _NAMED
@@ -132,8 +138,10 @@ class RivalComparison:
 
     @property
     def headline(self) -> str:
-        """The fitness on levels to train on and on the validation set beside the result on held-out levels; "" where
-        there is no validation set."""
+        """The fitness on training levels and on the validation set beside the result on held-out levels.
+
+        It is "" if there is no validation set.
+        """
         if self.validation is None:
             return ""
         training = "not measured" if self.training is None else f"{self.training:.4f}"
@@ -151,10 +159,10 @@ def _difference(rival: Rival) -> str:
 
 
 def of_policy(policy: policies.Policy) -> RivalComparison | None:
-    """The comparison that a policy's file holds, None where it has none.
+    """Return the comparison in a policy's file, None if it has none.
 
     Raises:
-        PolicyError: it is damaged.
+        PolicyError: the comparison is damaged.
     """
     if not policy.comparison:
         return None

@@ -1,4 +1,4 @@
-"""Have policies play the same trials, as many as there is time for."""
+"""Lets policies play the same trials, as many as there is time for."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from persona_evo.evolve.schedule import WAVE_SECONDS, Phase, TellPhase
 from persona_evo.search.tree_policy import TreePolicy
 
 Plan = Sequence[Sequence[int]]
-"""Seeds: [case][trial]."""
+"""The seeds by [case][trial]."""
 
 
 def play_rounds(
@@ -22,18 +22,18 @@ def play_rounds(
     until: float | None = None,
     tell: TellPhase | None = None,
 ) -> list[list[list[PlaythroughScore]]]:
-    """What each policy scored, trial by trial, so that all have played the same at any time.
+    """Return each policy's scores, played trial by trial so that all policies have played the same at any time.
 
     Args:
-        fitness: plays.
-        policies: formulas, or tree policies.
-        plan: seeds, [case][trial].
-        name: of the phase, for progress.
-        until: moment on `time.monotonic` after which nothing is begun; None plays the whole plan.
-        tell: called now and then.
+        fitness: plays the trials.
+        policies: formulas or tree policies.
+        plan: the seeds, [case][trial].
+        name: the name of the phase, for progress.
+        until: the moment on `time.monotonic` after which nothing is begun; None plays the whole plan.
+        tell: receives progress from time to time.
 
     Returns:
-        [policy][case][trial]; without a trial where there was no time for any.
+        [policy][case][trial]; without trials if there was no time for any.
     """
     found: list[list[list[PlaythroughScore]]] = [[[] for _ in plan] for _ in policies]
     trials = max((len(seeds) for seeds in plan), default=0)

@@ -1,4 +1,4 @@
-"""Run an evolution from its first generation to its policy, in a folder, with deadlines and Ctrl-C."""
+"""Runs an evolution in a folder from its first generation to its policy, with deadlines and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ def evolve(
 
     Args:
         task: what is evolved, and how it is played. Its setting `runs` is ignored (see `evolve_runs`).
-        root: folder of run folders.
-        name: name of the run's folder; made of the moment, the persona and the seed if not given.
+        root: the folder that contains run folders.
+        name: the name of the run's folder; by default it consists of the time, the persona and the seed.
         jobs, backend, address: see `jobs.workers.Workers`; they do not influence the result.
-        deadline: moment on `time.monotonic` by which everything is done, the last steps included. A generation that
-            would not end in time is not begun, and one that does not is abandoned.
+        deadline: the moment on `time.monotonic` by which everything is done, including the last steps. A generation
+            that would not end in time is not begun, and one that does not is abandoned.
         progress: called after each generation.
         tell: called in the last steps.
         workers: workers to use instead of new ones; they are left running.
@@ -85,14 +85,14 @@ def resume(
     """Continue a run where it stopped, or add generations to a finished one.
 
     Args:
-        folder: of the run.
-        generations: how many the run is to have in all; None for what it was going to have.
+        folder: the folder of the run.
+        generations: the new total number of generations; None for the one set before.
         jobs, backend, address, deadline, progress, tell, workers: as for `evolve`.
-        game_name: how the registry finds the game now, where the run does not know (its file has moved).
+        game_name: the game's current name in the registry, if the run does not know it (its file has moved).
 
     Raises:
         RunError: the folder is damaged, in use, or made with another version of the game's rules.
-        SettingsError: fewer generations than the run has.
+        SettingsError: the number is lower than the number of generations that the run has.
     """
     with contextlib.ExitStack() as stack:
         run = stack.enter_context(runs.RunFolder.resume(folder))
@@ -123,10 +123,10 @@ def evolve_runs(
     progress: Tell | None = None,
     tell: TellPhase | None = None,
 ) -> tuple[Outcome, list[Outcome]]:
-    """Make `settings.runs` independent runs with the seeds seed, seed + 1, ...; (the best, all).
+    """Make `settings.runs` independent runs with the seeds seed, seed + 1, ..., and return (the best, all).
 
     The best run is the one whose winner has the best mean of the persona's core priority on fresh seeds (see
-    `best_run`). The runs share the time up to the deadline equally; Ctrl-C ends the series. The arguments are those of
+    `best_run`). The runs share the time up to the deadline equally. Ctrl-C ends the series. The arguments are those of
     `evolve`.
     """
     outcomes: list[Outcome] = []
@@ -204,7 +204,7 @@ def _work(
 
 
 def _start(folder: Path) -> str:
-    """The fittest of a run's first generation."""
+    """Return the fittest formula of a run's first generation."""
     rows = (row for row in runs.read_journal(folder) if row["generation"] == 0)
     return str(max(rows, key=lambda row: float(row["best"]))["formula"])
 
@@ -216,7 +216,7 @@ def _schedule(
     settings: EvolutionSettings,
     deadline: float | None,
 ) -> tuple[Schedule, Comparing | None]:
-    """How the time is shared, and what the winner is to be compared with."""
+    """Return how the time is shared, and the comparison to be made with the winner."""
     config, comparing = run.config, None
     if HELD_OUT in config:
         held_out = [LevelText.of_dict(level) for level in config[HELD_OUT]]
@@ -239,7 +239,7 @@ def _schedule(
 def _warned(
     fitness: Fitness, cases: sampled.CaseCounts, settings: EvolutionSettings, tell: TellPhase | None
 ) -> float | None:
-    """Seconds that the first generation takes where there is no time for it, which is told; else None."""
+    """Warn if there is no time for the first generation, and return the seconds it takes; else return None."""
     if fitness.stop is None:
         return None
     plays = cases.first_generation(settings)
@@ -252,8 +252,10 @@ def _warned(
 
 
 def _evaluated(fitness: Fitness, first: Sequence[str]) -> list[Individual]:
-    """What was evaluated of a first generation that could not be finished, best first; the formulas that it starts
-    from where nothing was."""
+    """Return the evaluated individuals of an unfinished first generation, best first.
+
+    If nothing was evaluated, these are the formulas that it starts from.
+    """
     if not fitness.finished:
         return [Individual(text, genome.size(text), key=text) for text in first]
     found = [

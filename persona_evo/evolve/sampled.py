@@ -1,4 +1,4 @@
-"""Runs whose generations draw their levels: what they compare on, and how they come to their policy."""
+"""Runs whose generations draw their levels: what they compare on, and how they choose their policy."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from persona_evo.personas.lists import OpenList
 from persona_evo.words import counted
 
 SET_APART = 4
-"""One of so many levels that are named is set apart to compare on, as long as these are not more than a pool's."""
+"""One of this many named levels is set apart to compare on, up to the size of a pool."""
 
 MEASURED = 2
-"""Playthroughs of each level in which the final policy is measured."""
+"""The playthroughs of each level in which the final policy is measured."""
 
 COMPARED = 100
-"""Playthroughs of each policy in the comparison at the end at most, as long as each level has MEASURED."""
+"""The highest number of playthroughs of each policy in the final comparison, if each level has MEASURED of them."""
 
 
 def training_of(
@@ -49,16 +49,16 @@ def training_of(
     pools: Mapping[str, LevelPool] | None = None,
     lists: Sequence[OpenList] = (),
 ) -> Training:
-    """What a run trains on and compares on.
+    """Return what a run trains on and compares on.
 
     Args:
         spec: what is played, with all levels that were named.
-        seed: of the run; it says which levels are set apart where there are no pools.
+        seed: the seed of the run. It decides which levels are set apart if there are no pools.
         pools: solved levels by their streams; those of the stream "train" are the levels of `spec`.
         lists: the persona's open lists.
 
     Returns:
-        All levels to train on, and none to compare on, where the generations do not draw levels.
+        If generations do not draw levels, all levels are to train on, and none to compare on.
 
     Raises:
         SettingsError: there are too few levels to set some apart.
@@ -90,19 +90,19 @@ def training_of(
 
 @dataclass(frozen=True)
 class CaseCounts:
-    """How many cases there are to train on, and to compare on, which follow these."""
+    """The number of cases to train on, and of the following ones to compare on."""
 
     train: int
     validation: int
 
     @classmethod
     def of(cls, training: Training) -> CaseCounts:
-        """Those of a run: its levels, or the pairs of a level and an opponent."""
+        """Return the counts of a run: its levels, or the pairs of a level and an opponent."""
         each = len(training.spec.cases) // len(training.spec.levels)
         return cls(len(training.spec.cases), each * len(training.validation.levels))
 
     def first_generation(self, settings: EvolutionSettings) -> int:
-        """Playthroughs that the first generation asks for, roughly; later ones ask for fewer."""
+        """Return the approximate number of playthroughs in the first generation. Later ones need fewer."""
         if not settings.levels_a_generation:
             again = settings.rounds * settings.islands * settings.elites if settings.reevaluations > 1 else 0
             return (settings.population + again) * settings.trials * self.train
@@ -117,17 +117,17 @@ class CaseCounts:
 
     @property
     def ending(self) -> int:
-        """Playthroughs of the end without the tuning."""
+        """The number of playthroughs in the final steps, without the tuning."""
         return tuning.race_size(self.validation) + self.measuring
 
     @property
     def measuring(self) -> int:
-        """Playthroughs in which the final policy is measured."""
+        """The number of playthroughs in which the final policy is measured."""
         return (1 + MEASURED) * self.validation
 
 
 def trials_beside_others(settings: EvolutionSettings, levels: int) -> int:
-    """Trials of each of so many held-out levels, so that many levels do not take all night."""
+    """Return the trials per held-out level, limited so that many levels do not take all night."""
     return min(settings.final_trials, max(MEASURED, -(-COMPARED // max(1, levels))))
 
 
@@ -141,13 +141,13 @@ def choose(
     until: float | None = None,
     tell: TellPhase | None = None,
 ) -> Winner:
-    """The best of the hall on drawn levels, with tuned constants, and what it scores on the validation set.
+    """Return the best of the hall on drawn levels, with tuned constants, and its score on the validation set.
 
     Args:
-        hall: best first; of a first generation that could not be finished nobody has a validation.
-        fitness: plays the levels to train on and those to compare on behind them.
-        played: playthroughs of the run so far, of which the tuning gets its share.
-        until: moment on `time.monotonic` by which to know; the tuning ends early where there has to be an end.
+        hall: the hall of fame, best first; nobody has a validation if the first generation was not finished.
+        fitness: plays the levels to train on and those to compare on, which follow them.
+        played: the number of playthroughs of the run so far; the tuning gets a share of it.
+        until: the moment on `time.monotonic` by which the result is needed; the tuning ends early if necessary.
     """
     cases = CaseCounts.of(training)
     better = selection.better(settings)
@@ -171,7 +171,7 @@ def _tuned(
     playthroughs: int,
     tell: TellPhase | None,
 ) -> tuple[Individual, bool]:
-    """The best of the hall with tuned constants, and whether the time was up before that was done."""
+    """Return the best of the hall with tuned constants, and whether the time was up before that was finished."""
 
     def show(name: str, done: int, total: int) -> None:
         left = fitness.seconds(total - done)
@@ -209,7 +209,7 @@ def _measured(
     fitness: Fitness,
     tell: TellPhase | None,
 ) -> Winner:
-    """The winner, played again on the validation set and on drawn levels, or as measured if no time is left."""
+    """Measure the winner again on the validation set and on drawn levels; keep its scores if no time is left."""
     winner = Winner(best, (), finalists=finalists, names=(), cut=cut)
     if best.validation:
         winner = replace(

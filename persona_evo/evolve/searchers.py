@@ -1,15 +1,15 @@
-"""Other ways to look for a tree policy, beside which an evolution has to prove itself.
+"""Other searches for a tree policy, which serve as baselines for the evolution.
 
 | method | candidates of a round | then |
 |---|---|---|
 | random | random formulas and the best so far | nothing |
 | hill | random formulas | hill climbing from the best of them by the evolution's mutations |
 | ucb1 | UCB1 with constants C on a logarithmic grid, later the best so far | the same by a change of C |
-| constants | a formula that is given, later the best so far | the same by a change of its numbers |
+| constants | a given formula, later the best so far | the same by a change of its numbers |
 
-All go in rounds. A round draws levels of the training pool. Its candidates race: they play a few levels, the better
-half plays more. What wins a round plays the validation levels, and in the end the best there is the result. The fitness
-is that of `training`, and every playthrough counts.
+All searches proceed in rounds. A round draws levels of the training pool, and its candidates race: they play a few
+levels, and the better half plays more. The winner of a round plays the validation levels, and the best policy there is
+the result. The fitness is that of `training`, and every playthrough counts.
 """
 
 from __future__ import annotations
@@ -32,26 +32,26 @@ from persona_evo.jobs.workers import Workers
 from persona_evo.search.tree_policy import TreePolicy
 
 COST = 8
-"""Playthroughs of a race for each candidate, about."""
+"""The approximate number of playthroughs of a race for each candidate."""
 BATCH, STARTS = 32, 8
-"""Random formulas of a round of random search, and of one of hill climbing."""
+"""The number of random formulas in a round of random search, and in one of hill climbing."""
 PATIENCE = 12
-"""Mutants in a row that are no better, after which a climb ends."""
+"""The number of mutants in a row without improvement after which a climb ends."""
 GRID = tuple(10 ** (k / 4) for k in range(-8, 5))
-"""Constants of UCB1 that are tried first, from .01 to 10."""
+"""The constants of UCB1 that are tried first, from .01 to 10."""
 UCB1 = "ucb1:"
-"""How the text of a tuned UCB1 begins; its constant follows."""
+"""The prefix of the text of a tuned UCB1; its constant follows."""
 
 Mutate = Callable[[str, random.Random], str]
 
 
 class Method(NamedTuple):
-    """What a search looks at.
+    """The candidates and the moves of a search.
 
     Attributes:
-        candidates: of a round, given the best so far, None in the first round.
-        mutate: a neighbour of a policy; None for a search that does not climb.
-        settings: of an evolution: how levels are drawn, and how candidates race.
+        candidates: returns the candidates of a round for the best so far, which is None in the first round.
+        mutate: returns a neighbour of a policy; None for a search that does not climb.
+        settings: settings of an evolution, which define how levels are drawn and how candidates race.
     """
 
     candidates: Callable[[str | None, random.Random], list[str]]
@@ -60,7 +60,7 @@ class Method(NamedTuple):
 
 
 def method(name: str, training: Training, settings: EvolutionSettings, line: str = "") -> Method:
-    """The method of a name in the module's table.
+    """Return the method with a name in the module's table.
 
     Args:
         settings: random formulas and mutations are those of an evolution with these settings.
@@ -86,14 +86,14 @@ def method(name: str, training: Training, settings: EvolutionSettings, line: str
 
 
 def search(how: Method, training: Training, seed: int, playthroughs: int, workers: Workers) -> Trained:
-    """Look for a policy until the playthroughs are used up.
+    """Search for a policy until the playthroughs are used up.
 
     Args:
         how: see `method`.
-        training: pools and fitness.
-        seed: everything follows from it.
-        playthroughs: at most, those on the validation levels included.
-        workers: play.
+        training: the pools and the fitness.
+        seed: the seed of all random choices.
+        playthroughs: the highest number, including those on the validation levels.
+        workers: the workers that play.
 
     Returns:
         The policy that is best on the validation levels.
@@ -121,14 +121,14 @@ def search(how: Method, training: Training, seed: int, playthroughs: int, worker
 
 
 Plan = Sequence[tuple[int, int]]
-"""Numbers of levels, each with the seed of its playthrough."""
+"""The numbers of levels, each with the seed of its playthrough."""
 
 
 class _Ground:
-    """Where policies are played and playthroughs are counted.
+    """Plays policies and counts the playthroughs.
 
     Attributes:
-        spent: playthroughs so far.
+        spent: the number of playthroughs so far.
     """
 
     def __init__(
@@ -142,20 +142,20 @@ class _Ground:
 
     @property
     def left(self) -> int:
-        """Playthroughs before the next ones have to be on the validation levels."""
+        """The playthroughs left before those reserved for the validation levels."""
         return self._playthroughs - self.spent - (len(self._spec.levels) - self._levels)
 
     def drawn(self, round_: int) -> Plan:
-        """The levels of a round: those that an evolution with the same seed draws for a generation."""
+        """Return the levels of a round, which an evolution with the same seed draws for a generation."""
         drawn = draw(self._settings, self._seed, round_, self._levels)
         return [(case, trials[0]) for case, trials in zip(drawn.cases, drawn.seeds, strict=True)]
 
     def rungs(self, plan: Plan) -> list[int]:
-        """Levels after which worse candidates stop, as in a generation that races."""
+        """Return the numbers of levels after which worse candidates stop, as in a generation that races."""
         return rungs(self._settings, len(plan))
 
     def shares(self, policies: Sequence[str], plan: Plan) -> list[list[float]]:
-        """For each policy what each part of a plan counts."""
+        """Return for each policy the fitness of each part of a plan."""
         self.spent += len(policies) * len(plan)
         played = self._fitness.trials(
             [playable(text) for text in policies],
@@ -171,19 +171,19 @@ class _Ground:
         ]
 
     def validation(self, policy: str) -> float:
-        """What a policy counts on the validation levels."""
+        """Return the fitness of a policy on the validation levels."""
         plan = validating(policy, self._seed, self._levels, 0, len(self._spec.levels) - self._levels)
         shares = self.shares([policy], [(case, one[0]) for case, one in zip(plan.cases, plan.seeds, strict=True)])[0]
         return fsum(shares) / len(shares)
 
 
 def playable(text: str) -> str | TreePolicy:
-    """A policy's text as a fitness plays it: UCB1 with its constant, or the text as it is."""
+    """Return a policy's text as a fitness plays it: UCB1 with its constant, or the text as it is."""
     return TreePolicy.ucb1(float(text[len(UCB1) :])) if text.startswith(UCB1) else text
 
 
 def _race(ground: _Ground, candidates: Sequence[str], plan: Plan) -> tuple[str, list[float]]:
-    """The best of some policies, and its shares on the whole plan: the better half stays after each rung."""
+    """Return the best policy and its fitness on the whole plan. After each rung, the better half stays."""
     racing = [(text, list[float]()) for text in candidates]
     done = 0
     for rung in ground.rungs(plan):
@@ -198,7 +198,7 @@ def _race(ground: _Ground, candidates: Sequence[str], plan: Plan) -> tuple[str, 
 def _climb(
     ground: _Ground, start: str, shares: list[float], plan: Plan, mutate: Mutate, stream: random.Random
 ) -> tuple[str, list[float]]:
-    """Take each mutant that is at least as good on the plan, until PATIENCE of them in a row were no better."""
+    """Accept each mutant at least as good on the plan, until PATIENCE of them in a row are no better."""
     failures = 0
     steps = ground.rungs(plan)
     while failures < PATIENCE and ground.left >= len(plan):
@@ -219,7 +219,10 @@ def _other_c(text: str, stream: random.Random) -> str:
 
 
 def _other_constants(text: str, stream: random.Random) -> str:
-    """A formula with its numbers changed by a factor each, but for 0 and 1; each second one stays as it is."""
+    """Multiply numbers of a formula, except 0 and 1, by random factors.
+
+    Each number is changed with probability 1/2; at least one is, if there is any.
+    """
     tokens = list(parse(text).tokens)
     numbers = [i for i, token in enumerate(tokens) if isinstance(token, float) and token not in (0.0, 1.0)]
     chosen = [i for i in numbers if stream.random() < 0.5] or numbers[:1]

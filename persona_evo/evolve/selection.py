@@ -1,4 +1,4 @@
-"""Who may breed, and who lives on. Every draw comes from the stream that is given.
+"""Selection: who may breed, and who survives. Every draw comes from the given stream.
 
 Other packages add ways to choose who breeds as `SelectionOperator`.
 """
@@ -20,20 +20,20 @@ from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.extensions import Extension
 
 _BITS = 100
-"""Bits of a description that cost `EvolutionSettings.parsimony`."""
+"""The bits of a description that cost `EvolutionSettings.parsimony`."""
 
 Select = Callable[[Sequence[Individual], EvolutionSettings, random.Random], Sequence[Individual]]
 
 
 @dataclass(frozen=True)
 class SelectionOperator(Extension):
-    """A selection of parents that another package adds; its name is a value of `EvolutionSettings.pool`.
+    """A selection of parents that another package adds. Its name is a value of `EvolutionSettings.pool`.
 
     Attributes:
-        select: the mating pool, at least one of the candidates, each as often as it likes. It takes the candidates of
-            an island, which all have `fitness` and `utilities` (one for each level), the settings, and the stream that
-            every random draw comes from. It leaves the candidates as they are.
-        help: one line that says who may breed.
+        select: a function that returns the mating pool: at least one of the candidates, each any number of times. It
+            takes the candidates of an island, which all have `fitness` and `utilities` (one for each level), the
+            settings, and the stream for all random draws. It leaves the candidates unchanged.
+        help: one line on who may breed.
     """
 
     group: ClassVar[str] = "persona_evo.selections"
@@ -47,10 +47,9 @@ _description_length = functools.lru_cache(maxsize=10_000)(genome.description_len
 
 
 def better(settings: EvolutionSettings) -> Callable[[Individual], tuple[float, int]]:
-    """A key that sorts the best first: by fitness less what the description costs, then by size where small ones are
-    preferred.
+    """Return a sort key that puts the best first: by fitness minus the cost of the description, then by size.
 
-    Individuals that are equal keep the order they had.
+    Size counts only if small individuals are preferred. Equal individuals keep their order.
     """
     if not settings.parsimony:
         return lambda i: (-i.fitness, i.size if settings.prefer_small else 0)
@@ -59,9 +58,9 @@ def better(settings: EvolutionSettings) -> Callable[[Individual], tuple[float, i
 
 
 def elites(candidates: Sequence[Individual], settings: EvolutionSettings) -> list[Individual]:
-    """Copies of the best; where duplicates are recognised, of different ones.
+    """Return copies of the best individuals; of different ones if duplicates are recognised.
 
-    Where there is a validation set, these are the best on it.
+    If there is a validation set, these are the best on it.
     """
     chosen: list[Individual] = []
     seen: set[str] = set()
@@ -84,7 +83,7 @@ def elites(candidates: Sequence[Individual], settings: EvolutionSettings) -> lis
 def mating_pool(
     candidates: Sequence[Individual], settings: EvolutionSettings, stream: random.Random
 ) -> list[Individual]:
-    """The individuals that breed, all with the same chance afterwards; one may be in it several times.
+    """Return the individuals that breed, later with equal chances; one may be in the pool several times.
 
     Raises:
         SettingsError: the selection of another package fails, or returns something else.
@@ -107,7 +106,7 @@ def mating_pool(
 def _pool_from_outside(
     candidates: Sequence[Individual], settings: EvolutionSettings, stream: random.Random
 ) -> list[Individual]:
-    """The mating pool by an operator of another package."""
+    """Return the mating pool chosen by an operator of another package."""
     operator = extensions.load(SelectionOperator, settings.pool)
     what = f"the selection {settings.pool!r} does not choose parents"
     with extensions.guarded(what):
@@ -120,12 +119,12 @@ def _pool_from_outside(
 
 
 def tournaments(order: Sequence[int], n: int, size: int, stream: random.Random) -> list[int]:
-    """n winners of tournaments among `size` drawn with replacement; `order` has the best first."""
+    """Return n winners of tournaments among `size` contestants drawn with replacement. `order` has the best first."""
     return [order[min(stream.randrange(len(order)) for _ in range(size))] for _ in range(n)]
 
 
 def mean_ranks(candidates: Sequence[Individual]) -> list[float]:
-    """The mean over levels of each individual's rank in the level; 0 is best, equals share their mean rank."""
+    """Return each individual's rank, averaged over levels. 0 is best, and equals share their mean rank."""
     n = len(candidates)
     totals = [0.0] * n
     levels = len(candidates[0].utilities)
@@ -144,10 +143,10 @@ def mean_ranks(candidates: Sequence[Individual]) -> list[float]:
 
 
 def lexicase(candidates: Sequence[Individual], n: int, stream: random.Random) -> list[Individual]:
-    """n individuals by epsilon-lexicase (La Cava, Spector and Danai 2016).
+    """Return n individuals chosen by epsilon-lexicase selection (La Cava, Spector and Danai 2016).
 
-    Levels are taken in random order; each keeps those within its epsilon of the best that is left, where epsilon is
-    the median distance of all candidates from the level's median.
+    Levels are taken in random order. Each keeps the individuals within its epsilon of the best one left, where epsilon
+    is the median distance of all candidates from the level's median.
     """
     levels = range(len(candidates[0].utilities))
     epsilon = [_spread([c.utilities[level] for c in candidates]) for level in levels]

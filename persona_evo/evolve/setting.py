@@ -1,4 +1,4 @@
-"""What a policy is evolved for: whole plans, an agent, or a player of some skill who searches anew for each move."""
+"""The setting a policy is evolved for: whole plans, an agent, or a player of some skill who searches for each move."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ SLOW: Mapping[str, Any] = {
     "race_from": 8,
     "tuning": 0.3,
 }
-"""What differs from `EvolutionSettings.sampling` where playthroughs are few and their results differ much, as one death
-decides."""
+"""The differences from `EvolutionSettings.sampling` if playthroughs are few and their results vary much, as one death
+decides.
+"""
 
 
 class SkilledPlay(NamedTuple):
     """Play by somebody who searches anew for each move.
 
     Attributes:
-        skill: how well.
-        budget: of the search for a move.
-        per_legal_move: that budget is multiplied by the number of legal moves.
+        skill: the skill of the player.
+        budget: the budget of the search for a move.
+        per_legal_move: whether that budget is multiplied by the number of legal moves.
     """
 
     skill: Skill
@@ -39,15 +40,15 @@ class SkilledPlay(NamedTuple):
     def of(
         cls, name: str, game: Game, iterations: int | None = None, *, others: Mapping[str, object] | None = None
     ) -> SkilledPlay | None:
-        """The play that a name stands for, None for no name.
+        """Return the play that a name stands for, None for no name.
 
         Args:
-            name: of a skill, one of `MOVE_BY_MOVE`.
-            iterations: of the search for a move; None for what the skill itself has.
-            others: further choices by what they are called, of which none goes with a skill.
+            name: the name of a skill, one of `MOVE_BY_MOVE`.
+            iterations: the iterations of the search for a move; None for those of the skill.
+            others: other choices by their names; none of them can be combined with a skill.
 
         Raises:
-            SettingsError: no such skill, a game that cannot be played so, or a choice that does not go with it.
+            SettingsError: the skill is unknown, the game cannot be played so, or a choice cannot be combined with it.
         """
         if not name:
             return None
@@ -62,10 +63,10 @@ class SkilledPlay(NamedTuple):
         return own
 
     def check(self, game: Game, others: Mapping[str, object]) -> None:
-        """See that the game can be played so, and that nothing else says how it is played (see `of`).
+        """Check that the game can be played so, and that nothing else determines how it is played (see `of`).
 
         Raises:
-            SettingsError: it cannot, or something does.
+            SettingsError: one of these is not the case.
         """
         check_game(game)
         for what in (what for what, value in others.items() if value):
@@ -80,12 +81,12 @@ class SkilledPlay(NamedTuple):
 def with_usual(
     changes: Mapping[str, Any], skilled: SkilledPlay | None, game: Game, preset: str, generated: bool
 ) -> dict[str, Any]:
-    """Settings as they were given, with those that suit a skilled player better than the presets' do.
+    """Return the given settings, with defaults that suit a skilled player better than those of the presets.
 
     Args:
         changes: single settings of the evolution, as they were given.
-        skilled: who plays; None changes nothing.
-        preset: of the evolution.
+        skilled: the player; None changes nothing.
+        preset: the preset of the evolution.
         generated: whether many levels are generated, of which the preset "modern" draws some for each generation.
     """
     if skilled is None:
@@ -97,10 +98,10 @@ def with_usual(
 
 
 def in_words(played: Mapping[str, Any]) -> str:
-    """What a playthrough or a move is given, and by whom it is played.
+    """Return in words the budget of a playthrough or a move, and who plays.
 
     Args:
-        played: "budget" and, where there is one, "skill" or "league", as `fitness_spec.spec_to_dict` has them.
+        played: "budget" and, if present, "skill" or "league", as `fitness_spec.spec_to_dict` returns them.
     """
     budget = played["budget"]
     limit = ", ".join(f"{budget[k]:g} {k}" for k in ("iterations", "seconds", "nodes") if budget.get(k) is not None)

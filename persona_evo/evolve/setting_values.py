@@ -1,4 +1,4 @@
-"""The values that settings of the evolution may have, and those of the presets."""
+"""The allowed values of the evolution's settings, and the values of the presets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ POOLS = ("tournament", "top5", "rank", "lexicase")
 FUNCTIONS = ("basic", "extended")
 VARIABLES = ("metrics", "paper", "extended", "planner", "parent")
 PLANNED = ("planner", "parent")
-"""Choices of `variables` that only plans of whole levels have."""
+"""Values of `variables` that only plans of whole levels have."""
 GROWTHS = ("grow", "full", "half", "sums")
 TOPOLOGIES = ("ring", "random")
 DUPLICATES = ("off", "canonical", "behaviour")
@@ -20,7 +20,7 @@ BY_SEARCH, FORMULA, LISTS = INDIVIDUALS = ("search", "formula", "lists")
 """What an individual is: what the search takes, one formula, or a planner's open lists."""
 
 SMALL_ISLAND = 10
-"""On smaller islands a quarter are elites, and a quarter migrants, unless something else is said."""
+"""The size below which, by default, a quarter of an island are elites and a quarter migrants."""
 
 MODERN_MUTATIONS = {"subtree": 3.0, "point": 2.0, "constant": 2.0, "hoist": 1.0, "shrink": 1.0, "new": 1.0}
 
@@ -45,7 +45,7 @@ PAPER: Mapping[str, Any] = {
     "first": (),
     "preset": "paper",
 }
-"""What the published protocol has other than the preset `modern`."""
+"""The differences of the published protocol from the preset `modern`."""
 
 SAMPLING: Mapping[str, Any] = {
     "population": 60,
@@ -67,7 +67,7 @@ SAMPLING: Mapping[str, Any] = {
     "rounds": 0,
     "unique_tries": 10,
 }
-"""What differs from `modern` where each generation plays some of many levels: small generations that race."""
+"""The differences from `modern` if each generation plays some of many levels: small generations that race."""
 
 
 LOWEST: dict[str, int] = {
@@ -114,7 +114,7 @@ HIGHEST: dict[str, int] = {
     "final_trials": 100_000,
 }
 MOST = 1_000_000
-"""Highest value of what is not listed."""
+"""The highest value of settings that are not listed."""
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "functions": FUNCTIONS,

@@ -1,4 +1,4 @@
-"""Every choice of the evolution in one frozen value."""
+"""All settings of the evolution in one frozen value."""
 
 from __future__ import annotations
 
@@ -30,73 +30,73 @@ from persona_evo.words import counted
 
 @dataclass(frozen=True)
 class EvolutionSettings:
-    """How formulas are bred and chosen. Defaults are those of the preset `modern`, as those of every command are.
+    """The settings by which formulas are bred and chosen. Defaults are those of the preset `modern`.
 
     The preset `paper` is the protocol of Holmgård et al. 2018, section V-B; where the text and the original program
-    differ it has the program's value, and the text's is an option.
+    differ, it has the program's value, and the text's is an option.
 
     Attributes:
-        population: individuals of all islands together; a multiple of `islands`.
-        islands: number of islands.
-        generations: populations that are evaluated, the first included.
-        runs: independent runs of which the best by the persona's core priority is taken.
+        population: the individuals of all islands together; a multiple of `islands`.
+        islands: the number of islands.
+        generations: the number of populations that are evaluated, including the first.
+        runs: the number of independent runs; the best by the persona's core priority is taken.
         functions: "basic" is + - * /, "extended" adds sqrt log exp min max abs neg if.
         variables: search variables beside the metrics: "metrics" has none, so that a score never changes and a search
             is several times faster, "paper" has R, "extended" has R N P D RMAX RSD. For plans of whole levels, and
             scores that never change either, "planner" has D, UTILITY and, where the game bounds it, CEILING; "parent"
             has these and the values in the parent's state (see `tree_policy.plan_variables`).
-        metrics: the game's metrics that formulas may use; empty for all but those that tell how the game ended.
-        costly: metrics that take time to work out are among them.
+        metrics: the game's metrics that formulas may use; empty for all but those on how the game ended.
+        costly: whether metrics that are costly to compute are among them.
         constant_low, constant_high: constants are drawn uniformly from here (the text has -1 to 1).
         growth: shape of random formulas: "grow" draws every node from all functions and leaves alike, "full" has all
             leaves at one depth, "half" is either; "sums" is "half" or a sum of weighted terms (`genetics.with_term`).
-        depth_min, depth_max: depth of random formulas; a single leaf has depth 0.
-        depth_limit: no formula is ever deeper.
-        size_limit: no formula ever has more nodes.
-        migration_every: generations between migrations, 0 for none.
-        migrants: individuals of each island, drawn at random, whose copies travel.
+        depth_min, depth_max: the depth of random formulas; a single leaf has depth 0.
+        depth_limit: the highest depth of any formula.
+        size_limit: the highest number of nodes of any formula.
+        migration_every: the generations between migrations, 0 for none.
+        migrants: individuals of each island, drawn at random, whose copies migrate.
         topology: copies go to the next island ("ring") or to one drawn at random ("random").
         pool: who may breed: "tournament" (the program), "top5" (the text: the fittest, all with an equal chance),
             "rank" (tournament on the mean of the ranks in each level), "lexicase" (epsilon-lexicase over levels), or
             the name of a `selection.SelectionOperator`.
-        pool_size: individuals in the pool of "top5".
-        tournament: contestants of a tournament.
-        elites: best of each island that live on unchanged.
-        mutation: chance of each member of the pool to be mutated.
-        mutations: kinds of mutation and their weights (see `operators`); a kind may be the name of an
+        pool_size: the number of individuals in the pool of "top5".
+        tournament: the number of contestants of a tournament.
+        elites: the number of best individuals of each island that survive unchanged.
+        mutation: the probability that a member of the pool is mutated.
+        mutations: the kinds of mutation and their weights (see `operators`); a kind may be the name of an
             `operators.MutationOperator`.
-        crossover: chance of a pair to exchange subtrees, else both are copied.
-        trials: playthroughs of each level in one evaluation.
+        crossover: the probability that a pair exchanges subtrees; else both are copied.
+        trials: the playthroughs of each level in one evaluation.
         levels_a_generation: levels that are drawn anew for each generation, on which all of it play; elites and hall of
             fame are then compared on a fixed validation set. 0 plays all levels in each generation.
         race_from: levels after which the worse half of each island plays no further in this generation, and again
             whenever twice as many are played; elites play on. 0 lets everybody play all levels.
         budgets: shares of the budget that the levels of a generation get in turn; empty for the whole budget. A policy
             that needs a large budget loses to one that does with less.
-        wins: weight of the win in the fitness, from 0 to 1; the rest is the weight of the utility.
+        wins: the weight of the win in the fitness, from 0 to 1; the rest is the weight of the utility.
         parsimony: fitness that a description longer by 100 bits costs in comparisons (`genome.description_length`).
         tuning: share of the playthroughs, or of the time, that goes into the constants of the best formulas in the end.
-        common_seeds: all individuals of a generation play with the same seeds.
+        common_seeds: whether all individuals of a generation play with the same seeds.
         reevaluations: evaluations that a candidate for the elite or the hall of fame gets at most, each on fresh seeds
             and all averaged; 1 trusts the first one.
-        rounds: of re-evaluations in one generation.
+        rounds: the rounds of re-evaluations in one generation.
         duplicates: formulas that are not evaluated but reuse the result of a duplicate, which may come from other
             seeds: none ("off"), those with the same canonical form ("canonical"), or those that rank a fixed sample
             of states alike ("behaviour"). The last is an approximation: two formulas may differ in a state that the
             sample does not have. The preset "paper" allows "off" alone. Playthroughs of the same canonical form with
             the same seed are played once under every setting, which changes no result.
-        memory: evaluations remembered to recognise duplicates.
-        unique_tries: attempts to breed an offspring that its island does not have yet.
-        prefer_small: the smaller of two equally fit individuals counts as better.
+        memory: the number of evaluations remembered to recognise duplicates.
+        unique_tries: the attempts to breed an offspring that is new to its island.
+        prefer_small: whether the smaller of two equally fit individuals counts as better.
         individual: what is bred. "formula" is one formula. "lists" are open lists of a planner (see `genome`), whose
             scores read the metrics and the planner's own variables. "search" is what the search takes: lists for the
             planner with open lists where `variables` is "metrics", else one formula.
         first: policies that join the first population: "ucb1", "library", "utility" (the persona's own and its core
             priority, with ways to what it may be after, and R, the mean utility, with metrics), or formulas.
-        hall_of_fame: individuals kept in the hall of fame.
-        final_candidates: members of the hall that are compared on fresh seeds at the end.
-        final_trials: playthroughs of each level in that comparison.
-        preset: name of the preset this started from.
+        hall_of_fame: the number of individuals kept in the hall of fame.
+        final_candidates: the number of members of the hall that are compared on fresh seeds at the end.
+        final_trials: the playthroughs of each level in that comparison.
+        preset: the name of the preset that these settings are based on.
     """
 
     population: int = 100
@@ -168,29 +168,29 @@ class EvolutionSettings:
 
     @classmethod
     def paper(cls, **changes: Any) -> EvolutionSettings:
-        """The published protocol."""
+        """Return the published protocol."""
         return cls(**{**PAPER, **changes})
 
     @classmethod
     def modern(cls, **changes: Any) -> EvolutionSettings:
-        """The same budget with what was learned since: no work is done twice and luck does not survive."""
+        """Return the improved protocol of the same budget: no work is done twice, and lucky results do not survive."""
         return cls(**changes)
 
     @classmethod
     def sampling(cls, **changes: Any) -> EvolutionSettings:
-        """The preset `modern` for many levels to train on, of which each generation plays some."""
+        """Return the preset `modern` for many training levels, of which each generation plays some."""
         return cls.modern(**{**SAMPLING, **changes})
 
     @classmethod
     def of(cls, preset: str, *, sampled: bool = False, **changes: Any) -> EvolutionSettings:
-        """The preset called `preset` with single values changed.
+        """Return the preset called `preset` with single values changed.
 
         Args:
-            sampled: whether each generation draws its levels; `modern` has other values then (see `SAMPLING`).
+            sampled: whether each generation draws its levels; this changes some values of `modern` (see `SAMPLING`).
             changes: values by name. "mutations.NAME" changes the weight of one mutation.
 
         Raises:
-            SettingsError: no such preset, no such setting, or a value out of range.
+            SettingsError: there is no such preset or setting, or a value is out of range.
         """
         presets = {"paper": cls.paper, "modern": cls.modern}
         if preset not in presets:
@@ -204,20 +204,20 @@ class EvolutionSettings:
 
     @property
     def island_size(self) -> int:
-        """Individuals on each island."""
+        """The number of individuals on each island."""
         return self.population // self.islands
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; `from_dict` reads them back."""
+        """Return plain values for JSON; `from_dict` reads them back."""
         values = dataclasses.asdict(self)
         return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any], place: Place | None = None) -> EvolutionSettings:
-        """Settings from plain values; what is missing has the default of `paper`, and the individual is a formula.
+        """Make settings from plain values. Missing ones have the default of `paper`, and the individual is a formula.
 
         Raises:
-            SettingsError: an unknown name, a value of the wrong type, or one out of range.
+            SettingsError: a name is unknown, or a value has the wrong type or is out of range.
         """
         if not isinstance(values, Mapping):
             raise SettingsError("settings of the evolution must be an object", place=place, found=repr(values))
@@ -231,11 +231,11 @@ class EvolutionSettings:
 
 
 _WEIGHT = "mutations."
-"""What goes before the name of a mutation where its weight alone is changed."""
+"""The prefix of a mutation's name if only its weight is changed."""
 
 
 def _fitting(changes: Mapping[str, Any]) -> dict[str, int]:
-    """Elites and migrants for islands that are too small for the presets', to be used where none are given."""
+    """Return default numbers of elites and migrants for islands that are too small for those of the presets."""
     sizes = [integral(changes.get(n, getattr(EvolutionSettings, n))) for n in ("population", "islands")]
     whole = [v for v in sizes if isinstance(v, int) and not isinstance(v, bool) and v > 0]
     if len(whole) < len(sizes):
@@ -290,7 +290,7 @@ def _check(s: EvolutionSettings) -> None:
 
 
 def _added(setting: str) -> list[str]:
-    """The values of a setting that other packages add."""
+    """Return the values of a setting that other packages add."""
     return extensions.names(ADDED[setting]) if setting in ADDED else []
 
 
@@ -353,7 +353,7 @@ def _wrong(name: str, value: Any, expected: str, hint: str | None = None) -> Set
 
 
 def _shown(value: Any) -> str:
-    """A value of a setting as people write it."""
+    """Return a value of a setting as readable text."""
     if isinstance(value, Mapping):
         return ", ".join(f"{name}={_shown(own)}" for name, own in value.items()) or "nothing"
     if isinstance(value, (list, tuple)):

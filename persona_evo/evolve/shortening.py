@@ -1,4 +1,4 @@
-"""Shorter forms of the scores of open lists that have won."""
+"""Shortens the scores of open lists that have won."""
 
 from __future__ import annotations
 
@@ -26,15 +26,18 @@ from persona_evo.search.samples import random_states
 from persona_evo.words import counted
 
 DIGITS = 12
-"""Significant digits of constants: enough for the values to stay what they are, but for the last of their digits."""
+"""The significant digits of constants. With so many, values change in their last digit at most."""
 
 
 @dataclass(frozen=True)
 class ShortLists:
-    """Open lists and what came of simplifying them.
+    """The result of simplifying open lists.
 
-    lists: with the shortest scores that passed. replaced: whether one is shorter than it was. reason: what was done, in
-    words. cut: whether the time was up before all was tried.
+    Attributes:
+        lists: the lists with the shortest scores that passed.
+        replaced: whether one of them is shorter than before.
+        reason: what was done, in words.
+        cut: whether the time was up before everything was tried.
     """
 
     lists: tuple[OpenList, ...]
@@ -51,14 +54,14 @@ class ShortLists:
 def of_lists(
     lists: Sequence[OpenList], game: Game, levels: Sequence[Level], utility: Formula | None, until: float | None = None
 ) -> ShortLists:
-    """Lists whose scores are shorter and order states alike.
+    """Return lists whose scores are shorter and order states alike.
 
-    Numbers that are added to a whole score go, since nothing depends on them; what is left keeps its values, since a
-    list compares states from all over the tree.
+    Numbers that are added to a whole score are removed, since nothing depends on them. The rest keeps its values, since
+    a list compares states from all over the tree.
 
     Args:
-        levels: for states to check the shorter forms on.
-        until: moment on `time.monotonic` by which to be done with what has been found by then.
+        levels: the levels with states to check the shorter forms on.
+        until: the moment on `time.monotonic` by which to return what has been found.
     """
     symbols = readable(game.symbols)
     states = [s.metrics for s in random_states(game, levels, until) if s.outcome == RUNNING]

@@ -1,4 +1,4 @@
-"""Simplifying the formula, or the open lists, of a policy that was written without, for want of time."""
+"""Simplifies a policy's formula or open lists later if there was no time when the policy was written."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from persona_evo.store.policies import Policy
 
 
 def simplify_policy(policy: Policy, game: Game) -> Policy:
-    """A policy with its formula simplified, as the end of its evolution would have done it without a deadline.
+    """Return a policy with its formula simplified as its evolution would have done without a deadline.
 
-    States to check the shorter form on come from the levels of its run, where the file stands in a run's folder, or
-    else from the levels it was trained on that ship with the game. Where there are none, made-up states have to do.
+    States to check the shorter form on come from the levels of the policy's run, if the file is in a run's folder, or
+    else from levels it was trained on that ship with the game. Without any, states are made up.
 
     Raises:
         RunError: the run's configuration is damaged.
@@ -61,7 +61,7 @@ def simplify_policy(policy: Policy, game: Game) -> Policy:
 
 
 def _trained(policy: Policy, game: Game) -> tuple[FitnessSpec | None, list[Level]]:
-    """What the policy was evolved with, as far as that is known here; and levels it was trained on."""
+    """Return the specification a policy was evolved with, if it is known here, and levels it was trained on."""
     folder = Path(policy.file).parent
     if (folder / runs.CONFIG).is_file():
         spec = reopening.spec_of(folder, game.name)

@@ -1,4 +1,4 @@
-"""What the first population is given beside random formulas."""
+"""The policies that join the first population beside random formulas."""
 
 from __future__ import annotations
 
@@ -21,29 +21,30 @@ from persona_evo.search.tree_policy import PARENT, UCB1_FORMULA, plan_variables
 from persona_evo.words import counted, enumerated
 
 NONE = "none"
-"""What stands for a first population of random formulas alone, where people name its policies."""
+"""The name, for users, of a first population of random formulas only."""
 
 LITTLE = (0.1, 0.01)
 """Constants of UCB1 that explore less than its own."""
 
 
 def usual(game: Game, league: League | None = None) -> dict[str, Any]:
-    """Settings that suit a kind of game, or play move by move, better than the presets' do.
+    """Return settings that suit a kind of game, or play move by move, better than those of the presets.
 
-    Where what comes next is not known (an opponent, chance, what lies beyond the horizon of one move's search) a score
-    that never changes follows a single line of play; so the search's own variables are among a formula's there.
+    If what comes next is unknown (an opponent, chance, what lies beyond the horizon of one move's search), a score that
+    never changes follows a single line of play. In such settings, formulas can therefore read the search's own
+    variables.
     """
     return {"variables": "extended"} if game.players > 1 or league is not None else {}
 
 
 def of_persona(utility: Formula, priority: str, metrics: Sequence[str], game: Game) -> list[str]:
-    """Formulas made of what a persona wants: its utility and its core priority, each as it is and less a way.
+    """Return formulas made from the persona's goals: its utility and its core priority, as they are and minus a way.
 
-    A way is the distance to the nearest of each of the game's targets, with and without the way to a win where no
-    target is left, and the shortest of them; or the way to a win. Metrics that tell how the game ended count as 0: a
-    tree policy never chooses among ended states. The core priority alone, without what else the utility pays for,
-    often leads a search best. Its ways come again with what keeps the player in the game (`Game.care`), which matters
-    where a search looks only a little ahead, and all ways to targets with CEILING where formulas may read it.
+    A way is the distance to the nearest of each of the game's targets, with and without the way to a win if no target
+    is left, and the shortest of these distances; or the way to a win. Metrics that report how the game ended count as
+    0, since a tree policy never chooses among ended states. The core priority alone, without the other terms of the
+    utility, often guides a search best. Its ways are added again with what keeps the player in the game (`Game.care`),
+    which matters if a search looks only a little ahead, and all ways to targets with CEILING if formulas may read it.
     """
     text = canonical(Formula(tuple(0.0 if t in OUTCOMES else t for t in utility.tokens))).text
     clock = "".join(f" - 0.001 * {m.symbol}" for m in game.metrics if m.clock and m.symbol in metrics)
@@ -65,12 +66,12 @@ def of_persona(utility: Formula, priority: str, metrics: Sequence[str], game: Ga
 
 
 def of_rollouts(metrics: Sequence[str], game: Game) -> list[str]:
-    """Formulas that begin with R, the mean utility of the rollouts through a child.
+    """Return formulas that begin with R, the mean utility of the rollouts through a child.
 
     They are UCB1 with less exploration than usual, and R with each metric that the game calls good or bad, or with each
-    metric both ways in a game that calls none so. In a search whose rollouts reach the end of the game, R already says
-    what the persona wants; a metric such as health tells good rollouts from lucky ones. Clocks are left out, and so are
-    metrics that tell how the game ended.
+    metric in both directions if the game calls none so. In a search whose rollouts reach the end of the game, R already
+    measures the persona's goal; a metric such as health tells good rollouts from lucky ones. Clocks and metrics that
+    report how the game ended are left out.
     """
     usable = [m for m in game.metrics if m.symbol in metrics and m.symbol not in OUTCOMES and not m.clock]
     judged = [m for m in usable if m.better != "neutral"]
@@ -80,12 +81,12 @@ def of_rollouts(metrics: Sequence[str], game: Game) -> list[str]:
 
 
 def _readable(formula: str, metrics: Sequence[str]) -> str:
-    """A formula of the game in its usual form; "" where there is none, or one that reads more than these metrics."""
+    """Return a formula of the game in its usual form, or "" if there is none or it reads other metrics than these."""
     return parse(formula).text if formula and parse(formula).symbols <= set(metrics) else ""
 
 
 def _ways(head: str, near: Sequence[str], home: str, clock: str) -> list[str]:
-    """A formula less the ways to targets, the shortest of these, and the way to a win; each with the clock."""
+    """Return a formula minus the ways to targets, the shortest of these, and the way to a win; each with the clock."""
     found = [f"{head} - 0.1 * {m}{clock}" for m in near]
     if home:
         found += [f"{head} + 0.1 * if({m}, -{m}, {home}){clock}" for m in near]
@@ -107,19 +108,19 @@ def chosen(
     *,
     generated: bool = False,
 ) -> EvolutionSettings:
-    """The settings of an evolution, with the policies that were named for its first population.
+    """Return the settings of an evolution, with the policies that were named for its first population.
 
-    "ucb1" among these sets `variables` to "extended" unless `changes` have them.
+    "ucb1" among these sets `variables` to "extended" unless `changes` sets it.
 
     Args:
         preset: "modern" or "paper".
         changes: single settings, as they were given.
-        first: names as in `EvolutionSettings.first`, or "none" alone; None where none were named, which leaves what
-            `changes` or the preset have.
+        first: names as in `EvolutionSettings.first`, or "none" alone; None if none were named, which keeps the value of
+            `changes` or the preset.
         generated: whether many levels are generated, of which the preset "modern" draws some for each generation.
 
     Raises:
-        SettingsError: no such setting, a value out of range, or "none" beside others.
+        SettingsError: there is no such setting, a value is out of range, or "none" stands beside other names.
     """
     if first is not None and "first" in changes:
         raise SettingsError(
@@ -138,10 +139,10 @@ def chosen(
 
 
 def named(first: Sequence[str]) -> tuple[str, ...]:
-    """The policies of the first population that were named, none of them for "none".
+    """Return the named policies of the first population, empty for "none".
 
     Raises:
-        SettingsError: "none" stands beside others.
+        SettingsError: "none" stands beside other names.
     """
     if NONE in first and len(first) > 1:
         raise SettingsError(
@@ -153,9 +154,9 @@ def named(first: Sequence[str]) -> tuple[str, ...]:
 
 
 def start_in_words(settings: EvolutionSettings, game: Game, utility: Formula, priority: str) -> str:
-    """What the first population is made of: UCB1, formulas made of the utility, policies, texts; the rest is random.
+    """Return what the first population is made of: UCB1, formulas from the utility, policies, texts, random ones.
 
-    Where there are more formulas than individuals, the first ones join, and it is said what has no room.
+    If there are more formulas than individuals, the first ones join, and the text says which have no room.
     """
     parts: dict[str, list[int]] = {}
     known: set[str] = set()
@@ -176,7 +177,7 @@ def start_in_words(settings: EvolutionSettings, game: Game, utility: Formula, pr
 
 
 def left_out(settings: EvolutionSettings, game: Game, utility: Formula, priority: str) -> str:
-    """Which policies do not join the first population though nobody named them one by one; "" if all do."""
+    """Return which policies that nobody named one by one do not join the first population; "" if all join."""
     said = []
     metrics = metrics_of(settings, game)
     for name, texts in _by_name(settings, game, utility, priority).items():
@@ -202,7 +203,7 @@ _LABELS = {"ucb1": "UCB1", "utility": "the persona's utility", "library": "the l
 
 
 def _share(what: str, joined: int, all_there_are: int) -> str:
-    """So many formulas of one source, or what joined of them."""
+    """Return a phrase with the number of formulas of one source, or how many of them joined."""
     if not joined:
         return ""
     if what == "UCB1":
@@ -214,20 +215,20 @@ def _share(what: str, joined: int, all_there_are: int) -> str:
 def first_formulas(
     settings: EvolutionSettings, game: Game, utility: Formula | None = None, priority: str = ""
 ) -> list[str]:
-    """The formulas that join the first population: what `settings.first` names.
+    """Return the formulas that join the first population, as `settings.first` names them.
 
-    "library" and "utility" give what the settings' symbols can express. What the preset itself names may give nothing.
+    "library" and "utility" give what the settings' symbols can express. Names in the preset itself may give nothing.
 
     Raises:
-        SettingsError: something that was named gives no formula that fits.
-        FormulaError: it is no formula.
+        SettingsError: a name that was given yields no formula that fits.
+        FormulaError: a text is not a formula.
     """
     texts = _by_name(settings, game, utility, priority).values()
     return list(dict.fromkeys(text for some in texts for text in some))
 
 
 def _by_name(settings: EvolutionSettings, game: Game, utility: Formula | None, priority: str) -> dict[str, list[str]]:
-    """Names of `settings.first` -> their formulas that fit, see `first_formulas`."""
+    """Return names of `settings.first` -> their formulas that fit (see `first_formulas`)."""
     by_default = settings.first == EvolutionSettings.of(settings.preset).first
     metrics = metrics_of(settings, game)
     found: dict[str, list[str]] = {}
@@ -246,7 +247,7 @@ def _by_name(settings: EvolutionSettings, game: Game, utility: Formula | None, p
 
 
 def _candidates(name: str, metrics: Sequence[str], game: Game, utility: Formula | None, priority: str) -> list[str]:
-    """The formulas that a name stands for, whether they fit or not."""
+    """Return the formulas that a name stands for, whether they fit or not."""
     from persona_evo.store import policy_library
 
     if name == "ucb1":
@@ -259,7 +260,7 @@ def _candidates(name: str, metrics: Sequence[str], game: Game, utility: Formula 
 
 
 def _why(name: str, settings: EvolutionSettings, game: Game) -> tuple[str, str]:
-    """What keeps a policy out of the first population, and what would let it in."""
+    """Return what keeps a policy out of the first population, and what would let it in."""
     if name in ("library", "utility"):
         return (
             "the settings can express nothing of it" if name == "utility" else "it has no policy that fits",
@@ -297,13 +298,13 @@ def _why(name: str, settings: EvolutionSettings, game: Game) -> tuple[str, str]:
 
 
 def _meant(symbol: str, game: Game) -> str:
-    """What a symbol that the game does not have may stand for."""
+    """Return what an unknown symbol may stand for."""
     expected, hint = unknown(symbol, game.symbols)
     return hint if hint.startswith("did you mean") else f"use {expected}"
 
 
 def _of_metrics(symbols: Sequence[str], settings: EvolutionSettings, game: Game) -> str:
-    """The change of settings that gives a formula these metrics."""
+    """Return the change of settings that makes these metrics available to formulas."""
     costly = replace(settings, metrics=(), costly=True)
     if set(symbols) <= set(metrics_of(costly, game)) and not settings.metrics:
         return "--set costly=true"

@@ -1,4 +1,4 @@
-"""Describe an evolution before it begins: the game, the persona, the levels, and how everything is played."""
+"""The description of an evolution before it begins: the game, the persona, the levels, and how everything is played."""
 
 from __future__ import annotations
 
@@ -32,22 +32,23 @@ class EvolutionTask:
 
     Attributes:
         game: the game.
-        persona: whom the policy is for.
-        levels: levels to train on, as loaded by `game.load`.
-        settings: settings of the evolution.
-        seed: everything random follows from it.
-        search: rules of the search in each playthrough. None stands for the paper's with the preset `paper`, and
-            otherwise for a search with a single list, which shows best what a formula is worth. An agent brings its
-            own rules.
-        budget: budget of each playthrough, or of each move where an agent plays; None for the agent's, or the default.
-        game_name: name by which the registry finds the game, "" for the game's own name ("module:object").
-        league: who plays move by move. Two-player games need one; without one a single-player game is planned whole.
-        held_out: levels on which the winner is compared with UCB1 and the persona's known policy. An empty list
-            compares on new seeds of `levels`, and None compares with nobody.
-        pools: solved levels by stream (`pools.prepared`), of which those to train on are `levels`. The held-out ones
-            replace `held_out`. Settings that draw levels for each generation set some levels apart to compare on where
-            there are no pools.
-        skilled: who plays from move to move, with a budget of its own. Replaces `search`, `budget` and `league`.
+        persona: the persona that the policy is for.
+        levels: the levels to train on, as loaded by `game.load`.
+        settings: the settings of the evolution.
+        seed: the seed of all random choices.
+        search: the rules of the search in each playthrough. None means the paper's with the preset `paper`, and
+            otherwise a search with a single list, which shows best what a formula is worth. An agent brings its own
+            rules.
+        budget: the budget of each playthrough, or of each move if an agent plays; None for the agent's or the default.
+        game_name: the name by which the registry finds the game, "" for the game's own name ("module:object").
+        league: the players of games move by move. Two-player games need one; without one, a single-player game is
+            planned as a whole.
+        held_out: the levels on which the winner is compared with UCB1 and the persona's known policy. An empty list
+            compares on new seeds of `levels`, and None makes no comparison.
+        pools: solved levels by stream (`pools.prepared`); those to train on are `levels`. The held-out ones replace
+            `held_out`. Without pools, settings that draw levels for each generation set some levels apart to compare
+            on.
+        skilled: a player that searches for each move with its own budget. It replaces `search`, `budget` and `league`.
     """
 
     game: Game
@@ -68,7 +69,7 @@ class EvolutionTask:
 
         Raises:
             SettingsError: there are no levels; the league does not fit the game, or a two-player game has none; an
-                agent or a skilled player stands beside rules of a search.
+                agent or a skilled player is combined with rules of a search.
         """
         game, league = self.game, self.league
         if not self.levels:
@@ -115,11 +116,11 @@ class EvolutionTask:
 
     @cached_property
     def settled(self) -> EvolutionSettings:
-        """The settings, which say what an individual is (see `individuals.settled`)."""
+        """The settings, including the kind of individual (see `individuals.settled`)."""
         return settled(self.settings, self.spec)
 
     def configuration(self, training: Training) -> dict[str, Any]:
-        """The plain values that the run's folder keeps of the task, with the levels as the training uses them."""
+        """Return the plain values of the task for the run's folder, with the levels as the training uses them."""
         persona, game, held_out = self.persona, self.game, self.held_out
         if self.pools:
             held_out = self.pools["held out"].load(game)
@@ -141,7 +142,7 @@ class EvolutionTask:
         }
 
     def lines(self) -> list[str]:
-        """What is going to be evolved and from what, for people, one sentence a line."""
+        """Describe what is evolved and from what, one readable sentence per line."""
         settings, spec, league = self.settled, self.spec, self.league
         runs = f", {counted(settings.runs, 'run')}" if settings.runs > 1 else ""
         each = min(settings.levels_a_generation, len(spec.cases))

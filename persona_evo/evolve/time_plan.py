@@ -1,8 +1,8 @@
-"""How large an evolution may be so that it ends within the time that it is given.
+"""Chooses the size of an evolution so that it ends within a given time.
 
-A playthrough is timed before the evolution begins. Where there is no time for at least GENERATIONS generations, the
-population is made smaller, and then the budget of each playthrough, as far as nobody has chosen these. What was chosen
-is told, since the same choices without a time limit give the same evolution on any machine.
+A playthrough is timed before the evolution begins. If there is no time for at least GENERATIONS generations, the
+population is made smaller, and then the budget of each playthrough, unless the user has chosen these. The choices are
+reported, since the same choices without a time limit give the same evolution on any machine.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from persona_evo.jobs.workers import Workers, lent
 from persona_evo.words import counted, duration
 
 GENERATIONS = 10
-"""Generations that there should be time for; fewer hardly improve on what an evolution starts from."""
+"""The number of generations there should be time for. Fewer hardly improve on the start of an evolution."""
 SMALLEST = 20
-"""Individuals of the smallest population that is chosen."""
+"""The size of the smallest population that is chosen."""
 FEWEST, FEWEST_OUTSIDE = 1_000, 50
-"""Iterations of the smallest budget that is chosen, and rollouts in a game that runs elsewhere."""
+"""The smallest budgets that are chosen: iterations, and rollouts in a game that runs elsewhere."""
 START_SECONDS = 4.0
-"""Seconds until workers have started and have loaded the game."""
+"""The seconds until workers have started and have loaded the game."""
 LATE = 1.5
-"""A first generation that takes so many times longer than there is time for it is not begun: the estimate is rough."""
+"""A first generation that exceeds the available time by this factor is not begun, since the estimate is rough."""
 
 POPULATION, ISLANDS, ITERATIONS = "population", "islands", "iterations"
-"""What may be chosen by the time; somebody else's choices among these are kept."""
+"""The sizes that may be chosen by the time. Values that the user has set are kept."""
 
 
 @dataclass(frozen=True)
@@ -45,12 +45,12 @@ class TimePlan:
     """An evolution that fits into its time.
 
     Attributes:
-        task: the task, with the sizes that were chosen.
-        chosen: the sizes that are not those that were asked for, by name.
-        playthrough: seconds of one core that a playthrough takes.
-        generation: seconds that a generation takes on all cores.
-        generations: how many generations there is time for, at most those of the settings.
-        until: when everything is done.
+        task: the task, with the chosen sizes.
+        chosen: the sizes that differ from those asked for, by name.
+        playthrough: the seconds of one core that a playthrough takes.
+        generation: the seconds that a generation takes on all cores.
+        generations: the number of generations there is time for, at most that of the settings.
+        until: the moment when everything is done.
     """
 
     task: EvolutionTask
@@ -61,7 +61,7 @@ class TimePlan:
     until: datetime
 
     def lines(self) -> list[str]:
-        """What was chosen, and what will be done by when, for people."""
+        """Describe in readable lines what was chosen, and what will be done by when."""
         settings = self.task.settings
         found = []
         if self.chosen:
@@ -80,10 +80,10 @@ def plan(task: EvolutionTask, workers: Workers, deadline: float, fixed: Collecti
     """Choose the sizes with which an evolution ends by a deadline.
 
     Args:
-        task: what is asked for.
-        workers: who will play.
-        deadline: moment on `time.monotonic`.
-        fixed: which of POPULATION, ISLANDS and ITERATIONS stay as they are.
+        task: the requested evolution.
+        workers: the workers that will play.
+        deadline: the moment on `time.monotonic`.
+        fixed: those of POPULATION, ISLANDS and ITERATIONS that stay as they are.
 
     Raises:
         SettingsError: there is no time for one generation, however small.
@@ -134,7 +134,7 @@ def plan(task: EvolutionTask, workers: Workers, deadline: float, fixed: Collecti
 
 
 def _cases(task: EvolutionTask) -> CaseCounts:
-    """The cases that a run of the task trains and compares on."""
+    """Return the counts of cases that a run of the task trains and compares on."""
     count, levels = len(task.spec.cases), len(task.levels)
     if not task.settings.levels_a_generation:
         return CaseCounts(count, 0)
@@ -146,7 +146,7 @@ def _cases(task: EvolutionTask) -> CaseCounts:
 
 
 def _smaller(settings: EvolutionSettings, share: float, keep_islands: bool) -> EvolutionSettings:
-    """Settings with about that share of the population, at least SMALLEST, on islands that are not too small."""
+    """Return settings with about that share of the population, at least SMALLEST, on islands that are not too small."""
     wanted = max(min(SMALLEST, settings.population), int(share * settings.population))
     least = max(SMALL_ISLAND, settings.elites + 1, settings.migrants)
     islands = settings.islands if keep_islands else max(1, min(settings.islands, wanted // least))
@@ -156,7 +156,7 @@ def _smaller(settings: EvolutionSettings, share: float, keep_islands: bool) -> E
 
 
 def _rounded(iterations: float) -> int:
-    """Iterations cut to two digits."""
+    """Return iterations cut to two digits."""
     unit: int = 10 ** max(0, len(str(int(iterations))) - 2)
     return int(iterations) // unit * unit
 

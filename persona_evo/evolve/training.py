@@ -1,4 +1,4 @@
-"""An evolution in memory, for as many playthroughs as it is given: what studies and tests run many of."""
+"""An evolution in memory for a given number of playthroughs, for studies and tests that run many of them."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from persona_evo.jobs.workers import Workers
 from persona_evo.personas.lists import OpenList
 
 _WITHOUT_END = 1_000_000
-"""Generations; the playthroughs end it before."""
+"""A number of generations that is never reached, since the playthroughs end first."""
 
 
 @dataclass(frozen=True)
 class Training:
-    """What is trained on.
+    """The levels of a training and what is played on them.
 
     Attributes:
-        spec: what is played, on the levels to train on, with the best known utility of each where that is known.
-        validation: levels on which elites and hall of fame are compared.
+        spec: what is played, on the levels to train on, with the best known utility of each if it is known.
+        validation: the levels on which elites and the hall of fame are compared.
         lists: the persona's open lists.
     """
 
@@ -38,7 +38,7 @@ class Training:
     lists: tuple[OpenList, ...] = ()
 
     def with_validation(self, wins: float = 0.0) -> FitnessSpec:
-        """The specification with the levels of the validation behind those to train on, and all that is known best."""
+        """Return the specification with the validation levels after those to train on, and all best known utilities."""
         return replace(
             self.spec,
             levels=(*self.spec.levels, *self.validation.levels),
@@ -48,8 +48,11 @@ class Training:
 
 
 class Point(NamedTuple):
-    """A point of a learning curve: playthroughs so far, fitness of the best policy on the levels of its last generation
-    and on the validation set, and the policy."""
+    """A point of a learning curve.
+
+    It consists of the playthroughs so far, the fitness of the best policy on the levels of its last generation and on
+    the validation set, and the policy.
+    """
 
     playthroughs: int
     training: float
@@ -59,7 +62,7 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class Trained:
-    """What an evolution came to: the policy's text (`genome.to_policy`), the playthroughs, and the learning curve."""
+    """The result of an evolution: the policy's text (`genome.to_policy`), the playthroughs, and the learning curve."""
 
     policy: str
     playthroughs: int
@@ -67,27 +70,28 @@ class Trained:
 
 
 class Spent(Exception):
-    """There are no playthroughs left. It never reaches a user."""
+    """Signals that there are no playthroughs left. It never reaches a user."""
 
 
 class Counter:
     """Has requests played as long as there are playthroughs left.
 
     Args:
-        fitness: plays. playthroughs: how many there are.
+        fitness: plays the requests.
+        playthroughs: the number of playthroughs there are.
 
     Attributes:
-        spent: playthroughs asked for so far, those of duplicates included.
+        spent: the playthroughs requested so far, including those of duplicates.
     """
 
     def __init__(self, fitness: Fitness, playthroughs: int) -> None:
         self.fitness, self.playthroughs, self.spent = fitness, playthroughs, 0
 
     def __call__(self, requests: Sequence[Request]) -> list[list[float]]:
-        """As `Fitness`.
+        """Evaluate requests as `Fitness` does.
 
         Raises:
-            Spent: they are more than are left; none was played.
+            Spent: the requests need more playthroughs than are left; none was played.
         """
         asked = sum(request.playthroughs for request in requests)
         if self.spent + asked > self.playthroughs:
@@ -97,11 +101,11 @@ class Counter:
 
 
 def train(training: Training, settings: EvolutionSettings, seed: int, playthroughs: int, workers: Workers) -> Trained:
-    """Evolve until the playthroughs are spent; a generation that would need more than are left is abandoned.
+    """Evolve until the playthroughs are spent. A generation that would need more than are left is abandoned.
 
     Args:
-        settings: with levels drawn for each generation (`EvolutionSettings.sampling`).
-        playthroughs: enough for one generation, at least; a share of them is for tuning constants.
+        settings: settings that draw levels for each generation (`EvolutionSettings.sampling`).
+        playthroughs: enough for at least one generation; a share of them is for tuning constants.
 
     Raises:
         SettingsError: there are too few playthroughs for one generation.

@@ -1,10 +1,10 @@
-"""The end of an evolution: the best of its hall of fame, and the constants of that one.
+"""The end of an evolution: chooses the best of the hall of fame and tunes its constants.
 
-The validation set has chosen the hall, so that its best are there by luck, too. They race on fresh draws of the levels
-to train on, and the worse half drops out after each draw. Then an evolution strategy tunes the constants: a (1+1)-ES
-with the one-fifth rule for its step (Rechenberg 1973), on the logarithms of the constants. Each offspring plays levels
-that are drawn for it, beside its parent on the same seeds; only one that does better there plays more of them, and it
-replaces its parent if it does better on all. In the end the tuned formula meets the one that the tuning began with.
+The validation set has chosen the hall, so its best members are partly there by luck. They race on fresh draws of the
+training levels, and the worse half drops out after each draw. Then an evolution strategy tunes the constants: a
+(1+1)-ES with the one-fifth rule for its step (Rechenberg 1973), on the logarithms of the constants. Each offspring
+plays levels that are drawn for it, beside its parent on the same seeds. Only an offspring that does better there plays
+more of them, and it replaces its parent if it does better on all. In the end, the tuned formula meets the untuned one.
 """
 
 from __future__ import annotations
@@ -25,33 +25,38 @@ from persona_evo.evolve.records import Individual, Request
 from persona_evo.evolve.settings import EvolutionSettings
 
 _STEP, _SMALLEST, _LARGEST = 0.5, 0.05, 2.0
-"""Standard deviation of the logarithm of a constant's factor: at first, and its limits."""
+"""The standard deviation of the logarithm of a constant's factor: the first value, and its limits."""
 _UP, _DOWN = 1.5, 0.9
-"""What the step is multiplied by after a success and after a failure; the product of one and four is about 1."""
+"""The factors on the step after a success and after a failure.
+
+The product of one success and four failures is about 1.
+"""
 _MOVED = 0.4
-"""Share of the constants that an offspring moves, at least one."""
+"""The share of the constants that an offspring changes, at least one."""
 _FEW, _MANY = 8, 32
-"""Levels on which an offspring plays beside its parent at first, and in all."""
+"""The number of levels on which an offspring plays beside its parent, at first and in all."""
 FINALISTS = 8
-"""Members of the hall that race in the end."""
+"""The number of members of the hall that race in the end."""
 _DRAWS = (1, 1, 2)
-"""Levels of each draw of that race, as a multiple of the validation set; half of those who race stay after each."""
+"""The levels of each draw of that race, as a multiple of the validation set. Half of the racers stay after each."""
 _DUEL = 2
-"""Levels on which the tuned formula meets the untuned one, as a multiple of the validation set."""
+"""The levels on which the tuned formula meets the untuned one, as a multiple of the validation set."""
 _TRIES = 20
-"""Offspring without any that differs after which a formula is left as it is."""
+"""The number of offspring without a difference after which a formula is left as it is."""
 
 
 def race_size(validation: int) -> int:
-    """Playthroughs of the race of the finalists."""
+    """Return the number of playthroughs of the race of the finalists."""
     return validation * sum(draws * max(1, FINALISTS >> turn) for turn, draws in enumerate(_DRAWS))
 
 
 def finalist(hall: Sequence[Individual], settings: EvolutionSettings, seed: int, levels: int, ask: Ask) -> Individual:
-    """The member of the hall that wins a race on drawn levels, in which the validation counts, too.
+    """Return the member of the hall that wins a race on drawn levels. The validation counts, too.
 
     Args:
-        hall: each with its validation. levels: to draw from. ask: has requests played.
+        hall: the hall of fame, each member with its validation.
+        levels: the number of levels to draw from.
+        ask: a function that has requests played.
     """
     better = selection.better(settings)
     running = sorted(hall, key=better)[:FINALISTS]
@@ -71,7 +76,7 @@ def _draw(settings: EvolutionSettings, count: int, seed: int, turn: int, levels:
 
 
 class TuningStep(NamedTuple):
-    """The best individual after an offspring, and the playthroughs that were spent."""
+    """The best individual after an offspring, and the playthroughs spent on it."""
 
     best: Individual
     spent: int
@@ -87,12 +92,14 @@ def tune(
     ask: Ask,
     playthroughs: int,
 ) -> Individual:
-    """The best individual, or one with other constants that does better on drawn levels.
+    """Return the best individual, or one with other constants that does better on drawn levels.
 
     Args:
-        best: has its validation. seed: everything random follows from it and from the formula.
-        levels, validation: as for `racing.race`. ask: has requests played.
-        playthroughs: not more than so many are played.
+        best: the best individual, with its validation.
+        seed: the seed of all random choices, together with the formula.
+        levels, validation: as for `racing.race`.
+        ask: a function that has requests played.
+        playthroughs: the highest number of playthroughs.
     """
     for step in steps(best, settings, seed, primitives, levels, validation, ask, playthroughs):
         best = step.best
@@ -109,7 +116,7 @@ def steps(
     ask: Ask,
     playthroughs: int,
 ) -> Iterator[TuningStep]:
-    """Tune the constants step by step, one offspring each; the arguments are those of `tune`."""
+    """Tune the constants step by step, with one offspring each. The arguments are those of `tune`."""
     stream = random.Random(seeds.derive(seed, "tuning", best.formula))
     untuned, step, spent, turn, idle = best, _STEP, 0, 0, 0
     duel = _draw(settings, _DUEL * validation, seeds.derive(seed, "duel"), 0, levels)
@@ -137,7 +144,7 @@ def steps(
 
 
 def _beats(text: str, other: str, drawn: Request, ask: Ask) -> tuple[bool, int]:
-    """Whether a formula does better than another on a few of the drawn levels and then on all; the playthroughs."""
+    """Return whether a formula beats another on a few of the drawn levels and then on all, and the playthroughs."""
     played, ahead = 0, 0.0
     for first, end in ((0, _FEW), (_FEW, len(drawn.cases))):
         pair = [part(drawn, formula, first, end) for formula in (other, text)]
@@ -150,7 +157,7 @@ def _beats(text: str, other: str, drawn: Request, ask: Ask) -> tuple[bool, int]:
 
 
 def _moved(text: str, primitives: Primitives, step: float, stream: random.Random) -> str:
-    """A formula, or lists, with some constants and weights multiplied by a factor; the same where there are none."""
+    """Return a formula, or lists, with some constants and weights multiplied by a factor; unchanged without any."""
     own = genome.read(text, primitives)
     trees = [gene.tree for gene in own] if isinstance(own, tuple) else [own]
     share = max(_MOVED, 1.0 / max(1, sum(genetics.is_constant(node) for tree in trees for node in tree)))

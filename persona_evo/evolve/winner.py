@@ -1,4 +1,4 @@
-"""From a hall of fame to one policy: compare on fresh seeds, hold it against others, simplify, put it in words."""
+"""Turns a hall of fame into one policy: compares on fresh seeds and with others, simplifies, and puts it in words."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from persona_evo.games import registry
 from persona_evo.games.core import RUNNING, Game, Level
 
 SIMPLIFY_SECONDS = 20.0
-"""Time limit of the simplification."""
+"""The time limit of the simplification, in seconds."""
 SAMPLING_SECONDS = 0.7
-"""Time that finding states for the simplification takes at least."""
+"""The lowest number of seconds needed to sample states for the simplification."""
 WORDS_SECONDS = 0.4
-"""Time that it takes to put a formula in words, roughly."""
+"""The approximate seconds it takes to put a formula in words."""
 FEWEST_TRIALS = 2
-"""Trials of each finalist; where there is no time for that, fewer finalists are compared."""
+"""The lowest number of trials of each finalist. If there is no time for them, fewer finalists are compared."""
 
 _SAMPLED_LEVELS = 3
 _SAMPLED_MOVES = 60
@@ -47,15 +47,15 @@ _SAMPLE_ITERATIONS = 3000
 
 @dataclass(frozen=True)
 class Winner:
-    """The best individual, and what it scored on fresh seeds.
+    """The best individual, and its scores on fresh seeds.
 
     Attributes:
-        scores: mean utility and priority metric of each case.
-        trials: of each case, 0 where there was no time for any and the scores are those of the evolution.
-        finalists: how many it was compared with, itself included.
-        names: of the cases that the scores belong to; None for all of the run's.
-        training, validation: fitness on levels to train on and on the validation set, None where there is no such set.
-        cut: whether the time was up before its constants were tuned as far as they should be.
+        scores: the mean utility and priority metric of each case.
+        trials: the trials of each case, 0 if there was no time for any and the scores are those of the evolution.
+        finalists: the number of individuals compared, including itself.
+        names: the names of the cases that the scores belong to; None for all cases of the run.
+        training, validation: the fitness on training levels and on the validation set, None if there is no such set.
+        cut: whether the time was up before its constants were fully tuned.
     """
 
     individual: Individual
@@ -69,12 +69,12 @@ class Winner:
 
     @property
     def utility(self) -> float:
-        """Mean over levels."""
+        """The mean utility over levels."""
         return fsum(s.utility for s in self.scores) / len(self.scores)
 
     @property
     def priority(self) -> float:
-        """Mean over levels of the metric that the persona is about."""
+        """The mean of the persona's priority metric over levels."""
         return fsum(s.priority for s in self.scores) / len(self.scores)
 
 
@@ -86,12 +86,13 @@ def choose(
     until: float | None = None,
     tell: TellPhase | None = None,
 ) -> Winner:
-    """The member of the hall that does best on seeds that the evolution never used; of equals the smallest.
+    """Return the member of the hall that does best on seeds the evolution never used; of equals the smallest.
 
     Args:
         hall: the candidates; the fittest of them are compared.
-        until: moment on `time.monotonic` by which to know, with fewer trials and candidates if there have to be.
-        tell: called now and then.
+        until: the moment on `time.monotonic` by which the result is needed, if necessary from fewer trials and
+            candidates.
+        tell: receives progress from time to time.
     """
     cases = len(fitness.spec.cases)
     plan = tuple(
@@ -116,7 +117,7 @@ def choose(
 
 
 def _sampling_seconds(fitness: Fitness) -> float:
-    """Seconds that finding states for the simplification takes, which is long in slow games."""
+    """Return the seconds needed to sample states for the simplification, which are many in slow games."""
     spec = fitness.spec
     levels = min(_SAMPLED_LEVELS, len(spec.levels))
     if spec.league is not None or spec.skill is not None:
@@ -128,13 +129,13 @@ def _sampling_seconds(fitness: Fitness) -> float:
 def simplified(
     formula: Formula, spec: FitnessSpec, until: float | None = None, sampling: float = SAMPLING_SECONDS
 ) -> Simplified:
-    """A simpler formula that plays alike, or the reason why there is none.
+    """Return a simpler formula that plays alike, or the reason why there is none.
 
     Args:
-        formula: what to simplify.
+        formula: the formula to simplify.
         spec: what is played, for the states in which both formulas are compared.
-        until: moment on `time.monotonic` by which it is done.
-        sampling: seconds that finding these states takes.
+        until: the moment on `time.monotonic` by which it is done.
+        sampling: the seconds needed to sample these states.
     """
     from persona_evo.formula.simplify import simplify
     from persona_evo.search.tree_policy import columns_for, plan_variables
@@ -156,12 +157,12 @@ def simplified(
 
 
 def sampled_choices(formula: Formula, spec: FitnessSpec) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """States that a search with this formula has to choose between, from some of the levels.
+    """Return states that a search with this formula has to choose between, from some of the levels.
 
     Returns:
-        rows: float64[n, columns], metrics of the children of the states along the plan that was found, with values
-            of the search's variables that a search could have (`columns_for`). groups: int64[n], whose children they
-            are.
+        rows: float64[n, columns], metrics of the children of the states along the plan that was found, with plausible
+            values of the search's variables (`columns_for`).
+        groups: int64[n], the parent that each child belongs to.
     """
     from persona_evo.search.settings import Budget
     from persona_evo.search.tree_policy import columns_for
@@ -196,7 +197,7 @@ def sampled_choices(formula: Formula, spec: FitnessSpec) -> tuple[NDArray[np.flo
 def _children(
     game: Game, level: Level, states: Sequence[Any]
 ) -> Iterator[tuple[dict[str, float], list[dict[str, float]]]]:
-    """The metrics of each state along a playthrough, and of all its children, as whoever moves there sees them."""
+    """Yield the metrics of each state along a playthrough, and of all its children, as the player to move sees them."""
     step = game.rules().step
     for state in states:
         if game.over(level, state) != RUNNING:
@@ -214,10 +215,10 @@ class WinnerDescription:
     """What is found out about a winner after it has won, as far as there was time.
 
     Attributes:
-        comparison: beside others, None where nobody asked for one.
-        simplified: a shorter form, of a formula or of lists.
-        words: what the formula, or each list, seeks, avoids and saves, a line each.
-        unfinished: steps that there was no time for: "comparison", "tuning", "simplification".
+        comparison: the comparison with others, None if none was requested.
+        simplified: a shorter form of the formula or of the lists.
+        words: what the formula, or each list, seeks, avoids and saves, one line each.
+        unfinished: the steps that there was no time for: "comparison", "tuning", "simplification".
     """
 
     comparison: RivalComparison | None
@@ -282,7 +283,7 @@ def policy_text(
     generations: int,
     evaluations: int,
 ) -> str:
-    """The policy file of a run's winner."""
+    """Return the policy file of a run's winner."""
     from persona_evo.agents.duel import plain
     from persona_evo.store.policies import Policy
 
@@ -333,7 +334,7 @@ def policy_text(
 
 
 def _what_plays(text: str, short: Simplified | ShortLists) -> dict[str, Any]:
-    """The fields of a policy that say what it plays by."""
+    """Return the fields of a policy that define how it plays."""
     if isinstance(short, ShortLists):
         return {"kind": "lists", "lists": short.lists, "simplification": short.reason}
     shorter = short.text if short.replaced else ""

@@ -1,7 +1,7 @@
-"""One small expression language for tree policies and for utilities.
+"""A small expression language for tree policies and utilities.
 
-`parse("0.7*MS + 0.3*PE - 5*DEAD")` gives a `Formula`: immutable, printable, and with one meaning wherever it is
-computed: by `Formula.evaluate`, by the compiled `machine.run`, and by the sources that `export` writes.
+`parse("0.7*MS + 0.3*PE - 5*DEAD")` returns a `Formula`. It is immutable and printable, and has the same value wherever
+it is computed: by `Formula.evaluate`, by the compiled `machine.run`, and by the sources that `export` writes.
 
 | operation | meaning | guard |
 |---|---|---|
@@ -11,10 +11,10 @@ computed: by `Formula.evaluate`, by the compiled `machine.run`, and by the sourc
 | x ^ 3 | x * x * x, for whole exponents from 0 | |
 | abs(x), min(a, b), max(a, b) | as usual | |
 | sqrt(x), log(x) | of the magnitude | log(0) is 0 |
-| exp(x) | e to the power x | x is taken within ±700; limited to ±1e300 |
+| exp(x) | e to the power x | x is limited to ±700; the result to ±1e300 |
 | if(c, a, b) | a where c > 0, else b | |
 
-A variable that is NaN counts as 0, an infinite one as ±1e300, so every formula gives a number on every input.
+A variable that is NaN counts as 0, and an infinite one as ±1e300, so every formula returns a number for every input.
 """
 
 from persona_evo.formula.core import Formula, Token, parse

@@ -1,4 +1,4 @@
-"""From formulas to sympy expressions and back. sympy itself is handed in, so that importing this loads nothing."""
+"""Converts formulas to sympy expressions and back. sympy is passed in, so that this module does not load it."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from persona_evo.formula.primitive import Primitive
 from persona_evo.formula.primitives import PRIMITIVES, TABLE
 
 SIMPLIFY_UP_TO = 60
-"""Nodes up to which sympy's own `simplify` is tried; it rarely ends beyond about twice as many."""
+"""The number of nodes up to which sympy's own `simplify` is tried. It rarely ends beyond about twice as many."""
 
 
 def to_sympy(sp: Any, formula: Formula) -> Any:
-    """The sympy expression, in which a division is the ordinary one and nothing is limited."""
+    """Return the sympy expression, in which division is the ordinary one and nothing is limited."""
     stack: list[Any] = []
     for token in formula.tokens:
         if isinstance(token, float):
@@ -31,7 +31,7 @@ def to_sympy(sp: Any, formula: Formula) -> Any:
 
 
 def candidates(sp: Any, formula: Formula) -> Iterator[Formula]:
-    """Forms that sympy finds, the cheap ones first. A step that fails, or leaves the language, is left out."""
+    """Yield the forms that sympy finds, the cheap ones first. A step that fails, or leaves the language, is skipped."""
     expression = to_sympy(sp, formula)
     steps: list[Callable[[Any], Any]] = [lambda e: e, sp.factor_terms, sp.together]
     steps.append(lambda e: sp.factor_terms(sp.together(e)))
@@ -61,15 +61,15 @@ def candidates(sp: Any, formula: Formula) -> Iterator[Formula]:
 
 
 class Untranslatable(Exception):
-    """An expression has no counterpart among the primitives."""
+    """Signals that an expression has no counterpart among the primitives."""
 
 
 def from_sympy(sp: Any, expression: Any) -> Formula:
-    """The formula of a sympy expression.
+    """Return the formula of a sympy expression.
 
     Raises:
-        Untranslatable: it holds something that formulas do not have.
-        FormulaError: it is too large, or a number is out of range.
+        Untranslatable: the expression contains something that formulas do not have.
+        FormulaError: the formula is too large, or a number is out of range.
     """
     return Formula(_tokens(sp, expression))
 
@@ -96,7 +96,7 @@ def _tokens(sp: Any, e: Any) -> tuple[Token, ...]:
 
 
 def _primitive(sp: Any, e: Any) -> Primitive:
-    """The operation that sympy's function or relation stands for."""
+    """Return the operation that sympy's function or relation stands for."""
     for primitive in TABLE:
         if primitive.sympy_class and isinstance(e, getattr(sp, primitive.sympy_class)):
             return primitive

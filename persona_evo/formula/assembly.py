@@ -1,11 +1,12 @@
-"""Formulas as text of LLVM's assembly language.
+"""Writes formulas in LLVM's assembly language.
 
-Values are bit for bit those of `Formula.evaluate`: operations keep their order, none is contracted or reassociated
+Values equal those of `Formula.evaluate` bit for bit: operations keep their order, none is contracted or reassociated
 (they carry no fast-math flags), and log and exp are those of the C library, which Python's own `math` calls.
 
-What the writer saves is work that cannot change a value: an expression that occurs twice is computed once, one of
-constants in advance, and a result is brought into ±LIMIT only where it can lie outside. For the last it knows of each
-number how large it can be, and how close to zero where it is not zero. So LLVM's optimiser would find nothing to do.
+The writer only saves work that cannot change a value. An expression that occurs twice is computed once, a constant
+expression is computed in advance, and a result is limited to ±LIMIT only if it can exceed it. To decide this, the
+writer tracks for each number how large it can be, and how close to zero if it is not zero. LLVM's optimiser would
+therefore find nothing to do.
 """
 
 from __future__ import annotations
@@ -19,23 +20,23 @@ from typing import TypeVar, overload
 from persona_evo.formula.arithmetic import EXPONENT_LIMIT, LIMIT
 
 LANES = 4
-"""Numbers in a vector; LLVM makes of it what the processor has."""
+"""The numbers in a vector. LLVM maps it to what the processor has."""
 
 LOG_LIMIT = 1000.0
-"""More than the magnitude of the logarithm of any double."""
+"""A bound above the magnitude of the logarithm of any double."""
 
 
 class AssemblyNumber:
-    """A number while code is written: a register, or a constant.
+    """A number in code being written: a register, or a constant.
 
     Operators write the plain operation of IEEE 754, as Python's do.
 
     Attributes:
-        name: of the register, or the constant as LLVM writes it.
-        wide: whether it is a vector, a number for each lane.
-        most: no magnitude is larger; infinity where that is not known, or where it may be NaN.
-        least: no magnitude is smaller but that of zero.
-        value: of a constant.
+        name: the name of the register, or the constant in LLVM's notation.
+        wide: whether it is a vector, with a number for each lane.
+        most: an upper bound on the magnitude; infinity if none is known, or if the number may be NaN.
+        least: a lower bound on the magnitude of values other than zero.
+        value: the value of a constant.
     """
 
     __slots__ = ("least", "most", "name", "value", "wide", "writer")
@@ -92,7 +93,7 @@ class AssemblyNumber:
 
 @dataclass(frozen=True)
 class Truth:
-    """The result of a comparison while code is written."""
+    """The result of a comparison in code being written."""
 
     writer: Writer
     name: str
@@ -100,7 +101,7 @@ class Truth:
 
 
 Real = TypeVar("Real", float, AssemblyNumber)
-"""What definitions that serve Python and machine code are written over."""
+"""The type variable of definitions that serve both Python and machine code."""
 
 
 @overload
@@ -130,7 +131,7 @@ class Writer:
 
     Attributes:
         before: lines that compute single numbers.
-        lines: those that compute a number for each lane, and whatever is done with them.
+        lines: lines that compute a number for each lane, and whatever is done with them.
     """
 
     def __init__(self) -> None:
@@ -139,13 +140,13 @@ class Writer:
         self._names: dict[str, str] = {}
 
     def number(self, x: AssemblyNumber | float) -> AssemblyNumber:
-        """A number as it is, or a constant."""
+        """Return a number unchanged, or a constant for a float."""
         if isinstance(x, AssemblyNumber):
             return x
         return AssemblyNumber(self, f"0x{struct.unpack('<Q', struct.pack('<d', x))[0]:016X}", False, abs(x), abs(x), x)
 
     def write(self, instruction: str, wide: bool = False) -> str:
-        """The register that holds the result of an instruction; equal instructions are written once."""
+        """Return the register that holds the result of an instruction. Equal instructions are written once."""
         name = self._names.get(instruction)
         if name is None:
             name = self._names[instruction] = f"%{'v' if wide else 's'}{len(self._names)}"
@@ -155,19 +156,19 @@ class Writer:
     def operation(
         self, name: str, *operands: AssemblyNumber, most: float = math.inf, least: float = 0.0
     ) -> AssemblyNumber:
-        """An instruction on numbers, whose result is a number."""
+        """Write an instruction on numbers, whose result is a number."""
         wide = any(x.wide for x in operands)
         result = self.write(f"{name} {_kind(wide)} {', '.join(self.spelled(x, wide) for x in operands)}", wide)
         return AssemblyNumber(self, result, wide, most, least)
 
     def comparison(self, predicate: str, a: AssemblyNumber, b: AssemblyNumber) -> Truth:
-        """Whether a stands in this relation to b."""
+        """Write the comparison of a with b."""
         wide = a.wide or b.wide
         text = f"fcmp {predicate} {_kind(wide)} {self.spelled(a, wide)}, {self.spelled(b, wide)}"
         return Truth(self, self.write(text, wide), wide)
 
     def select(self, condition: Truth, a: AssemblyNumber, b: AssemblyNumber) -> AssemblyNumber:
-        """a where the condition holds, else b."""
+        """Write the choice of a where the condition holds, else b."""
         wide = condition.wide or a.wide or b.wide
         kind, truth = _kind(wide), condition.name
         if wide and not condition.wide:
@@ -176,13 +177,13 @@ class Writer:
         return AssemblyNumber(self, self.write(text, wide), wide, max(a.most, b.most), min(a.least, b.least))
 
     def call(self, function: str, x: AssemblyNumber, most: float, least: float = 0.0) -> AssemblyNumber:
-        """One of LLVM's functions of one number."""
+        """Write a call of one of LLVM's functions of one number."""
         kind = _kind(x.wide)
         text = f"call {kind} @llvm.{function}.{_suffix(x.wide)}({kind} {x.name})"
         return AssemblyNumber(self, self.write(text, x.wide), x.wide, most, least)
 
     def spelled(self, x: AssemblyNumber, wide: bool) -> str:
-        """A number as an operand; a single one stands for all lanes."""
+        """Return a number as an operand. A single number stands for all lanes."""
         if not wide or x.wide:
             return x.name
         return _repeated("double", x.name) if x.value is not None else self._splat("double", x.name)
@@ -210,7 +211,7 @@ def _repeated(kind: str, name: str) -> str:
 
 
 def limit(x: AssemblyNumber) -> AssemblyNumber:
-    """A number, which is never NaN, brought into ±LIMIT."""
+    """Return a number, which is never NaN, limited to ±LIMIT."""
     if x.most <= LIMIT:
         return x
     x = where(x < LIMIT, x, LIMIT)
@@ -220,7 +221,7 @@ def limit(x: AssemblyNumber) -> AssemblyNumber:
 
 
 def clean(x: AssemblyNumber) -> AssemblyNumber:
-    """A number that comes from outside as formulas see it: NaN counts as 0, beyond ±LIMIT it is ±LIMIT."""
+    """Return a number from outside as formulas see it: NaN as 0, anything beyond ±LIMIT as ±LIMIT."""
     if x.most <= LIMIT:
         return x
     x = where(x.writer.comparison("ord", x, x), x, 0.0)
@@ -228,40 +229,40 @@ def clean(x: AssemblyNumber) -> AssemblyNumber:
 
 
 def add(a: AssemblyNumber, b: AssemblyNumber) -> AssemblyNumber:
-    """The sum."""
+    """Return the sum."""
     return limit(a + b)
 
 
 def sub(a: AssemblyNumber, b: AssemblyNumber) -> AssemblyNumber:
-    """The difference."""
+    """Return the difference."""
     return limit(a - b)
 
 
 def mul(a: AssemblyNumber, b: AssemblyNumber) -> AssemblyNumber:
-    """The product."""
+    """Return the product."""
     return limit(a * b)
 
 
 def div(a: AssemblyNumber, b: AssemblyNumber) -> AssemblyNumber:
-    """The quotient, 1 where the divisor is 0."""
+    """Return the quotient, 1 where the divisor is 0."""
     if b.value is not None:
         return limit(a / b) if b.value else b.writer.number(1.0)
     return where(b.writer.comparison("oeq", b, b.writer.number(0.0)), 1.0, limit(a / b))
 
 
 def magnitude(x: AssemblyNumber) -> AssemblyNumber:
-    """The magnitude."""
+    """Return the magnitude."""
     return x.writer.call("fabs", x, x.most, x.least)
 
 
 def log(x: AssemblyNumber) -> AssemblyNumber:
-    """The logarithm of the magnitude, 0 of 0."""
+    """Return the logarithm of the magnitude, 0 for 0."""
     x = where(x.writer.comparison("oeq", x, x.writer.number(0.0)), 1.0, magnitude(x))
     return x.writer.call("log", x, LOG_LIMIT)
 
 
 def exp(x: AssemblyNumber) -> AssemblyNumber:
-    """e to the power, which is brought into ±EXPONENT_LIMIT."""
+    """Return e to the power x, with x limited to ±EXPONENT_LIMIT."""
     if x.most > EXPONENT_LIMIT:
         x = where(x < EXPONENT_LIMIT, x, EXPONENT_LIMIT)
         x = where(x > -EXPONENT_LIMIT, x, -EXPONENT_LIMIT)
@@ -270,6 +271,6 @@ def exp(x: AssemblyNumber) -> AssemblyNumber:
 
 
 def declarations() -> list[str]:
-    """Lines that declare the functions which formulas call."""
+    """Return the lines that declare the functions which formulas call."""
     functions = itertools.product(("fabs", "sqrt", "log", "exp"), (False, True))
     return [f"declare {_kind(wide)} @llvm.{name}.{_suffix(wide)}({_kind(wide)})" for name, wide in functions]

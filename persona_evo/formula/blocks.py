@@ -1,7 +1,7 @@
-"""Formulas as machine code over blocks of rows side by side: the score of each, LANES at a time.
+"""Compiles formulas to machine code that scores blocks of adjacent rows, LANES rows at a time.
 
-What a symbol is, and where in a row it lies, is said by whoever asks (`Scored`): the code here knows of rows of
-float64, of whole numbers in the same memory, and of two numbers that rows share, parent visits and depth.
+The caller defines what a symbol is and where it lies in a row (`Scored`). The code here only knows rows of float64,
+whole numbers in the same memory, and two numbers that rows share: parent visits and depth.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from persona_evo.formula.native import OPTIMISED, emit
 
 
 class RowLayout(Protocol):
-    """Where what is read here lies in a row."""
+    """The positions, in a row, of what is read here."""
 
     @property
     def width(self) -> int:
-        """Columns of a row."""
+        """The number of columns of a row."""
 
     @property
     def kept(self) -> int:
@@ -44,25 +44,26 @@ class Scored(Protocol):
 
     @property
     def rest(self) -> Formula | None:
-        """What is computed, over the names of `kept` and of `definitions`."""
+        """The formula that is computed, over the names of `kept` and of `definitions`."""
 
     @property
     def kept(self) -> Mapping[str, Formula]:
-        """What is read as it stands, in the order of the columns."""
+        """The parts that are read as they stand, in the order of the columns."""
 
     @property
     def definitions(self) -> Mapping[str, Callable[[Any], Any]]:
-        """The other symbols: what each is, by the columns of a row, as machine code (`_Lanes`) or in Python."""
+        """The other symbols: each is a function of the columns of a row, as machine code (`_Lanes`) or in Python."""
 
 
 class _Lanes:
-    """Slots in machine code, one a lane.
+    """Slots in machine code, one per lane.
 
     Args:
-        writer: what reads them.
-        columns: of each.
-        rows: for each lane a register that points at a row, and how many columns behind it the lane's row begins.
-        parent_visits, depth: registers that hold these, i64; depth one for each lane, or one for all.
+        writer: the writer of the code that reads them.
+        columns: the layout of each slot.
+        rows: for each lane a register that points at a row, and the number of columns from there to the lane's row.
+        parent_visits: the register that holds them, i64.
+        depth: registers that hold it, i64: one for each lane, or one for all.
     """
 
     def __init__(
@@ -102,7 +103,7 @@ class _Lanes:
         return _count(self._writer, self._line(f"sitofp <{LANES} x i32> {joined} to <{LANES} x double>"), True)
 
     def place(self, lane: int, column: int) -> str:
-        """The register that points at a column of a lane's slot."""
+        """Return the register that points at a column of a lane's slot."""
         row, offset = self._rows[lane]
         return self._line(f"getelementptr double, double* {row}, i64 {offset + column}")
 
@@ -121,7 +122,7 @@ def _count(writer: Writer, name: str, wide: bool) -> AssemblyNumber:
 
 
 def _loop(writer: Writer, count: str) -> list[str]:
-    """What was written, once for every LANES of so many places, the first of which is %first."""
+    """Return the code written so far in a loop over all places, LANES at a time; the first place is %first."""
     return [
         "start:",
         *writer.before,
@@ -157,9 +158,9 @@ def _scored(scoring: Scored, writer: Writer, lanes: _Lanes) -> AssemblyNumber:
 class BlockScore:
     """`void score(const double *row, i64 count, i64 parent_visits, i64 depth, double *out)`: scores of siblings.
 
-    They are those of `count` consecutive slots from `row` on, and written to out[0] to out[count - 1]. LANES at a time
-    are computed, so that up to LANES - 1 rows behind are read and as many numbers in `out` are spoilt: both have to be
-    there.
+    The function scores `count` consecutive slots from `row` on and writes to out[0] to out[count - 1]. It computes
+    LANES slots at a time, so it may read up to LANES - 1 rows beyond the last and overwrite as many numbers in `out`.
+    Both must exist.
     """
 
     scoring: Scored
@@ -174,7 +175,7 @@ class BlockScore:
     level = OPTIMISED
 
     def body(self) -> list[str]:
-        """The lines of the function."""
+        """Return the lines of the function."""
         writer, width = Writer(), self.scoring.columns.width
         offset = writer.write(f"mul i64 %first, {width}", True)
         row = writer.write(f"getelementptr double, double* %row, i64 {offset}", True)
@@ -207,7 +208,7 @@ class Rescore:
     level = OPTIMISED
 
     def body(self) -> list[str]:
-        """The lines of the function."""
+        """Return the lines of the function."""
         writer, columns = Writer(), self.scoring.columns
         last = writer.write("add i64 %length, -1")
         rows, depths = [], []
@@ -250,7 +251,7 @@ class _Plain:
 
 
 def _evaluated(scoring: Scored, row: NDArray[np.float64], parent_visits: int, depth: int) -> float:
-    """A slot's score, in Python."""
+    """Return a slot's score, computed in Python."""
     columns = scoring.columns
     slot = _Plain(columns, row, float(parent_visits), float(depth))
     values = {name: slot.number(columns.kept + i) for i, name in enumerate(scoring.kept)}

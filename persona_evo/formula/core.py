@@ -1,4 +1,4 @@
-"""A formula: an immutable expression over named numbers, used for tree policies and for utilities alike."""
+"""Formulas: immutable expressions over named numbers, used for tree policies and for utilities."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ Token = str | float
 
 @dataclass(frozen=True)
 class Formula:
-    """An expression in postfix order; equal when written the same way, whatever the spacing.
+    """An expression in postfix order. Two are equal if they are written the same way, whatever the spacing.
 
     Args:
         tokens: operands before their operation, `(0.7, "MS", "*", "PE", "+")` for 0.7 * MS + PE.
 
     Raises:
-        FormulaError: the tokens are no expression, a constant is out of range, or there are more than MAX_NODES.
+        FormulaError: the tokens are not an expression, a constant is out of range, or there are more than MAX_NODES.
     """
 
     tokens: tuple[Token, ...]
@@ -42,7 +42,7 @@ class Formula:
 
     @classmethod
     def from_prefix(cls, tokens: Sequence[Token]) -> Formula:
-        """The formula whose operations stand before their operands (the order in which DEAP keeps a tree)."""
+        """Make a formula from tokens with operations before their operands (the order in which DEAP stores a tree)."""
         postfix: list[Token] = []
         waiting: list[list[Any]] = []  # operations, and how many operands each still lacks
         for i, token in enumerate(tokens):
@@ -75,7 +75,7 @@ class Formula:
 
     @functools.cached_property
     def operands(self) -> tuple[Formula, ...]:
-        """The operands of the outermost operation, none for a symbol or a number."""
+        """The operands of the outermost operation, empty for a symbol or a number."""
         begins: list[int] = []
         for i, token in enumerate(self.tokens[:-1]):
             needed = arity(token)
@@ -87,12 +87,12 @@ class Formula:
 
     @property
     def size(self) -> int:
-        """Number of operations, symbols and constants."""
+        """The number of operations, symbols and constants."""
         return len(self.tokens)
 
     @functools.cached_property
     def depth(self) -> int:
-        """Operations above the deepest leaf: 0 for a single symbol or number."""
+        """The number of operations above the deepest leaf: 0 for a single symbol or number."""
         stack: list[int] = []
         for token in self.tokens:
             first = len(stack) - arity(token)
@@ -108,7 +108,7 @@ class Formula:
 
     @functools.cached_property
     def text(self) -> str:
-        """The canonical way to write it, with the fewest brackets; `parse(f.text) == f`."""
+        """The canonical text, with the fewest brackets; `parse(f.text) == f`."""
         from persona_evo.formula.printing import write
 
         return write(self.tokens)
@@ -130,7 +130,7 @@ class Formula:
         return {"tokens": self.tokens}
 
     def evaluate(self, values: Mapping[str, float]) -> float:
-        """The value where each symbol has the value given; a number within ±LIMIT, whatever the values are.
+        """Return the value for the given values of its symbols: always a number within ±LIMIT.
 
         Raises:
             FormulaError: a symbol has no value.
@@ -157,20 +157,20 @@ _ARITY: dict[Token, int] = {primitive.name: primitive.arity for primitive in p.T
 
 
 def arity(token: Token) -> int:
-    """Number of operands a token takes."""
+    """Return the number of operands that a token takes."""
     return _ARITY.get(token, 0)
 
 
 def is_symbol(token: Token) -> bool:
-    """Whether a token is a named number."""
+    """Return whether a token is a named number."""
     return isinstance(token, str) and token not in p.PRIMITIVES
 
 
 def constant(value: float) -> float:
-    """A number as formulas keep it.
+    """Return a number as formulas store it.
 
     Raises:
-        FormulaError: not finite, or beyond ±LIMIT.
+        FormulaError: the number is not finite, or beyond ±LIMIT.
     """
     value = float(value) + 0.0
     if not -p.LIMIT <= value <= p.LIMIT:
@@ -187,7 +187,7 @@ def _token(token: Token) -> Token:
 
 
 def too_large(size: int, place: Place | None = None) -> FormulaError:
-    """The error for a formula of more than MAX_NODES."""
+    """Return the error for a formula of more than MAX_NODES."""
     return FormulaError(
         "the formula is too large",
         place=place,

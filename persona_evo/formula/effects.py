@@ -1,4 +1,4 @@
-"""Which way a formula goes with each of its symbols, found by trying and not by reading signs."""
+"""Measures the direction in which a formula moves with each symbol, by trying values and not by reading signs."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import NamedTuple
 from persona_evo.formula.core import Formula
 
 STEPS = 5
-"""Values of a symbol that are tried in each state."""
+"""The number of values of a symbol that are tried in each state."""
 MOST_STATES = 120
-"""States that are tried."""
+"""The highest number of states that are tried."""
 
 
 class Effect(NamedTuple):
-    """What a symbol does to a formula's value.
+    """The effect of a symbol on a formula's value.
 
     Attributes:
-        symbol: which one.
-        up: share of the changes, by size, in which the value rises with the symbol, 0 to 1.
-        strength: mean size of the changes, from the lowest value of the symbol that was tried to the highest.
+        symbol: the symbol.
+        up: the share of the changes, by size, in which the value rises with the symbol, 0 to 1.
+        strength: the mean size of the changes, from the lowest tried value of the symbol to the highest.
     """
 
     symbol: str
@@ -34,15 +34,15 @@ def effects(
     ranges: Mapping[str, tuple[float, float]] | None = None,
     present: Collection[str] = (),
 ) -> list[Effect]:
-    """The effect of each symbol of a formula, the strongest first.
+    """Return the effect of each symbol of a formula, the strongest first.
 
-    In each state one symbol takes values that it has in other states, and the formula is computed again.
+    In each state, one symbol takes values that it has in other states, and the formula is computed again.
 
     Args:
-        formula: over symbols that the states have.
-        states: symbol -> value, all symbols of the formula; at least one.
-        ranges: symbol -> (low, high), tried where all states have the same value of it.
-        present: symbols of which 0 stands for "there is none", so that only other values are tried.
+        formula: a formula over symbols that the states have.
+        states: symbol -> value, for all symbols of the formula; at least one state.
+        ranges: symbol -> (low, high), tried if all states have the same value of the symbol.
+        present: symbols for which 0 means "there is none", so that only other values are tried.
     """
     chosen = states[:: -(-len(states) // MOST_STATES)]
     found = []
@@ -62,7 +62,7 @@ def effects(
 def _values(
     symbol: str, states: Sequence[Mapping[str, float]], ranges: Mapping[str, tuple[float, float]], present: bool
 ) -> list[float]:
-    """Up to STEPS values of a symbol, from its lowest to its highest."""
+    """Return up to STEPS values of a symbol, from its lowest to its highest."""
     seen = sorted({state[symbol] for state in states if not present or state[symbol] != 0.0})
     if len(seen) < 2:
         low, high = ranges.get(symbol, (0.0, 1.0))

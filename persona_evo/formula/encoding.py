@@ -1,4 +1,4 @@
-"""From a formula's tokens to the words that the interpreter runs."""
+"""Encodes a formula's tokens as words for the interpreter."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from persona_evo.formula.primitives import PRIMITIVES
 
 
 class StackCode(NamedTuple):
-    """What the interpreter runs.
+    """The code that the interpreter runs.
 
     Attributes:
-        ops: int64[n], each opcode | argument << 8 (and a second argument << 24 where an opcode takes two); an argument
-            is an index into the variables or into constants.
+        ops: int64[n], each opcode | argument << 8 (and a second argument << 24 if the opcode takes two). An argument is
+            an index into the variables or into constants.
         constants: float64[m].
     """
 
@@ -29,17 +29,17 @@ class StackCode(NamedTuple):
 
 
 def encode(formula: Formula, order: Sequence[str]) -> StackCode:
-    """The code of a formula over variables in this order.
+    """Return the code of a formula over variables in this order.
 
-    Arithmetic on symbols and numbers becomes one word with its operands (see the opcodes in `primitives`). Where an
-    operation is commutative and only its left operand is a leaf, the two change places first, which is exact.
+    Arithmetic on symbols and numbers becomes one word with its operands (see the opcodes in `primitives`). If an
+    operation is commutative and only its left operand is a leaf, the operands change places, which is exact.
     """
     (words,), constants = encode_all([formula], order)
     return StackCode(np.array(words, dtype=np.int64), np.array(constants, dtype=np.float64))
 
 
 def encode_all(formulas: Sequence[Formula], order: Sequence[str]) -> tuple[list[list[int]], list[float]]:
-    """The words of formulas over the same variables, and the constants that they share."""
+    """Return the words of formulas over the same variables, and the constants that they share."""
     index = {name: i for i, name in enumerate(order)}
     constants: dict[float, int] = {}
     return [_words(formula, index, constants) for formula in formulas], list(constants)
@@ -79,7 +79,7 @@ def _join(primitive: Primitive, operands: list[list[int]]) -> list[int]:
 
 
 def _kind(words: list[int]) -> int | None:
-    """CONST or VAR for a leaf, None for anything that is computed."""
+    """Return CONST or VAR for a leaf, None for anything that is computed."""
     kind = words[0] & 255
     return kind if len(words) == 1 and kind in (opcodes.CONST, opcodes.VAR) else None
 

@@ -1,8 +1,8 @@
-"""A formula as text, LaTeX, and as source in Python, NumPy and C#, with the same values as in this program.
+"""Exports a formula as text, LaTeX, or source in Python, NumPy and C#, with the same values as in this program.
 
-Each source stands alone: a function of the formula's symbols in alphabetical order, with the helpers that it needs for
-the protected operations. Long formulas are split into steps, since compilers limit how deep brackets may nest.
-Every value is the same to the last bit where the other language's exp and log are; NumPy's may differ in that one.
+Each source stands alone: it is a function of the formula's symbols in alphabetical order, with the helpers for the
+protected operations. Long formulas are split into steps, since compilers limit how deep brackets may nest. Every value
+is the same to the last bit if the other language's exp and log are; NumPy's may differ in that bit.
 """
 
 from __future__ import annotations
@@ -19,17 +19,20 @@ from persona_evo.formula.primitive import Primitive
 from persona_evo.formula.primitives import PRIMITIVES
 
 LEVELS = 10
-"""Nesting of operations in one expression beyond which a step of its own is written."""
+"""The nesting depth of operations in one expression beyond which a separate step is written."""
 WIDTH = 80
-"""Length of an expression beyond which a step of its own is written."""
+"""The length of an expression beyond which a separate step is written."""
 
 
 @dataclass(frozen=True)
 class Language:
-    """How a language writes expressions.
+    """The way a language writes expressions.
 
-    template: picks the primitive's template. step: how an intermediate value is declared. helpers: helper name ->
-    source, written only where used. reserved: names a parameter must not have.
+    Attributes:
+        template: selects the primitive's template.
+        step: how an intermediate value is declared.
+        helpers: helper name -> source, written only if used.
+        reserved: names that a parameter must not have.
     """
 
     template: Callable[[Primitive], str]
@@ -142,16 +145,16 @@ RESERVED = PYTHON.reserved | NUMPY.reserved | CSHARP.reserved
 
 
 def export(formula: Formula, kind: str, name: str = "score", about: str = "") -> str:
-    """A formula in another notation.
+    """Return a formula in another notation.
 
     Args:
-        formula: what to write.
+        formula: the formula to write.
         kind: text, latex, python, numpy or csharp.
-        name: of the function (in C# of the class, whose method is `Evaluate`).
+        name: the name of the function (in C# of the class, whose method is `Evaluate`).
         about: one line for the comment at the top.
 
     Raises:
-        SettingsError: no such kind, or `name` is not a name.
+        SettingsError: the kind is unknown, or `name` is not a valid name.
     """
     if kind not in KINDS:
         expected, hint = unknown(kind, KINDS)
@@ -218,7 +221,7 @@ def _quoted(text: str) -> str:
 
 
 def _code(formula: Formula, language: Language) -> tuple[list[str], list[str], str, list[str]]:
-    """(parameters, steps, the last expression, sources of the helpers)."""
+    """Return (parameters, steps, the last expression, sources of the helpers)."""
     symbols = sorted(formula.symbols)
     names = _names(symbols, language.reserved)
     steps: list[str] = []
@@ -281,4 +284,4 @@ KINDS: dict[str, Callable[[Formula, str, str], str]] = {
     "numpy": _numpy,
     "csharp": _csharp,
 }
-"""Every form a formula can be written in."""
+"""All notations for a formula."""

@@ -1,4 +1,4 @@
-"""How functions are made to give a number everywhere, said beside formulas that contain them."""
+"""Describes how functions are made to return a number everywhere, for display beside formulas that contain them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from persona_evo.formula.primitives import CLAMPED, PRIMITIVES
 
 
 def guards(formulas: Iterable[Formula]) -> str:
-    """What the functions in these formulas give where they would have no value, in one sentence; "" without any such.
+    """Return one sentence on what the functions in these formulas return where they have no value; "" if there is none.
 
-    Left out are divisors and arguments that are numbers other than 0, and that every result is limited to ±1e300.
+    Divisors and arguments that are numbers other than 0 are left out, and so is the limit of ±1e300 on every result.
     """
     named = dict.fromkeys(name for formula in formulas for name in _guarded(formula))
     found = [f"{_written(name)} {_domain(name)}" for name in PRIMITIVES if name in named]
@@ -19,14 +19,14 @@ def guards(formulas: Iterable[Formula]) -> str:
 
 
 def _guarded(formula: Formula) -> Iterator[str]:
-    """Functions of a formula whose guard can matter. In postfix order a function follows its last operand."""
+    """Yield the functions of a formula whose guard can matter. In postfix order a function follows its last operand."""
     for before, token in zip(("", *formula.tokens), formula.tokens, strict=False):
         if token in PRIMITIVES and _domain(str(token)) and not (isinstance(before, float) and before > 0):
             yield str(token)
 
 
 def _domain(name: str) -> str:
-    """A primitive's guard without the limit that all have."""
+    """Return a primitive's guard without the limit that all have."""
     parts = [part for part in PRIMITIVES[name].guard.split("; ") if part != CLAMPED]
     return ", ".join(parts)
 

@@ -1,10 +1,10 @@
-"""For each operation of formulas, the interval of its values where its operands lie in intervals.
+"""Interval rules: for each operation, the interval of its values if its operands lie in intervals.
 
-Every rule is safe: the interval holds every value. Its ends are computed with the operation itself, whose rounding is
-monotonic, so a bound that is reached is reached exactly. A direction is named only where it follows from the form.
+Every rule is safe: the interval contains every value. Its ends are computed with the operation itself, whose rounding
+is monotonic, so a bound that is reached is reached exactly. A direction is named only if it follows from the form.
 
-A rule comes in two versions: over one interval (`Span`), which also tells the direction, and over arrays of intervals
-(`Spans`), which takes the module numpy as its first argument, so that reading a formula does not load it.
+A rule comes in two versions: over one interval (`Span`), which also gives the direction, and over arrays of intervals
+(`Spans`). The latter takes the module numpy as its first argument, so that reading a formula does not load it.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     equal."""
 
 CONSTANT, RISING, FALLING, UNKNOWN = 0, 1, -1, 2
-"""How a value goes with the chosen variable: does not depend on it, never falls, never rises, or nothing is known."""
+"""How a value changes with the chosen variable: it does not depend on it, never falls, never rises, or is unknown."""
 
 ROUNDING = 2.0**-51
 """Four times the relative error of an operation."""
 
 _SMALLEST_LOG = -746.0
-"""Below the logarithm of the smallest positive number."""
+"""A bound below the logarithm of the smallest positive number."""
 
 
 class Span(NamedTuple):
-    """A value between low and high (both included), and how it goes with the chosen variable."""
+    """A value between low and high (both included), and its direction in the chosen variable."""
 
     low: float
     high: float
@@ -48,24 +48,24 @@ def _back(way: int) -> int:
 
 
 def _both(a: int, b: int) -> int:
-    """The direction of something that rises with two parts."""
+    """Return the direction of a value that rises with two parts."""
     if a in (CONSTANT, b):
         return b
     return a if b == CONSTANT else UNKNOWN
 
 
 def _rising(apply: Callable[[float, float], float]) -> Callable[[Span, Span], Span]:
-    """The rule of an operation that rises with both operands."""
+    """Return the rule of an operation that rises with both operands."""
     return lambda a, b: Span(apply(a.low, b.low), apply(a.high, b.high), _both(a.way, b.way))
 
 
 def _rising_falling(apply: Callable[[float, float], float]) -> Callable[[Span, Span], Span]:
-    """The rule of an operation that rises with the left operand and falls with the right one."""
+    """Return the rule of an operation that rises with the left operand and falls with the right one."""
     return lambda a, b: Span(apply(a.low, b.high), apply(a.high, b.low), _both(a.way, _back(b.way)))
 
 
 def _falling_rising(apply: Callable[[float, float], float]) -> Callable[[Span, Span], Span]:
-    """The rule of an operation that falls with the left operand and rises with the right one."""
+    """Return the rule of an operation that falls with the left operand and rises with the right one."""
     return lambda a, b: Span(apply(a.high, b.low), apply(a.low, b.high), _both(_back(a.way), b.way))
 
 
@@ -80,18 +80,18 @@ le = _falling_rising(arithmetic.le)
 
 
 def neg(x: Span) -> Span:
-    """The interval of the opposite."""
+    """Return the interval of the negative."""
     return Span(-x.high, -x.low, _back(x.way))
 
 
 def exp(x: Span) -> Span:
-    """The interval of the exponential, one digit wider: the library's exp may be off by its last one."""
+    """Return the interval of the exponential, one digit wider, since the library's may be off in the last one."""
     low, high = arithmetic.exp(x.low), arithmetic.exp(x.high)
     return Span(math.nextafter(low, 0.0), min(LIMIT, math.nextafter(high, math.inf)), x.way)
 
 
 def _of_magnitude(apply: Callable[[float], float]) -> Callable[[Span], Span]:
-    """The rule of an operation that rises with the magnitude and is 0 at 0."""
+    """Return the rule of an operation that rises with the magnitude and is 0 at 0."""
 
     def rule(x: Span) -> Span:
         if x.low >= 0.0:
@@ -111,7 +111,7 @@ sqrt = _of_magnitude(arithmetic.sqrt)
 
 
 def log(x: Span) -> Span:
-    """The interval of the logarithm of the magnitude, one digit wider; it jumps to 0 at 0."""
+    """Return the interval of the logarithm of the magnitude, one digit wider; it jumps to 0 at 0."""
     ends = sorted((arithmetic.log(x.low), arithmetic.log(x.high)))
     if x.low > 0.0 or x.high < 0.0:
         way = x.way if x.low > 0.0 else _back(x.way)
@@ -122,14 +122,14 @@ def log(x: Span) -> Span:
 
 
 def _times(way: int, other: Span) -> int:
-    """The direction of a part of this direction times a part that does not depend on the variable."""
+    """Return the direction of a part of direction `way` times a part that does not depend on the variable."""
     if way == CONSTANT or other.low >= 0.0:
         return way
     return _back(way) if other.high <= 0.0 else UNKNOWN
 
 
 def mul(a: Span, b: Span) -> Span:
-    """The interval of the product."""
+    """Return the interval of the product."""
     if b.way == CONSTANT:
         way = _times(a.way, b)
     elif a.way == CONSTANT:
@@ -141,7 +141,7 @@ def mul(a: Span, b: Span) -> Span:
 
 
 def div(a: Span, b: Span) -> Span:
-    """The interval of the quotient, which is 1 where the divisor is 0."""
+    """Return the interval of the quotient, which is 1 where the divisor is 0."""
     zero = b.low <= 0.0 <= b.high
     if b.way == CONSTANT:
         way = _times(a.way, b)
@@ -160,7 +160,7 @@ def div(a: Span, b: Span) -> Span:
 
 
 def choose(c: Span, a: Span, b: Span) -> Span:
-    """The interval of a where the condition holds and b elsewhere."""
+    """Return the interval of a where the condition holds and b elsewhere."""
     if c.low > 0.0:
         return a
     if c.high <= 0.0:
@@ -175,24 +175,24 @@ def choose(c: Span, a: Span, b: Span) -> Span:
 
 
 def limited(np: ModuleType, x: Spans) -> Spans:
-    """Intervals brought into ±LIMIT."""
+    """Return intervals limited to ±LIMIT."""
     ends: Spans = np.minimum(np.maximum(x, -LIMIT), LIMIT)
     return ends
 
 
 def _hull(np: ModuleType, ends: Spans) -> Spans:
-    """The interval of values that monotonic operations give at the ends of two intervals: float64[2, 2, ...]."""
+    """Return the interval of a monotonic operation's values at the ends of two intervals, float64[2, 2, ...]."""
     hull: Spans = np.stack((ends.min(axis=(0, 1)), ends.max(axis=(0, 1))))
     return hull
 
 
 def mul_many(np: ModuleType, a: Spans, b: Spans) -> Spans:
-    """The intervals of products."""
+    """Return the intervals of products."""
     return limited(np, _hull(np, a[:, None] * b[None]))
 
 
 def div_many(np: ModuleType, a: Spans, b: Spans) -> Spans:
-    """The intervals of quotients."""
+    """Return the intervals of quotients."""
     zero = (b[0] <= 0.0) & (b[-1] >= 0.0)
     if not zero.any():
         return limited(np, _hull(np, a[:, None] / b[None]))
@@ -206,33 +206,33 @@ def div_many(np: ModuleType, a: Spans, b: Spans) -> Spans:
 
 
 def choose_many(np: ModuleType, c: Spans, a: Spans, b: Spans) -> Spans:
-    """The intervals of a where the condition holds and b elsewhere."""
+    """Return the intervals of a where the condition holds and b elsewhere."""
     either = np.stack((np.minimum(a[0], b[0]), np.maximum(a[-1], b[-1])))
     chosen: Spans = np.where(c[0] > 0.0, a, np.where(c[-1] <= 0.0, b, either))
     return chosen
 
 
 def exp_many(np: ModuleType, a: Spans) -> Spans:
-    """The intervals of exponentials, wider by what the library's may be off in the last digits."""
+    """Return the intervals of exponentials, wider by the possible error of the library in the last digits."""
     e = np.exp(np.minimum(np.maximum(a, -EXPONENT_LIMIT), EXPONENT_LIMIT))
     return limited(np, np.stack((e[0] * (1.0 - 8 * ROUNDING), e[-1] * (1.0 + 8 * ROUNDING))))
 
 
 def magnitude_many(np: ModuleType, a: Spans) -> Spans:
-    """The intervals of magnitudes."""
+    """Return the intervals of magnitudes."""
     ends = abs(a)
     size: Spans = np.stack((np.where((a[0] < 0.0) & (a[-1] > 0.0), 0.0, ends.min(axis=0)), ends.max(axis=0)))
     return size
 
 
 def sqrt_many(np: ModuleType, a: Spans) -> Spans:
-    """The intervals of square roots of magnitudes."""
+    """Return the intervals of square roots of magnitudes."""
     roots: Spans = np.sqrt(magnitude_many(np, a))
     return roots
 
 
 def log_many(np: ModuleType, a: Spans) -> Spans:
-    """The intervals of logarithms of magnitudes, wider by what the library's may be off in the last digits."""
+    """Return the intervals of logarithms of magnitudes, wider by the library's possible error in the last digits."""
     size = magnitude_many(np, a)
     low, high = np.log(size)
     low, high = low - 8 * ROUNDING * abs(low), high + 8 * ROUNDING * abs(high)

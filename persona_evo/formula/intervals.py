@@ -1,6 +1,6 @@
-"""What a formula can be worth when its variables are only known to lie within ranges, and which way it goes with one.
+"""Bounds the values of a formula whose variables lie within ranges, and finds its direction in one variable.
 
-Both answers are safe (see `interval_rules`). An operation has its rule in the table of primitives; one without a rule
+Both answers are safe (see `interval_rules`). Each operation has its rule in the table of primitives. One without a rule
 is an error and never takes the rule of another one.
 """
 
@@ -23,7 +23,7 @@ __all__ = ["CONSTANT", "FALLING", "RISING", "ROUNDING", "UNKNOWN", "Span", "span
 
 
 def span(formula: Formula, ranges: Mapping[str, tuple[float, float]], symbol: str = "") -> Span:
-    """The interval of a formula's values over boxes of its variables, and its direction in `symbol`.
+    """Return the interval of a formula's values over ranges of its variables, and its direction in `symbol`.
 
     Args:
         formula: the formula.
@@ -44,11 +44,11 @@ def span(formula: Formula, ranges: Mapping[str, tuple[float, float]], symbol: st
 
 
 def spans(formula: Formula, ranges: Mapping[str, Spans]) -> Spans:
-    """The intervals of a formula's values over many boxes of its variables.
+    """Return the intervals of a formula's values over many boxes of its variables.
 
     Args:
         formula: the formula.
-        ranges: of every symbol of the formula, within ±LIMIT; shapes broadcast.
+        ranges: the intervals of every symbol of the formula, within ±LIMIT; shapes broadcast.
     """
     axes = max((x.ndim for x in ranges.values()), default=1)
     stack: list[Spans] = []

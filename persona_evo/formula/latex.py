@@ -1,4 +1,4 @@
-"""A formula in LaTeX. Fractions and powers are set as such; what the protected operations do besides is not shown."""
+"""Writes a formula in LaTeX. Fractions and powers are set as such; guards of protected operations are not shown."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Part = tuple[str, int, tuple[str, int] | None]
 
 
 def latex(formula: Formula) -> str:
-    """The formula in LaTeX's math mode."""
+    """Return the formula in LaTeX's math mode."""
     stack: list[Part] = []
     for token in formula.tokens:
         if isinstance(token, float):
@@ -57,7 +57,7 @@ def _bracketed(part: Part, lowest: int) -> str:
 
 
 def _power(left: Part, right: Part) -> Part | None:
-    """x * x and x^n * x as a power, None for other products."""
+    """Return x * x or x^n * x as a power, None for other products."""
     base, exponent = left[2] or (left[0], 1)
     if base != right[0] or right[2] is not None:
         return None

@@ -1,7 +1,7 @@
 """An interpreter of formulas: words on a stack, without allocation and without calls.
 
-Nothing that plays or evolves uses it: formulas run as machine code (`native`). It is kept as a second, independent way
-to the same values: tests compare the machine code with it bit by bit, and benchmarks measure how much faster that is.
+Nothing that plays or evolves uses it, since formulas run as machine code (`native`). It serves as a second, independent
+way to the same values: tests compare the machine code with it bit by bit, and benchmarks measure the speed-up.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ MASK = STACK - 1
 
 @compiled
 def load(x: float) -> float:
-    """A variable as formulas see it: NaN is 0, beyond ±LIMIT is ±LIMIT."""
+    """Return a variable as formulas see it: NaN as 0, anything beyond ±LIMIT as ±LIMIT."""
     if abs(x) <= LIMIT:
         return x
     if x > 0.0:
@@ -73,7 +73,7 @@ def load(x: float) -> float:
 
 @compiled
 def bound(x: float) -> float:
-    """A result (never NaN) brought into ±LIMIT."""
+    """Return a result (never NaN) limited to ±LIMIT."""
     if abs(x) <= LIMIT:
         return x
     return LIMIT if x > 0.0 else -LIMIT
@@ -81,7 +81,7 @@ def bound(x: float) -> float:
 
 @compiled
 def divide(a: float, b: float) -> float:
-    """The protected quotient."""
+    """Return the protected quotient."""
     if b == 0.0:
         return 1.0
     return bound(a / b)

@@ -1,9 +1,9 @@
-"""Formulas as machine code, through llvmlite alone.
+"""Compiles formulas to machine code, with llvmlite only.
 
-A function is written in LLVM's assembly language (see `assembly`), compiled without LLVM's optimiser, and kept for as
-long as somebody holds it (`Native`). Many functions at once take half the time for each.
+A function is written in LLVM's assembly language (see `assembly`), compiled without LLVM's optimiser, and kept in
+memory as long as a `Native` refers to it. Compiling many functions at once halves the time for each.
 
-With PERSONA_EVO_INTERPRET=1 nothing is compiled; the functions then run in Python.
+With PERSONA_EVO_INTERPRET=1, nothing is compiled and the functions run in Python.
 """
 
 from __future__ import annotations
@@ -31,11 +31,14 @@ if TYPE_CHECKING:
     from llvmlite.binding import ExecutionEngine, TargetMachine
 
 OPTIMISED, QUICK = 1, 0
-"""LLVM's levels of code generation: for what is called often, and for what is called so rarely that code which takes
-half as long to make and twice as long to run costs less."""
+"""LLVM's levels of code generation.
+
+OPTIMISED is for code that is called often. QUICK is for code that is called so rarely
+that halving the time to compile it pays although it takes twice as long to run.
+"""
 
 KEPT = 1024
-"""Functions that are kept for their next use."""
+"""The number of functions that are kept for their next use."""
 
 _ARGUMENTS: dict[str, Any] = {
     "double*": np.ctypeslib.ndpointer(np.float64, flags="C_CONTIGUOUS"),
@@ -60,20 +63,20 @@ class NativeSource(Protocol):
         """OPTIMISED or QUICK."""
 
     def body(self) -> list[str]:
-        """The lines of the function between its braces."""
+        """Return the lines of the function between its braces."""
 
     @property
     def run(self) -> Callable[..., float | None]:
-        """The same in Python."""
+        """Return the same function in Python."""
 
 
 class Native:
-    """A compiled function, which is there for as long as this is held.
+    """A compiled function, which exists as long as this object.
 
     Args:
-        source: what was compiled.
-        address: of the machine code, 0 where nothing is compiled.
-        engine: what holds the machine code.
+        source: the source that was compiled.
+        address: the address of the machine code, 0 if nothing is compiled.
+        engine: the owner of the machine code.
     """
 
     def __init__(self, source: NativeSource, address: int = 0, engine: ExecutionEngine | None = None) -> None:
@@ -87,7 +90,7 @@ class Native:
             self._call = source.run
 
     def __call__(self, *arguments: NDArray[Any] | int) -> Any:
-        """Call it from Python; arrays are contiguous."""
+        """Call the function from Python; arrays must be contiguous."""
         return self._call(*arguments)
 
 
@@ -203,7 +206,7 @@ class Rows:
 
 
 def _check(formula: Formula, order: tuple[str, ...]) -> None:
-    """See that all symbols of a formula are in the row."""
+    """Check that all symbols of a formula are in the row."""
     for symbol in sorted(formula.symbols.difference(order)):
         expected, hint = unknown(symbol, order)
         raise FormulaError("unknown symbol", found=symbol, expected=expected, hint=hint)
@@ -215,7 +218,7 @@ _memory: OrderedDict[NativeSource, Native] = OrderedDict()
 
 
 def compile_all(sources: Sequence[NativeSource]) -> list[Native]:
-    """Functions as machine code: those in memory as they are, the others compiled at once."""
+    """Return functions as machine code. Those in memory are reused; the others are compiled together."""
     with _lock:
         missing = [s for s in dict.fromkeys(sources) if s not in _memory]
         found = {s: _memory[s] for s in sources if s in _memory}
@@ -246,7 +249,7 @@ def _compile(sources: Sequence[NativeSource]) -> list[Native]:
 
 
 def assembly(functions: dict[str, NativeSource]) -> str:
-    """Functions, by name, as a module in LLVM's assembly language."""
+    """Return functions, by name, as a module in LLVM's assembly language."""
     lines = declarations()
     for name, source in functions.items():
         given = ", ".join(f"{kind} {argument}" for kind, argument in source.arguments)
@@ -256,7 +259,7 @@ def assembly(functions: dict[str, NativeSource]) -> str:
 
 @functools.cache
 def _machine(level: int) -> TargetMachine:
-    """What generates code for the processor at hand."""
+    """Return the code generator for the present processor."""
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
@@ -279,7 +282,7 @@ def _new_machine(level: int) -> TargetMachine:
 
 
 def formula_on_row(formula: Formula, order: Sequence[str]) -> Native:
-    """The function of a formula over a row of variables in this order.
+    """Return the compiled function of a formula over a row of variables in this order.
 
     Raises:
         FormulaError: a symbol is not in `order`.

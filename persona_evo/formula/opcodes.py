@@ -1,9 +1,9 @@
-"""The words of the interpreter of formulas (`machine`), which the benchmarks and tests compare with."""
+"""The opcodes of the formula interpreter (`machine`), with which benchmarks and tests compare."""
 
 from __future__ import annotations
 
 STACK = 1024
-"""Length of the scratch row that the compiled machine needs: more than any formula of MAX_NODES can fill."""
+"""The length of the scratch row of the compiled machine: more than any formula of MAX_NODES can fill."""
 
 CONST, VAR = 0, 1
 ADD, SUB, MUL, DIV = 2, 3, 4, 5

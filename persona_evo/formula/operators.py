@@ -1,9 +1,9 @@
 """Operators that other packages add to formulas.
 
-An operator is defined by a formula over its parameters, and every call is replaced by that formula where a text is
-read. So an operator has, without a further rule, the interval, the machine code, the rewriting and the exports of what
-it is made of, and no claim that is proven can rest on a rule that somebody else got wrong. The replacement costs
-nothing in machine code, where a part that occurs twice is computed once.
+An operator is defined by a formula over its parameters, and every call is replaced by that formula when a text is read.
+The operator thus has the intervals, machine code, rewriting and exports of its parts without further rules, and no
+proof can depend on a wrong rule of another package. The replacement costs nothing in machine code, since a part that
+occurs twice is computed once.
 
 A package offers operators by entry points of the group `persona_evo.operators`; each gives an `Operator`:
 

@@ -1,4 +1,4 @@
-"""Reading a formula's text: a tokenizer and a shunting-yard parser, both without recursion."""
+"""Reads a formula's text with a tokenizer and a shunting-yard parser, both without recursion."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ _LOGIC = {
     "\u2227": _AND,
     "\u2228": _OR,
 }
-"""What other languages have for putting conditions together -> how it is written here."""
+"""Logical operators of other languages -> how to write them here."""
 _ALIKE = {"\u2265": ">=", "\u2264": "<=", "\u00d7": "*", "\u00b7": "*", "\u2212": "-", "\u00f7": "/", ":": "/"}
-"""Characters that people write -> what they stand for here."""
+"""Characters that users write -> what they stand for here."""
 
 
 class Lexeme(NamedTuple):
-    """A piece of text: kind is number, name, sign or end."""
+    """A piece of text. Its kind is number, name, sign or end."""
 
     kind: str
     text: str
@@ -47,7 +47,7 @@ class Lexeme(NamedTuple):
 
 
 class Pending(NamedTuple):
-    """What waits on the parser's stack: an operation, an open bracket "(" or a call "name("."""
+    """An entry of the parser's stack: an operation, an open bracket "(" or a call "name("."""
 
     name: str
     precedence: int
@@ -63,24 +63,24 @@ class Macro(Protocol):
         """The names of the operands."""
 
     def expand(self, operands: Sequence[Sequence[str | float]]) -> tuple[str | float, ...]:
-        """The tokens of the formula, from those of the operands, all in postfix order."""
+        """Return the tokens of the formula with these operands, all in postfix order."""
 
 
 Macros = Callable[[], Mapping[str, Macro]]
-"""Gives the functions that are not built in; it is asked when a text calls one."""
+"""Returns the functions that are not built in. It is called when a text uses one."""
 
 
 def read(text: str, symbols: tuple[str, ...] | None, start: Place, macros: Macros = dict) -> tuple[str | float, ...]:
-    """The tokens of a formula in postfix order.
+    """Return the tokens of a formula in postfix order.
 
     Args:
         text: the formula.
         symbols: the names it may use; None allows any.
-        start: where the text starts, for errors.
-        macros: the functions that are not built in.
+        start: the position where the text starts, for errors.
+        macros: returns the functions that are not built in.
 
     Raises:
-        FormulaError: with the line and column of what is wrong.
+        FormulaError: the text is not a formula (with the line and column of the error).
     """
     lexemes = list(_lexemes(text, start))
     if lexemes[0].kind == "end":
@@ -116,7 +116,10 @@ def _lexemes(text: str, start: Place) -> Iterator[Lexeme]:
 
 
 class _Parser:
-    """Shunting-yard: `output` grows in postfix order, `begins` holds where each waiting operand begins in it."""
+    """A shunting-yard parser.
+
+    `output` grows in postfix order; `begins` holds where each waiting operand begins in it.
+    """
 
     def __init__(self, lexemes: list[Lexeme], symbols: tuple[str, ...] | None, macros: Macros) -> None:
         self.lexemes = lexemes
@@ -143,7 +146,7 @@ class _Parser:
         return tuple(self.output)
 
     def operand(self) -> bool:
-        """Take what may stand where a value is expected; True if a value is expected still."""
+        """Read what may stand where a value is expected. Return True if a value is still expected."""
         lexeme = self.lexemes[self.at]
         if lexeme.kind == "number":
             self.number(lexeme)
@@ -167,7 +170,7 @@ class _Parser:
         return False
 
     def operator(self) -> bool:
-        """Take what may stand after a value; True if a value is expected next."""
+        """Read what may stand after a value. Return True if a value is expected next."""
         lexeme = self.lexemes[self.at]
         if lexeme.text in ("^", "**"):
             self.power(lexeme)
@@ -331,7 +334,7 @@ class _Parser:
         del self.begins[len(self.begins) - given + 1 :]
 
     def unwind(self) -> Pending | None:
-        """Apply what waits since the last open bracket and take that bracket, None if there is none."""
+        """Apply what waits since the last open bracket and pop that bracket; return None if there is none."""
         while self.pending:
             top = self.pending.pop()
             if top.name.endswith("("):

@@ -1,4 +1,4 @@
-"""A formula taken apart: what of it stays the same for a while, and what is left to compute each time."""
+"""Splits a formula into parts that stay the same for a while and the rest, which is computed each time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from persona_evo.formula.core import Formula, Token, arity, is_symbol
 class Parts(NamedTuple):
     """A formula whose fixed parts have become symbols.
 
-    rest: the formula with these symbols. fixed: what they stand for, in the order in which they appear.
+    Attributes:
+        rest: the formula with these symbols.
+        fixed: what the symbols stand for, in the order in which they appear.
     """
 
     rest: Formula
@@ -20,13 +22,14 @@ class Parts(NamedTuple):
 
 
 def split(formula: Formula, changing: Iterable[str], leaves: bool = True) -> Parts:
-    """Separate the largest sub-expressions that read symbols, but none that changes.
+    """Separate the largest sub-expressions that read symbols but none that changes.
 
-    The value is the same to the last bit: nothing is computed in another order, and each fixed part once.
+    The value is the same to the last bit: the order of operations does not change, and each fixed part is computed
+    once.
 
     Args:
-        changing: the symbols that change; a formula without any is left whole.
-        leaves: a symbol alone is a part, too.
+        changing: the symbols that change; a formula without any of them is left whole.
+        leaves: whether a symbol alone is a part, too.
     """
     changes = frozenset(changing)
     names: dict[tuple[Token, ...], str] = {}

@@ -1,4 +1,4 @@
-"""One operation of formulas."""
+"""The definition of one operation of formulas."""
 
 from __future__ import annotations
 
@@ -69,5 +69,5 @@ class Primitive:
 
     @property
     def infix(self) -> bool:
-        """Written between its two operands."""
+        """Whether it is written between its two operands."""
         return self.arity == 2 and self.precedence < ATOM

@@ -1,11 +1,11 @@
-"""The one table of what a formula is made of.
+"""The table of all operations of formulas.
 
-Everything that knows an operation reads it here: the parser and the printer, the evaluator in Python, the machine code,
-intervals, the rewriting rules, the derivation of LaTeX, Python, NumPy and C#, and the way to sympy and back. A
-primitive cannot be made without any of these, so none of them meets an operation for which it has no rule.
+Everything that handles operations reads it: the parser and the printer, the evaluator in Python, the machine code,
+intervals, the rewriting rules, the derivation of LaTeX, Python, NumPy and C#, and the conversion to sympy and back. A
+primitive cannot be made without any of these, so no part of the program meets an operation it has no rule for.
 
-Two promises hold for every operation on numbers within ±LIMIT: the result is a number, never NaN, and lies within
-±LIMIT. Variables are brought into that range before the first operation (`clean`), constants are refused beyond it.
+Two guarantees hold for every operation on numbers within ±LIMIT: the result is a number, never NaN, and lies within
+±LIMIT. Variables are limited to that range before the first operation (`clean`), and constants beyond it are refused.
 The sign of a zero is never visible: no operation tells -0 from 0, and the result of a whole formula is never -0.
 """
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 __all__ = ["LIMIT", "MAX_NODES", "PRIMITIVES", "STACK", "TABLE", "Primitive", "clean"]
 
 MAX_NODES = 1023
-"""Most operations, symbols and numbers in one formula."""
+"""The highest number of operations, symbols and constants in one formula."""
 
 
 CLAMPED = "limited to ±1e300"
-"""What is done to every result, as guards say it."""
+"""The limit on every result, as guards describe it."""
 
 TABLE: tuple[Primitive, ...] = (
     Primitive(
@@ -333,10 +333,10 @@ TABLE: tuple[Primitive, ...] = (
         csharp="({0} > 0.0 ? {1} : {2})",
     ),
 )
-"""Every operation, in the order in which help texts list them."""
+"""All operations, in the order in which help texts list them."""
 
 PRIMITIVES: dict[str, Primitive] = {p.name: p for p in TABLE}
-"""The same by name."""
+"""The operations by name."""
 
 FUNCTIONS: dict[str, Primitive] = {p.name: p for p in TABLE if p.name.isidentifier()}
-"""Those that may be written as a call; their names are reserved and cannot be symbols."""
+"""The operations that may be written as a call. Their names are reserved and cannot be symbols."""

@@ -1,4 +1,4 @@
-"""Writing a formula with the fewest brackets that read back as the same formula."""
+"""Writes a formula with the fewest brackets that read back as the same formula."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from persona_evo.formula.primitives import PRIMITIVES
 
 
 def number(value: float) -> str:
-    """The shortest text that reads back as exactly this number."""
+    """Return the shortest text that reads back as exactly this number."""
     if value == int(value) and abs(value) < 1e15:
         return str(int(value))
     return repr(value)
 
 
 def write(tokens: Sequence[str | float]) -> str:
-    """The text of an expression in postfix order."""
+    """Return the text of an expression in postfix order."""
     stack: list[tuple[str, int]] = []
     for token in tokens:
         if isinstance(token, float):

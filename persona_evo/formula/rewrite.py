@@ -1,10 +1,10 @@
-"""Rewriting a formula by rules that are exact: the value is the same number on every input, to the last bit.
+"""Rewrites a formula by exact rules: the value is the same number for every input, to the last bit.
 
-That rests on three facts about every operation here: operands and results are finite and within ±LIMIT; limiting is
-symmetric, so a sign can be moved through it; and no operation tells -0 from 0. What floating point does not allow is
-not done: sums and products are not regrouped, and a sign is not moved out of a dividend (-x / 0 is 1, not -1).
+This rests on three facts about every operation: operands and results are finite and within ±LIMIT; limiting is
+symmetric, so a sign can be moved through it; and no operation tells -0 from 0. Rewriting respects floating point: sums
+and products are not regrouped, and a sign is not moved out of a dividend (-x / 0 is 1, not -1).
 
-The result is one form for many ways of writing the same thing, so that an evolution need not score them twice.
+Many ways of writing the same formula get one form, so an evolution need not score them twice.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from persona_evo.formula.rewrite_rules import Expression, number
 
 
 def canonical(formula: Formula) -> Formula:
-    """The canonical form of a formula: never larger, and bit for bit equal on every input."""
+    """Return the canonical form of a formula: never larger, and equal bit for bit on every input."""
     stack: list[Expression] = []
     for token in formula.tokens:
         needed = arity(token)
@@ -27,7 +27,7 @@ def canonical(formula: Formula) -> Formula:
 
 
 def build(name: str, *args: Expression) -> Expression:
-    """An operation on expressions in canonical form, in canonical form."""
+    """Return an operation on expressions in canonical form, itself in canonical form."""
     primitive = PRIMITIVES[name]
     values = [a.value for a in args]
     if None not in values:
@@ -42,7 +42,10 @@ def build(name: str, *args: Expression) -> Expression:
 
 
 def _rank(primitive: Primitive, a: Expression) -> tuple[bool, int, tuple[tuple[bool, float, str], ...]]:
-    """Order of the operands of a commutative operation: large ones first; constants lead a product and end the rest."""
+    """Return the sort key of a commutative operation's operands: large ones first.
+
+    Constants come first in a product and last in other operations.
+    """
     last = (a.value is None) if primitive.constant_first else (a.value is not None)
     key = tuple((True, t, "") if isinstance(t, float) else (False, 0.0, t) for t in a.tokens)
     return last, -len(a.tokens), key

@@ -1,7 +1,7 @@
-"""For each operation of formulas, the exact rules that rewrite it: the value stays the same to the last bit.
+"""The exact rewriting rules of each operation: the value stays the same to the last bit.
 
 A rule takes `build`, which makes an operation on rewritten operands, and the operands, of which at least one is not a
-number. It gives what the operation becomes, or None if it stays as it is.
+number. It returns what the operation becomes, or None if it stays as it is.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from persona_evo.formula import arithmetic
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Expression:
-    """An expression that no rule applies to.
+    """An expression to which no rule applies.
 
     Attributes:
         token: its operation, symbol or number.
         args: its operands.
-        tokens: all of it in postfix order.
+        tokens: the whole expression in postfix order.
     """
 
     token: str | float
@@ -35,20 +35,20 @@ class Expression:
 
 
 Build: TypeAlias = Callable[..., Expression]
-"""From the name of an operation and its operands to the operation in canonical form."""
+"""Makes an operation in canonical form from its name and its operands."""
 
 Rule: TypeAlias = Callable[..., Expression | None]
-"""From `Build` and the operands to what the operation becomes, None if no rule applies."""
+"""Returns what an operation becomes, from `Build` and the operands; None if no rule applies."""
 
 
 def number(value: float) -> Expression:
-    """A constant."""
+    """Return a constant."""
     value += 0.0
     return Expression(value, (), (value,))
 
 
 def same(a: Expression, b: Expression) -> bool:
-    """Whether two expressions are written the same."""
+    """Return whether two expressions are written the same."""
     return a.tokens == b.tokens
 
 
@@ -57,7 +57,7 @@ def _is(a: Expression, name: str) -> bool:
 
 
 def _truth(a: Expression) -> bool:
-    """Whether the value is 0 or 1."""
+    """Return whether the value is always 0 or 1."""
     return a.token in (">", ">=") and bool(a.args)
 
 
@@ -154,7 +154,7 @@ def neg(build: Build, a: Expression) -> Expression | None:
 
 
 def _of_magnitude(name: str) -> Rule:
-    """sqrt and log look at the magnitude only."""
+    """Return the rule of sqrt and log, which depend on the magnitude only."""
 
     def rule(build: Build, a: Expression) -> Expression | None:
         return build(name, a.args[0]) if _is(a, "neg") or _is(a, "abs") else None
@@ -175,7 +175,7 @@ def keep(build: Build, *args: Expression) -> Expression | None:
 
 
 def _extreme(name: str, other: str, apply: Callable[[float, float], float]) -> Rule:
-    """min and max, which mirror each other."""
+    """Return the rule of min and max, which mirror each other."""
 
     def rule(build: Build, a: Expression, b: Expression) -> Expression | None:
         if same(a, b):

@@ -1,9 +1,9 @@
-"""Simplifying a formula for people, without ever trusting the algebra.
+"""Simplifies a formula for readers, without ever trusting the algebra.
 
-First the exact rules of `rewrite`. Then sympy, in a process of its own, so that a crash costs nothing. What sympy may
-do is limited by its function calls, which are as many on every machine, and not by the clock; a time limit is for those
-who are in a hurry. sympy takes a division for the ordinary one, so whatever it finds is held against the raw formula
-(`verify`), and the shortest form that passes replaces it. If none does the raw formula stays, and the reason says why.
+The exact rules of `rewrite` come first. Then sympy runs in a separate process, so that a crash does no harm. Its work
+is limited by its function calls, which are the same on every machine, and not by the clock; a time limit is optional.
+sympy treats division as the ordinary one, so everything it finds is checked against the raw formula (`verify`), and the
+shortest form that passes replaces it. If none passes, the raw formula stays and the reason says why.
 """
 
 from __future__ import annotations
@@ -28,31 +28,36 @@ from persona_evo.formula.verify import EXACT, ComparedCases, cases, choice_diffe
 from persona_evo.words import counted
 
 NO_TIME = "not simplified, since there was no time left for it"
-"""Why a formula stays as it is when the time is up before anything was tried."""
+"""The reason why a formula is unchanged if the time is up before anything is tried."""
 STOPPED = "sympy was stopped"
-"""How the note begins that says that time was up."""
+"""The beginning of the note that says that the time was up."""
 WORK = 10_000_000
-"""Function calls that sympy may make: about 15 s of work on a processor of 2023."""
+"""The function calls that sympy may make: about 15 s of work on a processor of 2023."""
 CPU_SECONDS = 150
-"""Processor time after which sympy hangs in something that calls no function; WORK takes a tenth of it."""
+"""The processor time after which sympy is assumed to hang outside function calls; WORK takes a tenth of it."""
 HANG_SECONDS = 900.0
-"""Time after which it is given up however busy the machine is."""
+"""The time after which sympy is given up however busy the machine is."""
 LEAST_SECONDS = 1.0
-"""Time below which nothing is tried: sympy alone takes most of it to start."""
+"""The time below which nothing is tried, since starting sympy alone takes most of it."""
 CHECK_SECONDS = 0.3
-"""Time that is kept for holding sympy's forms against the raw formula."""
+"""The time reserved for checking sympy's forms against the raw formula."""
 
 SHARED = ("P", "D")
-"""Search variables that all children of a node have in common: the parent's visits and the depth."""
+"""Search variables that all children of a node share: the parent's visits and the depth."""
 
 
 @dataclass(frozen=True)
 class Simplified:
-    """What became of a formula.
+    """The result of simplifying a formula.
 
-    raw: as it came. formula: the shortest form that passed, or raw. replaced: whether that is another one. reason: why
-    it was replaced or not, in words. same_value: False where terms that all children share were dropped, so that only
-    the choice of child is kept. seconds: wall clock. cut: whether the time was up before all was tried.
+    Attributes:
+        raw: the formula as it came.
+        formula: the shortest form that passed, or raw.
+        replaced: whether that is another formula.
+        reason: why it was replaced or not, in words.
+        same_value: False if terms that all children share were dropped, so that only the choice of child is kept.
+        seconds: the wall-clock time.
+        cut: whether the time was up before everything was tried.
     """
 
     raw: Formula
@@ -102,22 +107,21 @@ def simplify(
     until: float | None = None,
     work: int = WORK,
 ) -> Simplified:
-    """The shortest form of a formula that behaves the same.
+    """Return the shortest form of a formula that behaves the same.
 
     Args:
-        formula: what to simplify.
-        symbols: names of the samples' columns, those of the formula among them.
+        formula: the formula to simplify.
+        symbols: the names of the samples' columns, including those of the formula.
         samples: float64[n, len(symbols)], states (and search variables) of real playthroughs.
-        timeout: seconds that sympy may take at most; below the time that `work` takes, the result depends on the
-            machine.
+        timeout: the seconds that sympy may take; below the time that `work` takes, the result depends on the machine.
         groups: int64[n], which samples are children of one node.
-        digits: significant digits to which constants may be rounded, None for no rounding; values may then differ by
-            a few units of the last digit, choices may not.
-        choice_only: True for a tree policy, where terms that all children share may go.
+        digits: the significant digits to which constants may be rounded, None for no rounding; values may then differ
+            by a few units of the last digit, choices may not.
+        choice_only: True for a tree policy, whose terms that all children share may be dropped.
         shared: symbols that all children of a node have in common (P, D, and the game's clock).
-        seed: of the made-up cases.
-        until: moment on `time.monotonic` by which to be done with what has been found by then.
-        work: function calls that sympy may make.
+        seed: the seed of the made-up cases.
+        until: the moment on `time.monotonic` by which to return what has been found.
+        work: the number of function calls that sympy may make.
 
     Raises:
         FormulaError: the formula has a symbol without a column.
@@ -165,7 +169,7 @@ def simplify(
 def _choose(
     raw: Formula, forms: list[_Candidate], given: ComparedCases, choice_only: bool, until: float | None = None
 ) -> tuple[_Candidate | None, str, bool]:
-    """The shortest form that passes, why it or none replaces the raw one, and whether the time was up before that."""
+    """Return the shortest form that passes, the reason for the choice, and whether the time was up before that."""
     as_is = _Candidate(raw, "").rank[:3]
     refused = ""
     seen: set[tuple[Formula, bool]] = set()
@@ -194,12 +198,12 @@ def _praise(raw: Formula, form: _Candidate, given: ComparedCases) -> str:
 
 
 def rounded(formula: Formula, digits: int) -> Formula:
-    """The formula with its constants to so many significant digits."""
+    """Return the formula with its constants rounded to so many significant digits."""
     return Formula(tuple(float(f"{t:.{digits}g}") if isinstance(t, float) else t for t in formula.tokens))
 
 
 def without_shared(formula: Formula, shared: Collection[str]) -> Formula | None:
-    """The formula without the terms of its outermost sum that all children of a node share; None if there is none."""
+    """Return the formula without terms of its outermost sum that all children share; None if there are none."""
     kept: list[tuple[Formula, bool]] = []
     left, dropped = [(formula, False)], False
     while left:
@@ -230,7 +234,7 @@ def _command() -> list[str]:
 
 
 def sympy_candidates(formula: Formula, timeout: float, work: int = WORK) -> tuple[list[Formula], str]:
-    """(the forms that sympy found within so many seconds and function calls, what went wrong or "")."""
+    """Return (the forms that sympy found within the limits of seconds and function calls, what went wrong or "")."""
     root = str(Path(__file__).parents[2])
     path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
     same = {"PYTHONHASHSEED": "0", "SYMPY_GROUND_TYPES": "python", "SYMPY_USE_CACHE": "yes", "SYMPY_CACHE_SIZE": "1000"}
@@ -270,7 +274,7 @@ def _read(output: str) -> Iterator[Formula]:
 
 
 _OUT_OF_WORK = 75
-"""The exit code of a process that has made all the function calls that it may make."""
+"""The exit code of a process that has made all the function calls it may make."""
 
 
 def _limit(work: int) -> None:

@@ -1,7 +1,7 @@
-"""Whether two formulas may stand for each other: in value, and in the child that a tree policy picks.
+"""Checks whether two formulas are interchangeable: in value, and in the child that a tree policy picks.
 
-Compared on states that were really seen, where some are given, and always on made-up edge cases: all zero, all one,
-one symbol zero or large or below zero among ordinary ones, large counts, children that are equal.
+They are compared on states that were really seen, if there are any, and always on made-up edge cases: all zero, all
+one, one symbol zero or large or negative among ordinary ones, large counts, children that are equal.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from persona_evo.formula.core import Formula
 from persona_evo.words import counted
 
 EDGES = (0.0, 1.0, 0.5, 2.0, -5.0, 1e3, 1e6)
-"""Values of the made-up cases."""
+"""The values of the made-up cases."""
 
 EXACT = 1e-9
-"""Relative difference that is allowed where only the order of operations changed."""
+"""The relative difference allowed if only the order of operations changed."""
 
 TIE = 1e-9
 """Scores closer than this (relative to the largest of the siblings) count as equally good."""
@@ -30,10 +30,13 @@ TIE = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class ComparedCases:
-    """What to compare on.
+    """The cases to compare formulas on.
 
-    order: symbols of the columns. rows: float64[n, len(order)]. groups: int64[n], rows with the same number are
-    children of one node. sampled: how many of the rows were really seen; they come first.
+    Attributes:
+        order: the symbols of the columns.
+        rows: float64[n, len(order)].
+        groups: int64[n]; rows with the same number are children of one node.
+        sampled: the number of rows that were really seen; they come first.
     """
 
     order: tuple[str, ...]
@@ -45,7 +48,7 @@ class ComparedCases:
         return f"{len(self.rows)} cases ({self.sampled} of them sampled)"
 
     def families(self) -> list[NDArray[Any]]:
-        """Row numbers of each group of at least two."""
+        """Return the row numbers of each group of at least two."""
         by_group = np.argsort(self.groups, kind="stable")
         cuts = np.flatnonzero(np.diff(self.groups[by_group])) + 1
         return [rows for rows in np.split(by_group, cuts) if len(rows) > 1]
@@ -58,14 +61,14 @@ def cases(
     shared: Collection[str] = (),
     seed: int = 1,
 ) -> ComparedCases:
-    """Sampled rows and edge cases together.
+    """Return sampled rows and edge cases together.
 
     Args:
-        order: symbols of the columns.
-        samples: float64[n, len(order)], states of real playthroughs; None for edge cases alone.
-        groups: int64[n], which samples are children of one node; None makes groups of up to 4 at random.
+        order: the symbols of the columns.
+        samples: float64[n, len(order)], states of real playthroughs; None for edge cases only.
+        groups: int64[n], which samples are children of one node; None makes random groups of up to 4.
         shared: symbols that are the same for all children of a node.
-        seed: of the random cases.
+        seed: the seed of the random cases.
     """
     order, rng = tuple(order), np.random.default_rng(seed)
     same = [i for i, symbol in enumerate(order) if symbol in shared]
@@ -84,7 +87,7 @@ def cases(
 
 
 def _edges(columns: int, same: list[int], rng: np.random.Generator) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Families of four children each: uniform, one column odd, mixed, and equal ones."""
+    """Return families of four children each: uniform, one column odd, mixed, and equal ones."""
     if columns == 0:
         return np.zeros((2, 0)), np.zeros(2, dtype=np.int64)
     families = [np.full((len(EDGES), columns), 0.0) + np.array(EDGES)[:, None]]
@@ -104,13 +107,13 @@ def _edges(columns: int, same: list[int], rng: np.random.Generator) -> tuple[NDA
 
 @functools.lru_cache(maxsize=8)
 def scores(formula: Formula, given: ComparedCases) -> NDArray[Any]:
-    """float64[n]: the formula on every row."""
+    """Return float64[n], the value of the formula on every row."""
     columns = [(s, given.order.index(s)) for s in sorted(formula.symbols)]
     return np.array([formula.evaluate({s: row[i] for s, i in columns}) for row in given.rows.tolist()])
 
 
 def value_differs(raw: Formula, other: Formula, given: ComparedCases, tolerance: float = EXACT) -> str:
-    """Where the values differ by more than `tolerance`, relative to the larger one or to 1; "" if nowhere."""
+    """Return where the values differ by more than `tolerance`, relative to the larger one or to 1; "" if nowhere."""
     a, b = scores(raw, given), scores(other, given)
     wrong = np.flatnonzero(np.abs(a - b) > tolerance * np.maximum(1.0, np.maximum(np.abs(a), np.abs(b))))
     if not len(wrong):
@@ -120,7 +123,7 @@ def value_differs(raw: Formula, other: Formula, given: ComparedCases, tolerance:
 
 
 def choice_differs(raw: Formula, other: Formula, given: ComparedCases) -> str:
-    """Where the two would pick different children, equally good ones aside; "" if nowhere."""
+    """Return where the two would pick different children, except equally good ones; "" if nowhere."""
     a, b = scores(raw, given), scores(other, given)
     families = given.families()
     wrong = [rows for rows in families if not _same_choice(a[rows], b[rows])]
@@ -135,7 +138,7 @@ def choice_differs(raw: Formula, other: Formula, given: ComparedCases) -> str:
 
 
 def _same_choice(a: NDArray[Any], b: NDArray[Any]) -> bool:
-    """Each one's best children are (up to TIE) best for the other too."""
+    """Return whether the best children of each are (up to TIE) also the best of the other."""
     top_a, top_b = a >= a.max() - TIE * np.abs(a).max(), b >= b.max() - TIE * np.abs(b).max()
     return bool(top_a[np.argmax(b)] and top_b[np.argmax(a)]) and bool((top_a == top_b).all())
 

@@ -1,7 +1,7 @@
-"""Plain ways to search, to compare others with: random games, flat Monte Carlo, breadth first, depth first, exhaustive.
+"""Baseline searches: random games, flat Monte Carlo, breadth-first, depth-first and exhaustive search.
 
-All return a `Plan` with the best state seen on the way (any beginning of a game is a plan), take seeds where they draw,
-and stop at the first limit they meet; what they had by then counts.
+Each returns a `Plan` that leads to the best state seen (any beginning of a game is a plan). Those that make random
+choices take a seed. A search stops at the first limit it reaches and returns the best plan so far.
 """
 
 from __future__ import annotations
@@ -26,30 +26,34 @@ from persona_evo.search.settings import PROVEN
 from persona_evo.seeds import derive, stream
 
 CHUNK = 2_000
-"""Games or states between two looks at the clock."""
+"""The number of games or states between two checks of the clock."""
 
 MADE, LENGTH, BEST_WON, LEVEL = range(4)
 TALLIES = 4
-"""tallies: states made; length of the best plan; whether it wins; depth at which the depth-first search stands."""
+"""The length of `Bench.tallies`: states made; length of the best plan; whether that plan wins; current depth of the
+depth-first search.
+"""
 
 UTILITY, SUM, SQUARES, LAST = range(4)
 BESTS = 4
-"""best: the best utility seen; sum of the utilities games ended with, and of their squares; the best of this call."""
+"""The length of `Bench.best`: the best utility seen; the sum of the games' final utilities; the sum of their squares;
+the best utility of this call.
+"""
 
 
 class Bench(NamedTuple):
-    """What games and a depth-first search are played in.
+    """The working memory of random games and of a depth-first search.
 
     Attributes:
         play: the level.
-        rows: the start; of a depth-first search the states of the line being searched, by depth.
-        moves: int64[depths, actions], the legal moves of those.
-        counts: int64[depths], how many there are.
-        cursors: int64[depths], how many of them have been tried.
+        rows: row 0 is the start. For a depth-first search, row d is the state at depth d of the current line.
+        moves: int64[depths, actions], the legal moves of these states.
+        counts: int64[depths], the number of legal moves at each depth.
+        cursors: int64[depths], the number of moves already tried at each depth.
         tallies: int64[TALLIES].
         best: float64[BESTS].
         plan: int64[depth + 1], the best plan.
-        played: int64[depth + 1], the moves being made.
+        played: int64[depth + 1], the moves of the current game.
     """
 
     play: Play
@@ -65,7 +69,7 @@ class Bench(NamedTuple):
 
 @compiled
 def keep_best(bench: Bench, made: int, status: int, utility: float) -> None:
-    """Keep the `made` moves played if they are the best."""
+    """Keep the first `made` moves played as the plan if they are the best so far."""
     tallies, best = bench.tallies, bench.best
     won = 1 if status == WON else 0
     if is_better(utility, won, made, best[UTILITY], tallies[BEST_WON], tallies[LENGTH]):
@@ -78,7 +82,7 @@ def keep_best(bench: Bench, made: int, status: int, utility: float) -> None:
 
 @compiled
 def play_game(bench: Bench, first: int, depth: int) -> float:
-    """Play up to `depth` random moves after `first` (none if it is -1) and return the last utility."""
+    """Play up to `depth` moves, random ones after the move `first` (-1 for none), and return the last utility."""
     play, best, state = bench.play, bench.best, bench.play.state
     copy(bench.rows[0], state)
     made = 0
@@ -104,7 +108,7 @@ def play_game(bench: Bench, first: int, depth: int) -> float:
 
 @entry
 def play_games(bench: Bench, first: int, games: int, depth: int) -> int:
-    """Play random games of up to `depth` moves, all beginning with the move `first` unless that is -1."""
+    """Play random games of up to `depth` moves. All begin with the move `first` unless it is -1."""
     best = bench.best
     best[LAST] = -math.inf
     for _ in range(games):
@@ -116,7 +120,7 @@ def play_games(bench: Bench, first: int, games: int, depth: int) -> int:
 
 @entry
 def descend(bench: Bench, limit: int, depth: int) -> int:
-    """Go on with a depth-first search for `limit` states; 1 when it has been everywhere."""
+    """Continue a depth-first search for `limit` states. Return 1 when the whole space is searched."""
     play, moves, counts, cursors, tallies = bench.play, bench.moves, bench.counts, bench.cursors, bench.tallies
     for _ in range(limit):
         level = tallies[LEVEL]
@@ -143,7 +147,7 @@ def descend(bench: Bench, limit: int, depth: int) -> int:
 
 @dataclass(frozen=True)
 class Games:
-    """Random games: the best plan seen, and the utilities that they ended with."""
+    """The result of random games: the best plan seen, and the mean and deviation of the final utilities."""
 
     plan: Plan
     games: int
@@ -153,7 +157,7 @@ class Games:
 
 @dataclass(frozen=True)
 class Flat:
-    """Flat Monte Carlo: the best plan seen, and for each first move the best utility seen after it."""
+    """The result of flat Monte Carlo search: the best plan seen, and the best utility seen after each first move."""
 
     plan: Plan
     scores: dict[int, float]
@@ -161,7 +165,7 @@ class Flat:
 
 
 class _Desk:
-    """What the compiled functions work on; deep: there is room for the states of a line."""
+    """The working memory of one search and its clock. If `deep`, it holds the states of a whole line."""
 
     def __init__(self, problem: Problem, seed: int, depth: int, deep: bool = False) -> None:
         level = problem.level
@@ -211,7 +215,7 @@ def plan_of(
     seed: int,
     upper: float = math.inf,
 ) -> Plan:
-    """A plan with what it leads to."""
+    """Return a plan with the metrics, utility and outcome of the state it leads to."""
     end = problem.game.replay(problem.level, actions)[-1]
     metrics = problem.game.measure(problem.level, end)
     utility = problem.utility.evaluate(metrics)
@@ -233,11 +237,13 @@ def plan_of(
 def random_games(
     problem: Problem, games: int = 1_000, *, depth: int = 0, seconds: float | None = None, seed: int = 0
 ) -> Games:
-    """Games of uniformly random moves.
+    """Play games of uniformly random moves.
 
     Args:
-        games: how many at most. depth: moves of a game at most, 0 for the problem's horizon.
-        seconds: wall clock at most.
+        games: the number of games at most.
+        depth: the moves of a game at most, 0 for the problem's horizon.
+        seconds: the limit on wall-clock time.
+        seed: the seed of the moves.
     """
     desk, played, stopped = _Desk(problem, seed, depth), 0, "budget"
     with np.errstate(all="ignore"):
@@ -255,9 +261,15 @@ def random_games(
 
 
 def flat(problem: Problem, games: int = 1_000, *, depth: int = 0, seconds: float | None = None, seed: int = 0) -> Flat:
-    """Random games that begin with each legal first move in turn; the move whose best game was best is the one to make.
+    """Play random games that begin with each legal first move in turn, and score a first move by its best game.
 
-    Args: as for `random_games`; it can stop after any game, so the first moves have had as many games, or one more.
+    The search can stop after any game, so the numbers of games of two first moves differ by at most one.
+
+    Args:
+        games: the number of games at most.
+        depth: the moves of a game at most, 0 for the problem's horizon.
+        seconds: the limit on wall-clock time.
+        seed: the seed of the moves.
     """
     desk, played, stopped = _Desk(problem, seed, depth), 0, "budget"
     scores = {int(a): -math.inf for a in desk.bench.moves[0, : desk.bench.counts[0]]}
@@ -275,11 +287,15 @@ def flat(problem: Problem, games: int = 1_000, *, depth: int = 0, seconds: float
 
 
 def depth_first(problem: Problem, *, depth: int = 0, states: int = 1_000_000, seconds: float | None = None) -> Plan:
-    """Every line of moves to a depth, in the game's order of moves, states met again included.
+    """Search all lines of moves to a depth, in the game's order of moves. Repeated states are searched again.
+
+    The plan is proven when the search is complete and the depth is the horizon. A complete search to a lower depth
+    counts as stopped by the budget.
 
     Args:
-        states: made at most. Proven when it has been everywhere and the depth is the horizon; a lesser depth that has
-            been tried wholly counts as a limit of the budget.
+        depth: the moves of a line at most, 0 for the problem's horizon.
+        states: the states made at most.
+        seconds: the limit on wall-clock time.
     """
     desk, done, stopped = _Desk(problem, 0, depth, deep=True), 0, "budget"
     bench, tallies = desk.bench, desk.bench.tallies
@@ -295,15 +311,21 @@ def depth_first(problem: Problem, *, depth: int = 0, states: int = 1_000_000, se
 
 
 def breadth_first(problem: Problem, *, depth: int = 0, states: int = 1_000_000, seconds: float | None = None) -> Plan:
-    """All distinct states, those few moves from the start first.
+    """Search all distinct states in the order of their distance from the start.
 
-    Args: as for `depth_first`.
+    Args:
+        depth: the moves of a line at most, 0 for the problem's horizon.
+        states: the states made at most.
+        seconds: the limit on wall-clock time.
     """
     return _by_layers(problem, depth, states, seconds)[0]
 
 
 def _by_layers(problem: Problem, depth: int, states: int, seconds: float | None) -> tuple[Plan, Found]:
-    """The plan of a breadth-first search, which is no proof where the depth is not the horizon, and what it found."""
+    """Run a breadth-first search and return its plan and its findings.
+
+    The plan is no proof if the depth is not the horizon.
+    """
     began = time.perf_counter()
     found = Layers(problem, states, depth).search(seconds)
     whole = not depth or depth >= problem.horizon
@@ -322,10 +344,10 @@ def _by_layers(problem: Problem, depth: int, states: int, seconds: float | None)
 
 
 def exhaustive(problem: Problem, depth: int, *, states: int = 20_000_000) -> Plan:
-    """The best of all plans of up to `depth` moves.
+    """Return the best of all plans of up to `depth` moves.
 
     Raises:
-        SettingsError: it would take more than `states` states.
+        SettingsError: the search needs more than `states` states.
     """
     plan, found = _by_layers(problem, depth, states, None)
     if not found.complete:
@@ -338,7 +360,7 @@ def exhaustive(problem: Problem, depth: int, *, states: int = 20_000_000) -> Pla
 
 
 def by_name(method: str, problem: Problem, states: int, seconds: float | None, seed: int) -> Plan:
-    """One of these searches with about so many states: bfs, dfs, exhaustive, random or flat."""
+    """Run one of these searches (bfs, dfs, exhaustive, random or flat) with about so many states."""
     if method == "bfs":
         return breadth_first(problem, states=states, seconds=seconds)
     if method == "dfs":

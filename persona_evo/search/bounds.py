@@ -1,11 +1,11 @@
-"""The best that can be reached in a level, as well as it can be found, and whether it is proven that nothing is better.
+"""Finds the best plan for a level, as far as a search can, and states whether it is proven that none is better.
 
-The planner with open lists searches until no plan can be worth more than its best one. What the utility can be at most
-is known from the ranges of the metrics and from what the game says can still be reached (`Game.reach`). Then it goes on
-for a while to find a plan of equal worth that wins or is shorter.
+The planner with open lists searches until no plan can be worth more than its best one. An upper bound on the utility
+follows from the ranges of the metrics and from what the game reports as still reachable (`Game.reach`). After the
+proof, the planner continues for a while to find a plan of equal utility that wins or is shorter.
 
-All limits but `seconds` count iterations or states, so a result does not depend on the machine. Proofs take two states
-for the same when their 63-bit hashes agree (a chance of one in a million among five million states).
+All limits except `seconds` count iterations or states, so a result does not depend on the machine. Proofs treat two
+states as equal when their 63-bit hashes agree (a chance of one in a million among five million states).
 """
 
 from __future__ import annotations
@@ -24,43 +24,52 @@ from persona_evo.search.settings import PROVEN, Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
 
 METHODS = ("auto", "bfs", "dfs", "random", "flat", "exhaustive")
-"""How `solve` can be told to search: `auto` is the planner, the others are there to compare with (see `baselines`)."""
+"""The methods of `solve`. `auto` is the planner; the others serve as baselines (see `baselines`)."""
 
 OPEN_LISTS = "open lists"
-"""What a solution of `auto` says found it."""
+"""The method named in a solution of `auto`."""
 
 ITERATIONS = 2_000_000
-"""Iterations of the planner at most."""
+"""The default limit on the planner's iterations."""
 
 STATES = 2_000_000
-"""States that the other methods make at most."""
+"""The default limit on the states that the other methods make."""
 
 MOST = 2_000_000_000
-"""What either may be set to."""
+"""The highest value that either limit can be set to."""
 
 POLISH = 10
-"""Iterations spent on a plan of equal worth that wins or is shorter, for each that it took to prove the best worth."""
+"""Iterations for finding a plan of equal utility that wins or is shorter, as a multiple of those the proof took."""
 
 ATTEMPT, SHORTER = 100_000, 0.95
-"""Iterations at most for a plan of equal worth with fewer moves, or as many as the first search took if that is more;
-what share of the known plan's moves it may have."""
+"""The limits of one attempt to shorten a plan. `ATTEMPT`: the iterations, or those of the first search if that is more.
+`SHORTER`: the horizon, as a share of the known plan's moves.
+"""
 
 BOUNDLESS = 1e100
-"""Utilities from here on come from metrics that have no highest value."""
+"""Utilities from this value on come from metrics that have no highest value."""
 
 
 def at_most(upper: float) -> str:
-    """An upper bound in words; a metric without a highest value leaves a utility without one."""
+    """Return an upper bound in words. A metric without a highest value leaves the utility without a bound."""
     return f"at most {upper:.6g}" if upper < BOUNDLESS else "without a known upper bound"
 
 
 @dataclass(frozen=True)
 class Solution:
-    """A plan, and how good any plan can be.
+    """A plan, and an upper bound on the utility of any plan.
 
-    actions: from the start. utility, metrics, outcome: of the last state. upper: no plan within the horizon is worth
-    more. proven: this plan is worth as much. method: what found it. states: iterations of the planner, or states made
-    by another method. seconds: what it took. stopped: why the search ended, one of `settings.STOPPED`.
+    Attributes:
+        actions: the moves from the start.
+        utility: the utility of the last state.
+        upper: no plan within the horizon has a higher utility.
+        proven: whether this plan's utility equals `upper`.
+        method: the method that found the plan.
+        metrics: the metrics of the last state.
+        outcome: the outcome of the last state.
+        states: iterations of the planner, or states made by another method.
+        seconds: the time the search took.
+        stopped: why the search ended, one of `settings.STOPPED`.
     """
 
     actions: tuple[int, ...]
@@ -89,22 +98,23 @@ def solve(
     lists: Sequence[OpenList] = (),
     progress: Callable[[str], None] | None = None,
 ) -> Solution:
-    """The best plan that can be found from the level's start.
+    """Return the best plan that can be found from the level's start.
 
     Args:
-        utility: over the game's metrics, of the plan's last state.
+        utility: a formula over the game's metrics, evaluated in the plan's last state.
         method: one of METHODS.
-        iterations: of the planner (`auto`) at most.
-        seconds: wall clock at most, None for no limit; under it a result can depend on the machine.
-        horizon: moves at most, 0 for the game's own.
-        seed: of all random choices.
-        states: that any other method makes at most, None for STATES.
-        lists: open lists for the planner, in the place of its own.
-        progress: told in words how far the planner is.
+        iterations: the limit on the planner's iterations (`auto`).
+        seconds: the limit on wall-clock time, None for no limit. Under a limit, a result can depend on the machine.
+        horizon: the highest number of moves, 0 for the game's own.
+        seed: the seed of all random choices.
+        states: the limit on the states that any other method makes, None for STATES.
+        lists: open lists that replace the planner's own.
+        progress: receives messages on the planner's progress.
 
     Raises:
-        SettingsError: not a deterministic single-player game, no such method, or a limit out of range.
-        FormulaError: the utility names something that is no metric of the game.
+        SettingsError: the game is not a deterministic single-player game, there is no such method, or a limit is out of
+            range.
+        FormulaError: the utility names something that is not a metric of the game.
     """
     if method not in METHODS:
         expected, hint = unknown(method, METHODS)
@@ -129,11 +139,11 @@ def solve(
 def _planned(
     problem: Problem, budget: Budget, lists: Sequence[OpenList], seed: int, progress: Callable[[str], None] | None
 ) -> Plan:
-    """What the planner finds with the utility for a score; where that is proven to be worth most, then shortened.
+    """Return the planner's plan with the utility as the score, shortened if its utility is proven to be the highest.
 
-    To shorten a plan, the level is planned again with too few moves for it. What can still be reached within them shows
-    much sooner what leads nowhere than the search that takes up what it left. A utility that falls with the moves has
-    its plans as short as they are worth already.
+    To shorten a plan, the level is planned again with a horizon below the plan's length. What can still be reached
+    within that horizon rules out dead ends much sooner than continuing the first search would. If the utility falls
+    with the number of moves, plans are already as short as they can be.
     """
     found = _plan(problem, problem.horizon, budget, lists, seed, 0, progress)
     made, spent, most = found.iterations, found.seconds, max(ATTEMPT, found.iterations)
@@ -159,7 +169,7 @@ def _plan(
     before: int,
     progress: Callable[[str], None] | None,
 ) -> Plan:
-    """One search of the planner; before: iterations that were made earlier."""
+    """Run one search of the planner. `before` is the number of iterations made earlier."""
     tell = None if progress is None else lambda made: progress(f"{before + made:,} iterations")
     settings = replace(SearchSettings.anytime(), horizon=horizon)
     planner = Planner(problem.game, problem.level, settings, capacity_for(budget))
@@ -168,7 +178,7 @@ def _plan(
 
 
 def _solution(plan: Plan, upper: float, method: str, states: int, began: float) -> Solution:
-    """A plan as a solution; one that is worth as much as any can be is proven, however it was found."""
+    """Return a plan as a solution. A plan whose utility equals the upper bound is proven, however it was found."""
     upper = max(upper, plan.utility)
     proven = plan.utility >= upper
     return Solution(

@@ -1,4 +1,4 @@
-"""How the tree grows: the next untried action of a node becomes a child."""
+"""The growth of the tree: the next untried action of a node becomes a child."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ from persona_evo.search.tree import (
 
 @compiled
 def place_of(work: SearchSpace, node: int) -> int:
-    """Where in the hash table a node's state belongs.
+    """Return the index of a node's state in the hash table.
 
-    States are equal when all that decides the future is, and all metrics that utility and tree policy read (but for
-    the clock, which depth stands for).
+    Two states are equal if everything that decides the future is equal, and all metrics that the utility and the tree
+    policy read (except the clock, which depth stands for).
     """
     key = work.rules.key(work.tables, work.tree.states[node])
     if work.options.used:
@@ -49,7 +49,7 @@ def place_of(work: SearchSpace, node: int) -> int:
 
 @compiled
 def look_up(work: SearchSpace, node: int, key: int) -> int:
-    """The place of a state with this key and the metrics just measured: that of an equal state, or a free one."""
+    """Return the index of an equal state, or else a free one, for a state with this key and the current metrics."""
     tree, metrics, used = work.tree, work.buffers.metrics, work.options.used
     h: int | np.int64 = key
     if used:
@@ -67,7 +67,7 @@ def look_up(work: SearchSpace, node: int, key: int) -> int:
 
 @compiled
 def is_new(work: SearchSpace, node: int, depth: int, at: int) -> bool:
-    """Whether a state, whose place in the hash table is `at`, becomes a node; it is entered there if so."""
+    """Return whether a state becomes a node, and enter it in the hash table at its index `at` if so."""
     tree, held = work.tree, work.tree.table[at]
     if work.options.hashed == MERGE:
         tree.twins[node] = node if held == EMPTY else tree.twins[held]
@@ -80,7 +80,7 @@ def is_new(work: SearchSpace, node: int, depth: int, at: int) -> bool:
 
 @compiled
 def set_node(tree: Tree, slot: int, node: int, parent: int, action: int, depth: int) -> None:
-    """Fill in a new node."""
+    """Fill in the data of a new node."""
     tree.nodes[node, PARENT] = parent
     tree.nodes[node, ACTION] = action
     tree.nodes[node, DEPTH] = depth
@@ -90,7 +90,7 @@ def set_node(tree: Tree, slot: int, node: int, parent: int, action: int, depth: 
 
 @compiled
 def clear(tree: Tree, slot: int, node: int) -> None:
-    """Fill in the slot of a new node, of which nothing is known yet."""
+    """Reset the slot of a new node."""
     tree.values[slot, TOTAL] = 0.0
     tree.links[slot, VISITS] = 0
     tree.links[slot, FIRST] = UNKNOWN
@@ -106,7 +106,7 @@ def clear(tree: Tree, slot: int, node: int) -> None:
 
 @compiled
 def status_of(work: SearchSpace, node: int, depth: int) -> int:
-    """The STATUS of a node as its state says it: how the game stands, and who moves."""
+    """Return the STATUS of a node by its state: the outcome so far and the player to move."""
     status = work.rules.over(work.tables, work.tree.states[node])
     if status == RUNNING and work.options.players > 1:
         status |= work.rules.mover(work.tables, work.tree.states[node]) << MOVER
@@ -117,7 +117,7 @@ def status_of(work: SearchSpace, node: int, depth: int) -> int:
 
 @compiled
 def take_slot(work: SearchSpace, slot: int, node: int) -> int:
-    """The slot for another child, the node's number `node`, of a slot; its LEFT does not count it any more."""
+    """Take the slot for another child, whose node number is `node`, below a slot, whose LEFT no longer counts it."""
     links, counts = work.tree.links, work.buffers.counts
     if links[slot, FIRST] == UNKNOWN:
         links[slot, FIRST] = counts[SLOTS]
@@ -130,7 +130,7 @@ def take_slot(work: SearchSpace, slot: int, node: int) -> int:
 
 @compiled
 def close(tree: Tree, slot: int) -> None:
-    """Mark a node done when nothing new can be found below it, and so on toward the root."""
+    """Mark a node as done if nothing new can be found below it, and then its ancestors in the same way."""
     while is_explored(tree.links, slot):
         tree.links[slot, STATUS] |= DONE
         parent = tree.nodes[tree.links[slot, NODE], PARENT]
@@ -141,7 +141,7 @@ def close(tree: Tree, slot: int) -> None:
 
 @compiled
 def child_by(tree: Tree, slot: int, action: int) -> int:
-    """The child that an action leads to, NOBODY if it was not tried."""
+    """Return the child that an action leads to, NOBODY if the action is untried."""
     first = tree.links[slot, FIRST]
     for child in range(first, first + tree.links[slot, KIDS]):
         if tree.nodes[tree.links[child, NODE], ACTION] == action:
@@ -151,7 +151,7 @@ def child_by(tree: Tree, slot: int, action: int) -> int:
 
 @compiled
 def is_explored(links: ShortTable, slot: int) -> bool:
-    """Whether all actions of a node were tried, and all children are done, while the node is not marked so."""
+    """Return whether all actions of a node are tried and all children done while the node is not yet marked as done."""
     if links[slot, LEFT] != 0 or links[slot, STATUS] & DONE:
         return False
     first = links[slot, FIRST]
@@ -163,7 +163,7 @@ def is_explored(links: ShortTable, slot: int) -> bool:
 
 @compiled
 def untried(options: Options, order: IntRow, node: int, count: int, left: int) -> int:
-    """The number of the next untried action, of `count`: in the game's order, or in one shuffled by the node."""
+    """Return the index of the next untried action out of `count`: in the game's order, or shuffled by the node."""
     tried = count - left
     if options.shuffle == 0:
         return tried
@@ -186,10 +186,10 @@ def copy(source: WordRow, target: WordRow) -> None:
 
 @compiled
 def expand(work: SearchSpace, slot: int, depth: int, count: int) -> int:
-    """Try the next of so many legal actions, which `actions` holds, of a node at a depth.
+    """Try the next of a node's `count` legal actions, which the buffer `actions` holds.
 
     Returns:
-        The slot of its new child, or NOBODY if the tree holds that state.
+        The slot of the new child, or NOBODY if the tree already holds its state.
     """
     tree, buffers = work.tree, work.buffers
     node, child = tree.links[slot, NODE], buffers.counts[NODES]
@@ -204,12 +204,12 @@ def expand(work: SearchSpace, slot: int, depth: int, count: int) -> int:
 
 @compiled
 def next_child(work: SearchSpace) -> int:
-    """The next child of the node being expanded (OPENED), where all children of one are made before those of another.
+    """Return the next child of the node being expanded (OPENED). One node is expanded fully before the next.
 
-    Blocks are cut to the children that there are, so that the slot of a node is its number.
+    The blocks of slots are cut to the number of children, so the slot of a node is its number.
 
     Returns:
-        NOBODY without one: OPENED is NOBODY then if all actions were tried; if not, there was no room.
+        The child, or NOBODY. In that case OPENED is NOBODY if all actions are tried, and unchanged if there is no room.
     """
     tree, counts = work.tree, work.buffers.counts
     node = counts[OPENED]
@@ -232,7 +232,7 @@ def next_child(work: SearchSpace) -> int:
 
 @compiled
 def attach(work: SearchSpace, slot: int, child: int, action: int, depth: int, status: int) -> int:
-    """Hang a new node below a slot; its own slot."""
+    """Attach a new node below a slot and return the node's own slot."""
     at = take_slot(work, slot, child)
     set_node(work.tree, at, child, work.tree.links[slot, NODE], action, depth)
     work.tree.links[at, STATUS] = status

@@ -1,12 +1,13 @@
-"""Layers of states: breadth-first search for the best plan.
+"""Breadth-first search for the best plan, layer by layer.
 
-All states that are some number of moves from the start form a layer. `grow` makes the next layer from one: every legal
-move of every state, states met before left out. Every state made is compared with the best so far, so there is a plan
-at any time. The search ends where nothing is left, or where the metrics' ranges allow no better state in deeper layers.
+A layer holds all states at the same number of moves from the start. `grow` makes the next layer: it applies every
+legal move to every state and leaves out states met before. Each new state is compared with the best so far, so there is
+a plan at any time. The search ends when no state is left, or when the ranges of the metrics rule out a better state in
+deeper layers.
 
-Two states are the same when their `key` is, and all metrics that the utility reads (the clock aside). A state that is
-met again later is left out even though its clock is higher, which is exact where the utility does not rise with the
-clock; elsewhere the depth is made part of a state's identity (`CLOCKED`).
+Two states are equal when their `key` and all metrics that the utility reads (except the clock) are equal. A state that
+is met again later is left out although its clock is higher. This is exact if the utility does not rise with the clock;
+otherwise the depth is part of a state's identity (`clocked`).
 """
 
 from __future__ import annotations
@@ -28,26 +29,29 @@ from persona_evo.search.settings import PROVEN
 
 MADE, BEST_PARENT, BEST_MOVE, BEST_DEPTH, BEST_WON = range(5)
 TALLIES = 5
-"""tallies: states made; the best state's parent in its layer, last move, depth, and whether it is won."""
+"""The length of `Grown.tallies`: states made; the best state's parent in its layer, last move and depth; whether it is
+won.
+"""
 
 PART = 2_000
-"""States of a layer between two looks at the clock at most."""
+"""The highest number of states of a layer expanded between two checks of the clock."""
 
 
 class Grown(NamedTuple):
-    """What layers are made in.
+    """The working memory in which layers are made.
 
     Attributes:
         play: the level.
-        rows: this layer and the next, in the halves of 2 `states` rows, in turn the first and the second.
-        parents, moves: int32[states], int64[states], where a state of the next layer comes from.
-        seen: int64[2**k], hash table of identities, 0 where free.
+        rows: 2 * `states` rows; this layer and the next take turns in the two halves.
+        parents: int32[states], the parent of each state of the next layer.
+        moves: int64[states], the move that leads to each state of the next layer.
+        seen: int64[2**k], a hash table of identities, 0 where free.
         tallies: int64[TALLIES].
         best: float64[1], the best utility.
-        used: bit mask of the metrics that tell states apart.
-        clocked: whether the depth does.
-        horizon: moves at most.
-        states: made at most.
+        used: a bit mask of the metrics that tell states apart.
+        clocked: whether the depth tells states apart, too.
+        horizon: the highest number of moves.
+        states: the highest number of states made.
     """
 
     play: Play
@@ -65,7 +69,7 @@ class Grown(NamedTuple):
 
 @compiled
 def is_new(grown: Grown, state: WordRow, depth: int) -> bool:
-    """Whether a state at this depth, whose metrics were just measured, was not met before; it is remembered."""
+    """Return whether a state at this depth is new, and remember it. Its metrics must have been measured just before."""
     play = grown.play
     h = play.rules.key(play.tables, state)
     for i in range(len(play.metrics)):
@@ -84,7 +88,7 @@ def is_new(grown: Grown, state: WordRow, depth: int) -> bool:
 
 @compiled
 def keep_best(grown: Grown, parent: int, move: int, depth: int, status: int, utility: float) -> None:
-    """Remember a state if it is the best."""
+    """Remember a state if it is the best so far."""
     tallies = grown.tallies
     won = 1 if status == WON else 0
     if is_better(utility, won, depth, grown.best[0], tallies[BEST_WON], tallies[BEST_DEPTH]):
@@ -97,10 +101,10 @@ def keep_best(grown: Grown, parent: int, move: int, depth: int, status: int, uti
 
 @entry
 def grow(grown: Grown, depth: int, first: int, part: int, count: int) -> int:
-    """Add what follows from a part of a layer to the next layer; how many states that has then.
+    """Add the successors of a part of a layer to the next layer and return the size of the next layer.
 
-    The part has `part` states, from state `first` of its layer on; the next layer, which is `depth` moves from the
-    start, has `count` states before. It ends early where no more states may be made.
+    The part has `part` states, starting at state `first` of its layer. The next layer is `depth` moves from the start
+    and has `count` states before the call. The function returns early if no more states may be made.
     """
     play, rows, tallies, state = grown.play, grown.rows, grown.tallies, grown.play.state
     after = grown.states if depth & 1 else 0
@@ -130,11 +134,15 @@ def grow(grown: Grown, depth: int, first: int, part: int, count: int) -> int:
 
 @dataclass(frozen=True)
 class Found:
-    """What a search over layers ended with.
+    """The result of a search over layers.
 
-    actions: the best plan. utility: of its last state. upper: no plan within the moves allowed is worth more. made:
-    states made. complete: nothing better exists within the moves allowed. stopped: PROVEN where it is complete, else
-    budget or time.
+    Attributes:
+        actions: the best plan.
+        utility: the utility of the plan's last state.
+        upper: no plan within the allowed moves has a higher utility.
+        made: the number of states made.
+        complete: whether nothing better exists within the allowed moves.
+        stopped: PROVEN if the search is complete, else `budget` or `time`.
     """
 
     actions: tuple[int, ...]
@@ -149,9 +157,9 @@ class Layers:
     """The memory for one search over the layers of a problem.
 
     Args:
-        problem: what is looked for.
-        states: states made at most.
-        depth: moves at most where less than the problem's horizon, 0 for the horizon.
+        problem: the problem to solve.
+        states: the highest number of states made.
+        depth: the highest number of moves if it is below the problem's horizon, 0 for the horizon.
     """
 
     def __init__(self, problem: Problem, states: int, depth: int = 0) -> None:
@@ -177,10 +185,10 @@ class Layers:
         self._history: list[tuple[NDArray[np.int32], NDArray[np.int64]]] = []
 
     def search(self, seconds: float | None = None) -> Found:
-        """Grow layer after layer from the start (once).
+        """Grow layer after layer from the start. Call it once only.
 
         Args:
-            seconds: wall clock at most, looked at every few milliseconds of work.
+            seconds: the limit on wall-clock time, checked every few milliseconds.
         """
         pace = IterationPace(seconds, PART if self._problem.game.compiled else 20)
         stopped = ""
@@ -195,7 +203,7 @@ class Layers:
         return Found(self._plan(), utility, upper, made, complete, PROVEN if complete else stopped)
 
     def _plant(self) -> int:
-        """Put the start into the first layer; 0 where it is the end already."""
+        """Put the start into the first layer and return the layer's size: 0 if the game is already over."""
         grown, play, start = self._grown, self._grown.play, self._problem.level.start
         grown.rows[0] = start
         grown.best[0] = worth(play, start)
@@ -205,16 +213,20 @@ class Layers:
         return 1 if status == RUNNING else 0
 
     def _ceiling(self) -> float:
-        """What a state of the layer after the last whole one, or of a later one, can be worth at most."""
+        """Return the highest utility that a state below the last complete layer can have."""
         return self._problem.ceiling(len(self._history) + 1)
 
     def _can_gain(self) -> bool:
-        """Whether a deeper state can be better, or as good and won."""
+        """Return whether a deeper state can be better, or equally good and won."""
         ceiling, best = self._ceiling(), float(self._grown.best[0])
         return ceiling > best or (ceiling == best and not self._grown.tallies[BEST_WON])
 
     def _next_layer(self, count: int, pace: IterationPace) -> tuple[int, str]:
-        """Expand the last whole layer of `count` states; return the size of the next one and why it is not whole."""
+        """Expand the last complete layer of `count` states.
+
+        Returns:
+            The size of the next layer, and why it is incomplete ("" if it is complete).
+        """
         made, grown, first, stopped = self._grown, 0, 0, ""
         while first < count and not stopped:
             if pace.is_late():
@@ -230,7 +242,7 @@ class Layers:
         return grown, stopped
 
     def _plan(self) -> tuple[int, ...]:
-        """The moves to the best state."""
+        """Return the moves to the best state."""
         tallies = self._grown.tallies
         depth = int(tallies[BEST_DEPTH])
         if depth == 0:

@@ -1,4 +1,4 @@
-"""Which open lists a search uses, and how they reach the engine: as postfix code over what it works out for a leaf."""
+"""Chooses the open lists of a search and compiles their scores to code over a leaf's values."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import PARENT, STATIC, TreePolicy
 
 MOST_CARES = 4
-"""Metrics that CARE stands for in turn, where the game does not say what keeps a player in it."""
+"""The highest number of metrics that CARE stands for in turn if the game does not name its own."""
 
 SMALL_BUDGET = 1_000
-"""Iterations for each action of a level; with fewer the planner has few default lists, and none beside a policy's."""
+"""Iterations per action of a level. Below this, the planner uses few default lists, and none beside a policy's own."""
 
 
 class MetricOrder(NamedTuple):
-    """An open list whose score reads nothing but metrics, OWN, UTILITY, CEILING and D."""
+    """An open list whose score reads only metrics, OWN, UTILITY, CEILING and D."""
 
     score: Formula
     weight: float
@@ -44,10 +44,10 @@ class MetricOrder(NamedTuple):
 
 
 def cares(game: Game, utility: Formula) -> list[Formula]:
-    """What CARE stands for: what the game says, or one formula for each metric that is looked after in turn.
+    """Return what CARE stands for: the game's own formula, or one formula for each metric to look after.
 
-    Those are the metrics that a designer reads as good or bad, without those that the utility reads, clocks, distances
-    and flags such as "dead", which outcomes say already.
+    These are the metrics that a designer reads as good or bad. Left out are metrics that the utility reads, clocks,
+    costly metrics, and flags such as "dead", which outcomes already express.
     """
     if game.care:
         return [parse(game.care, game.symbols)]
@@ -64,19 +64,20 @@ def cares(game: Game, utility: Formula) -> list[Formula]:
 
 
 def put_in(formula: Formula, symbol: str, value: Formula) -> Formula:
-    """A formula with a symbol replaced by another formula."""
+    """Return a formula with a symbol replaced by another formula."""
     return Formula(tuple(t for token in formula.tokens for t in (value.tokens if token == symbol else (token,))))
 
 
 def chosen(
     settings: SearchSettings, policy: TreePolicy, utility: Formula, budget: Budget, level: Level, guided: bool
 ) -> tuple[OpenList, ...]:
-    """The lists to search with: the policy's or the settings' own, or the defaults as they fit level and budget.
+    """Return the lists to search with: those of the policy or the settings, or defaults that fit the level and budget.
 
-    Lists of a policy are made for scarce search. With more iterations the default lists join them, so that what the
-    policy passes over is found, too.
+    Lists of a policy are made for small budgets. With more iterations, the default lists join them, to find what the
+    policy passes over.
 
-    guided: the game has metrics that NEAR stands for.
+    Args:
+        guided: whether the game has metrics that NEAR stands for.
     """
     if settings.lists != DEFAULT_LISTS:
         return policy.lists or settings.lists
@@ -91,9 +92,10 @@ def chosen(
 
 
 def stands_for(game: Game, utility: Formula, bounded: bool) -> tuple[str, ...]:
-    """Those of LIST_VARIABLES that a list's score can read in a game, without OWN, which depends on the policy.
+    """Return the names in LIST_VARIABLES that list scores can read in a game, except OWN, which depends on the policy.
 
-    bounded: the game says what can still be reached.
+    Args:
+        bounded: whether the game reports what can still be reached.
     """
     known = {UTILITY: True, CARE: bool(cares(game, utility)), NEAR: bool(game.targets), CEILING: bounded, DEPTH: True}
     return tuple(name for name, usable in known.items() if usable and name not in game.symbols)
@@ -102,10 +104,10 @@ def stands_for(game: Game, utility: Formula, bounded: bool) -> tuple[str, ...]:
 def orders(
     lists: Sequence[OpenList], game: Game, utility: Formula, own: Formula | None, bounded: bool
 ) -> tuple[list[MetricOrder], list[str]]:
-    """The lists that a search can use, and why each of the others is left out.
+    """Return the lists that a search can use, and the reasons why the others are left out.
 
-    A list that reads CARE or NEAR stands for as many as there are formulas that these stand for, which share its
-    weight. Where no list is left, there is one that goes by the utility.
+    A list that reads CARE or NEAR is split into one list for each formula that the symbol stands for; these share its
+    weight. If no list is left, one list orders leaves by the utility.
     """
     metrics, found, left_out = set(game.symbols), [], []
     turns = {CARE: cares(game, utility), NEAR: [parse(symbol, game.symbols) for symbol in game.targets]}
@@ -132,7 +134,7 @@ def orders(
 
 
 def left_out(game: Game, level: Level, utility: Formula, policy: TreePolicy, settings: SearchSettings) -> list[str]:
-    """Why lists that were given are not searched with; nothing is said of the defaults."""
+    """Return why given lists are not used. Default lists are not reported."""
     if policy.lists and not settings.lists:
         return [f"its open lists are left out: the search {settings.preset_name!r} has a single one"]
     if not settings.lists or policy.holds != STATIC or (settings.lists == DEFAULT_LISTS and not policy.lists):
@@ -146,10 +148,10 @@ class ListScores:
     """The distinct scores of open lists (see `open_lists.Scores`).
 
     Attributes:
-        own: what OWN stands for.
+        own: the formula that OWN stands for.
         orders: the lists.
-        symbols: of the game's metrics, which go before OWN and its like where they have the same name.
-        planned: `own` may read values of the parent (see `TreePolicy.planned`).
+        symbols: the symbols of the game's metrics. They take precedence over OWN and similar names.
+        planned: whether `own` may read values of the parent (see `TreePolicy.planned`).
     """
 
     own: Formula
@@ -159,7 +161,7 @@ class ListScores:
 
     @cached_property
     def scores(self) -> list[Formula]:
-        """Each score once."""
+        """Each distinct score once."""
         return list(dict.fromkeys(one.score for one in self.orders))
 
     @property
@@ -169,7 +171,7 @@ class ListScores:
 
     @cached_property
     def row(self) -> tuple[str, ...]:
-        """What a leaf's row holds: its metrics, UTILITY, CEILING and D; then, where they are read, the parent's."""
+        """The names in a leaf's row: metrics, UTILITY, CEILING, D and, if they are read, the parent's values."""
         known = (*self.symbols, UTILITY, CEILING)
         parents = [symbol + PARENT for symbol in known]
         read = self.planned and not self.own.symbols.isdisjoint(parents)
@@ -177,7 +179,7 @@ class ListScores:
         return (*self.symbols, *(name if name not in self.symbols else f" {name}" for name in names))
 
     def code(self) -> Native:
-        """`void write(const double *leaf, double *found)`, over `row`."""
+        """Compile `void write(const double *leaf, double *found)`, where `leaf` follows `row`."""
         own = {} if OWN in self.symbols else {OWN: self.own}
         scores = [put_in(score, name, value) for score in self.scores for name, value in own.items()] or self.scores
         return compile_all([Rows(tuple(scores), self.row)])[0]

@@ -1,4 +1,4 @@
-"""A search with several open lists (`open_lists`) in the memory of a planner: start it, continue it, ask for plans."""
+"""A search with several open lists (`open_lists`) in the memory of a planner. It can be continued and returns plans."""
 
 from __future__ import annotations
 
@@ -43,27 +43,28 @@ from persona_evo.search.workspace import Workspace
 from persona_evo.seeds import derive, stream
 
 FIRST_LOOK = 1_000
-"""Iterations before the first look at whether the best plan is proven; later ones after as many as were made."""
+"""Iterations before the first check for a proof. The interval then doubles the number of iterations each time."""
 
 MANY = 200_000
-"""Iterations of a budget from which on random moves are made from all new leaves. With fewer they are made from novel
-ones alone, which spares a quarter of the time and finds as much."""
+"""The iteration budget from which random moves are made from all new leaves. Below it, they are made from novel leaves
+only, which saves a quarter of the time and finds as much.
+"""
 
 VARIED = 4
-"""Iterations spent on other plans within the tolerance, for each that it took to prove the best worth."""
+"""Iterations spent on other plans within the tolerance, as a multiple of those the proof of the best utility took."""
 
 ALONE = (OpenList(Formula((OWN,))),)
-"""The list of a search with a single one, whose policy reads what only this search works out (`plan_variables`)."""
+"""The list of a search with a single one, for a policy that reads what only this search computes (`plan_variables`)."""
 
 ENDLESS = 2**62
-"""More iterations than there can be."""
+"""A number of iterations that no search reaches."""
 
 
 class ListSearch(Counted):
-    """One search with several open lists, which can be gone on with until the planner's next.
+    """One search with several open lists, which can be continued until the planner starts the next search.
 
     Args:
-        planner: whose memory is used.
+        planner: the planner whose memory is used.
         utility, policy, budget, seed, progress, polish: see `Planner.plan`; the policy's score never changes.
     """
 
@@ -116,7 +117,7 @@ class ListSearch(Counted):
         self._counts[layout.OPENED] = ROOT
 
     def _work(self, search: SearchSpace, found: Sequence[MetricOrder], scores: ListScores, thorough: int) -> Planning:
-        """What the engine works on."""
+        """Return the data that the engine works on."""
         game, level, problem = self._planner.game, self._planner.level, self._problem
         memory, n = self._planner.lists, len(game.metrics)
         memory.prepare(len(found), problem)
@@ -164,10 +165,11 @@ class ListSearch(Counted):
         )
 
     def spend(self, budget: Budget, began: float) -> None:
-        """Go on until the whole search has used up `budget`, of which the seconds count from `began`.
+        """Continue until the whole search has used up `budget`. Its seconds count from `began`.
 
-        Once no plan can be worth more, `polish` times as many iterations as that took are spent on one of equal worth
-        that wins or is shorter, and with a tolerance VARIED times as many on others within it.
+        After the proof that no plan can be worth more, the search spends `polish` times as many iterations as the proof
+        took on a plan of equal utility that wins or is shorter. With a tolerance, it spends VARIED times as many on
+        other plans within it.
         """
         planner, counts = self._planner, self._counts
         work = self._handle.work
@@ -192,7 +194,7 @@ class ListSearch(Counted):
                     break
 
     def _look_around(self, exhausted: bool) -> None:
-        """See whether the best plan is proven, and what is looked for next (see `open_lists.SearchGoal`)."""
+        """Check whether the best plan is proven, and choose the next goal (see `open_lists.SearchGoal`)."""
         made, seeking = self.iterations, self._handle.work.goal.seeking
         if self._proof is None and (exhausted or self.proven):
             self._proof = max(FIRST_LOOK, made)
@@ -210,7 +212,7 @@ class ListSearch(Counted):
         self._look = min(self._last, made + (FIRST_LOOK if self._proof else max(FIRST_LOOK, made)))
 
     def _seek(self, what: int) -> None:
-        """Fill the lists anew for another thing to look for."""
+        """Refill the lists for another goal."""
         planner, work = self._planner, self._handle.work
         before, self._steps = self._steps, int(self._counts[layout.BEST_STEPS])
         worth, most = least_worth(float(self._best[0]), planner.settings.tolerance), longest_route(self._steps)
@@ -226,7 +228,7 @@ class ListSearch(Counted):
         open_lists.reopen(self._handle)
 
     def _set_pace(self) -> None:
-        """Have each score lose with each move what the best plan gains a move: leaves ahead of it come first."""
+        """Make each score fall per move by what the best plan gains per move, so that leaves ahead of it come first."""
         work, tree = self._handle.work, self.tree
         node = int(self._counts[layout.BEST_NODE])
         while node > 0 and tree.links[node, LEFT] == UNKNOWN:  # only what was expanded has scores for certain
@@ -239,18 +241,18 @@ class ListSearch(Counted):
 
     @property
     def tree(self) -> Tree:
-        """The tree; the first slots are its nodes. Of the root it is only known what it is worth."""
+        """The tree. Its first slots are its nodes. For the root, only its utility is known."""
         return self._handle.work.search.tree
 
     @property
     def best_end(self) -> tuple[int, tuple[int, ...]]:
-        """The last node of the best plan in the tree, and the moves that follow."""
+        """The last node of the best plan in the tree, and the moves after it."""
         counts = self._counts
         moves = self._handle.work.search.buffers.best_moves[: int(counts[layout.BEST_LENGTH])]
         return int(counts[layout.BEST_NODE]), tuple(int(a) for a in moves)
 
     def other_ways(self) -> tuple[ShortRow, ShortTable]:
-        """All ways into states of the tree, just as short as the one it keeps (see `open_lists.alternatives`).
+        """Return all equally short ways into the tree's states beside those it keeps (see `open_lists.alternatives`).
 
         Returns:
             heads int32[nodes], rows int32[n, 3].
@@ -265,12 +267,12 @@ class ListSearch(Counted):
 
     @property
     def settled(self) -> bool:
-        """Whether nothing is left to look for."""
+        """Whether nothing is left to search for."""
         return self._done or (self.proven and self.won)
 
     @property
     def upper(self) -> float:
-        """No plan within the horizon is worth more."""
+        """An upper bound: no plan within the horizon has a higher utility."""
         best = float(self._best[0])
         if not self._planner.tries_all:
             return self._problem.ceiling()
@@ -285,7 +287,7 @@ class ListSearch(Counted):
 
     @property
     def proven(self) -> bool:
-        """Whether no plan within the horizon is worth more than the best one."""
+        """Whether no plan within the horizon has a higher utility than the best one."""
         return self.upper <= float(self._best[0])
 
     @property

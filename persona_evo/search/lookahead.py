@@ -1,18 +1,18 @@
-"""Choose one move by looking so many moves ahead: random and flat Monte Carlo search, breadth first, depth first.
+"""Chooses one move by looking a given number of moves ahead: flat, random, breadth-first and depth-first search.
 
-The searches of Hanson and Moffat, "Monte Carlo Search for a real-time arcade game, Puyo-Puyo" (AISB 2014), for any game
-for one. A line of moves is worth the utility of the state at its depth limit, or where the game ends before; a first
-move is worth its best line; the best first move is made. All can be interrupted at any time, and then what they have
-counts.
+These are the searches of Hanson and Moffat, "Monte Carlo Search for a real-time arcade game, Puyo-Puyo" (AISB 2014),
+for any single-player game. A line of moves has the utility of the state at its depth limit, or of the state in which
+the game ends before. A first move has the value of its best line, and the best first move is made. All searches can be
+interrupted at any time and then use what they have found.
 
 | method | lines it looks at |
 |---|---|
-| flat | the first moves in turn, then random moves |
+| flat | each first move in turn, followed by random moves |
 | random | random moves |
-| bfs | all, by layers; a layer that is not finished counts beside the one before it |
-| dfs | all, in the game's order, to the depth limit at once |
+| bfs | all lines, layer by layer; an unfinished layer counts beside the one before it |
+| dfs | all lines to the depth limit, one after the other, in the game's order of moves |
 
-The baselines of `persona_evo.search.baselines` look for one plan for a whole level; these play on from each state.
+The baselines of `persona_evo.search.baselines` plan a whole level once; these searches run again in each state.
 """
 
 from __future__ import annotations
@@ -38,30 +38,34 @@ from persona_evo.words import counted
 METHODS = ("flat", "random", "bfs", "dfs")
 TIES = ("random", "first")
 CHUNK = 500
-"""Moves made between two looks at the clock."""
+"""The number of moves made between two checks of the clock."""
 MOST_STATES = 2_000_000
-"""States that a breadth-first search may keep."""
+"""The number of states that a breadth-first search may keep."""
 
 MADE, PLAYOUTS, HEAD, TAIL, LAYER, STANDS = range(6)
 TALLIES = 6
-"""tallies: moves made; playouts begun; breadth first: states expanded, states kept, depth of the layer in the making;
-depth first: depth at which it stands, -1 when it has been everywhere."""
+"""The length of `Look.tallies`: moves made; playouts begun; for breadth-first search, states expanded, states kept and
+depth of the layer being made; for depth-first search, the current depth, -1 when the whole space is searched.
+"""
 
 BEFORE, NOW, ENDS = range(3)
-"""values[., first]: best utility in the layer before, in this layer (or at all depth limits), where the game ended."""
+"""The rows of `Look.values`, the best utility after each first move: in the layer before; in this layer (or at the
+depth limit); in states that end the game.
+"""
 
 
 class Look(NamedTuple):
-    """What a search from a state works on.
+    """The working memory of a search from one state.
 
     Attributes:
         play: the level.
-        rows: states; rows[0] is the root. Breadth first: those that are kept; depth first: rows[d] is the state at
-            depth d of the line being searched.
-        moves: int64[depth, actions], the legal moves of those; moves[0] are the first moves.
-        counts: int64[depth], how many there are.
-        cursors: int64[depth], how many of them have been tried.
-        owners, ranks: int64[states], breadth first: the first move (its index) on the way to a state, and its depth.
+        rows: states; rows[0] is the root. For breadth-first search, the states kept; for depth-first search, rows[d] is
+            the state at depth d of the current line.
+        moves: int64[depth, actions], the legal moves of these states; moves[0] are the first moves.
+        counts: int64[depth], the number of legal moves at each depth.
+        cursors: int64[depth], the number of moves already tried at each depth.
+        owners: int64[states], for breadth-first search: the index of the first move on the way to a state.
+        ranks: int64[states], for breadth-first search: the depth of a state.
         values: float64[3, actions], see BEFORE.
         tallies: int64[TALLIES].
     """
@@ -79,9 +83,10 @@ class Look(NamedTuple):
 
 @entry
 def lines(look: Look, shared: int, playouts: int, steps: int, depth: int) -> int:
-    """Random lines until there are `playouts` of them or `steps` moves have been made; 1 if all playouts are done.
+    """Play random lines until `playouts` are begun or `steps` moves are made. Return 1 if all playouts are done.
 
-    shared: 1 gives each first move its turn, 0 draws it.
+    Args:
+        shared: 1 takes the first moves in turn, 0 draws them at random.
     """
     play, tallies, count = look.play, look.tallies, look.counts[0]
     state = play.state
@@ -104,7 +109,7 @@ def lines(look: Look, shared: int, playouts: int, steps: int, depth: int) -> int
 
 @entry
 def layers(look: Look, steps: int, depth: int) -> int:
-    """Go on breadth first until `steps` moves have been made; 1 when all layers are finished."""
+    """Continue breadth-first until `steps` moves are made. Return 1 when all layers are finished."""
     play, rows, values, tallies = look.play, look.rows, look.values, look.tallies
     state = play.state
     while tallies[HEAD] < tallies[TAIL]:
@@ -138,7 +143,7 @@ def layers(look: Look, steps: int, depth: int) -> int:
 
 @entry
 def dive(look: Look, steps: int, depth: int) -> int:
-    """Go on depth first until `steps` moves have been made; 1 when it has been everywhere."""
+    """Continue depth-first until `steps` moves are made. Return 1 when the whole space is searched."""
     play, moves, cursors, tallies = look.play, look.moves, look.cursors, look.tallies
     level = tallies[STANDS]
     while level >= 0:
@@ -167,10 +172,12 @@ def dive(look: Look, steps: int, depth: int) -> int:
 
 @dataclass(frozen=True)
 class Allowance:
-    """How much thought a move may take: whichever limit comes first; without any, to the end of the search.
+    """The limits of the search for one move. The first one reached ends it; without limits, the search runs to its end.
 
-    playouts: random lines (flat and random). steps: moves of the game that are made on the way, or a function that says
-    how many for a state: a simulated clock. seconds: wall clock; what is chosen under it depends on the machine.
+    Attributes:
+        playouts: the number of random lines (flat and random).
+        steps: the number of moves made in the search, or a function that returns it for a state (a simulated clock).
+        seconds: wall-clock time. A choice under this limit depends on the machine.
 
     Raises:
         SettingsError: a limit is not above 0.
@@ -186,7 +193,7 @@ class Allowance:
                 raise SettingsError(f"the limit of {name} is out of range", found=str(value), expected="more than 0")
 
     def most_steps(self, state: WordRow) -> int:
-        """The limit of steps for a state."""
+        """Return the limit of steps for a state."""
         if callable(self.steps):
             return max(1, int(self.steps(state)))
         return 2**62 if self.steps is None else self.steps
@@ -194,8 +201,15 @@ class Allowance:
 
 @dataclass(frozen=True)
 class Thought:
-    """What was chosen. values: first move -> utility of its best line, -inf where none was looked at. whole: all lines
-    were looked at, so there is no better move within the depth."""
+    """The result of a search for one move.
+
+    Attributes:
+        action: the move chosen.
+        values: for each first move the utility of its best line, -inf if no line was looked at.
+        steps: the number of moves made in the search.
+        playouts: the number of random lines.
+        whole: whether all lines were looked at, so that no move is better within the depth.
+    """
 
     action: int
     values: dict[int, float]
@@ -205,20 +219,22 @@ class Thought:
 
 
 class Lookahead:
-    """Plays one side of a single-player game, move by move, by one of METHODS.
+    """A player of a single-player game that chooses each move by one of METHODS.
 
     Args:
-        game, level: what is played.
-        utility: over the game's metrics.
-        depth: moves of a line at most.
+        game: the game.
+        level: the level that is played.
+        utility: a formula over the game's metrics.
+        depth: the highest number of moves in a line.
         method: one of METHODS.
-        allowance: for one move; flat and random need a limit.
-        ties: what is made of equally good first moves: one at random, or the first in the game's order.
-        seed: of all random choices; the same states in the same order give the same moves, unless seconds count.
+        allowance: the limits for one move; flat and random need a limit.
+        ties: how one of several equally good first moves is chosen: at random, or as the first in the game's order.
+        seed: the seed of all random choices. The same states in the same order give the same moves, unless seconds
+            count.
 
     Raises:
-        SettingsError: no such method or way with ties, a depth out of range, no limit where one is needed, a game for
-            several, or too many states for the memory of a breadth-first search.
+        SettingsError: the method or the tie rule is unknown, the depth is out of range, a required limit is missing,
+            the game is not for one player, or a breadth-first search would keep too many states.
     """
 
     def __init__(
@@ -286,14 +302,14 @@ class Lookahead:
             )
 
     def choose(self, state: WordRow) -> int:
-        """The move to make in a state."""
+        """Return the move to make in a state."""
         return self.think(state).action
 
     def think(self, state: WordRow) -> Thought:
         """Search from a state.
 
         Raises:
-            SettingsError: the game is over there.
+            SettingsError: the game is over in this state.
         """
         began = time.perf_counter()
         count = self._begin(state)
@@ -320,7 +336,7 @@ class Lookahead:
         return Thought(firsts[chosen], scores, int(tallies[MADE]), int(tallies[PLAYOUTS]), whole)
 
     def _begin(self, state: WordRow) -> int:
-        """Make a state the root; how many first moves there are."""
+        """Make a state the root and return the number of first moves."""
         look, play = self._look, self._look.play
         count = play.rules.legal(play.tables, state, play.actions)
         if play.rules.over(play.tables, state) != RUNNING or count == 0:
@@ -335,7 +351,7 @@ class Lookahead:
         return int(count)
 
     def _search(self, limit: int) -> int:
-        """Go on until so many moves have been made; whether all that was asked for is done."""
+        """Continue until `limit` moves are made. Return whether the search is complete."""
         if self.method == "bfs":
             return layers(self._handle, limit, self.depth)
         if self.method == "dfs":

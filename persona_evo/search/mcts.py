@@ -1,9 +1,9 @@
-"""Monte Carlo tree search: select, expand, roll out, back up.
+"""Monte Carlo tree search: selection, expansion, rollout, backup.
 
-What makes a search sound is here and never in a tree policy: untried actions come first, finished subtrees are closed,
-the horizon and the memory cap hold, ties are broken at random by the search's own stream.
+The engine, never a tree policy, guarantees a sound search: untried actions come first, finished subtrees are closed,
+the horizon and the memory limit hold, and ties are broken at random by the search's own random stream.
 
-The rules of the game, the utility and the tree policy are part of what is searched, so one engine serves all games.
+The rules of the game, the utility and the tree policy are inputs of the search, so one engine serves all games.
 """
 
 from __future__ import annotations
@@ -58,16 +58,17 @@ from persona_evo.search.tree import (
 from persona_evo.search.tree_policy import ALONG_PATH, STATIC
 
 TIED, FRESH, DOWN = 1, 2, 4
-"""Where a descent has got to, as one number: DOWN times its depth, and bits for a child that was drawn by lot on the
-way and for a node that was just made."""
+"""The position of a descent, encoded as one number: DOWN times its depth, plus the bits TIED (a child on the way was
+drawn at random among equals) and FRESH (the last node was just made).
+"""
 
 NEEDED = -1
-"""What `needless` returns where a rollout is needed."""
+"""The value that `needless` returns if a rollout is needed."""
 
 
 @compiled
 def consider(work: SearchSpace, node: int, depth: int, made: int, over: int, utility: float) -> None:
-    """Keep the plan to `node` and `made` moves on if it is the best: utility first, then winning, then brevity."""
+    """Keep the plan to `node` and `made` moves beyond it if it is the best: by utility, then winning, then brevity."""
     counts, best = work.buffers.counts, work.buffers.best
     won = 1 if over == WON else 0
     steps = depth + made
@@ -83,7 +84,7 @@ def consider(work: SearchSpace, node: int, depth: int, made: int, over: int, uti
 
 @compiled
 def descend(work: SearchSpace, at: int) -> int:
-    """Go down from where a descent has got to, as far as all is known and no action is untried."""
+    """Continue a descent as long as the node has been expanded and no action is untried; return the new position."""
     links, path, counts = work.tree.links, work.buffers.path, work.buffers.counts
     while True:
         depth = at // DOWN
@@ -104,7 +105,7 @@ def descend(work: SearchSpace, at: int) -> int:
 
 @compiled
 def grow(work: SearchSpace) -> int:
-    """Select a node and expand it; where the descent has got to then."""
+    """Select a node and expand it. Return the position of the descent after that."""
     tree, path, counts = work.tree, work.buffers.path, work.buffers.counts
     at = 0
     while True:
@@ -128,7 +129,7 @@ def grow(work: SearchSpace) -> int:
 
 @compiled
 def assess(work: SearchSpace, slot: int, depth: int, player: int) -> None:
-    """See what a new node is worth, and keep what the tree policy of the player who moved into it reads of it."""
+    """Evaluate a new node, and store what the tree policy of the player who moved into it reads of it."""
     tree, metrics = work.tree, work.buffers.metrics
     node = tree.links[slot, NODE]
     work.rules.measure(work.tables, tree.states[node], 0, metrics)
@@ -141,13 +142,13 @@ def assess(work: SearchSpace, slot: int, depth: int, player: int) -> None:
 
 @compiled
 def keeps(work: SearchSpace) -> bool:
-    """Whether the tree policy keeps anything of a node."""
+    """Return whether the tree policy stores anything for a node."""
     return work.tree.columns.kept >= 0 or work.options.holds == STATIC
 
 
 @compiled
 def keep_parts(work: SearchSpace, slot: int, metrics: FloatRow) -> None:
-    """Keep what the tree policy reads of a node with these metrics, as the player who moved into it sees them."""
+    """Store what the tree policy reads of a node; `metrics` are those of the player who moved into it."""
     tree = work.tree
     work.codes.keep(metrics, tree.values[slot])
     if work.options.hashed == MERGE and work.options.holds == STATIC:
@@ -157,7 +158,7 @@ def keep_parts(work: SearchSpace, slot: int, metrics: FloatRow) -> None:
 
 @compiled
 def roll_out(work: SearchSpace, slot: int, depth: int) -> None:
-    """Play at random from a node; the utility of the state reached goes to `utils`, one entry a player."""
+    """Play random moves from a node. The utility of the final state for each player goes to `utils`."""
     rules, tables, options, buffers = work.rules, work.tables, work.options, work.buffers
     node, state = work.tree.links[slot, NODE], work.buffers.scratch
     ended = work.tree.links[slot, STATUS] & OVER
@@ -183,7 +184,7 @@ def roll_out(work: SearchSpace, slot: int, depth: int) -> None:
 
 @compiled
 def back_up(work: SearchSpace, depth: int) -> None:
-    """Add a result to every node of the path, each as the player who moved into it sees it."""
+    """Add a result to every node of the path, each with the utility of the player who moved into it."""
     tree, path, utils, options = work.tree, work.buffers.path, work.buffers.utils, work.options
     for up in range(depth):
         slot, parent = path[depth - up], path[depth - up - 1]
@@ -199,7 +200,7 @@ def back_up(work: SearchSpace, depth: int) -> None:
 
 @compiled
 def add(work: SearchSpace, slot: int, utility: float) -> None:
-    """Add a result to a node, or to the one that stands for all with an equal state."""
+    """Add a result to a node, or to the node that represents all nodes with an equal state."""
     tree = work.tree
     if work.options.hashed == MERGE:
         enter(tree, tree.nodes[tree.twins[tree.links[slot, NODE]], SLOT], utility)
@@ -222,7 +223,7 @@ def enter(tree: Tree, slot: int, utility: float) -> None:
 
 @compiled
 def needless(work: SearchSpace, at: int) -> int:
-    """Why an iteration that got so far needs no rollout, NEEDED if it does; closes what is explored."""
+    """Return why an iteration needs no rollout, or NEEDED if it needs one. Close subtrees that are explored."""
     links, path, counts, options = work.tree.links, work.buffers.path, work.buffers.counts, work.options
     depth, fresh = at // DOWN, at & FRESH
     slot = path[depth]
@@ -244,7 +245,7 @@ def needless(work: SearchSpace, at: int) -> int:
 
 @compiled
 def conclude(work: SearchSpace, depth: int) -> int:
-    """Back up the result of an iteration; GOING_ON, or why the search is over."""
+    """Back up the result of an iteration. Return GOING_ON, or why the search is over."""
     back_up(work, depth)
     if work.buffers.counts[WINNER] >= 0:
         return WIN
@@ -253,7 +254,7 @@ def conclude(work: SearchSpace, depth: int) -> int:
 
 @compiled
 def iterate(work: SearchSpace) -> int:
-    """One iteration; GOING_ON, or why the search is over."""
+    """Run one iteration. Return GOING_ON, or why the search is over."""
     at = grow(work)
     depth = at // DOWN
     slot = work.buffers.path[depth]
@@ -291,7 +292,7 @@ def plant(work: SearchSpace) -> int:
 
 @entry
 def search(work: SearchSpace, iterations: int) -> int:
-    """Up to `iterations` iterations; why it returned."""
+    """Run up to `iterations` iterations and return why the search stopped."""
     counts = work.buffers.counts
     for _ in range(iterations):
         if counts[SLOTS] + work.options.room > work.tree.values.shape[0]:

@@ -1,14 +1,14 @@
-"""The planner: one tree, one table of states, several open lists that take turns.
+"""The planner: one tree, one table of states, and several open lists that take turns.
 
-A single best-first search commits itself to what its one score thinks best. Here every open leaf waits in several heaps
-with scores of their own, and the heaps take turns (Röger, Helmert 2010), some of them with novel leaves first
-(Lipovetzky, Geffner 2017): leaves in whose state a variable (`Game.novelty`) has a value for the first time among
-states with equal counts of the game's main metrics. Where the game says what can still be reached (`Game.reach`), a
-leaf that cannot beat the best plan is closed; when all leaves are, the best plan is proven.
+A single best-first search depends entirely on its one score. Here every open leaf waits in several heaps with different
+scores, and the heaps take turns (Röger, Helmert 2010). Some heaps put novel leaves first (Lipovetzky, Geffner 2017): in
+the state of such a leaf, a variable (`Game.novelty`) has a value for the first time among states with equal values of
+the game's main metrics. If the game reports what can still be reached (`Game.reach`), a leaf that cannot beat the best
+plan is closed. When all leaves are closed, the best plan is proven.
 
-The slot of a node is its number (see `expansion.next_child`). A row of the tree's `values` holds what the node itself
-is worth (WORTH), what can follow it at most (CEILING), and behind that its scores, which `ranks` shows as float32 from
-column FIRST_SCORE on.
+The slot of a node is its number (see `expansion.next_child`). A row of the tree's `values` holds the utility of the
+node itself (WORTH), an upper bound on what follows it (CEILING), and then its scores, which `ranks` shows as float32
+from column FIRST_SCORE on.
 """
 
 from __future__ import annotations
@@ -59,7 +59,9 @@ from persona_evo.search.tree import (
 
 WORTH, CEILING, FIRST_SCORE = TOTAL, FIXED, 2 * FIXED + 2
 BETTER, SHORTER, VARIETY = range(3)
-"""`SearchGoal.seeking`: a better plan than the best; a shorter one of equal worth; others whose end is worth enough."""
+"""The values of `SearchGoal.seeking`: a plan better than the best; a shorter one of equal utility; other plans whose
+last state has enough utility.
+"""
 
 
 class Lists(NamedTuple):
@@ -67,8 +69,8 @@ class Lists(NamedTuple):
 
     Attributes:
         heaps: int32[lists, capacity].
-        sizes: int64[lists], how many leaves each holds, those included that another list took.
-        spent: float64[lists], iterations spent by each.
+        sizes: int64[lists], the number of leaves in each, including those that another list has taken.
+        spent: float64[lists], the iterations each has spent.
         weights: float64[lists], their shares of the iterations.
         columns: int64[lists], the column of `ranks` that holds the score.
         novel: int64[lists], whether novel leaves come first.
@@ -83,15 +85,15 @@ class Lists(NamedTuple):
 
 
 class Scores(NamedTuple):
-    """What the lists order leaves by.
+    """The scores by which the lists order leaves.
 
     Attributes:
-        write: writes the scores of a leaf to a row.
-        leaf: what it reads: float64[metrics + 3], the metrics, the utility, the ceiling, and the depth; then `parent`.
-        found: float64[scores], what it writes.
+        write: a function that writes the scores of a leaf to a row.
+        leaf: its input, float64[metrics + 3]: the metrics, the utility, the ceiling and the depth; then `parent`.
+        found: its output, float64[scores].
         pace: float64[scores], what a score loses with each move.
-        parent: float64[metrics + 2], metrics, utility and ceiling of the leaf's parent; empty where nobody reads them.
-        known: int64[1], the node that `parent` is of, NOBODY before the first.
+        parent: float64[metrics + 2], metrics, utility and ceiling of the leaf's parent; empty if no score reads them.
+        known: int64[1], the node that `parent` belongs to, NOBODY before the first.
     """
 
     write: Annotated[Callable[[FloatRow, FloatRow], None], Pointed()]
@@ -103,13 +105,13 @@ class Scores(NamedTuple):
 
 
 class TreeFacts(NamedTuple):
-    """What was seen.
+    """The facts seen so far in states of the tree, by which novelty is decided.
 
     Attributes:
         novelty: the game's function of that name, or `words_of`.
-        asked: whether a list asks for novelty.
-        values: int64[variables], what it writes.
-        main: int64[k], indices of the main metrics.
+        asked: whether a list reads novelty.
+        values: int64[variables], the output of `novelty`.
+        main: int64[k], the indices of the main metrics.
         seen: int64[2**k], hashes of (variable, value, main metrics), 0 where free.
     """
 
@@ -121,12 +123,13 @@ class TreeFacts(NamedTuple):
 
 
 class SearchGoal(NamedTuple):
-    """What is looked for.
+    """What the search is looking for.
 
     Attributes:
         seeking: BETTER, SHORTER or VARIETY.
-        least, longest: of VARIETY, what the last state is worth at least, and the moves that it takes at most.
-        thorough: whether random moves are made from all new leaves, not from novel ones alone.
+        least: for VARIETY, the lowest utility of the last state.
+        longest: for VARIETY, the highest number of moves.
+        thorough: whether random moves are made from all new leaves, not only from novel ones.
     """
 
     seeking: int
@@ -136,7 +139,7 @@ class SearchGoal(NamedTuple):
 
 
 class Planning(NamedTuple):
-    """All that the planner works on; the metrics of `search` are the first part of `scores.leaf`."""
+    """The working memory of the planner. The metrics of `search` are the first part of `scores.leaf`."""
 
     search: SearchSpace
     ranks: SingleTable
@@ -148,7 +151,7 @@ class Planning(NamedTuple):
 
 
 class ListOrder(NamedTuple):
-    """What a list orders leaves by; see `Lists` and `Planning`."""
+    """The data by which one list orders leaves; see `Lists` and `Planning`."""
 
     links: ShortTable
     ranks: SingleTable
@@ -159,14 +162,14 @@ class ListOrder(NamedTuple):
 
 @compiled
 def order_of(work: Planning, number: int) -> ListOrder:
-    """What a list orders leaves by."""
+    """Return the order of a list."""
     lists, search = work.lists, work.search
     return ListOrder(search.tree.links, work.ranks, lists.columns[number], lists.novel[number], search.options.salt)
 
 
 @compiled
 def precedes(order: ListOrder, a: int, b: int) -> bool:
-    """Whether leaf a comes before leaf b."""
+    """Return whether leaf a comes before leaf b."""
     if order.novel:
         x, y = order.links[a, STATUS] & NOVEL, order.links[b, STATUS] & NOVEL
         if x != y:
@@ -179,7 +182,7 @@ def precedes(order: ListOrder, a: int, b: int) -> bool:
 
 @compiled
 def is_beaten(work: Planning, node: int) -> bool:
-    """Whether nothing that follows a node can be what is looked for."""
+    """Return whether nothing below a node can meet the search's goal."""
     tree, counts, best = work.search.tree, work.search.buffers.counts, work.search.buffers.best[0]
     ceiling, depth = tree.values[node, CEILING], tree.nodes[node, DEPTH]
     if work.goal.seeking == VARIETY:
@@ -203,7 +206,7 @@ def wait_in_line(work: Planning, node: int) -> None:
 
 @compiled
 def whose_turn(lists: Lists) -> int:
-    """The list that has spent least of its share, of those that hold something."""
+    """Return the non-empty list that has spent least of its share."""
     number = -1
     least = math.inf
     for k in range(len(lists.sizes)):
@@ -215,7 +218,7 @@ def whose_turn(lists: Lists) -> int:
 
 @compiled
 def next_leaf(work: Planning) -> int:
-    """The best leaf of the list whose turn it is, NOBODY where none is open any more; beaten ones are closed."""
+    """Return the best leaf of the list whose turn it is, NOBODY if none is open; close beaten leaves on the way."""
     links, counts, lists = work.search.tree.links, work.search.buffers.counts, work.lists
     while counts[HEAPED] > 0:
         number = whose_turn(lists)
@@ -234,7 +237,7 @@ def next_leaf(work: Planning) -> int:
 
 @compiled
 def is_news(facts: TreeFacts, counts: IntRow, fact: int) -> bool:
-    """Whether a fact was not seen before; it is remembered while the table is at most half full."""
+    """Return whether a fact is new, and remember it while the table is at most half full."""
     at = place_in(facts.seen, fact)
     if facts.seen[at] == fact or 2 * counts[FACTS] >= len(facts.seen):
         return False
@@ -245,7 +248,7 @@ def is_news(facts: TreeFacts, counts: IntRow, fact: int) -> bool:
 
 @compiled
 def is_novel(work: Planning, node: int) -> bool:
-    """Whether a variable of a node's state has a value for the first time among states with these main metrics."""
+    """Return whether a variable of a node's state has a value that is new among states with these main metrics."""
     facts, search = work.facts, work.search
     group = 0x1B873593
     for k in range(len(facts.main)):
@@ -263,7 +266,7 @@ def is_novel(work: Planning, node: int) -> bool:
 
 @compiled
 def look_back(work: Planning, node: int) -> None:
-    """Work out what is read of a leaf's parent, which is its sibling's most of the time."""
+    """Compute the values read of a leaf's parent. They are reused if the previous leaf has the same parent."""
     tree, scores, n = work.search.tree, work.scores, len(work.search.buffers.metrics)
     parent = node if node == ROOT else tree.nodes[node, PARENT]
     if scores.known[0] != parent:
@@ -275,7 +278,7 @@ def look_back(work: Planning, node: int) -> None:
 
 @compiled
 def estimate(work: Planning, node: int) -> None:
-    """Work out the scores of a leaf, whose metrics were just measured."""
+    """Compute the scores of a leaf whose metrics were just measured."""
     tree, scores = work.search.tree, work.scores
     n, depth = len(work.search.buffers.metrics), tree.nodes[node, DEPTH]
     scores.leaf[n] = tree.values[node, WORTH]
@@ -290,7 +293,7 @@ def estimate(work: Planning, node: int) -> None:
 
 @compiled
 def assess(work: Planning, node: int) -> bool:
-    """Look at a new node: is it the best, what can follow it, how do the lists score it? Whether it is open."""
+    """Compare a new node with the best plan, compute its ceiling and scores, and return whether it is open."""
     search, tree, metrics = work.search, work.search.tree, work.search.buffers.metrics
     if search.options.used == 0 or search.options.hashed == 0 or node == ROOT:  # else the table of states has measured
         search.rules.measure(search.tables, tree.states[node], 0, metrics)
@@ -311,7 +314,7 @@ def assess(work: Planning, node: int) -> bool:
 
 @compiled
 def grow(work: Planning) -> int:
-    """The next child of the leaf being expanded, or of the best open one; NOBODY without any, or without room."""
+    """Return the next child of the leaf being expanded, or of the best open one; NOBODY if there is none or no room."""
     counts = work.search.buffers.counts
     while True:
         if counts[OPENED] == NOBODY:
@@ -325,7 +328,7 @@ def grow(work: Planning) -> int:
 
 @entry
 def search(work: Planning, iterations: int) -> int:
-    """Up to `iterations` states made and rolled out from; why it returned."""
+    """Make up to `iterations` states and roll out from them. Return why the search stopped."""
     tree, counts = work.search.tree, work.search.buffers.counts
     if counts[ITERATIONS] == 0 and counts[OPENED] == ROOT and counts[HEAPED] == 0:
         counts[OPENED] = NOBODY
@@ -346,10 +349,10 @@ def search(work: Planning, iterations: int) -> int:
 
 @entry
 def reopen(work: Planning) -> int:
-    """Fill the lists anew with leaves that were never expanded and are not beaten; how many there are.
+    """Refill the lists with all leaves that are not expanded and not beaten, and return their number.
 
-    What can follow them is worked out again, since the horizon may be nearer than before, and so are their scores,
-    which leaves that were beaten from the start do not have yet.
+    Ceilings are computed again, since the horizon may be nearer than before. Scores are computed again, too, since
+    leaves that were beaten from the start have none yet.
     """
     search, tree, counts = work.search, work.search.tree, work.search.buffers.counts
     counts[HEAPED] = 0
@@ -372,12 +375,12 @@ def reopen(work: Planning) -> int:
 
 
 class TreeEdges(NamedTuple):
-    """Ways into the states of a tree.
+    """The ways into the states of a tree.
 
     Attributes:
-        search: whose tree it is; the state after its last one is for scratch.
-        heads: int32[nodes], the first row of each node, NOBODY without any.
-        rows: int32[n, 3], the parent, the action and the next row of the same node; as many as there is room for.
+        search: the search whose tree it is; the state after the tree's last one is scratch space.
+        heads: int32[nodes], the first row of each node, NOBODY if it has none.
+        rows: int32[n, 3], the parent, the action and the next row of the same node; its length limits their number.
     """
 
     search: SearchSpace
@@ -387,7 +390,7 @@ class TreeEdges(NamedTuple):
 
 @entry
 def alternatives(ways: TreeEdges) -> int:
-    """Every other way, just as short, into each of the tree's states; how many there are."""
+    """Find every other equally short way into each of the tree's states, and return their number."""
     search, tree, heads, rows = ways.search, ways.search.tree, ways.heads, ways.rows
     actions, spare, count = search.buffers.actions, tree.states.shape[0] - 1, 0
     for node in range(len(heads)):
@@ -415,7 +418,7 @@ def alternatives(ways: TreeEdges) -> int:
 
 @rule("novelty")
 def words_of(t: WordRow, s: WordRow, out: IntRow) -> int:
-    """The words of a state, for games that do not say what makes one new."""
+    """Write the words of a state to `out`, for games that do not define novelty."""
     for k in range(len(s)):
         out[k] = s[k]
     return len(s)

@@ -1,12 +1,12 @@
-"""The search by prefixes: Monte Carlo tree search without states, for games that are played by somebody else.
+"""Monte Carlo tree search over prefixes of choices, without states, for games that run outside this program.
 
-A node is a prefix of choices. It is made when a rollout through it is ordered, and what the game says of it (how many
-choices there are, the metrics) is filled in when the first result comes back; until then it is only waited for. All
-rollouts that are under way count as visits that brought the lowest utility seen so far (virtual loss), so that the next
-one is drawn elsewhere.
+A node is a prefix of choices. It is made when a rollout through it is ordered. What the game reports of it (the number
+of choices, the metrics) is filled in when the first result comes back; until then, the node only waits. Each rollout
+under way counts as a visit that returned the lowest utility seen so far (virtual loss), so that the next rollout takes
+another way.
 
-The tree is that of `tree`, with the choice that leads to a node as its ACTION. The game is never asked, so the rules in
-`SearchSpace` are none.
+The tree is that of `tree`; a node's ACTION is the choice that leads to it. The search never calls the game, so the
+rules in `SearchSpace` are empty.
 """
 
 from __future__ import annotations
@@ -50,20 +50,20 @@ from persona_evo.search.tree import (
 
 FULL = 1 << 62
 PATIENCE = 2
-"""Failures of the game at a prefix that was never played to an end, after which it is given up."""
+"""The number of failures of the game at a prefix, never played to an end, after which the prefix is given up."""
 
 
 class Prefixes(NamedTuple):
-    """What a search by prefixes works on.
+    """The working memory of a search by prefixes.
 
     Attributes:
-        search: tree, settings and buffers.
-        choices: int64[capacity], how many there are at each node: UNKNOWN until the first result, 0 where the game is
+        search: the tree, settings and buffers.
+        choices: int64[capacity], the number of choices at each node: UNKNOWN until the first result, 0 if the game is
             over.
-        metrics: float64[capacity, metrics], what the game says of each node.
-        losses: int64[capacity], rollouts from each node in which the game failed.
+        metrics: float64[capacity, metrics], what the game reports of each node.
+        losses: int64[capacity], the number of rollouts from each node in which the game failed.
         lowest: float64[1], the lowest utility seen.
-        pairs: int64[2 depths], a choice and how many there were, for each step of a way.
+        pairs: int64[2 depths], for each step of a way the choice and the number of choices.
         rows: float64[depths + 1, metrics], the metrics before each of these steps and at the end.
         grafting: whether whole traces are put into the tree (`graft`).
     """
@@ -80,13 +80,13 @@ class Prefixes(NamedTuple):
 
 @compiled
 def pending(columns: Columns) -> int:
-    """The column of `links` that counts rollouts under way."""
+    """Return the column of `links` that counts rollouts under way."""
     return 2 * columns.pending
 
 
 @compiled
 def make(work: Prefixes, slot: int, choice: int) -> int:
-    """Make the child that a choice leads to; its slot."""
+    """Make the child that a choice leads to and return its slot."""
     tree, node = work.search.tree, work.search.buffers.counts[NODES]
     child = take_slot(work.search, slot, node)
     parent = tree.links[slot, NODE]
@@ -102,7 +102,7 @@ def make(work: Prefixes, slot: int, choice: int) -> int:
 
 @compiled
 def next_choice(work: Prefixes, slot: int) -> int:
-    """The choice to try next at a slot."""
+    """Return the choice to try next at a slot."""
     node = work.search.tree.links[slot, NODE]
     left = work.search.tree.links[slot, LEFT]
     return untried(work.search.options, work.search.buffers.order, node, work.choices[node], left)
@@ -110,7 +110,7 @@ def next_choice(work: Prefixes, slot: int) -> int:
 
 @compiled
 def pass_known(work: Prefixes, slot: int) -> None:
-    """Go on in the order of choices to the next without a child, so that LEFT is above 0 only if there is one."""
+    """Skip choices that have a child, so that LEFT is above 0 only if a choice without one is left."""
     links = work.search.tree.links
     while links[slot, LEFT] > 0 and child_by(work.search.tree, slot, next_choice(work, slot)) != NOBODY:
         links[slot, LEFT] -= 1
@@ -118,8 +118,11 @@ def pass_known(work: Prefixes, slot: int) -> None:
 
 @compiled
 def select(work: Prefixes, slot: int, depth: int) -> int:
-    """The child to go on to, NOBODY if all are closed: the best of those that are known, by lot among equals; where
-    none is known, the one that the fewest rollouts are under way to."""
+    """Return the child to descend to, NOBODY if all are closed.
+
+    This is the best of the children with results; ties are broken at random. If no child has results, it is the child
+    with the fewest rollouts under way.
+    """
     search, tree, column = work.search, work.search.tree, pending(work.search.tree.columns)
     first, kids = tree.links[slot, FIRST], tree.links[slot, KIDS]
     visits, scores = tree.links[slot, VISITS] + tree.links[slot, column], search.buffers.scores
@@ -142,7 +145,7 @@ def select(work: Prefixes, slot: int, depth: int) -> int:
 
 @compiled
 def least_pending(work: Prefixes, first: int, kids: int) -> int:
-    """The open child that the fewest rollouts are under way to, NOBODY without one."""
+    """Return the open child with the fewest rollouts under way, NOBODY if there is none."""
     links, column, closed = work.search.tree.links, pending(work.search.tree.columns), work.search.options.cut_off
     chosen = NOBODY
     for back in range(1, kids + 1):
@@ -154,7 +157,7 @@ def least_pending(work: Prefixes, first: int, kids: int) -> int:
 
 @compiled
 def reveal(work: Prefixes, node: int, count: int) -> None:
-    """Fill in how many choices there are at a node; its metrics are in place."""
+    """Fill in the number of choices at a node. Its metrics are already in place."""
     search, tree = work.search, work.search.tree
     slot = tree.nodes[node, SLOT]
     work.choices[node] = count
@@ -170,7 +173,7 @@ def reveal(work: Prefixes, node: int, count: int) -> None:
 
 @compiled
 def shut(work: Prefixes, slot: int, status: int) -> None:
-    """Mark a node as done (or dead), and all above it that have nothing left."""
+    """Mark a node as done (or dead), and all its ancestors that have nothing left."""
     tree = work.search.tree
     tree.links[slot, STATUS] |= status
     parent = tree.nodes[tree.links[slot, NODE], PARENT]
@@ -180,7 +183,7 @@ def shut(work: Prefixes, slot: int, status: int) -> None:
 
 @compiled
 def settle(work: Prefixes, node: int) -> None:
-    """A rollout from a node is no longer under way."""
+    """Stop counting one rollout from a node as under way."""
     tree, column = work.search.tree, pending(work.search.tree.columns)
     while node != ROOTLESS:
         tree.links[tree.nodes[node, SLOT], column] -= 1
@@ -209,8 +212,8 @@ def descend(work: Prefixes) -> int:
     """Choose the node to roll out from, new or known, and count the rollout as under way.
 
     Returns:
-        The node, NOBODY where nothing is left to be tried, NO_ROOM - FULL where there are too few slots; FULL is added
-        where a node would have been made but for the room.
+        The node, NOBODY if nothing is left to try, or NO_ROOM - FULL if there are too few slots. FULL is added to the
+        node if only the lack of room kept a new one from being made.
     """
     tree, links, options = work.search.tree, work.search.tree.links, work.search.options
     path, counts = work.search.buffers.path, work.search.buffers.counts
@@ -246,7 +249,7 @@ def descend(work: Prefixes) -> int:
 
 @entry
 def prefix(work: Prefixes, node: int) -> int:
-    """Write to `pairs` the choices that lead to a node with their counts; how many numbers that were."""
+    """Write the choices that lead to a node, each with the number of choices, to `pairs`; return how many numbers."""
     nodes = work.search.tree.nodes
     size = int(2 * nodes[node, DEPTH])
     k = size
@@ -260,7 +263,11 @@ def prefix(work: Prefixes, node: int) -> int:
 
 @entry
 def back_up(work: Prefixes, node: int, count: int) -> int:
-    """Enter a result, whose utility is in `utils`. count: choices at the node, 0 if the game is over there."""
+    """Enter a result, whose utility is in `utils`.
+
+    Args:
+        count: the number of choices at the node, 0 if the game is over there.
+    """
     tree, utility = work.search.tree, work.search.buffers.utils[0]
     settle(work, node)
     at = node
@@ -274,7 +281,7 @@ def back_up(work: Prefixes, node: int, count: int) -> int:
 
 @entry
 def lose(work: Prefixes, node: int) -> int:
-    """Take back a rollout in which the game failed; a node that was only seen to fail is given up."""
+    """Take back a rollout in which the game failed. A node at which the game has only failed is given up."""
     links, slot = work.search.tree.links, work.search.tree.nodes[node, SLOT]
     settle(work, node)
     work.losses[node] += 1
@@ -286,12 +293,12 @@ def lose(work: Prefixes, node: int) -> int:
 
 @entry
 def graft(work: Prefixes, node: int, steps: int) -> int:
-    """Put the rest of a trace into the tree below the node that it was rolled out from, each node with this result.
+    """Put the rest of a trace into the tree below the node it was rolled out from, and add its result to each node.
 
     The trace is in `pairs` and `rows`, its utility in `utils`.
 
     Returns:
-        0, or NO_ROOM where there are too few slots.
+        0, or NO_ROOM if there are too few slots.
     """
     tree, counts = work.search.tree, work.search.buffers.counts
     needed = counts[WIDEST]

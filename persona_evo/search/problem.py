@@ -1,4 +1,4 @@
-"""A level, a utility and a horizon as a search for the best plan sees them: what tells states apart, what bounds it."""
+"""The problem of finding the best plan for a level, a utility and a horizon: bounds, and what tells states apart."""
 
 from __future__ import annotations
 
@@ -15,22 +15,23 @@ from persona_evo.words import counted
 
 @lru_cache(maxsize=256)
 def _known_span(utility: Formula, ranges: tuple[tuple[str, tuple[float, float]], ...], symbol: str) -> Span:
-    """As `span`: an evolution asks the same for each of its searches."""
+    """Return `span`, cached because an evolution needs the same one in each of its searches."""
     return span(utility, dict(ranges), symbol)
 
 
 @lru_cache(maxsize=256)
 def _known_ways(utility: Formula, ranges: tuple[tuple[str, tuple[float, float]], ...]) -> tuple[int, ...]:
-    """Which way a utility goes with each symbol, kept for the same reason."""
+    """Return the direction in which a utility changes with each symbol, cached for the same reason as `_known_span`."""
     return tuple(span(utility, dict(ranges), symbol).way for symbol, _ in ranges)
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Find the plan of at most `horizon` moves whose last state has the highest utility.
+    """The problem of finding a plan of at most `horizon` moves whose last state has the highest utility.
 
     Raises:
-        SettingsError: the game is not a deterministic single-player game, or the horizon is out of range.
+        SettingsError: the game is not a deterministic single-player game with a forward model, or the horizon is out of
+            range.
     """
 
     game: Game
@@ -58,17 +59,17 @@ class Problem:
 
     @classmethod
     def of(cls, game: Game, level: Level, utility: Formula, horizon: int = 0) -> Problem:
-        """The problem with the level's or the game's own horizon where none is given."""
+        """Return the problem, with the level's or the game's own horizon if `horizon` is 0."""
         return cls(game, level, utility, horizon or game.horizon_of(level))
 
     def ranges(self, depth: int = 0) -> dict[str, tuple[float, float]]:
-        """What each metric can be after `depth` moves or more."""
+        """Return the range of each metric after `depth` moves or more."""
         return {
             m.symbol: (float(depth), float(self.horizon)) if m.clock else (m.low, m.high) for m in self.game.metrics
         }
 
     def ceiling(self, depth: int = 0) -> float:
-        """No state after `depth` moves or more is worth more."""
+        """Return an upper bound on the utility of all states after `depth` moves or more."""
         return self._span(depth).high
 
     def _span(self, depth: int) -> Span:
@@ -83,7 +84,7 @@ class Problem:
 
     @cached_property
     def rises(self) -> tuple[int, ...] | None:
-        """1 for each metric with which the utility rises; None where it goes up and down with one."""
+        """For each metric, 1 if the utility rises with it, else 0; None if the utility is not monotonic in one."""
         ways = _known_ways(self.utility, tuple(self.ranges().items()))
         return None if UNKNOWN in ways else tuple(int(way == RISING) for way in ways)
 
@@ -94,17 +95,19 @@ class Problem:
 
     @property
     def reaching(self) -> bool:
-        """Whether each state has a ceiling of its own, by what the game says can still be reached."""
+        """Whether each state has a ceiling of its own, from what the game reports as still reachable."""
         return self.game.reach is not None and self.rises is not None
 
     @property
     def bounded(self) -> bool:
-        """Whether ceilings tell states apart at all: of their own, or by their depth."""
+        """Whether ceilings differ between states at all, by the state itself or by its depth."""
         return self.reaching or not self.constant
 
     def used(self, *others: Formula) -> int:
-        """Bit mask of the metrics that tell states apart: those that a formula reads and that the game's `key` need not
-        cover. The clock is not among them (see `clocked`), nor are costly metrics, which follow from the state.
+        """Return a bit mask of the metrics that tell states apart.
+
+        These are the metrics that a formula reads and that the game's `key` need not cover. The clock is not among them
+        (see `clocked`), nor are costly metrics, which follow from the state.
         """
         symbols = self.utility.symbols.union(*(f.symbols for f in others))
         return sum(

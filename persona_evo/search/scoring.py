@@ -1,8 +1,8 @@
-"""Tree policies as machine code over the tree's rows.
+"""Compiles tree policies to machine code over the rows of the tree.
 
-The score of a slot is asked for at every visit of its parent, and so a formula is taken apart: what it computes from
-the metrics alone is worked out when a slot is made, and kept in its row; what it computes from P and D alone is worked
-out once for all children of a node. A policy that reads metrics in more parts than there are metrics keeps those.
+The score of a slot is needed at every visit of its parent, so a formula is split. Parts that read only metrics are
+computed when a slot is made and kept in its row. Parts that read only P and D are computed once for all children of a
+node. If a policy has more parts over metrics than it reads metrics, the metrics themselves are kept instead.
 """
 
 from __future__ import annotations
@@ -24,18 +24,19 @@ from persona_evo.search.variables import DEFINITIONS, Definition, mean
 
 @dataclass(frozen=True)
 class Scoring:
-    """What a search asks of its tree policy.
+    """The requirements of a search on its tree policy.
 
     Attributes:
-        formula: of the policy; None for UCB1, which the search computes itself.
-        utility: of the search.
+        formula: the policy's formula; None for UCB1, which the search computes itself.
+        utility: the search's utility.
         symbols: the game's metrics in their order.
         holds: STATIC, ALONG_PATH or EVERY_TIME (see `tree_policy`).
         mean: whether R is the mean.
-        moves: whether AN and AR are variables of the search, and kept.
+        moves: whether AN and AR are variables of the search and are kept.
         pending: whether rollouts under way count.
-        read: variables of the search that are read elsewhere, too.
-        rule: a selection rule, whose prior the formula is (see `selection_rules`); None for the policy's own score.
+        read: variables of the search that are also read elsewhere.
+        rule: a selection rule, which takes the formula as its prior (see `selection_rules`); None for the policy's
+            score.
     """
 
     formula: Formula | None
@@ -70,12 +71,12 @@ class Scoring:
 
     @property
     def rest(self) -> Formula | None:
-        """What is left to compute at each visit, over the search's variables and the names of `kept`."""
+        """The part computed at each visit, over the search's variables and the names of `kept`."""
         return self._parts[0]
 
     @property
     def kept(self) -> dict[str, Formula]:
-        """What is kept, in the order of the columns: parts that read metrics alone."""
+        """The parts that are kept, in the order of the columns. They read only metrics."""
         return self._parts[1]
 
     @cached_property
@@ -94,19 +95,19 @@ class Scoring:
 
     @property
     def first_kept(self) -> int:
-        """The first column that is written when a slot is made."""
+        """The first column written when a slot is made."""
         return self.columns.score if self.holds == STATIC else self.columns.kept
 
 
 @lru_cache(maxsize=1_024)
 def policy_code(scoring: Scoring) -> tuple[Columns, Codes]:
-    """The layout of a slot and the code of formulas, remembered."""
+    """Return the layout of a slot and the compiled formulas. Results are cached."""
     (codes,) = policy_codes([scoring])
     return scoring.columns, codes
 
 
 def policy_codes(asked: Sequence[Scoring]) -> list[Codes]:
-    """The code of formulas, which is much faster to compile for all at once."""
+    """Compile the formulas of several scorings together, which is much faster than one by one."""
     sources: list[dict[str, NativeSource]] = []
     for scoring in asked:
         functions: dict[str, NativeSource] = {"utility": RowFunction(scoring.utility, scoring.symbols)}

@@ -1,4 +1,4 @@
-"""What a search is told: its budget and its rules. Both are data; they travel into run folders and policy files."""
+"""The settings of a search: its budget and its rules. Both are plain data that run folders and policy files store."""
 
 from __future__ import annotations
 
@@ -26,29 +26,33 @@ ADDED = (
     ("selection_rule", "persona_evo.selection_rules", ""),
     ("rollout_policy", "persona_evo.rollout_policies", "random"),
 )
-"""Settings whose values other packages add: name, group of entry points, and the value that is built in."""
+"""Settings whose values other packages can add, as (setting, group of entry points, built-in value)."""
 
 MOVE_BY_MOVE = (
     'let an agent play move by move: --agent FILE.toml#NAME with playtest and evolve, agent="FILE.toml#NAME" in Python'
 )
-"""What to do in games that cannot be planned whole."""
+"""The hint for games in which no complete plan can be made in advance."""
 
 
 POLISH = 2
-"""Iterations spent on a plan of equal worth that wins or is shorter, for each that it took to prove the best worth."""
+"""Iterations for finding a plan of equal utility that wins or is shorter, as a multiple of those the proof took."""
 
 PROVEN = "proven best"
 STOPPED = (PROVEN, "budget", "time", "nodes", "memory", "win", "stuck")
-"""Why a search ended: no plan is better; a limit of the budget, or the planner's memory, was reached; a selected node
-won (`first_win`); nothing is left that could be selected and expanded, without a proof (`revisit`)."""
+"""The reasons why a search ends. `PROVEN`: no plan is better. `budget`, `time`, `nodes`: a limit of the budget is
+reached. `memory`: the planner's memory is full. `win`: a selected node wins (`first_win`). `stuck`: nothing is left
+that can be selected and expanded, and there is no proof (`revisit`).
+"""
 
 
 @dataclass(frozen=True)
 class Budget:
-    """How long a search may go on: whichever limit comes first.
+    """The limits of a search. The search ends at the first limit that it reaches.
 
-    iterations: rounds of select, expand, roll out, back up. nodes: size of the tree. seconds: wall clock; a result
-    under it depends on the machine and is marked as not reproducible.
+    Attributes:
+        iterations: the number of rounds of selection, expansion, rollout and backup.
+        seconds: wall-clock time. A result under this limit depends on the machine and is marked as not reproducible.
+        nodes: the size of the tree.
     """
 
     iterations: int | None = 10_000
@@ -67,7 +71,7 @@ class Budget:
             raise SettingsError("a budget without a limit", expected="iterations, seconds or nodes")
 
     def part(self, share: float) -> Budget:
-        """A share of it; of each limit at least the smallest amount there is."""
+        """Return a share of the budget. Each limit keeps at least its smallest possible value."""
         if share >= 1.0:
             return self
         iterations = None if self.iterations is None else max(1, round(self.iterations * share))
@@ -75,7 +79,10 @@ class Budget:
         return Budget(iterations, None if self.seconds is None else self.seconds * share, nodes)
 
     def less(self, iterations: int, seconds: float) -> Budget | None:
-        """What is left when so much of it is spent, None for nothing; nodes are per search and stay."""
+        """Return what is left after so many iterations and seconds, or None if nothing is left.
+
+        The limit on nodes applies to each search separately and does not change.
+        """
         left = None if self.iterations is None else self.iterations - iterations
         time = None if self.seconds is None else self.seconds - seconds
         spent = (left is not None and left <= 0) or (time is not None and time <= 0)
@@ -87,12 +94,12 @@ class Budget:
         return self.seconds is None
 
     def to_dict(self) -> dict[str, object]:
-        """As plain data."""
+        """Return the budget as plain data."""
         return dataclasses.asdict(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, object]) -> Budget:
-        """The inverse of `to_dict`."""
+        """Make a budget from plain data; the inverse of `to_dict`."""
         _check(cls.__dataclass_fields__, data, "budget")
         make: Callable[..., Budget] = cls
         return make(**data)
@@ -102,27 +109,33 @@ class Budget:
 class SearchSettings:
     """The rules of a search.
 
-    stop: `first_win` ends at the first selected node that wins (the paper), `budget` goes on and keeps the best plan
-    seen. terminal: `revisit` lets the policy select finished nodes again, `cut_off` never selects a subtree that holds
-    nothing new; an exhausted root is a proof. expansion: untried actions in the game's order, or at random.
-    rollout: random actions after an expansion. horizon: moves from the root at most; 0 takes the game's.
-    transpositions: `prune` drops a state that the tree holds at no greater depth, `merge` lets equal states share
-    their statistics. value: what R is, 0.75 mean + 0.25 maximum as in the original code (`mixed`) or the mean.
-    selection: `child` descends to the child whose own state scores best (the paper); `leaf` lets a child count as much
-    as the best leaf below it, so that the search goes on wherever in the tree the best leaf is (best-first search). It
-    needs a score that never changes; policies that read the search's variables select by `child`.
-    finish: share of the budget that is kept for playing on to a win from the best plan found, where that is no end
-    of the game, or from somewhat before its end; a win that lowers the utility is not taken, and what is left of
-    the share when a win is found is not spent.
-    watch: which states count as the end of a plan: those of the tree, rollout ends too, or all states seen.
-    variant: of the game's rules, for the search alone (`Game.variants`); "" for the rules as they are.
-    lists: the open lists of the planner (see `open_lists`) that a policy with a static score searches with, unless
-    the policy has lists of its own; none for the search with a single list (preset `single`).
-    hedge: share of the iterations for a complete UCB1 search beside the lists, whose plan counts if it is the better.
-    selection_rule: name of a `selection_rules.SelectionRule`, which then chooses the child to descend to, with the tree
-    policy as its prior; it is for searches without lists. "" for the tree policy itself.
-    rollout_policy: name of a `rollouts.RolloutPolicy`, or "random" for the game's own rollouts.
-    tolerance: share of |best utility|; among the plans within it a search shows the route that its seed draws.
+    Attributes:
+        stop: `first_win` ends the search at the first selected node that wins (the paper); `budget` uses the whole
+            budget and keeps the best plan seen.
+        terminal: `revisit` lets the policy select finished nodes again; `cut_off` never selects a subtree that holds
+            nothing new, so that an exhausted root is a proof.
+        expansion: whether untried actions are taken in the game's order or at random.
+        rollout: the number of random actions after an expansion.
+        horizon: the highest number of moves from the root; 0 takes the game's own.
+        transpositions: `prune` drops a state that the tree already holds at the same or a lower depth; `merge` lets
+            equal states share their statistics; `off` does neither.
+        value: how R is computed: 0.75 mean + 0.25 maximum as in the original code (`mixed`), or the mean.
+        selection: `child` descends to the child whose own state scores best (the paper). `leaf` scores a child by the
+            best leaf below it, so that the search continues at the best leaf of the whole tree (best-first search);
+            this needs a score that never changes. Policies that read the search's variables always select by `child`.
+        finish: the share of the budget kept for playing on to a win from the best plan found, or from somewhat before
+            its end, if that plan does not end the game. A win that lowers the utility is not taken. What is left of the
+            share when a win is found is not spent.
+        watch: which states count as the end of a plan: those in the tree, also the ends of rollouts, or all states
+            seen.
+        variant: a variant of the game's rules used in the search only (`Game.variants`); "" for the rules as they are.
+        lists: the open lists of the planner (see `open_lists`) for policies with a static score that have no lists of
+            their own; empty for a search with a single list (preset `single`).
+        hedge: the share of the iterations for a complete UCB1 search beside the lists. Its plan counts if it is better.
+        selection_rule: the name of a `selection_rules.SelectionRule`, which chooses the child to descend to and takes
+            the tree policy as its prior. It is for searches without lists. "" selects by the tree policy itself.
+        rollout_policy: the name of a `rollouts.RolloutPolicy`, or "random" for the game's own rollouts.
+        tolerance: a share of |best utility|. Among the plans within it, a search shows the route that its seed draws.
     """
 
     stop: str = "budget"
@@ -173,7 +186,7 @@ class SearchSettings:
             )
 
     def _check_added(self) -> None:
-        """See that what other packages add is there, and that it fits."""
+        """Check that the rules and policies of other packages are installed and fit the other settings."""
         for name, group, usual in ADDED:
             value = getattr(self, name)
             if value != usual and (not isinstance(value, str) or value not in extensions.names(group)):
@@ -190,10 +203,10 @@ class SearchSettings:
         """Refuse a selection rule or a rollout policy of another package where nothing would use it.
 
         Args:
-            what: what has no use for them, for the message.
+            what: the feature that cannot use them, named in the message.
 
         Raises:
-            SettingsError: there is one.
+            SettingsError: the settings name one.
         """
         for name, _, usual in ADDED:
             value = getattr(self, name)
@@ -207,7 +220,7 @@ class SearchSettings:
 
     @classmethod
     def paper(cls) -> SearchSettings:
-        """As the paper and the original code search."""
+        """Return the settings of the paper and the original code."""
         return cls(
             stop="first_win",
             terminal="revisit",
@@ -220,17 +233,17 @@ class SearchSettings:
 
     @classmethod
     def single(cls) -> SearchSettings:
-        """One open list: best-first by a static formula; descent from the root by any other policy."""
+        """Return the settings for one open list: best-first for static formulas, descent from the root for others."""
         return cls(lists=())
 
     @classmethod
     def anytime(cls) -> SearchSettings:
-        """The default: the planner with several open lists, which keeps the best plan seen and may prove it."""
+        """Return the default: the planner with several open lists, which keeps the best plan seen and may prove it."""
         return cls()
 
     @classmethod
     def preset(cls, name: str) -> SearchSettings:
-        """The settings of one of PRESETS.
+        """Return the settings of one of PRESETS.
 
         Raises:
             SettingsError: there is no such preset.
@@ -242,24 +255,25 @@ class SearchSettings:
 
     @property
     def best_first(self) -> bool:
-        """Whether a score that never changes leads to the best leaf, wherever in the tree it is."""
+        """Whether a score that never changes leads to the best leaf anywhere in the tree."""
         return self.selection == "leaf" and self.terminal == "cut_off" and self.transpositions != "merge"
 
     @property
     def preset_name(self) -> str:
-        """The preset that these settings belong to, whatever else was changed."""
+        """The name of the preset that these settings are based on."""
         return "anytime" if self.lists else "paper" if self.stop == "first_win" else "single"
 
     def to_dict(self) -> dict[str, object]:
-        """As plain data."""
+        """Return the settings as plain data."""
         values = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         return {"preset": self.preset_name, **values, "lists": [one.to_dict() for one in self.lists]}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, object]) -> SearchSettings:
-        """The inverse of `to_dict`; fields left out take their defaults, but `lists`: without them there is one list.
+        """Make settings from plain data; the inverse of `to_dict`.
 
-        `preset` is for people: the other fields say all that it stands for.
+        Missing fields take their defaults, except `lists`: without it, the search has a single list. `preset` is there
+        for readers of the file; the other fields contain all that it stands for.
         """
         values = {k: v for k, v in data.items() if k != "preset"}
         _check(cls.__dataclass_fields__, values, "search settings")
@@ -278,11 +292,11 @@ class SearchSettings:
 
 
 PRESETS = ("paper", "single", "anytime")
-"""Names that `SearchSettings.preset` takes."""
+"""The names that `SearchSettings.preset` takes."""
 
 
 def _check(fields: Iterable[str], data: Mapping[str, object], what: str) -> None:
-    """See that there are values for known fields alone."""
+    """Check that all keys are known fields."""
     for key in data:
         if key not in fields:
             expected, hint = unknown(str(key), fields)
@@ -290,14 +304,14 @@ def _check(fields: Iterable[str], data: Mapping[str, object], what: str) -> None
 
 
 LONGER = 0.25
-"""Moves that a route may have more than the best plan, as a share of its moves: plans are not padded."""
+"""How many more moves a route may have than the best plan, as a share of that plan's moves. It prevents padding."""
 
 
 def least_worth(worth: float, tolerance: float) -> float:
-    """What a route is worth at least beside a best plan of this worth; tolerance: a share of |worth|."""
+    """Return the lowest utility of a route next to a best plan of utility `worth`; `tolerance` is a share of it."""
     return worth - tolerance * abs(worth)
 
 
 def longest_route(moves: int) -> int:
-    """Moves that a route has at most beside a best plan of so many."""
+    """Return the highest number of moves a route may have next to a best plan of `moves` moves."""
     return math.ceil((1.0 + LONGER) * moves)

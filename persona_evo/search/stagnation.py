@@ -1,15 +1,15 @@
-"""A proof that a search under `terminal` "revisit" cannot change any more.
+"""Proves that a search with `terminal` "revisit" cannot change any more.
 
-Where finished nodes may be selected again, a search can go on for ever among them. The proof is a set of nodes that
-holds the root, and with each node of it that is not finished every child that may be selected from there in what is
-left of the search. If all its nodes are fully expanded or finished, nothing will ever be added to the tree: a finished
-node's utility is backed up without a rollout, and ties among the set's nodes lead nowhere else.
+If finished nodes may be selected again, a search can go on among them forever. The proof is a set of nodes. It holds
+the root and, for each of its unfinished nodes, every child that may be selected from there in the rest of the search.
+If all nodes of the set are fully expanded or finished, nothing is ever added to the tree: a finished node's utility is
+backed up without a rollout, and ties among the set's nodes lead nowhere else.
 
-Which children may be selected follows from intervals. In j more iterations a node outside the set gets no result, a
-node inside up to j, and one that every iteration goes through exactly j; each result is the utility of a finished node
-of the set. So the search's variables lie within bounds, and the policy's formula does: its operations are done on the
-ends of intervals as the formula itself does them, whose rounding is monotonic. A child may be selected unless some
-other child is certain to score higher.
+Intervals decide which children may be selected. In j more iterations, a node outside the set gets no result, a node
+inside gets up to j, and a node on every iteration's path gets exactly j. Each result is the utility of a finished node
+of the set. The search's variables therefore lie within bounds, and so does the policy's formula: its operations are
+applied to the ends of intervals with the formula's own rounding, which is monotonic. A child may be selected unless
+some other child is certain to score higher.
 """
 
 from __future__ import annotations
@@ -32,26 +32,28 @@ if TYPE_CHECKING:
     from persona_evo.formula.interval_rules import Spans
 
 LOOK = 500
-"""Iterations between two looks, and the fewest that are worth a proof."""
+"""The number of iterations between two checks, and the lowest number left that makes a proof worthwhile."""
 
 _ROUNDS = 3
-"""How often the set is made larger at most."""
+"""How often the set is enlarged at most."""
 
 _MOST = 4_000
-"""Children of the set's nodes at most."""
+"""The highest number of children of the set's nodes."""
 
 _PARTS = 7
-"""Into how many spans what is left is divided, each as long as all before it, where the formula reads N or P."""
+"""The number of spans into which the rest of the search is divided if the formula reads N or P. Each span is as long as
+all spans before it together.
+"""
 
 _LARGE = 1e140
-"""Where sums are as large as this, nothing is proven."""
+"""The size of sums from which nothing is proven."""
 
 
 class StuckWatch:
-    """Looks now and then whether a search can still change.
+    """Detects that a search can no longer change.
 
     Args:
-        scoring: its tree policy.
+        scoring: the search's tree policy.
     """
 
     def __init__(self, scoring: Scoring) -> None:
@@ -60,9 +62,10 @@ class StuckWatch:
         self._wait = 1
 
     def sees_end(self, work: SearchSpace, left: int) -> bool:
-        """Whether nothing can be added to the tree in so many more iterations; asked after every LOOK of them.
+        """Return whether nothing can be added to the tree in `left` more iterations. Call it every LOOK iterations.
 
-        A proof is tried when nothing was added since the last look, and after each failure twice as long a time.
+        A proof is attempted if nothing was added since the last check. After each failed attempt, the waiting time
+        doubles.
         """
         nodes = int(work.buffers.counts[NODES])
         self._idle = self._idle + 1 if nodes == self._nodes else 0
@@ -77,7 +80,7 @@ class StuckWatch:
 
 
 def _is_finished(work: SearchSpace) -> bool:
-    """Whether all that a policy may select whose scores never change is finished: the best children, and theirs."""
+    """Return whether a static policy can select only finished nodes: follow the best children from the root down."""
     tree, waiting, steps = work.tree, [ROOT], 0
     while waiting:
         slot = waiting.pop()
@@ -94,7 +97,7 @@ def _is_finished(work: SearchSpace) -> bool:
 
 
 class _Proof:
-    """The attempt to prove that a search stays within a set of nodes for so many more iterations."""
+    """An attempt to prove that a search stays within a set of nodes for `left` more iterations."""
 
     def __init__(self, work: SearchSpace, scoring: Scoring, left: int) -> None:
         self._work, self._scoring, self._tree = work, scoring, work.tree
@@ -106,7 +109,7 @@ class _Proof:
         self._ends = np.array([np.inf, -np.inf])
 
     def holds(self) -> bool:
-        """Whether it succeeds."""
+        """Return whether the proof succeeds."""
         inner = self._path()
         first = len(inner)
         for _ in range(_ROUNDS):
@@ -126,7 +129,7 @@ class _Proof:
         return False
 
     def _take_in(self, slots: IntRow) -> IntRow | None:
-        """Add nodes to the set; those that are not finished, None if something can be added there."""
+        """Add nodes to the set. Return the unfinished ones, or None if a node can still be added below one of them."""
         status = self._links[slots, STATUS]
         ends: IntRow = slots[status & DONE != 0]
         inner: IntRow = slots[status & DONE == 0]
@@ -143,7 +146,7 @@ class _Proof:
         return inner
 
     def _path(self) -> IntRow:
-        """Take in the nodes that the last iteration went through; those but its end, none if it is not finished."""
+        """Add the last iteration's path to the set. Return it without its end, or empty if that end is not finished."""
         path, links = self._work.buffers.path, self._links
         none = path[:0]
         strange = path >= len(self._inside)  # what longer paths of other searches left
@@ -157,12 +160,12 @@ class _Proof:
         return path[:-1] if last and self._take_in(path) is not None else none
 
     def _selectable(self, inner: IntRow, kids: IntRow, first: int) -> IntRow | None:
-        """The children of the set's nodes that may be selected; None where numbers are too large to tell.
+        """Return the children of the set's nodes that may be selected, or None if the numbers are too large to tell.
 
         Args:
-            inner: the nodes that are not finished, of which the first few are a path from the root.
+            inner: the unfinished nodes; the first ones form a path from the root.
             kids: their numbers of children.
-            first: how many these few are.
+            first: the number of nodes on that path.
         """
         begin = np.cumsum(kids) - kids
         parent = np.repeat(np.arange(len(inner)), kids)
@@ -189,7 +192,7 @@ class _Proof:
         certain: NDArray[np.bool_],
         parent_certain: NDArray[np.bool_],
     ) -> Spans:
-        """The scores of nodes in each span; certain: whether every iteration goes through a node."""
+        """Return the scores of nodes in each span. `certain` marks the nodes that every iteration passes through."""
         if self._scoring.holds == EVERY_TIME:
             return self._evaluated(slots, parents, inside, certain, parent_certain)
         scores = np.empty((2, self._ahead.shape[1], len(slots)))
@@ -209,7 +212,7 @@ class _Proof:
         certain: NDArray[np.bool_],
         parent_certain: NDArray[np.bool_],
     ) -> Spans:
-        """The same by the formula."""
+        """Return the scores of nodes in each span, computed by the formula."""
         rest, columns = self._scoring.rest, self._tree.columns
         assert rest is not None
         names: dict[str, Spans] = {}
@@ -224,7 +227,7 @@ class _Proof:
         return np.broadcast_to(spans(rest, names), (2, self._ahead.shape[1], len(slots)))
 
     def _statistics(self, slots: IntRow, inside: NDArray[np.bool_], more: Spans) -> dict[str, Spans]:
-        """R, N, RMAX and RSD of nodes that get so many more results."""
+        """Return R, N, RMAX and RSD of nodes that get `more` results."""
         columns, ends = self._tree.columns, self._ends[:, None, None]
         n = self._links[slots, VISITS].astype(np.float64)
         mean = self._values[slots, TOTAL] / n
@@ -255,5 +258,5 @@ class _Proof:
 
 
 def _both(low: NDArray[np.bool_], high: NDArray[np.bool_] | bool) -> NDArray[np.bool_]:
-    """What holds of low and of high ends, with an axis for spans."""
+    """Stack what holds of the low and of the high ends, with an axis for spans."""
     return np.stack((low, np.broadcast_to(high, low.shape)))[:, None]

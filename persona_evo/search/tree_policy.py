@@ -1,9 +1,11 @@
-"""Tree policies: what scores the children of a node. Data, not code: UCB1 with its constant, or a formula.
+"""Tree policies, which score the children of a node. A policy is data: UCB1 with its constant, or a formula.
 
-UCB1 is `mean + C sqrt(ln P / N)` (equation (1) of the paper), mean the average utility backed up through the child, N
-its visits, P those of its parent, C = sqrt 2 for utilities in [0, 1]; for raw scores take C of their size.
+UCB1 is `mean + C sqrt(ln P / N)` (equation (1) of the paper): mean is the average utility backed up through the child,
+N its number of visits, P that of its parent, and C = sqrt 2 for utilities in [0, 1]. For raw scores, C should be of
+their magnitude.
 
-A formula reads the metrics of the child's own state as its mover sees them and the search's variables.
+A formula reads the metrics of the child's own state, as the player who moved into it sees them, and the variables of
+the search.
 """
 
 from __future__ import annotations
@@ -32,19 +34,21 @@ MOVE_VARIABLES = {
     "AN": "iterations through the parent in which its mover made the child's move, there or later",
     "AR": "mean utility of these iterations, 0 before the first",
 }
-"""What there is beyond that in a search from move to move (see `amaf`), last in order."""
+"""Further variables of a search from move to move (see `amaf`). They come last in order."""
 
 PARENT = "_PARENT"
-"""What follows a symbol that stands for its value in the parent of a state, in plans of whole levels."""
+"""The suffix of symbols for a value in the parent of a state, in plans of whole levels."""
 
 UTILITY_POLICY = "utility"
-"""Name of the policy of personas that have none: the score is the utility itself."""
+"""The name of the policy of personas that have none: the score is the utility itself."""
 
 UCB1_FORMULA = "R + 1.4142135623730951 * sqrt(log(P) / N)"
-"""UCB1 in the language of formulas (R the mean), to start an evolution from."""
+"""UCB1 as a formula (R is the mean), to start an evolution from."""
 
 STATIC, ALONG_PATH, EVERY_TIME = range(3)
-"""How long a score holds: for ever, until a result is backed up through the child, or through its parent."""
+"""How long a score stays valid: forever; until a result is backed up through the child; until one is backed up through
+its parent.
+"""
 
 
 @dataclass(frozen=True)
@@ -52,11 +56,11 @@ class TreePolicy:
     """A named tree policy.
 
     Attributes:
-        name: as tables show it.
-        formula: scores the children of a node; None for UCB1, and for lists that have no own score.
-        c: UCB1's constant, >= 0.
-        lists: the open lists that a planner searches with, in place of its defaults.
-        planned: the formula reads what only a plan of a whole level has (see `plan_variables`); `of` sees that.
+        name: the name shown in tables.
+        formula: the score of a node's children; None for UCB1, and for lists that have no score of their own.
+        c: the constant of UCB1, >= 0.
+        lists: the open lists that a planner uses instead of its defaults.
+        planned: whether the formula reads what only a plan of a whole level has (see `plan_variables`); set by `of`.
     """
 
     name: str
@@ -67,14 +71,14 @@ class TreePolicy:
 
     @classmethod
     def ucb1(cls, c: float = math.sqrt(2)) -> TreePolicy:
-        """UCB1 with the constant C outside the root."""
+        """Return UCB1 with the constant C outside the root."""
         if not (math.isfinite(c) and c >= 0):
             raise SettingsError("UCB1's constant is out of range", found=str(c), expected="a finite number >= 0")
         return cls("ucb1", None, float(c))
 
     @classmethod
     def utility(cls, utility: Formula) -> TreePolicy:
-        """What plays where a persona has no policy: states are scored by its utility."""
+        """Return the policy for personas that have none: it scores states by the utility."""
         return cls(UTILITY_POLICY, utility)
 
     @classmethod
@@ -86,11 +90,14 @@ class TreePolicy:
         place: Place | None = None,
         moves: bool = False,
     ) -> TreePolicy:
-        """A formula as tree policy; moves: for a search from move to move, which has MOVE_VARIABLES, and nothing of
-        `plan_variables`.
+        """Return a tree policy with a formula.
+
+        Args:
+            moves: whether it is for a search from move to move, which has MOVE_VARIABLES and nothing of
+                `plan_variables`.
 
         Raises:
-            FormulaError: it does not parse or names a symbol that the game and the search do not have.
+            FormulaError: the formula does not parse, or names a symbol that neither the game nor the search has.
         """
         text = formula if isinstance(formula, str) else formula.text
         more = {} if moves else plan_variables(game)
@@ -99,14 +106,14 @@ class TreePolicy:
 
     @property
     def kind(self) -> str:
-        """`ucb1`, `formula`, or `lists` for those that have no own score."""
+        """`ucb1`, `formula`, or `lists` for policies that have no score of their own."""
         if self.formula is not None:
             return "formula"
         return "lists" if self.lists else "ucb1"
 
     @property
     def text(self) -> str:
-        """The policy as people read it."""
+        """The policy as readable text."""
         if self.kind == "lists":
             return "; ".join(one.score.text for one in self.lists)
         if self.formula is None:
@@ -115,7 +122,7 @@ class TreePolicy:
 
     @cached_property
     def holds(self) -> int:
-        """STATIC, ALONG_PATH or EVERY_TIME."""
+        """How long a score stays valid: STATIC, ALONG_PATH or EVERY_TIME."""
         if self.kind == "lists":
             return STATIC
         if self.formula is None or not self.formula.symbols.isdisjoint({"P", *MOVE_VARIABLES}):
@@ -124,14 +131,14 @@ class TreePolicy:
         return STATIC if not changing or (self.planned and changing == {DEPTH}) else ALONG_PATH
 
     def check_planned(self, search: str, *, best_first: bool) -> None:
-        """See that a search gives what the formula reads.
+        """Check that a search computes what the formula reads.
 
         Args:
-            search: what it is called.
-            best_first: it plans whole levels, and takes up the best leaf wherever that is.
+            search: the name of the search.
+            best_first: whether it plans whole levels and continues at the best leaf of the whole tree.
 
         Raises:
-            SettingsError: the search lacks it, or the formula reads what changes during the search, too.
+            SettingsError: the search does not compute it, or the formula also reads what changes during the search.
         """
         if not self.planned or self.formula is None:
             return
@@ -153,14 +160,14 @@ class TreePolicy:
 
 
 def with_lists(policy: TreePolicy, lists: Sequence[OpenList]) -> TreePolicy:
-    """What a persona's policy is searched with: its own lists go before the persona's.
+    """Return a policy with the open lists it is searched with. Its own lists take precedence over the persona's.
 
     Args:
-        policy: as it was named, evolved or read.
-        lists: those of the persona, none for the planner's defaults.
+        policy: the policy as it was named, evolved or read.
+        lists: the persona's lists, empty for the planner's defaults.
 
     Returns:
-        The policy with the persona's lists where its score never changes and it has none of its own; else as it is.
+        The policy with the persona's lists if its score never changes and it has no lists; else the policy unchanged.
     """
     if not lists or policy.lists or policy.holds != STATIC:
         return policy
@@ -168,7 +175,7 @@ def with_lists(policy: TreePolicy, lists: Sequence[OpenList]) -> TreePolicy:
 
 
 def in_words(policy: TreePolicy) -> str:
-    """A tree policy as people read it, with the lists that it is searched with."""
+    """Return a tree policy as readable text, with the lists that it is searched with."""
     if not policy.lists:
         return policy.text
     lists = "open lists " + "; ".join(one.text for one in policy.lists)
@@ -176,10 +183,10 @@ def in_words(policy: TreePolicy) -> str:
 
 
 def check_moves(game: Game, variant: str, symbols: Iterable[str]) -> None:
-    """See that a search with a variant of the rules can keep what its formulas read.
+    """Check that a search with a variant of the rules can record what its formulas read.
 
     Raises:
-        SettingsError: AN or AR, with random games that are one piece (`Game.whole_games`).
+        SettingsError: the formulas read AN or AR, but the variant plays random games in one piece (`Game.whole_games`).
     """
     read = sorted(set(symbols) & (set(variables(game, moves=True)) - set(variables(game))))
     if read and variant in game.whole_games:
@@ -192,19 +199,23 @@ def check_moves(game: Game, variant: str, symbols: Iterable[str]) -> None:
 
 
 def variables(game: Game, moves: bool = False) -> tuple[str, ...]:
-    """Every symbol a tree policy of this game may use, in the engine's order; moves: with MOVE_VARIABLES.
+    """Return every symbol that a tree policy of this game may use, in the engine's order.
 
-    A game that calls a metric by one of these names keeps it, and its players have none of MOVE_VARIABLES.
+    If a metric of the game has one of the names in MOVE_VARIABLES, it keeps the name, and none of them are available.
+
+    Args:
+        moves: whether to include MOVE_VARIABLES.
     """
     more = MOVE_VARIABLES if moves and MOVE_VARIABLES.keys().isdisjoint(game.symbols) else ()
     return (*game.symbols, *SEARCH_VARIABLES, *more)
 
 
 def plan_variables(game: Game) -> dict[str, str]:
-    """What a policy may read beyond `variables` where whole levels are planned best first: symbol -> meaning.
+    """Return what a policy may read beyond `variables` when whole levels are planned best-first, as symbol -> meaning.
 
-    Its score is static: D, if it reads that, too, is the depth at which a state was met first. The parent of a state is
-    the one that it was met from then; the start counts as its own parent. A game's own metrics go before these names.
+    The score of such a policy is static: D, if it reads that, too, is the depth at which a state was first met. The
+    parent of a state is the one from which it was first met; the start is its own parent. A game's own metrics take
+    precedence over these names.
     """
     if not game.planned:
         return {}
@@ -215,10 +226,10 @@ def plan_variables(game: Game) -> dict[str, str]:
 
 
 def read_of(symbols: Iterable[str]) -> frozenset[str]:
-    """Symbols with those whose value in the parent is read, without the mark of that."""
+    """Return the symbols with the mark of the parent's values removed."""
     return frozenset(symbol.removesuffix(PARENT) for symbol in symbols)
 
 
 def columns_for(formula: Formula, game: Game) -> tuple[str, ...]:
-    """`variables`, and what a formula reads of `plan_variables`: the columns of states to compare formulas on."""
+    """Return `variables` and what a formula reads of `plan_variables`: the columns of states to compare formulas on."""
     return (*variables(game), *(symbol for symbol in plan_variables(game) if symbol in formula.symbols))

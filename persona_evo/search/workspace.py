@@ -1,4 +1,4 @@
-"""The memory of a planner, and what the searches in it have in common."""
+"""The memory of a planner, and what is common to all searches in it."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from persona_evo.search.tree_policy import EVERY_TIME, MOVE_VARIABLES, STATIC, T
 from persona_evo.words import counted
 
 MOST_FACTS = 2**22
-"""Entries of the table of what was seen, at most."""
+"""The highest number of entries in the table of facts seen."""
 
 LIMITS = 1_000
-"""Depths for which the utility's limit is worked out one by one; deeper states have the limit of the last."""
+"""The number of depths for which the utility's limit is computed. Deeper states have the limit of the last."""
 
 
 class ListMemory:
-    """What searches with open lists need beside the tree, to be used for one after the other.
+    """The memory that searches with open lists need beside the tree. One search after the other uses it.
 
     Attributes:
-        heaps: int32[lists, capacity], one open list a row.
-        facts: int64[2**k], hashes of what was seen.
-        limits: float64[depths], what the utility can be at most at each depth and deeper.
+        heaps: int32[lists, capacity], one open list per row.
+        facts: int64[2**k], hashes of the facts seen.
+        limits: float64[depths], the highest possible utility at each depth and below it.
     """
 
     def __init__(self, capacity: int) -> None:
@@ -49,7 +49,7 @@ class ListMemory:
         self.facts, self.limits = np.zeros(size, dtype=np.int64), np.zeros(1)
 
     def prepare(self, lists: int, problem: Problem) -> None:
-        """Make room for so many lists, forget what was seen, and work out the limits."""
+        """Make room for `lists` lists, clear the facts seen, and compute the limits."""
         if len(self.heaps) < lists:
             self.heaps = np.empty((lists, self._capacity), dtype=np.int32)
         self.facts.fill(0)
@@ -60,12 +60,14 @@ class ListMemory:
 
 
 class PlanningSetup(NamedTuple):
-    """What searches for the same in a planner's memory have in common.
+    """What searches with the same utility, policy and horizon share in a planner's memory.
 
     Attributes:
-        asked: what they are for, and the salt of their options.
-        problem, engine, search: the problem, the engine, and its entry.
-        scoring: what is asked of the tree policy.
+        asked: the utility, the policy, the horizon, and the salt of the options.
+        problem: the problem to solve.
+        engine: the engine.
+        search: the engine's entry point.
+        scoring: the requirements on the tree policy.
     """
 
     asked: tuple[Formula, TreePolicy, int, int]
@@ -76,12 +78,13 @@ class PlanningSetup(NamedTuple):
 
 
 class Workspace:
-    """A level, the settings and the memory that one search after the other uses.
+    """A level, the settings, and the memory that one search after the other uses.
 
     Args:
-        game, level: what is played; the attributes of these names are what `Game.for_search` makes of them.
-        settings: the search's rules.
-        capacity: nodes at most.
+        game: the game; the attribute of this name is what `Game.for_search` returns for it.
+        level: the level, with an attribute likewise.
+        settings: the rules of the search.
+        capacity: the highest number of nodes.
 
     Raises:
         SettingsError: the game is not a deterministic game for one player, or does not have this variant of its rules.
@@ -119,22 +122,22 @@ class Workspace:
 
     @cached_property
     def heap(self) -> ShortRow:
-        """Room for all open leaves."""
+        """The memory for all open leaves."""
         return np.empty(self.capacity, dtype=np.int32)
 
     def work(self, rules: Rules, columns: Columns, options: Options, codes: Codes) -> SearchSpace:
-        """What a search in this planner's memory works on; what was there is lost."""
+        """Return the data that a search in this planner's memory works on. Data of earlier searches is lost."""
         tree = self.memory.lay_out(columns, 2 * self.capacity + options.room)
         buffers = self.buffers._replace(counts=np.zeros(COUNTS, dtype=np.int64), best=np.zeros(1))
         return SearchSpace(rules, self.level.tables, tree, options, codes, buffers, self.heap[:0])
 
     @cached_property
     def lists(self) -> ListMemory:
-        """What searches with open lists need beside the tree."""
+        """The memory that searches with open lists need beside the tree."""
         return ListMemory(self.capacity)
 
     def set_up(self, utility: Formula, policy: TreePolicy, horizon: int, salt: int) -> PlanningSetup:
-        """What a search needs in this memory; that of the last search if it is for the same."""
+        """Return the setup of a search in this memory, or that of the last search if it has the same arguments."""
         asked, last = (utility, policy, horizon, salt), self.setup
         if last is not None and last.asked == asked:
             return last

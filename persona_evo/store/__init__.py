@@ -1,1 +1,1 @@
-"""What is kept: run folders (`runs`) and policy files (`policies`), both as JSON with a schema version (`schema`)."""
+"""Persistent data: run folders (`runs`) and policy files (`policies`), as JSON with a schema version (`schema`)."""

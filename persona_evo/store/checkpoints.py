@@ -1,4 +1,4 @@
-"""How far a run is: its last checkpoint, and the one before in case that the last one is damaged."""
+"""Checkpoints of a run: the last one, and the one before in case the last one is damaged."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from persona_evo.errors import Place, RunError
 from persona_evo.jobs import checksum, files, json_text, schema
 
 SCHEMA = 1
-"""Version of config.json and checkpoint.json."""
+"""The version of config.json and checkpoint.json."""
 
 CONFIG, CHECKPOINT = "config.json", "checkpoint.json"
 PREVIOUS = "checkpoint-previous.json"
@@ -23,14 +23,14 @@ PREVIOUS = "checkpoint-previous.json"
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """How far a run is.
+    """The progress of a run.
 
     Attributes:
-        generation: the last one that is finished, from 0.
-        target: how many generations the run is to have.
-        journal: bytes of the journal that belong to the generations up to this one.
+        generation: the last finished generation, from 0.
+        target: the total number of generations of the run.
+        journal: the bytes of the journal that belong to the generations up to this one.
         state: everything that the next generation depends on.
-        config: digest of the configuration that it was made with, "" where an older version wrote it.
+        config: a digest of the configuration it was made with, "" if an older version wrote it.
     """
 
     generation: int
@@ -46,10 +46,10 @@ class Checkpoint:
 
 
 def versioned(path: Path) -> schema.Reader:
-    """A file of a run, to take values out.
+    """Return a reader for a file of a run.
 
     Raises:
-        RunError: it is damaged, or of a newer version.
+        RunError: the file is damaged, or of a newer version.
     """
     data, text = schema.read(path, RunError)
     data = schema.migrate(data, text, str(path), RunError, SCHEMA, {})
@@ -57,16 +57,16 @@ def versioned(path: Path) -> schema.Reader:
 
 
 def digest(config: Mapping[str, Any]) -> str:
-    """Names a configuration: the same for the same values, whatever their order."""
+    """Return a digest of a configuration: the same for the same values, whatever their order."""
     plain = json.dumps(json.loads(json_text.dump(config)), sort_keys=True)
     return hashlib.blake2b(plain.encode(), digest_size=16).hexdigest()
 
 
 def read_checkpoint(folder: Path, name: str = CHECKPOINT) -> Checkpoint | None:
-    """The checkpoint of a run; None before the end of the first generation.
+    """Return the checkpoint of a run; None before the end of the first generation.
 
     Raises:
-        RunError: a damaged file.
+        RunError: the file is damaged.
     """
     if not os.path.lexists(folder / name):
         return None
@@ -90,14 +90,14 @@ def read_checkpoint(folder: Path, name: str = CHECKPOINT) -> Checkpoint | None:
 
 
 def usable_checkpoint(folder: Path, config: str) -> tuple[Checkpoint | None, str]:
-    """The newest checkpoint that can be used, and what is wrong with a newer one ("" for nothing).
+    """Return the newest usable checkpoint, and what is wrong with a newer one ("" for nothing).
 
     Args:
-        folder: of the run.
-        config: digest of its configuration.
+        folder: the folder of the run.
+        config: the digest of its configuration.
 
     Raises:
-        RunError: none can be used, or it belongs to another configuration.
+        RunError: no checkpoint can be used, or it belongs to another configuration.
     """
     problem = f"{CHECKPOINT} is missing"
     try:
@@ -125,5 +125,5 @@ def usable_checkpoint(folder: Path, config: str) -> tuple[Checkpoint | None, str
 
 
 def checkpoint_reader(folder: Path) -> schema.Reader:
-    """The checkpoint of a run that has one, to take values out (raises as `read_checkpoint`)."""
+    """Return a reader for the checkpoint of a run that has one (raises as `read_checkpoint`)."""
     return versioned(folder / CHECKPOINT)

@@ -1,4 +1,4 @@
-"""Which runs may be deleted: those that are finished, not in use, and hold nothing that this program did not write."""
+"""Decides which runs may be deleted: finished ones, not in use, without files that this program did not write."""
 
 from __future__ import annotations
 
@@ -17,13 +17,16 @@ from persona_evo.store.folders import KINDS, SEARCH, RunEntry, find, read
 from persona_evo.words import counted
 
 RECENT = 600.0
-"""Seconds after its last change in which a run is kept unless it is named: its report may still be being written."""
+"""The seconds after its last change for which a run is kept unless it is named.
+
+Its report may still be being written.
+"""
 
 RUNS = "runs"
-"""Where a reproduction has its parts."""
+"""The folder for the parts of a reproduction."""
 
 NEW = ".new"
-"""Where a watch makes the next version, within its folder."""
+"""The folder, within its own, in which a watch makes the next version."""
 
 _REPORT = (
     "index.html",
@@ -93,18 +96,19 @@ OWN: Mapping[str, tuple[str, ...]] = {
     ),
     "search": ("search.json", "rollouts.jsonl", "samples.csv", "best.json", "tree.npz", "replay.gif", *_LOGS),
 }
-"""What each kind of run writes, as patterns of paths below its folder, beside the lock and parts of torn writes. What a
-reproduction has below runs/ are runs again."""
+"""The files that each kind of run writes, as patterns of paths below its folder, beside the lock and parts of
+interrupted writes. The parts of a reproduction below runs/ are runs themselves.
+"""
 
 
 def written(kind: str) -> re.Pattern[str]:
-    """What a kind of run writes: paths below its folder, with / between their parts."""
+    """Return a pattern for what a kind of run writes: paths below its folder, with / between their parts."""
     patterns = (re.escape(p).replace(r"\[0\-9\]\*", "[0-9]+").replace(r"\*", "[^/]*") for p in OWN.get(kind, ()))
     return re.compile(f"lock|(?:{'|'.join(patterns)})(?:\\.part)?")
 
 
 def foreign(entry: RunEntry) -> list[Path]:
-    """Files in a run's folder that no run of its kind writes, and links."""
+    """Return the files in a run's folder that no run of its kind writes, and links."""
     known = written(entry.kind)
     parts = find([entry.folder / RUNS]) if entry.kind == "reproduction" else []
     found = [path for part in parts for path in foreign(part)]
@@ -119,7 +123,7 @@ def foreign(entry: RunEntry) -> list[Path]:
 
 
 def why_kept(entry: RunEntry, *, is_named: bool = False, now: float | None = None) -> str:
-    """Why cleaning leaves a run alone, "" where it may go. is_named: the user named this very run."""
+    """Return why cleaning keeps a run, "" if it may be deleted. `is_named`: the user named this very run."""
     if entry.folder.is_symlink():
         return "a link to a folder elsewhere"
     if Path.cwd().is_relative_to(entry.folder.resolve()):
@@ -145,13 +149,13 @@ def why_kept(entry: RunEntry, *, is_named: bool = False, now: float | None = Non
 def choose(
     entries: Sequence[RunEntry], *, named: bool = False, keep: int = 0, older: float = 0.0
 ) -> tuple[list[RunEntry], list[tuple[RunEntry, str]]]:
-    """The runs that may be deleted, and those that are kept, with the reason.
+    """Return the runs that may be deleted, and those that are kept, with the reason.
 
     Args:
         entries: the runs, the newest first.
-        named: the user named each of them.
-        keep: how many of each kind are kept, the newest ones.
-        older: seconds since the last change below which a run is kept.
+        named: whether the user named each of them.
+        keep: the number of newest runs kept of each kind.
+        older: the seconds since its last change below which a run is kept.
     """
     gone: list[RunEntry] = []
     kept: list[tuple[RunEntry, str]] = []
@@ -171,12 +175,12 @@ def choose(
 
 
 def delete(entry: RunEntry, *, is_named: bool = False) -> None:
-    """Delete a run's folder, after a last look whether it may go.
+    """Delete a run's folder after a final check that it may be deleted.
 
-    The folder is renamed first, so that nobody begins to work in what is being deleted.
+    The folder is renamed first, so that no process begins to work in it meanwhile.
 
     Raises:
-        RunError: it may not, by now.
+        RunError: the run may no longer be deleted.
     """
     now = read(entry.folder)
     why = "it is not a run any more" if now is None else why_kept(now, is_named=is_named)
@@ -193,7 +197,7 @@ def delete(entry: RunEntry, *, is_named: bool = False) -> None:
 
 
 def _aside(folder: Path) -> Path:
-    """A name beside a folder that nothing has; what a deletion that was killed left there is deleted."""
+    """Return an unused name beside a folder. Remains of an interrupted deletion with that name are deleted."""
     for number in itertools.count(1):
         path = folder.with_name(f".{folder.name}.deleted" + (f"-{number}" if number > 1 else ""))
         left = None if path.is_symlink() else read(path)
@@ -205,7 +209,7 @@ def _aside(folder: Path) -> Path:
 
 
 def _remove(folder: Path, kind: str) -> None:
-    """Delete a run's folder, the file that says what it is last."""
+    """Delete a run's folder. The file that identifies it goes last."""
     config = next(k.config for k in (*KINDS, SEARCH) if k.name == kind)
     for path in folder.iterdir():
         if path.is_dir() and not path.is_symlink():

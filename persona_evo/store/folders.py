@@ -1,4 +1,4 @@
-"""All folders that runs leave, whatever made them: one reader for lists, progress and cleaning.
+"""All run folders of every kind: one reader for lists, progress and cleaning.
 
 | kind | first file | a line for each |
 |---|---|---|
@@ -10,8 +10,8 @@
 | reproduction | reproduction.json | (its parts are run folders below runs/) |
 | search | samples.csv | rollout, in samples.csv |
 
-Nothing here plays, needs the rules of a game or changes a file, so a list is there at once and a damaged folder is one
-line in it. A comparison of two levels is a playtest of both.
+Nothing here plays, needs the rules of a game or changes a file. A list is therefore available at once, and a damaged
+folder is one line in it. A comparison of two levels is a playtest of both.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from persona_evo.words import counted
 State = Literal["running", "complete", "interrupted", "unreadable"]
 
 LATEST = "latest"
-"""Word for the run that changed last."""
+"""The word for the run that changed last."""
 
 ROOT = Path("runs")
-"""Where runs are kept and looked for unless said otherwise."""
+"""The default folder in which runs are stored and searched for."""
 
 DEPTH = 4
-"""Folders below a root in which runs are looked for."""
+"""The number of levels below a root in which runs are searched for."""
 
 
 @dataclass(frozen=True)
@@ -46,12 +46,12 @@ class FolderKind:
     """A kind of folder.
 
     Attributes:
-        name: as lists show it.
-        config: the file that is written first and says what the folder is for.
-        lines: the file that gets a line for each piece of work, "" without one.
-        unit: what a piece of work is called.
-        proof: keys without which a JSON file of this name was written by another program.
-        read: the details, from the configuration and the folder.
+        name: the name shown in lists.
+        config: the file that is written first and identifies the folder.
+        lines: the file that gets a line for each piece of work, "" if there is none.
+        unit: the name of a piece of work.
+        proof: keys that a JSON file of this name has if this program wrote it.
+        read: returns the details from the configuration and the folder.
     """
 
     name: str
@@ -63,7 +63,7 @@ class FolderKind:
 
 
 def _of_reproduction(r: schema.Reader, folder: Path) -> progress.Details:
-    """A reproduction: how many of its parts are there; how many there will be is the study's business."""
+    """Return the details of a reproduction: its number of parts so far. The study decides how many there will be."""
     parts = find([folder / "runs"])
     done = sum(part.state == "complete" for part in parts)
     open_parts = [part for part in parts if part.state != "complete"]
@@ -90,32 +90,32 @@ KINDS = (
         "evolution", "config.json", "journal.jsonl", "generation", ("schema", "evolution"), progress.of_evolution
     ),
 )
-"""All kinds with a configuration in JSON, in the order in which a folder is held against them."""
+"""All kinds with a configuration in JSON, in the order in which a folder is compared with them."""
 
 SEARCH = FolderKind("search", "samples.csv", "samples.csv", "rollout", (), progress.of_search)
-"""What `connect search --out` leaves; it has no configuration, but a table with a head of its own."""
+"""The result of `connect search --out`. It has no configuration, but a table with a header of its own."""
 
 
 @dataclass(frozen=True)
 class RunEntry:
-    """A run as a list shows it.
+    """A run in a list.
 
     Attributes:
-        kind: name of one of KINDS, or of SEARCH.
-        folder: where it is.
-        game: as the registry finds it, "" where that is not known.
-        title: what it is about, in a few words.
-        started, changed: when it began, and when a file of it was written last.
-        state: running where a process holds its lock; unreadable where a file is damaged.
-        done, total: pieces of work; total is None where it cannot be said.
-        unit: what such a piece is called.
-        eta: seconds to go, None unless it is running and that can be said.
-        seed: None where it has none.
-        size: bytes of all its files.
-        phase: what is being done, or was when it ended.
+        kind: the name of one of KINDS, or of SEARCH.
+        folder: its folder.
+        game: the game's name in the registry, "" if it is not known.
+        title: the subject of the run in a few words.
+        started, changed: when it began, and when one of its files was last written.
+        state: running if a process holds its lock; unreadable if a file is damaged.
+        done, total: finished pieces of work and all; total is None if it is not known.
+        unit: the name of such a piece.
+        eta: seconds to go, None unless it is running and they can be estimated.
+        seed: its seed, None if it has none.
+        size: the bytes of all its files.
+        phase: what it is doing, or was doing when it ended.
         last: the last piece of work, in words.
         problem: why it cannot be read, "" if it can.
-        pid, host: the process that is at work, 0 and "" without one.
+        pid, host: the process that is at work, 0 and "" if there is none.
     """
 
     kind: str
@@ -138,7 +138,7 @@ class RunEntry:
     host: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, times in UTC as ISO 8601."""
+        """Return plain values, with times in UTC as ISO 8601."""
         plain = {"folder": self.folder.as_posix(), "started": _iso(self.started), "changed": _iso(self.changed)}
         return {**self.__dict__, **plain}
 
@@ -148,10 +148,10 @@ def _iso(moment: datetime) -> str:
 
 
 def kind_of(folder: Path) -> FolderKind | None:
-    """The kind of a folder, None where this program has not made it.
+    """Return the kind of a folder, None if this program has not made it.
 
-    A file of a configuration's name that is no JSON object counts where the work's lines or a lock lie beside it: it is
-    damaged then, and not another program's.
+    A file with a configuration's name that is not a JSON object counts if the work's lines or a lock are beside it: it
+    is then a damaged file of this program and not another program's.
     """
     for kind in KINDS:
         path = folder / kind.config
@@ -170,7 +170,7 @@ def kind_of(folder: Path) -> FolderKind | None:
 
 
 def read(folder: Path) -> RunEntry | None:
-    """What can be said of a folder; None where it is not the folder of a run. Damage is part of the answer."""
+    """Return what is known of a folder, None if it is not a run's. Damage is reported in the result."""
     try:
         kind = kind_of(folder)
     except OSError as e:
@@ -243,13 +243,13 @@ def _moment(seconds: float) -> datetime:
 
 
 def files(folder: Path) -> Iterator[Path]:
-    """All files below a folder; links are not followed."""
+    """Yield all files below a folder; links are not followed."""
     for where, _, names in os.walk(folder):
         yield from (Path(where) / name for name in names)
 
 
 def _extent(folder: Path) -> tuple[int, float]:
-    """Bytes of all files, and when the last one was written."""
+    """Return the bytes of all files, and when the last one was written."""
     size, changed = 0, folder.stat().st_mtime
     for path in files(folder):
         try:
@@ -261,13 +261,13 @@ def _extent(folder: Path) -> tuple[int, float]:
 
 
 def find(roots: Iterable[Path] = (ROOT,)) -> list[RunEntry]:
-    """All runs at or below some folders, the newest first; parts of a run are not listed beside it."""
+    """Return all runs at or below some folders, the newest first. Parts of a run are not listed beside it."""
     found = {entry.folder.resolve(): entry for root in roots for entry in _below(root, DEPTH)}
     return sorted(found.values(), key=newest, reverse=True)
 
 
 def newest(entry: RunEntry) -> tuple[datetime, Path]:
-    """What runs are sorted by, the newest last."""
+    """Return the sort key of runs, the newest last."""
     return entry.started, entry.folder
 
 
@@ -285,7 +285,7 @@ def _below(folder: Path, depth: int) -> Iterator[RunEntry]:
 
 
 def named(text: str, roots: Sequence[Path] = (ROOT,)) -> RunEntry:
-    """The run that is meant: a folder, `latest`, or a part of a folder's name that only one run below `roots` has.
+    """Return the run that a text names: a folder, `latest`, or a part of a folder's name that only one run has.
 
     Raises:
         RunError: there is none, or several.
@@ -329,13 +329,13 @@ def named(text: str, roots: Sequence[Path] = (ROOT,)) -> RunEntry:
 
 
 def _below_root(entry: RunEntry, roots: Sequence[Path]) -> str:
-    """A run's folder without the root that it is in; of a root that is a run itself its name."""
+    """Return a run's folder relative to its root; its name if the root is itself a run."""
     inside = next((entry.folder.relative_to(r).as_posix() for r in roots if entry.folder.is_relative_to(r)), ".")
     return entry.folder.name if inside == "." else inside
 
 
 def deep(entry: RunEntry) -> RunEntry:
-    """The part of a run that is at work where it has parts (those of a reproduction), else the run itself."""
+    """Return the part of a run that is at work if it has parts (those of a reproduction), else the run itself."""
     inside = find([entry.folder / "runs"]) if entry.kind == "reproduction" else []
     running = next((part for part in inside if part.state == "running"), None)
     return entry if running is None else running

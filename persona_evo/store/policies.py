@@ -1,6 +1,6 @@
-"""Policy files: a tree policy with everything that is known about where it comes from.
+"""Policy files: a tree policy with everything that is known about its origin.
 
-A policy is looked for, in this order: as a path, in `./policies/<game>/`, and among those that ship with the project.
+A policy is searched for in this order: as a path, in `./policies/<game>/`, and among those that ship with the project.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from persona_evo.search.tree_policy import MOVE_VARIABLES, SEARCH_VARIABLES, Tre
 from persona_evo.words import counted
 
 SCHEMA = 1
-"""Version of policy files."""
+"""The version of policy files."""
 
 KINDS = ("formula", "ucb1", "lists")
 _EVOLVED = (
@@ -43,38 +43,39 @@ class Policy:
     """A tree policy and its origin.
 
     Attributes:
-        name: name by which commands and its file call it.
+        name: the name used in commands and in its file.
         game: the game's name.
-        game_version: version of the rules that it was made for, 0 if that does not matter.
+        game_version: the version of the rules that it was made for, 0 if that does not matter.
         kind: "formula", "ucb1", or "lists" for a planner's open lists.
-        persona: whom it was made for, "" for anyone.
-        utility: that persona's utility, as text.
-        priority: the metric that the persona is about.
+        persona: the persona that it was made for, "" for anyone.
+        utility: the text of that persona's utility.
+        priority: the persona's priority metric.
         formula: the formula as it was found; "" for UCB1, and for lists without an own score.
-        simplified: a shorter formula that plays alike, "" where there is none.
+        simplified: a shorter formula that plays alike, "" if there is none.
         lists: the open lists of the kind "lists", which replace the planner's defaults and the persona's.
-        simplification: what was done and checked, or why the raw one is kept.
-        words: what the formula seeks, avoids and saves, a line each.
-        comparison: how it does beside others, as `evolve.rivals.RivalComparison.to_dict` has it.
-        unfinished: steps that the evolution had no time for: "comparison", "tuning", "simplification".
-        c: constant of UCB1.
-        metrics: symbol -> meaning of what `best` names.
-        levels: names of the levels that it was trained on.
-        fitness: mean utility in each of these levels.
-        mean: mean utility in all of them.
-        seed: seed of the evolution.
-        budget, search, evolution: settings of the playthroughs and of the evolution.
-        agent: in two-player games the agent that it was evolved in, as `agents.agent.Agent.to_dict` has it.
-        skill: in play from move to move the skill that it was evolved for, as `agents.skill.skill_to_dict` has it.
-        connected: how the rollouts of a connected game were ordered, as `games.core.Outside.ordering` says: they went
-            to the end (`max_decisions` at most) by the rule `rollout`, `slots` of them at once, from nodes of depth
-            `horizon` at most; `constant` says where UCB1's constant stood. Empty for other games.
-        run: name of the run folder and its facts.
-        versions: versions of the programs that made it.
-        notes: notes for people.
-        source: publication or program that it was taken from.
-        file: where it was read; it is not written.
-        digest: digest of what the evolution found, as its file has it; "" where that has none, and until it is written.
+        simplification: what was done and checked, or why the raw formula is kept.
+        words: what the formula seeks, avoids and saves, one line each.
+        comparison: the comparison with others, as `evolve.rivals.RivalComparison.to_dict` returns it.
+        unfinished: the steps that the evolution had no time for: "comparison", "tuning", "simplification".
+        c: the constant of UCB1.
+        metrics: symbol -> meaning for the symbols in `best`.
+        levels: the names of the levels that it was trained on.
+        fitness: the mean utility in each of these levels.
+        mean: the mean utility in all of them.
+        seed: the seed of the evolution.
+        budget, search, evolution: the settings of the playthroughs and of the evolution.
+        agent: in two-player games the agent that it was evolved in, as `agents.agent.Agent.to_dict` returns it.
+        skill: in play from move to move the skill that it was evolved for, as `agents.skill.skill_to_dict` returns it.
+        connected: how the rollouts of a connected game were ordered, as `games.core.Outside.ordering` returns it: they
+            went to the end (`max_decisions` at most) by the rule `rollout`, `slots` of them at once, from nodes of
+            depth `horizon` at most; `constant` says where UCB1's constant stood. Empty for other games.
+        run: the name of the run folder and its facts.
+        versions: the versions of the programs that made it.
+        notes: notes for readers.
+        source: the publication or program that it was taken from.
+        file: the file that it was read from; this is not written.
+        digest: a digest of what the evolution found, as stored in its file; "" if there is none, and until it is
+            written.
     """
 
     name: str
@@ -112,23 +113,23 @@ class Policy:
 
     @property
     def best(self) -> str:
-        """The formula to play with: the simplified one where there is one (it was verified), else the raw one."""
+        """The formula to play with: the simplified one if there is one (it was verified), else the raw one."""
         return self.simplified or self.formula
 
     @property
     def text(self) -> str:
-        """The policy on one line, as people read it."""
+        """The policy on one readable line."""
         if self.kind == "ucb1":
             return "UCB1"
         return f"lists {'; '.join(one.text for one in self.lists)}" if self.lists else self.best
 
     @property
     def edited(self) -> bool:
-        """Whether its file was edited since it was evolved; False where the file has no digest."""
+        """Whether its file was edited after the evolution; False if the file has no digest."""
         return self.digest not in ("", self._evolved())
 
     def _evolved(self) -> str:
-        """Names what an evolution finds and how: the same for the same values."""
+        """Return a digest of what an evolution found and how: the same for the same values."""
         values = {key: getattr(self, key) for key in _EVOLVED}
         if self.connected:
             values["connected"] = self.connected
@@ -137,7 +138,7 @@ class Policy:
         return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
     def tree_policy(self, game: Game) -> TreePolicy:
-        """What a search takes; that it was edited is logged.
+        """Return the tree policy for a search. A warning is logged if the file was edited.
 
         Raises:
             PolicyError: it belongs to another game.
@@ -156,7 +157,7 @@ class Policy:
         return dataclasses.replace(own, lists=self.lists)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values in the order of the file."""
+        """Return plain values in the order of the file."""
         values = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name != "file"}
         if self.kind != "ucb1":
             del values["c"]
@@ -168,33 +169,33 @@ class Policy:
         return {"schema": SCHEMA, **{k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}}
 
     def to_text(self) -> str:
-        """The policy file."""
+        """Return the text of the policy file."""
         return json_text.dump(self.to_dict())
 
 
 def write(policy: Policy, path: Path) -> Path:
-    """Write a policy file, atomically; folders are made."""
+    """Write a policy file atomically. Missing folders are made."""
     path.parent.mkdir(parents=True, exist_ok=True)
     files.write_atomically(path, policy.to_text())
     return path
 
 
 def read(path: Path) -> Policy:
-    """A policy from its file.
+    """Read a policy from its file.
 
     Raises:
-        PolicyError: missing, damaged, or a value that does not belong there; with JSON path, line and column.
+        PolicyError: the file is missing or damaged, or has an invalid value (with JSON path, line and column).
     """
     data, text = schema.read(path, PolicyError)
     return from_dict(data, text, str(path))
 
 
 def from_dict(data: dict[str, Any], text: str, source: str) -> Policy:
-    """A policy from the object of its file.
+    """Make a policy from the object in its file.
 
     Args:
-        text: what the object was read from, for places in messages.
-        source: name of the file.
+        text: the text of the object, for positions in messages.
+        source: the name of the file.
 
     Raises:
         PolicyError: as `read`.
@@ -242,13 +243,13 @@ def from_dict(data: dict[str, Any], text: str, source: str) -> Policy:
 
 
 def lists_at(r: schema.Reader, game: Game | None, key: str = "lists") -> tuple[OpenList, ...]:
-    """The open lists of an object that may have some.
+    """Return the open lists of an object that may have some.
 
     Args:
-        game: whose metrics the scores may read, None where it is not known.
+        game: the game whose metrics the scores may read, None if it is not known.
 
     Raises:
-        InputError: not such lists, with JSON path, line and column; of the kind that the reader raises.
+        InputError: the lists are invalid (with JSON path, line and column); of the kind that the reader raises.
     """
     if key not in r.data:
         return ()
@@ -327,7 +328,7 @@ def _check(policy: Policy, r: schema.Reader) -> None:
 
 
 def _check_origin(r: schema.Reader) -> None:
-    """See that what is said of the evolution is of the kinds that this program writes."""
+    """Check that the facts about the evolution have the types that this program writes."""
     budget = r.object("budget", {})
     for key in budget.data:
         budget.get(key, (int, float, type(None)), "a number, or null")
@@ -350,7 +351,7 @@ def _check_origin(r: schema.Reader) -> None:
 
 
 def _check_own(formula: Formula, r: schema.Reader, key: str, game: Game | None) -> None:
-    """See that the own score of lists never changes."""
+    """Check that the own score of lists never changes."""
     still = {"D"} if game is not None and not formula.symbols.isdisjoint(plan_variables(game)) else set[str]()
     changing = [symbol for symbol in (*SEARCH_VARIABLES, *MOVE_VARIABLES) if symbol in formula.symbols - still]
     if changing:

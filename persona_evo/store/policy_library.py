@@ -1,4 +1,4 @@
-"""Policies by name: the folders they are looked for in, and what is there."""
+"""Finds policies by name in the folders that contain them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from persona_evo.store.policies import Policy, foreign, read
 from persona_evo.words import counted
 
 FOLDER = "policies"
-"""Folder of a project's own policies, and of those that ship."""
+"""The folder of a project's own policies, and of those that ship."""
 
 
 def shipped_folder() -> Path | None:
-    """Where the policies stand that ship with the project: in the installed package, or in the source tree."""
+    """Return the folder of the policies that ship: in the installed package, or in the source tree."""
     package = Path(__file__).parents[1]
     for folder in (package / "_policies", package.parent / FOLDER):
         if folder.is_dir():
@@ -23,7 +23,7 @@ def shipped_folder() -> Path | None:
 
 
 def folders(game: str) -> list[Path]:
-    """The folders in which policies of a game are looked for, first ones first."""
+    """Return the folders in which policies of a game are searched for, in this order."""
     shipped = shipped_folder()
     found: list[Path] = []
     for folder in (Path(FOLDER) / game, shipped / game if shipped else None):
@@ -33,11 +33,11 @@ def folders(game: str) -> list[Path]:
 
 
 MOST_SHOWN = 3
-"""Runs that an error names."""
+"""The highest number of runs that an error names."""
 
 
 def _runs_in(folder: Path) -> str | None:
-    """What to name instead of a folder that holds runs: those that have a policy, the newest first."""
+    """Return what to name instead of a folder of runs: the runs that have a policy, the newest first."""
     found = [run for run in runs.find_runs(folder)[::-1] if runs.policy_of(run) is not None]
     shown = ", ".join(map(str, found[:MOST_SHOWN]))
     return (
@@ -49,7 +49,7 @@ def _runs_in(folder: Path) -> str | None:
 
 
 def find(name: str | Path, game: str) -> Policy:
-    """The policy called `name`, or in the file `name`.
+    """Return the policy called `name`, or in the file `name`.
 
     Raises:
         PolicyError: there is none, it is damaged, or it belongs to another game.
@@ -83,7 +83,7 @@ def find(name: str | Path, game: str) -> Policy:
 
 
 def _own(name: str) -> str:
-    """How to name a policy that is not installed, with the newest run in `./runs` that made one for such a persona."""
+    """Return a hint for a policy that is not installed, with the newest run in `./runs` that made one for it."""
     install = "persona-evo policy install"
     for run in runs.find_runs(Path("runs"))[::-1]:
         try:
@@ -95,7 +95,7 @@ def _own(name: str) -> str:
 
 
 def load(name: str | Path, game: str) -> Policy:
-    """A policy by name or file, or the final one of a run's folder.
+    """Return a policy by name or file, or the final one of a run's folder.
 
     Raises:
         PolicyError: there is none, it is damaged, or it belongs to another game.
@@ -105,7 +105,7 @@ def load(name: str | Path, game: str) -> Policy:
 
 
 def file_of(name: str | Path) -> Path | None:
-    """The file that `name` stands for: itself, or the final policy of a run's folder; None where it is a name.
+    """Return the file that `name` stands for: itself, or the final policy of a run's folder; None for a name.
 
     Raises:
         PolicyError: the run has no policy yet.
@@ -128,7 +128,7 @@ def _for_game(policy: Policy, game: str) -> Policy:
 
 
 def games_with(name: str) -> list[str]:
-    """Games that have a policy of this name."""
+    """Return the games that have a policy of this name."""
     shipped = shipped_folder()
     return sorted(
         {
@@ -142,12 +142,12 @@ def games_with(name: str) -> list[str]:
 
 
 def available(game: str) -> list[Policy]:
-    """All policies that `find` finds by name, sorted by name; damaged ones are passed over (see `damaged`)."""
+    """Return all policies that `find` finds by name, sorted; damaged ones are skipped (see `damaged`)."""
     return [policy for policy in _survey(game) if isinstance(policy, Policy)]
 
 
 def damaged(game: str) -> list[InputError]:
-    """What is wrong with the files that could be found by name, but cannot be read."""
+    """Return the errors of files that have a policy's name but cannot be read."""
     return [error for error in _survey(game) if not isinstance(error, Policy)]
 
 

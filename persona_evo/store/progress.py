@@ -1,6 +1,6 @@
-"""How far a run's folder is, from what its journal holds and from when its files were written.
+"""Estimates the progress of a run's folder from its journal and from the times of its files.
 
-No run writes progress for this: the lines of journals are counted, and the time to go follows from them.
+Runs write no progress for this: the lines of journals are counted, and the remaining time follows from them.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from persona_evo.words import counted, enumerated
 
 _CHUNK = 1 << 16
 _FRESH = 5.0
-"""Seconds between the first file and the lock up to which a process is the one that began the run."""
+"""The seconds between the first file and the lock up to which a process counts as the one that began the run."""
 
 _PACE = 10
-"""Generations, or lines, that an estimate of time looks back on."""
+"""The number of recent generations, or lines, that a time estimate uses."""
 
 _NAMES = 3
-"""Names that a title lists."""
+"""The highest number of names in a title."""
 
 
 @dataclass(frozen=True)
 class Details:
-    """What a kind of folder says of a run.
+    """The details of a run that its kind of folder provides.
 
     Attributes:
         game, title, seed, phase, last, done, total: as for `folders.RunEntry`.
-        complete: all the work is there.
-        pace: seconds for a piece of work where the journal knows, else None.
-        started: when it began, where the configuration says.
+        complete: whether all the work is done.
+        pace: the seconds for a piece of work if the journal has them, else None.
+        started: when it began, if the configuration has the time.
     """
 
     game: str
@@ -56,7 +56,7 @@ class Details:
 
 
 def of_playtest(r: schema.Reader, folder: Path) -> Details:
-    """A playtest: playthroughs of every player in every level."""
+    """Return the details of a playtest: playthroughs of every player in every level."""
     players, levels = [p.text_of("label") for p in r.items("players")], [v.text_of("name") for v in r.items("levels")]
     total = r.whole("trials") * len(players) * len(levels)
     done, last = count(folder / "traces.jsonl"), _last(folder / "traces.jsonl")
@@ -73,7 +73,7 @@ def of_playtest(r: schema.Reader, folder: Path) -> Details:
 
 
 def of_watch(r: schema.Reader, folder: Path) -> Details:
-    """A watch: the playtest of the present version of its levels, which is never the last one."""
+    """Return the details of a watch: the playtest of the present version of its levels, which is never the last one."""
     levels = r.texts("levels")
     config = folder / "playtest.json"
     title = enumerated([Path(name).stem for name in levels], _NAMES)
@@ -86,7 +86,7 @@ def of_watch(r: schema.Reader, folder: Path) -> Details:
 
 
 def of_match(r: schema.Reader, folder: Path) -> Details:
-    """A match: games of every pair on every level."""
+    """Return the details of a match: games of every pair on every level."""
     agents, levels = [a.text_of("name") for a in r.items("agents")], [v.text_of("name") for v in r.items("levels")]
     total = len(agents) * (len(agents) - 1) // 2 * len(levels) * r.whole("games")
     done, last = count(folder / "games.jsonl"), _last(folder / "games.jsonl")
@@ -105,7 +105,7 @@ def of_match(r: schema.Reader, folder: Path) -> Details:
 
 
 def of_experiment(r: schema.Reader, folder: Path) -> Details:
-    """An experiment: searches of each cell."""
+    """Return the details of an experiment: searches of each cell."""
     cells = r.items("cells")
     total = len(cells) * r.whole("replicates")
     done, last = count(folder / "results.jsonl"), _last(folder / "results.jsonl")
@@ -123,7 +123,7 @@ def of_experiment(r: schema.Reader, folder: Path) -> Details:
 
 
 def of_evolution(r: schema.Reader, folder: Path) -> Details:
-    """An evolution: generations, then the comparison that chooses the policy."""
+    """Return the details of an evolution: generations, then the comparison that chooses the policy."""
     checkpoint = checkpoints.read_checkpoint(folder)
     done = checkpoint.generation + 1 if checkpoint else 0
     total = checkpoint.target if checkpoint else r.whole("target")
@@ -151,7 +151,7 @@ def _islands(checkpoint: checkpoints.Checkpoint) -> list[Any]:
 
 
 def _generations(policy: Path | None) -> int:
-    """After how many generations a policy was chosen, -1 without one."""
+    """Return the number of generations after which a policy was chosen, -1 if there is none."""
     if policy is None:
         return -1
     found = schema.read(policy, RunError)[0].get("run", {}).get("generations")
@@ -166,7 +166,7 @@ def _created(stamp: str) -> datetime | None:
 
 
 def of_search(r: schema.Reader, folder: Path) -> Details:
-    """A search of a connected game: a table of rollouts, and the best way to play at the end."""
+    """Return the details of a search of a connected game: a table of rollouts, and finally the best way to play."""
     best = folder / "best.json"
     done = max(0, count(folder / "samples.csv") - 1)
     if not best.is_file():
@@ -185,10 +185,10 @@ def of_search(r: schema.Reader, folder: Path) -> Details:
 
 
 def seconds_left(folder: Path, config: Path, lines: Path, details: Details) -> float | None:
-    """Seconds that a run that is at work still takes, None where that cannot be said.
+    """Return the seconds that a running run still takes, None if they cannot be estimated.
 
-    An evolution's journal has the time of each generation. Other runs are taken to continue at their pace so far; in a
-    resumed run the times of the last lines, spread over all cores, stand in for that.
+    An evolution's journal has the time of each generation. Other runs are assumed to keep their pace so far. In a
+    resumed run, the times of the last lines, spread over all cores, are used instead.
     """
     if details.total is None or details.done < 1 or details.done >= details.total:
         return None
@@ -212,7 +212,7 @@ def _seconds(row: dict[str, Any]) -> float:
 
 
 def count(path: Path) -> int:
-    """Whole lines of a file, 0 where there is none."""
+    """Return the number of complete lines of a file, 0 if there is no file."""
     try:
         with opened(path, RunError) as f:
             return sum(chunk.count(b"\n") for chunk in iter(lambda: f.read(_CHUNK), b""))
@@ -221,7 +221,7 @@ def count(path: Path) -> int:
 
 
 def head(path: Path) -> str:
-    """The first characters of a file, "" where it cannot be read."""
+    """Return the first characters of a file, "" if it cannot be read."""
     try:
         with opened(path, RunError) as f:
             return f.read(200).decode("utf-8", "replace")
@@ -235,10 +235,10 @@ def _last(path: Path) -> dict[str, Any] | None:
 
 
 def _tail(path: Path, number: int) -> list[dict[str, Any]]:
-    """The last whole lines of a journal as objects, oldest first; a torn line at the end is passed over.
+    """Return the last complete lines of a journal as objects, oldest first; an incomplete last line is skipped.
 
     Raises:
-        ValueError: one of them is no JSON object.
+        ValueError: a line is not a JSON object.
     """
     try:
         with opened(path, RunError) as f:

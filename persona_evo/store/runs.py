@@ -1,4 +1,4 @@
-"""A run on disk.
+"""Run folders on disk.
 
 | file of `runs/<utc>-<game>-<persona>-s<seed>/` | what | written |
 |---|---|---|
@@ -11,13 +11,13 @@
 | policy-0.json | the policy of a run whose time was up in its first generation | until it has a generation |
 | lock | the process that is at work here | while it is |
 
-What holds at every moment, also if the process is killed or the machine stops: the journal has at least all lines of
-the generations that the checkpoint has, and whatever it has beyond them is made again. `RunFolder.resume` therefore
-cuts the journal where it ended when the checkpoint was written (a line that was torn is among what is cut) and
-continues; the journal is then equal to that of a run that was never stopped, but for the times.
+One invariant holds at every moment, even if the process is killed or the machine stops: the journal has at least all
+lines of the generations in the checkpoint, and whatever it has beyond them is made again. `RunFolder.resume` therefore
+cuts the journal where it ended when the checkpoint was written, which also removes an incomplete line, and continues.
+Except for the times, the journal then equals that of a run that was never stopped.
 
-Every line and every file but the policies has a checksum. A checkpoint that is damaged or missing is replaced by the
-one before it, whose next generation is made again. Other damage is reported and nothing is changed.
+Every line and every file except the policies has a checksum. A checkpoint that is damaged or missing is replaced by the
+one before it, whose next generation is made again. Other damage is reported, and nothing is changed.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ JOURNAL, HALL, POLICY = "journal.jsonl", "hall_of_fame.json", "policy.json"
 BEFORE_FIRST = "policy-0.json"
 """The policy of a run whose time was up before the end of its first generation."""
 TIMING = "timing"
-"""Key of a journal line under which is what differs between equal runs."""
+"""The key in a journal line for values that differ between equal runs."""
 
 
 class RunFolder:
-    """An open run folder, locked until `close`. Made by `create` and `resume`.
+    """An open run folder, locked until `close`. `create` and `resume` make it.
 
     Attributes:
-        recovered: what was damaged and where the run continues instead, in words; "" where nothing was.
+        recovered: what was damaged and where the run continues instead, in words; "" for no damage.
     """
 
     def __init__(self, folder: Path, config: Mapping[str, Any], checkpoint: Checkpoint | None, lock: Lock) -> None:
@@ -71,12 +71,12 @@ class RunFolder:
     def create(
         cls, root: Path, config: Mapping[str, Any], *, name: str | None = None, now: datetime | None = None
     ) -> RunFolder:
-        """A new folder below `root`, with its configuration.
+        """Make a new folder with its configuration below `root`.
 
         Args:
-            config: plain values; must have "game", "persona" (with "name"), "seed" and "target".
-            name: of the folder, if not made of the moment, the game, the persona and the seed. It may be there, but
-                not hold a run.
+            config: plain values with "game", "persona" (with "name"), "seed" and "target".
+            name: the name of the folder; by default it consists of the time, the game, the persona and the seed. The
+                folder may exist, but must not hold a run.
 
         Raises:
             RunError: the folder cannot be made, or holds a run.
@@ -93,10 +93,10 @@ class RunFolder:
 
     @classmethod
     def resume(cls, folder: Path) -> RunFolder:
-        """Open a folder, repair what a killed process left, and be ready for the next generation.
+        """Open a folder, repair what a killed process left, and prepare the next generation.
 
         Raises:
-            RunError: no run folder, damaged (with line and column), or in use.
+            RunError: the folder is not a run's, is damaged (with line and column), or is in use.
         """
         config = read_config(folder)
         lock = Lock(folder).acquire()
@@ -125,7 +125,7 @@ class RunFolder:
         hall: Sequence[Mapping[str, Any]],
         target: int,
     ) -> None:
-        """Write down a generation: journal and hall of fame first, then the checkpoint that makes it count.
+        """Record a generation: journal and hall of fame first, then the checkpoint that makes it count.
 
         Raises:
             RunError: the journal lacks generations that the checkpoint has, since somebody deleted it.
@@ -141,13 +141,13 @@ class RunFolder:
         self.checkpoint.write(self.folder / CHECKPOINT)
 
     def aim(self, target: int) -> None:
-        """Set how many generations the run is to have, so that a resumed run knows."""
+        """Store the total number of generations, so that a resumed run knows it."""
         if self.checkpoint and self.checkpoint.target != target:
             self.checkpoint = replace(self.checkpoint, target=target)
             self.checkpoint.write(self.folder / CHECKPOINT)
 
     def finish(self, policy_text: str, generations: int) -> Path:
-        """Write the final policy beside those of earlier ends of this run; the same policy is not written twice."""
+        """Write the final policy beside those of earlier ends of this run. The same policy is not written twice."""
         path = self.folder / (POLICY if generations else BEFORE_FIRST)
         if not generations:
             files.write_atomically(path, policy_text)
@@ -159,7 +159,7 @@ class RunFolder:
         return path
 
     def close(self) -> None:
-        """Give the folder free."""
+        """Release the folder."""
         self._lock.release()
 
     def __enter__(self) -> Self:
@@ -185,7 +185,7 @@ def _fresh(root: Path, name: str) -> Path:
 
 
 def _named(folder: Path) -> Path:
-    """The folder, made if it is not there (one without a configuration was left by a process that was killed)."""
+    """Return the folder, made if missing. A folder without a configuration was left by a process that was killed."""
     if (folder / CONFIG).exists():
         raise RunError("the folder already holds a run", place=Place(str(folder)), hint="resume it, or name another")
     left = [name for name in (CHECKPOINT, PREVIOUS, JOURNAL) if (folder / name).exists()]
@@ -202,10 +202,10 @@ def _named(folder: Path) -> Path:
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """The configuration of a run.
+    """Return the configuration of a run.
 
     Raises:
-        RunError: no run folder, or a damaged file.
+        RunError: the folder is not a run's, or a file is damaged.
     """
     path = folder / CONFIG
     if not path.is_file():
@@ -219,7 +219,7 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def config_reader(folder: Path) -> schema.Reader:
-    """The configuration of a run, to take values out (raises as `read_config`)."""
+    """Return a reader for the configuration of a run (raises as `read_config`)."""
     read_config(folder)
     return _checked(folder)
 
@@ -239,7 +239,7 @@ def _checked(folder: Path) -> schema.Reader:
 
 
 def _check_new(folder: Path) -> None:
-    """Refuse a run without a checkpoint that has more than the first generation's torn beginning.
+    """Refuse a run without a checkpoint that has more than the beginning of its first generation.
 
     Raises:
         RunError: the checkpoint was lost; nothing is deleted.
@@ -261,19 +261,19 @@ def _check_new(folder: Path) -> None:
 
 
 def read_journal(folder: Path) -> list[dict[str, Any]]:
-    """All lines of a run's journal, in the order written; a torn last line is left out.
+    """Return all lines of a run's journal in the order written, without an incomplete last line.
 
     Raises:
-        RunError: a damaged line.
+        RunError: a line is damaged.
     """
     return [row for row, _ in _rows(folder / JOURNAL)]
 
 
 def read_hall(folder: Path) -> list[dict[str, Any]]:
-    """The hall of fame of a run, best first; [] before the first generation is finished.
+    """Return the hall of fame of a run, best first; [] before the first generation is finished.
 
     Raises:
-        RunError: a damaged file.
+        RunError: the file is damaged.
     """
     path = folder / HALL
     if not path.exists():
@@ -289,12 +289,12 @@ def read_hall(folder: Path) -> list[dict[str, Any]]:
 
 
 def comparable(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A journal line without what differs between equal runs."""
+    """Return a journal line without what differs between equal runs."""
     return {k: v for k, v in row.items() if k != TIMING}
 
 
 def _rows(path: Path, end: int | None = None) -> Iterator[tuple[dict[str, Any], Place]]:
-    """The whole lines of a journal, up to a byte where one is given; generations and their islands are in order."""
+    """Yield the complete lines of a journal, up to a byte if given, and check the order of generations and islands."""
     last = (-1, -1)
     for row, place in journal.rows(path, "line of the journal", json_text.RESTORE, end):
         if not isinstance(row.get("generation"), int):
@@ -320,7 +320,7 @@ def _rows(path: Path, end: int | None = None) -> Iterator[tuple[dict[str, Any], 
 
 
 def _repair(path: Path, checkpoint: Checkpoint | None) -> None:
-    """Cut the journal where the checkpoint knew its end.
+    """Cut the journal at the end that the checkpoint recorded.
 
     Raises:
         RunError: a line before that is damaged, or the checkpoint's generation is not the last one there.
@@ -355,7 +355,7 @@ def _repair(path: Path, checkpoint: Checkpoint | None) -> None:
 
 
 def policy_of(folder: Path) -> Path | None:
-    """The newest final policy of a run, None if it has none yet."""
+    """Return the newest final policy of a run, None if it has none yet."""
     found = {int(m.group(1)): p for p in folder.glob("policy-*.json") if (m := re.search(r"-(\d+)\.json$", p.name))}
     if (folder / POLICY).is_file():
         found.setdefault(1, folder / POLICY)  # the first that is not of a run without generations
@@ -363,5 +363,5 @@ def policy_of(folder: Path) -> Path | None:
 
 
 def find_runs(root: Path) -> list[Path]:
-    """The run folders below `root`, oldest first."""
+    """Return the run folders below `root`, oldest first."""
     return sorted(f.parent for f in root.glob(f"*/{CONFIG}")) if root.is_dir() else []

@@ -1,4 +1,4 @@
-"""Files that somebody is editing: which of them have changed since the last look."""
+"""Watches files that somebody is editing and finds those that have changed since the last check."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from pathlib import Path
 from persona_evo.errors import InputError
 
 _FRESH = 3.0
-"""Seconds after its last change in which a file is read again, although its size and time are the same."""
+"""The seconds after its last change in which a file is read again although its size and time are the same."""
 
 
 class Sources:
-    """Tells what changed once it stays as it is for two looks, so that half a file is seldom read.
+    """Reports changed files once they stay the same for two checks, so that half-written files are seldom read.
 
-    A file that is replaced under its name, as many editors do it, is the same file. One that is gone counts as changed.
+    A file that is replaced under its name, as many editors do, is the same file. A file that is gone counts as changed.
 
     Args:
-        find: the files; what it raises means that the files are the same as before.
+        find: returns the files. If it raises an error, the files are assumed to be the same as before.
     """
 
     def __init__(self, find: Callable[[], Iterable[Path]]) -> None:
@@ -31,7 +31,7 @@ class Sources:
         self._accepted = self._seen = self._look()
 
     def changed(self) -> list[Path]:
-        """The files that were changed, added or removed since the last answer, once they rest; else []."""
+        """Return the files that were changed, added or removed since the last answer, once they are stable; else []."""
         now = self._look()
         if now == self._accepted or now != self._seen:
             self._seen = now
@@ -45,7 +45,7 @@ class Sources:
         return {path: self._digest(path) for path in self._files}
 
     def _digest(self, path: Path) -> str:
-        """Names a file's content, "" where there is none."""
+        """Return a digest of a file's content, "" if there is no file."""
         try:
             found = os.stat(path)
             sign = found.st_mtime_ns, found.st_size, found.st_ino

@@ -1,4 +1,4 @@
-"""Versions of what a result depends on, for its provenance."""
+"""Versions of everything a result depends on, for its provenance."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from persona_evo.games.core import Game
 
 
 def versions(game: Game | None = None) -> dict[str, str]:
-    """Versions of what a result depends on."""
+    """Return the versions of everything a result depends on."""
     found = {"python": platform.python_version()}
     for package in ("persona-evo", "numpy", "numba", "deap", "joblib"):
         try:
