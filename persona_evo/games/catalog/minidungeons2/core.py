@@ -17,7 +17,7 @@ RULE_SETS: dict[str, dict[str, int]] = {
 
 
 def rules(costly: bool = False) -> Rules:
-    """The compiled rules (compiled, or read from disk, at the first call)."""
+    """Return the rules, which are compiled or read from disk at the first call."""
     from persona_evo.games.catalog.minidungeons2.rules import ALL_METRICS, RULES
 
     return ALL_METRICS if costly else RULES

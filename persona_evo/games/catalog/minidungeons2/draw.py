@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from persona_evo.games.core import Level
 
 SCALE = 32
-"""Pixels of a tile's side."""
+"""The side of a tile, in pixels."""
 
 SMOOTH = 4
 """Shapes are drawn this many times larger and then shrunk, which smooths their edges."""
@@ -40,11 +40,12 @@ WALL_COLOUR, WALL_LIGHT, FLOOR_COLOUR, FLOOR_DARK = "#3a4050", "#4b5265", "#f3ec
 
 
 class Drawn(NamedTuple):
-    """One object of a state to draw, at (x, y) from the top left.
+    """An object of a state to draw, at (x, y) from the top left.
 
-    char: of the level's legend, or `JAVELIN`. state: hit points of the hero and of monsters that can die (a blob's
-    level), 0 and less is dead; turns left of a minitaur's knock-out, 0 is awake; 0 for a potion drunk or a treasure
-    opened; without meaning for the others.
+    Attributes:
+        char: a character of the level's legend, or `JAVELIN`.
+        state: the hit points of the hero and of monsters that can die (a blob's level), 0 and less for dead; the turns
+            left of a minitaur's knock-out, 0 for awake; 0 for a potion drunk or a treasure opened; unused for others.
     """
 
     char: str

@@ -84,9 +84,10 @@ LIKELY = {
 class DungeonLevel:
     """A level as read; all positions are (x, y) from the top left, starting at 0.
 
-    rows: `height` strings of `width` characters of the legend, entrances replaced by floor. portals: none or the two
-    of the pair in row-major order. objects: (character, x, y) of everything in `OBJECTS`, row-major; the order is that
-    in which monsters act.
+    Attributes:
+        rows: `height` strings of `width` characters of the legend, entrances replaced by floor.
+        portals: the pair's positions in row-major order; empty without portals.
+        objects: (character, x, y) of everything in `OBJECTS`, row-major, which is the order in which monsters act.
     """
 
     name: str

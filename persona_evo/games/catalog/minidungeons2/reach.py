@@ -130,7 +130,7 @@ def most_ports(t: Row, s: Row, moves: int) -> int:
 
 @rule("measure")
 def reach(t: Row, s: Row, moves: int, out: NDArray[np.float64]) -> int:
-    """The lowest value of each metric within so many moves from this state on, then the highest of each."""
+    """Write the lowest value of each metric within this many moves from this state, then the highest of each."""
     measure_cheap(t, s, out)
     for i in range(CHEAP):
         out[METRICS + i] = out[i]

@@ -422,7 +422,7 @@ def over(t: Row, s: Row) -> int:
 
 @rule("mover")
 def mover(t: Row, s: Row) -> int:
-    """A single-player game."""
+    """Return 0, since there is only one player."""
     return 0
 
 
@@ -524,7 +524,7 @@ def measure(t: Row, s: Row, player: int, out: NDArray[np.float64]) -> int:
 
 @rule("measure")
 def measure_all(t: Row, s: Row, player: int, out: NDArray[np.float64]) -> int:
-    """Every metric of a state."""
+    """Write every metric of a state."""
     measure_cheap(t, s, out)
     hero = word(s, HERO_AT)
     m = word(t, MONSTERS)

@@ -43,7 +43,7 @@ MEANINGS = {
     "far": "largest distance in moves of any floor tile to the exit, portals ignored",
     "reachable": "share of the floor tiles that the hero can stand on, portals included, in [0, 1]",
 }
-"""Every number of `structure` by name, and what it is."""
+"""The name of every number of `structure`, and its meaning."""
 
 
 def structure(grid: DungeonLevel) -> dict[str, float]:

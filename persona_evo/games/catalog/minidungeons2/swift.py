@@ -152,7 +152,7 @@ def nearest_of(t: Row, hero: int, things: int) -> int:
 
 @rule("measure")
 def measure_all(t: Row, s: Row, player: int, out: NDArray[np.float64]) -> int:
-    """Every metric of a state."""
+    """Write every metric of a state."""
     measure_cheap(t, s, out)
     hero = byte(s, HERO_AT)
     left = half(t, MORTALS) & alive(s)
@@ -204,13 +204,13 @@ def play(measured: Any, t: Row, s: Row, played: Any, length: int, rng: Any, seen
 
 @rule("rollout")
 def rollout(t: Row, s: Row, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
-    """Random moves in place."""
+    """Play random moves in place."""
     return play(_measure, t, s, played, length, rng, seen, every)
 
 
 @rule("rollout")
 def rollout_all(t: Row, s: Row, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
-    """Random moves in place, with every metric of the states passed."""
+    """Play random moves in place, and write every metric of the states on the way."""
     return play(_measure_all, t, s, played, length, rng, seen, every)
 
 
