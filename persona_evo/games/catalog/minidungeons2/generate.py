@@ -1,4 +1,4 @@
-"""Levels of MiniDungeons 2 drawn from a stream of random numbers: corridors, rooms, halls, caves and arenas.
+"""Generates random levels of MiniDungeons 2: corridors, rooms, halls, caves and arenas.
 
 All kinds come in all sizes from 8 to 24 tiles a side; most levels are about as large as those of the paper (10 x 20).
 The ranges below are chosen so that the numbers of `structure` overlap with those of levels made by designers: treasures
@@ -21,15 +21,15 @@ from persona_evo.games.findings import Spot
 Floor = set[Spot]
 
 SIDES = (8, 24)
-"""Fewest and most tiles of a side, walls included, unless the constraints say otherwise."""
+"""The fewest and the most tiles of a side, walls included, unless the constraints say otherwise."""
 USUAL = (10, 11), (18, 21)
-"""Width and height of most levels, walls included, unless the constraints say otherwise."""
+"""The ranges of width and height of most levels, walls included, unless the constraints say otherwise."""
 SHARE_OF_USUAL = 0.65
 LEAST_SIDE, MOST_SIDE = 4, 100
-"""What the constraints can ask for."""
+"""The smallest and the largest side that the constraints can ask for."""
 
 MOST_TILES = 1_500_000
-"""Tiles drawn for one level at most, all attempts together."""
+"""The largest number of tiles drawn for one level in all attempts."""
 
 PATH = "path_portals"
 """The number of the structure that says how far the exit is."""
@@ -38,19 +38,19 @@ MORTAL = "MRob"
 """What can die; minitaurs come beside them."""
 
 MOST_MONSTERS = 30
-"""Monsters that can die, unless the constraints ask for more."""
+"""The largest number of monsters that can die, unless the constraints ask for more."""
 
 MOST_VAULT = 0.4
 """Size of a second part, which only portals lead to, against the first."""
 
 SCARCE = 0.25
-"""Share of the levels that have one potion at most."""
+"""The share of levels that have at most one potion."""
 
 WITH_PORTALS = 0.5
-"""Share of the levels that have a pair of portals."""
+"""The share of levels that have a pair of portals."""
 
 LEAST_FLOOR = 0.4
-"""Share of the tiles inside the outer walls that are floor, at least."""
+"""The smallest share of floor among the tiles inside the outer walls."""
 
 HABITS = (0.0, 0.3, 0.7)
 """How often contents follow a habit, of which each level draws one value a habit."""
@@ -88,12 +88,12 @@ def cave(rng: Random, width: int, height: int) -> Floor:
 
 
 def passages(rng: Random, width: int, height: int) -> Floor:
-    """Corridors that branch, end and sometimes meet again, with chambers at some of their ends and crossings."""
+    """Draw corridors that branch, end and sometimes meet again, with chambers at some of their ends and crossings."""
     return _network(rng, width, height, rng.choice((2, 3, 4)), rng.uniform(0.0, 0.2), rng.uniform(0.1, 0.4))
 
 
 def maze(rng: Random, width: int, height: int) -> Floor:
-    """Long corridors with dead ends, which hardly ever meet again."""
+    """Draw long corridors with dead ends, which hardly ever meet again."""
     return _network(rng, width, height, rng.choice((2, 3)), rng.uniform(0.0, 0.1), 0.0)
 
 
@@ -136,7 +136,7 @@ def _lines(rng: Random, side: int, widest: int) -> list[int]:
 
 
 def rooms(rng: Random, width: int, height: int) -> Floor:
-    """Rectangles joined by corridors, each to the nearest one before, and one more corridor now and then."""
+    """Draw rectangles, each joined to the nearest earlier one by a corridor, and sometimes one more corridor."""
     floor: Floor = set()
     middles: list[Spot] = []
     joined: list[tuple[Spot, Spot]] = []
@@ -157,7 +157,7 @@ def rooms(rng: Random, width: int, height: int) -> Floor:
 
 
 def corridor(rng: Random, a: Spot, b: Spot) -> Floor:
-    """A way with one bend."""
+    """Draw a corridor with one bend."""
     (x0, y0), (x1, y1) = a, b
     bend = (x1, y0) if rng.random() < 0.5 else (x0, y1)
     across = {(x, bend[1]) for x in range(min(x0, x1), max(x0, x1) + 1)}
@@ -196,7 +196,7 @@ def _shut(floor: Floor, left: int, top: int, w: int, h: int, at: int, upright: b
 
 
 def arena(rng: Random, width: int, height: int) -> Floor:
-    """One open hall with pillars and short walls, many or hardly any."""
+    """Draw one open hall with many or hardly any pillars and short walls."""
     floor = set(itertools.product(range(1, width - 1), range(1, height - 1)))
     for _ in range(width * height // rng.choice((6, 8, 12, 100))):
         w, h = rng.choice(((1, 1), (1, 3), (2, 2), (3, 1), (1, 5)))
@@ -225,7 +225,7 @@ KINDS = {
 
 
 def moves_on(floor: Collection[Spot]) -> Moves:
-    """Where one step leads to from each tile of a floor."""
+    """Return where one step leads from each tile of a floor."""
     return {tile: [near for near in beside(tile) if near in floor] for tile in sorted(floor)}
 
 
@@ -254,7 +254,7 @@ def contents(rng: Random, tiles: int, wanted: Constraints) -> Contents:
 
 
 def text_of(width: int, height: int, floor: Floor, things: dict[Spot, str]) -> str:
-    """The level file."""
+    """Return the text of the level file."""
     rows = (
         "".join(things.get((x, y), FLOOR if (x, y) in floor else WALL) for x in range(width)) for y in range(height)
     )

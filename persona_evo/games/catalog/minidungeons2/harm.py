@@ -25,9 +25,9 @@ from persona_evo.games.following import Following
 from persona_evo.words import capital, counted
 
 MOST_STATES = 20_000
-"""States that a search looks at."""
+"""The largest number of states that a search explores."""
 MOST_SUSPECTS = 6
-"""Monsters each of which is left out in turn to see whether it is the one that hurts."""
+"""The largest number of monsters that are left out in turn to find the one that hurts."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def least_harm(level: Level, home: dict[Spot, int], most: int = MOST_STATES) -> 
 
 
 def home(board: DungeonBoard, goals: Sequence[Spot]) -> dict[Spot, int]:
-    """Moves of the hero from each tile to the nearest goal."""
+    """Return the hero's moves from each tile to the nearest goal."""
     back: dict[Spot, list[Spot]] = {}
     for tile, following in board.moves.items():
         for to in following:
@@ -103,7 +103,7 @@ def forced_monsters(board: DungeonBoard, told: int) -> list[Finding]:
 
 
 def _culprits(board: DungeonBoard, suspects: list[Spot], home: dict[Spot, int], least: int) -> list[Spot]:
-    """The monsters near the way each of which makes the level cost more; else all of them, if they do together."""
+    """Return the monsters near the way that each increase the loss, or else all of them if they do so together."""
     way = distances(shortest(board.grid.hero, board.grid.exit, board.moves), board.walk)
     near = sorted(suspects, key=lambda s: (way.get(s, len(way)), s))[:MOST_SUSPECTS]
 
@@ -115,7 +115,7 @@ def _culprits(board: DungeonBoard, suspects: list[Spot], home: dict[Spot, int], 
 
 
 def _without(level: Level, spots: Iterable[Spot]) -> Level | None:
-    """The level without what stands on some tiles."""
+    """Return the level without the objects on some tiles."""
     rows = level.text.splitlines()
     for x, y in spots:
         rows[y] = f"{rows[y][:x]} {rows[y][x + 1 :]}"

@@ -17,7 +17,7 @@ LITTLE = 2
 
 
 def sealed_floor(board: DungeonBoard) -> list[Finding]:
-    """Floor without objects that no way leads to."""
+    """Return the finding on floor without objects that no way leads to."""
     closed = [
         piece
         for i, piece in enumerate(board.pieces)
@@ -40,19 +40,19 @@ def sealed_floor(board: DungeonBoard) -> list[Finding]:
 
 
 def _around(closed: list[list[Spot]]) -> str:
-    """Where closed areas are: all tiles of small ones, the first of large ones."""
+    """Return where closed areas are: all tiles of small ones, the first tile of large ones."""
     if all(len(piece) <= 3 for piece in closed):
         return f"at {at([tile for piece in closed for tile in piece])}"
     return f"around {at([piece[0] for piece in closed])}"
 
 
 def leftovers(board: DungeonBoard) -> list[Finding]:
-    """Dead ends and objects that nobody needs."""
+    """Return findings on dead ends and objects that nobody needs."""
     return [*_useless_traps(board), *_useless_potions(board), *_useless_portals(board), *_dead_ends(board)]
 
 
 def _dead_ends(board: DungeonBoard) -> list[Finding]:
-    """All empty dead ends that are worth a word, in one notice."""
+    """Return one notice for all empty dead ends that are worth mentioning."""
     special = {board.grid.hero, board.grid.exit}
     found = pockets(board.grid.hero, board.walk, lambda tile: tile in board.char or tile in special)
     found = [p for p in found if p.depth >= DEEP or len(p.tiles) >= ROOMY]
@@ -77,7 +77,7 @@ def _dead_ends(board: DungeonBoard) -> list[Finding]:
 
 
 def _useless_traps(board: DungeonBoard) -> list[Finding]:
-    """Traps in dead ends with nothing else in them."""
+    """Return the finding on traps in dead ends that contain nothing else."""
     special = {board.grid.hero, board.grid.exit}
     hangs = pockets(board.grid.hero, board.walk, lambda tile: tile in special or board.char.get(tile, TRAP) != TRAP)
     traps = [tile for pocket in hangs for tile in pocket.tiles if tile in board.char]

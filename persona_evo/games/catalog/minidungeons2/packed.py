@@ -80,7 +80,7 @@ THING, AFTER, VIEW, X, Y, STEP = (WAYS + k * 256 for k in (1, 2, 3, 5, 6, 7))
 
 
 def fits(level: Level) -> bool:
-    """Whether a level of the rule set "game" has room in this layout."""
+    """Return whether a level of the rule set "game" fits this layout."""
     t = level.tables
     kinds = monsters(t)
     return bool(
@@ -94,13 +94,13 @@ def fits(level: Level) -> bool:
 
 
 def monsters(t: Row) -> NDArray[Any]:
-    """The kinds of the monsters, from the general tables."""
+    """Return the kinds of the monsters, from the general tables."""
     first = general.HEADER + 10 * int(t[general.TILES])
     return t[first : first + int(t[general.MONSTERS])]
 
 
 def build(t: Row) -> Row:
-    """The tables in this layout, from the general ones of a level that `fits`."""
+    """Build the tables in this layout from the general ones of a level that `fits`."""
     n, m, kinds = int(t[general.TILES]), int(t[general.MONSTERS]), monsters(t)
     potions, treasures = int(t[general.POTIONS]), int(t[general.TREASURES])
     row = (n + 15) // 16 * 16
@@ -188,7 +188,7 @@ def pack(t: Row, s: Row) -> Row:
 
 
 def unpack(t: Row, packed: Row) -> Row:
-    """The state in the general layout: the inverse of `pack`."""
+    """Return the state in the general layout: the inverse of `pack`."""
     m, at = int(t[general.MONSTERS]), general.THINGS_AT + int(t[general.WORDS])
     bytes_ = packed.view(np.uint8)
     s = np.zeros(at + 2 * m, dtype=np.uint16)
@@ -208,7 +208,7 @@ def unpack(t: Row, packed: Row) -> Row:
 
 
 def variables(packed: Row) -> int:
-    """How many variables `swift_reach.novelty` writes, from the tables in this layout."""
+    """Return the number of variables that `swift_reach.novelty` writes, from the tables in this layout."""
     return 3 + sum(int(packed[at // 2]).bit_count() for at in (MINITAURS, MORTALS, POTIONS, TREASURES))
 
 

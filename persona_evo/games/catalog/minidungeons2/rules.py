@@ -136,7 +136,7 @@ def take(s: Row, k: int) -> None:
 
 @compiled
 def hero_meets_thing(t: Row, s: Row, tile: int) -> int:
-    """A living hero takes, springs or enters what lies on a tile; 1 if it sends him to the other portal."""
+    """Let a living hero take, spring or enter what lies on a tile; return 1 if it sends him to the other portal."""
     if word(s, FLAGS_AT) & IS_DEAD:
         return 0
     thing = word(t, HEADER + 7 * word(t, TILES) + tile)
@@ -254,7 +254,7 @@ def monster_meets_monster(t: Row, s: Row, kind: int, me: int, i: int, hp: int) -
 
 @compiled
 def monster_meets_thing(t: Row, s: Row, kind: int, i: int, me: int, tile: int) -> None:
-    """A monster takes or springs what lies on a tile."""
+    """Let a monster take or spring what lies on a tile."""
     thing = word(t, HEADER + 7 * word(t, TILES) + tile)
     what = thing & 7
     if what == TRAP:
@@ -413,7 +413,7 @@ def legal(t: Row, s: Row, actions: NDArray[np.int64]) -> int:
 
 @rule("over")
 def over(t: Row, s: Row) -> int:
-    """Won at the exit; a hero killed in the same turn has lost."""
+    """Return WON at the exit; a hero killed in the same turn has lost."""
     flags = word(s, FLAGS_AT)
     if flags & IS_DEAD:
         return LOST
@@ -434,7 +434,7 @@ def ratio(part: int, whole: int) -> float:
 
 @compiled
 def measure_cheap(t: Row, s: Row, out: NDArray[np.float64]) -> None:
-    """The metrics up to WON, in the order of METRICS, and DT, the last."""
+    """Write the metrics up to WON, in the order of METRICS, and DT, the last one."""
     potions = word(t, POTIONS)
     treasures = word(t, TREASURES)
     mortals = word(t, MORTALS)
@@ -495,7 +495,7 @@ def way_out(t: Row, hero: int) -> int:
 
 @compiled
 def share_of_way(t: Row, moves: int) -> float:
-    """Moves in units of the longest way to the exit; 0 for "nothing there"."""
+    """Return moves in units of the longest way to the exit; 0 for "nothing there"."""
     return moves / max(1, word(t, FARTHEST)) if moves < NOWHERE else 0.0
 
 
