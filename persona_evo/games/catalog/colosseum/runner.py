@@ -1,9 +1,9 @@
-"""Runs a program written for the course's frame, in a process of its own: `python runner.py FILE MEGABYTES`.
+"""Runs a program written for the course's framework in its own process: `python runner.py FILE MEGABYTES`.
 
-What the program prints goes to standard error, and so does the traceback of what it raises; on SIGUSR1 it tells there
-where it is. The file has a function `step(chess_board, my_pos, adv_pos, max_step)`, or a class with that method, which
-answers ((row, column), side). Its imports of the frame (`agents.agent.Agent`, `store.register_agent`) find stand-ins
-here, all others the file's folder and the folder above. See `persona_evo.agents.program` for what is read and written.
+The program's output and the tracebacks of its exceptions go to standard error. On SIGUSR1 the process reports there
+where it is. The file must have a function `step(chess_board, my_pos, adv_pos, max_step)`, or a class with that method,
+which returns ((row, column), side). Imports of the framework (`agents.agent.Agent`, `store.register_agent`) find
+stand-ins here; other imports find the file's folder and its parent. See `persona_evo.agents.program` for the protocol.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What a level fixes: the field, the design, the player model, and the sequence of pieces, as one row of numbers.
+"""The tables of a level as one row of numbers: the field, the design, the player model, and the sequence of pieces.
 
-Points that the sources leave open are constants here, marked (C); README.md says where each rule is from.
+Details that the sources leave open are constants here, marked (C); README.md gives the source of each rule.
 
 The level's tables are laid out as
 

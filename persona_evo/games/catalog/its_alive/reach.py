@@ -1,8 +1,8 @@
-"""What each metric can still become within so many decisions, and what makes a state new.
+"""Bounds what each metric can still become within a number of decisions, and describes what makes a state new.
 
-The bounds count pieces. So many collections leave so many decisions for landings, which need room: the cells that are
-empty, and those that the collections empty. Every monster takes a head and a heart, and the pieces that are collected
-are worth most in monsters as large as the field. Two joined pieces take a connector of each.
+The bounds count pieces. Decisions that are not collections are left for landings, which need room: the empty cells, and
+those that the collections empty. Every monster takes a head and a heart, and the collected pieces are worth most in
+monsters as large as the field. Two joined pieces use a connector of each.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What can be said of a level of MiniDungeons 2 before anybody plays it (see `persona_evo.games.findings`).
+"""Analyses a level of MiniDungeons 2 without playing it (see `persona_evo.games.findings`).
 
-| module | what |
+| module | contents |
 |---|---|
 | board | who can walk where, and how things are called |
 | survival | what can be reached alive over the traps |
@@ -9,7 +9,7 @@
 | harm | what every play loses to monsters |
 | leftovers | ground and objects that nobody has a reason to go to |
 
-A problem is true whatever the monsters do, since what they do can only cost hit points and objects.
+A problem holds whatever the monsters do, since their actions can only cost hit points and objects.
 """
 
 from __future__ import annotations

@@ -122,7 +122,7 @@ def reach(t: Row, s: Row, moves: int, out: NDArray[np.float64]) -> int:
 
 @rule("novelty")
 def novelty(t: Row, s: Row, out: NDArray[np.int64]) -> int:
-    """Write the hero's tile, the javelin's, hit points, each monster's tile and hit points, each object there or not."""
+    """Write the tiles of hero and javelin, hit points, each monster's tile and hit points, each object there or not."""
     lies = byte(s, JAVELIN_AT)
     out[0] = byte(s, HERO_AT)
     out[1] = NOWHERE if lies == NONE else lies

@@ -1,4 +1,4 @@
-"""A level's tables: all that a level fixes, as one row of uint16, and the two searches on the grid that fill it.
+"""A level's tables: everything that a level fixes, as one row of uint16, and the two grid searches that fill it.
 
 Tiles are the passable cells of the board, numbered row by row. The row is laid out as
 

@@ -1,6 +1,6 @@
-"""A drop taken apart, link by link, in plain Python: for pictures, which show what `rules` does at once.
+"""Splits a drop into its links, in plain Python: for pictures, which show step by step what `rules` does at once.
 
-A field in hand is 13 rows of 6 numbers, the ghost row first, as `tables.cells` gives it.
+A field is 13 rows of 6 numbers, the ghost row first, as `tables.cells` returns it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What each metric can still become within so many drops where all pairs are known, and what makes a state new.
+"""Bounds what each metric can still become within a number of drops if all pairs are known, and what makes a state new.
 
-The bounds count puyos. A colour pops only where there are four of it, on the field or in the pairs to come, and every
-puyo pops once. `CHAIN_POINTS` and `ALL_POINTS` say what so many puyos give at most, however they are connected.
+The bounds count puyos. A colour can pop only if there are four puyos of it, on the field or in the pairs to come, and
+every puyo pops once. `CHAIN_POINTS` and `ALL_POINTS` hold the most points for a number of puyos in any arrangement.
 """
 
 from __future__ import annotations

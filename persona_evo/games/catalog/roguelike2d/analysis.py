@@ -1,9 +1,8 @@
-"""What can be said of a level of 2D Roguelike before anybody plays it: whether the food can last, and who gets hit.
+"""Analyses a level of 2D Roguelike without playing it: whether the food can last, and on which days hits are certain.
 
 The most food that a day can bring is that of the shortest tours over its items with nothing in the way (see
-`layout.tours`). Walls only take from it, and so do enemies: the fewest food points that their attacks cost on a day are
-found by looking at all ways to the exit with the game's own rules. A level that this does not suffice for cannot be
-won.
+`layout.tours`). Walls and enemies only reduce it. The fewest food points that attacks cost on a day are found by
+exploring all ways to the exit with the game's own rules. If this food does not suffice, the level cannot be won.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What each metric can still become within so many decisions, and what makes a state new.
+"""Bounds what each metric can still become within a number of decisions, and describes what makes a state new.
 
-The bounds leave out walls, enemies and how far the moves of a day go for its items: from where the player is and at the
-start of each later day, `layout.tours` says how much food the rest of the day can give at most. A day takes the moves
-to its exit at least, and food to arrive with.
+The bounds ignore walls, enemies, and how far the moves of a day go for its items. For the player's cell, and for the
+start of each later day, `layout.tours` gives the most food that the rest of the day can bring. A day takes at least the
+moves to its exit, and food to arrive with.
 """
 
 from __future__ import annotations
