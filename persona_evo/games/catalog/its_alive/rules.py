@@ -93,7 +93,7 @@ def connectors(t: Row, piece: int) -> int:
 
 @compiled
 def joint(t: Row, a: int, b: int, side: int, opposite: int) -> int:
-    """Whether piece a joins piece b on its `side`: 0 no, 1 yes, 2 yes and they are of one colour."""
+    """Return whether piece a joins piece b on its `side`: 0 no, 1 yes, 2 yes and both have the same colour."""
     if a == 0 or b == 0 or connectors(t, a) & side == 0 or connectors(t, b) & opposite == 0:
         return 0
     if colour_of(a) == colour_of(b):

@@ -55,7 +55,7 @@ class Drawn(NamedTuple):
 
 
 _LAYERS, _LYING = "eptTPxmjbMRoH+", "eptTP"
-"""What is drawn, from below; and what lies still, below all that moves."""
+"""The order of drawing, from the bottom; and the objects that lie still, below everything that moves."""
 
 
 @functools.lru_cache(maxsize=512)

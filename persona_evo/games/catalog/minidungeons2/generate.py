@@ -35,13 +35,13 @@ PATH = "path_portals"
 """The number of the structure that says how far the exit is."""
 
 MORTAL = "MRob"
-"""What can die; minitaurs come beside them."""
+"""The monsters that can die; minitaurs are counted separately."""
 
 MOST_MONSTERS = 30
 """The largest number of monsters that can die, unless the constraints ask for more."""
 
 MOST_VAULT = 0.4
-"""Size of a second part, which only portals lead to, against the first."""
+"""The largest size of a second part, which only portals lead to, as a share of the first."""
 
 SCARCE = 0.25
 """The share of levels that have at most one potion."""
@@ -53,15 +53,15 @@ LEAST_FLOOR = 0.4
 """The smallest share of floor among the tiles inside the outer walls."""
 
 HABITS = (0.0, 0.3, 0.7)
-"""How often contents follow a habit, of which each level draws one value a habit."""
+"""The probabilities that contents follow a habit; each level draws one of them for each habit."""
 
 GUARDED, GUARD = "TPe", 2
-"""What monsters guard, and how many steps away they stand at most."""
+"""What monsters guard, and the most steps that they stand away from it."""
 
 
 @dataclass(frozen=True)
 class Contents:
-    """How many of each to put down. monsters: their characters, in the order in which they are placed."""
+    """The numbers of objects to place; `monsters` are their characters, in the order of placement."""
 
     monsters: str
     treasures: int
@@ -76,7 +76,7 @@ class Contents:
 
 
 def cave(rng: Random, width: int, height: int) -> Floor:
-    """Floor as water leaves it: noise, smoothed by what most of the eight neighbours are."""
+    """Draw a cave: noise that is smoothed by the majority of the eight neighbours."""
     share = rng.uniform(0.52, 0.62)
     inside = list(itertools.product(range(1, width - 1), range(1, height - 1)))
     floor = {tile for tile in inside if rng.random() < share}
@@ -130,7 +130,7 @@ def _network(rng: Random, width: int, height: int, widest: int, loops: float, ch
 
 
 def _lines(rng: Random, side: int, widest: int) -> list[int]:
-    """Where corridors may run: from the first tile inside the wall on, 2 to `widest` tiles apart."""
+    """Return the lines on which corridors may run, from the first tile inside the wall, 2 to `widest` tiles apart."""
     places = itertools.accumulate((rng.randint(2, widest) for _ in range(side)), initial=1)
     return [place for place in places if place < side - 1]
 
@@ -190,7 +190,7 @@ def halls(rng: Random, width: int, height: int) -> Floor:
 
 
 def _shut(floor: Floor, left: int, top: int, w: int, h: int, at: int, upright: bool) -> bool:
-    """Whether a wall at this place ends at walls, and not at the doors of others."""
+    """Return whether a wall at this place ends at walls, and not at the doors of others."""
     ends = ((left + at, top - 1), (left + at, top + h)) if upright else ((left - 1, top + at), (left + w, top + at))
     return not any(end in floor for end in ends)
 
@@ -230,7 +230,7 @@ def moves_on(floor: Collection[Spot]) -> Moves:
 
 
 def contents(rng: Random, tiles: int, wanted: Constraints) -> Contents:
-    """So many things for so much floor, from sparse to crowded."""
+    """Draw the numbers of objects for this much floor, from sparse to crowded."""
     crowd = tiles * rng.uniform(0.08, 0.3)
     share = rng.uniform(0.25, 0.65)
     count = min(MOST_MONSTERS, max(1, round(crowd * share)))
@@ -262,7 +262,7 @@ def text_of(width: int, height: int, floor: Floor, things: dict[Spot, str]) -> s
 
 
 def furnished(rng: Random, floor: Floor, vault: Floor, what: Contents, wanted: Constraints) -> dict[Spot, str] | None:
-    """Where everything stands. The exit is rather far from the hero; a portal leads to the vault if there is one."""
+    """Place everything. The exit is rather far from the hero; a portal leads to the vault if there is one."""
     free, moves = sorted(floor), moves_on(floor)
     rng.shuffle(free)
     low, high = wanted.span(PATH, 1, len(floor))
@@ -342,7 +342,7 @@ def draw(rng: Random, kind: str, wanted: Constraints) -> str | None:
 
 
 def attempts(wanted: Constraints) -> int:
-    """Fewer attempts for larger levels, which take longer."""
+    """Return the number of attempts, which is lower for larger levels, since they take longer."""
     width, height = (min(MOST_SIDE, wanted.span(name, *SIDES)[1]) for name in ("width", "height"))
     return max(1, min(ATTEMPTS, MOST_TILES // max(1, width * height)))
 

@@ -1,4 +1,4 @@
-"""Ground and objects that nobody has a reason to go to: sealed floor, empty dead ends, traps and portals for nobody."""
+"""Finds ground and objects without a purpose: sealed floor, empty dead ends, useless traps and portals."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from persona_evo.games.findings import Finding, Spot, where
 from persona_evo.words import capital, counted
 
 DEEP = 4
-"""Moves into a dead end from which on it is worth a word that nothing is in it."""
+"""The depth of a dead end, in moves, from which its emptiness is reported."""
 ROOMY = 9
-"""Tiles of a dead end from which on it is, however near its end is."""
+"""The number of tiles of a dead end from which its emptiness is reported, however short it is."""
 LITTLE = 2
-"""Steps that a pair of portals saves at most where it is useless."""
+"""The most steps that a useless pair of portals saves."""
 
 
 def sealed_floor(board: DungeonBoard) -> list[Finding]:
@@ -98,7 +98,7 @@ def _useless_traps(board: DungeonBoard) -> list[Finding]:
 
 
 def _useless_potions(board: DungeonBoard) -> list[Finding]:
-    """Potions that cost as many hit points as they give, and potions where nothing hurts."""
+    """Return findings on potions that cost as many hit points as they give, and on potions where nothing hurts."""
     potions = [p for p in board.at(POTION) if p in board.survival.alive]
     if potions and not board.at(MONSTERS + TRAP):
         return [

@@ -23,16 +23,16 @@ from persona_evo.games.findings import Finding, Spot
 from persona_evo.words import counted, enumerated, plural
 
 LARGE_STATES = 2_000
-"""States looked at on levels whose paths are worked out while they are played (see `tables.PAIR_FILL`)."""
+"""The number of states explored on levels whose paths are computed during play (see `tables.PAIR_FILL`)."""
 FIRST_TURNS = 4
-"""Turns in which monsters that reach the hero make a start exposed."""
+"""The number of turns within which monsters that reach the hero make a start exposed."""
 UNAVOIDABLE, STANDING = 2, 4
 """Hit points that nobody keeps, or that one loses by standing still, from which on a start is exposed ..."""
 SOON = 2
 """... if monsters can strike within so many moves. A monster beside the start, or a hit point that nobody keeps for so
 long, suffices."""
 WATCHED_TURNS = 40
-"""Turns in which objects that others take are looked for while the hero stands still."""
+"""The number of turns, with the hero standing still, in which to look for objects that others take."""
 WIZARD = "R"
 
 
@@ -167,7 +167,7 @@ def _exposed(board: DungeonBoard, found: Exploration) -> list[Finding]:
 
 
 def _struck(found: Exploration) -> bool:
-    """Whether a monster can strike within SOON moves: hit points are gone for which no trap was sprung."""
+    """Return whether a monster can strike within SOON moves, that is, hit points are lost without a trap."""
     first = int(found.states[0][tb.HP_AT])
     soon = (state for state, depth in zip(found.states, found.depth, strict=True) if depth <= SOON)
     return any(first - int(state[tb.HP_AT]) > int(state[tb.TRAPS_AT]) for state in soon)
@@ -274,7 +274,7 @@ def _stolen_later(board: DungeonBoard, things: dict[Spot, int]) -> list[Finding]
 
 
 def _seen_by_hero(board: DungeonBoard, states: Sequence[Any], thing: Spot) -> bool:
-    """Whether the hero could be in sight of the monster that comes to a thing, in one of the turns before."""
+    """Return whether the hero could be in sight of the monster that takes an object, in an earlier turn."""
     t = board.level.tables
     n, m = int(t[tb.TILES]), int(t[tb.MONSTERS])
     first = tb.THINGS_AT + int(t[tb.WORDS])

@@ -45,7 +45,7 @@ from persona_evo.games.rows import Row
 
 NONE = 255
 MOST_MONSTERS, MOST_THINGS, MOST_TILES, MOST_BLOBS = 16, 16, 254, 5
-"""What fits. An ogre gains a hit point with each blob that it strikes dead, and has room for 7."""
+"""The limits of this layout. An ogre gains a hit point with each blob that it kills, and has room for 7."""
 
 TILES_AT, PLANES_AT, THINGS_AT = 0, 16, 22
 HERO_AT, JAVELIN_AT, HP_AT, FLAGS_AT, DRUNK_AT, OPENED_AT = range(24, 30)
@@ -65,7 +65,7 @@ COUNTED = {
     PORTALS_AT: general.PORTALS_AT,
     TRAPS_AT: general.TRAPS_AT,
 }
-"""Where what both layouts keep lies in each."""
+"""The offsets, in each layout, of what both layouts keep."""
 
 (MINITAURS, MORTALS, EATERS, POTIONS, TREASURES, PORTAL_A, PORTAL_B) = range(0, 14, 2)
 (ROW, WIDE, RANGE, FARTHEST, EXIT, FAR) = range(14, 26, 2)
@@ -213,7 +213,7 @@ def variables(packed: Row) -> int:
 
 
 def _targets(t: Row) -> int:
-    """Where the general tables have the tiles of potions and treasures."""
+    """Return where the tiles of potions and treasures are in the general tables."""
     return int(general.offset(t, general.BOARD_AT)) + int(t[general.WIDTH]) * int(t[general.HEIGHT])
 
 

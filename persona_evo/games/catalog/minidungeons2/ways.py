@@ -25,13 +25,13 @@ AT_HAND = 3
 SHORT = 0.5
 """The largest length of the way with a shortcut, as a share of the way without it."""
 NEAR = 2
-"""Moves from a way within which an object lies on it."""
+"""The distance from a way, in moves, within which an object counts as on the way."""
 SKIPS_ALL = 0.75
 """Share of a level's objects that do not lie on the way from which on a shortcut skips the level ..."""
 TINY = 1 / 3
 """... if it makes the way at most so long, as a share of the way without it."""
 SPARES = 8
-"""Moves that a gap has to save to be called a shortcut; a way around one door is seldom worth a word."""
+"""The fewest moves that a gap has to save to count as a shortcut; a way around one door is seldom worth reporting."""
 OBJECTS = 3
 """The fewest objects of a level that can be reported as skipped."""
 
