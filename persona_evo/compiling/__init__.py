@@ -1,20 +1,20 @@
-"""The one place where Python becomes machine code.
+"""Compiles marked Python functions to machine code; nothing else in the package does.
 
-`@compiled` marks a helper, `@entry` a function that Python calls with a `Handle`, `@callback(...)` a function of a
-game. Marked functions stay plain Python where Python calls them, and where a game's own functions are plain: slow, and
-with identical results (the oracle of the tests). `PERSONA_EVO_INTERPRET=1` leaves everything in Python.
+`@compiled` marks a helper, `@entry` a function that Python calls with a `Handle`, and `@callback(...)` a function of a
+game. Called from Python, or with a game whose own functions are plain, a marked function stays plain Python, which is
+slow but gives identical results (the tests' oracle). `PERSONA_EVO_INTERPRET=1` leaves everything in Python.
 
-| module | what |
+| module | contents |
 |---|---|
-| arrays | the types of what compiled code is given |
+| arrays | the types of the arguments of compiled code |
 | marks | the marks, and what a function's machine code depends on |
-| frontend | from Python to bitcode, by numba; imported only where something is not on disk |
-| typing | what of numba that takes |
-| machine | from bitcode to machine code, by llvmlite |
-| ahead | several programs at once, in two processes |
-| estimates | how long that takes on this machine |
-| cache | what is on disk |
-| news | who is told what is compiled |
+| frontend | from Python to bitcode, with numba; imported only if something is not on disk |
+| typing | the parts of numba that this needs |
+| machine | from bitcode to machine code, with llvmlite |
+| ahead | compiling several programs at once, in two processes |
+| estimates | estimates of the time that compiling takes on this machine |
+| cache | compiled code on disk |
+| news | reports of what is being compiled |
 """
 
 from __future__ import annotations
@@ -68,11 +68,11 @@ __all__ = [
 W = TypeVar("W")
 
 INTERPRET = bool(os.environ.get("PERSONA_EVO_INTERPRET"))
-"""Whether nothing is compiled, which is slow and shows more."""
+"""Whether everything stays plain Python, which is slow but easier to debug."""
 
 
 def is_warm() -> bool:
-    """Whether there is compiled code for this machine already."""
+    """Return whether there is compiled code for this machine already."""
     if INTERPRET:
         return True
     from persona_evo.compiling.machine import mark
@@ -81,10 +81,10 @@ def is_warm() -> bool:
 
 
 class Callback:
-    """A function of a game: machine code where compiled code and Python call it, and plain Python in `plain`.
+    """A function of a game: calls from compiled code and from Python run as machine code.
 
     Attributes:
-        plain: the function itself, which other marked functions call.
+        plain: the function itself in plain Python, which other marked functions call.
     """
 
     def __init__(self, plain: FunctionType, annotation: Any) -> None:
@@ -95,7 +95,7 @@ class Callback:
 
     @functools.cached_property
     def signature(self) -> Function:
-        """What it takes and gives."""
+        """The C signature: parameters and result."""
         if self._annotation is not None:
             found = describe(self._annotation)
             assert isinstance(found, Function)
@@ -106,7 +106,7 @@ class Callback:
 
     @functools.cached_property
     def code(self) -> NativeCode:
-        """What machine code is made of."""
+        """The code that the machine code is made from."""
         from persona_evo.compiling.machine import NativeCode
 
         assert self.signature.gives is not None
@@ -114,18 +114,18 @@ class Callback:
 
     @functools.cached_property
     def program(self) -> NativeProgram:
-        """Its machine code, as Python calls it."""
+        """The machine code, as Python calls it."""
         from persona_evo.compiling.machine import NativeProgram
 
         return NativeProgram(self.code, {})
 
     @property
     def address(self) -> int:
-        """Where its machine code lies."""
+        """The address of the machine code."""
         return self.program.address()
 
     def __call__(self, *given: Any) -> Any:
-        """Its result, from machine code; arrays must have the type that the signature says."""
+        """Call the machine code and return its result; arrays must have the types in the signature."""
         if self._function is None:
             if INTERPRET:
                 return self.plain(*given)
@@ -138,11 +138,11 @@ class Callback:
 
 
 def callback(annotation: Any = None) -> Callable[[Callable[..., Any]], Callback]:
-    """Mark a module-level function as one of a game's.
+    """Mark a module-level function as a function of a game.
 
     Args:
-        annotation: its signature, as `Annotated[Callable[[...], ...], Linked()]` of the types in `arrays`; left out,
-            the function's own annotations say it.
+        annotation: the signature, as `Annotated[Callable[[...], ...], Linked()]` of the types in `arrays`; by default
+            it is taken from the function's own annotations.
     """
 
     def mark(function: Callable[..., Any]) -> Callback:
@@ -166,13 +166,13 @@ def _fields_of(kind: type) -> list[tuple[str, Field]]:
 
 
 class Handle(Generic[W]):
-    """What an entry works on: a named tuple of rows, numbers and functions, as machine code finds it in memory.
+    """Holds the data of an entry, a named tuple of rows, numbers and functions, in the form that machine code reads.
 
     Args:
         work: the named tuple; it stays alive as long as the handle.
 
     Attributes:
-        plain: whether entries run as plain Python on it: a function of the game is plain, or nothing is compiled.
+        plain: whether entries run on it as plain Python: a function of the game is plain, or nothing is compiled.
     """
 
     def __init__(self, work: W) -> None:
@@ -186,7 +186,7 @@ class Handle(Generic[W]):
 
     @property
     def work(self) -> W:
-        """The named tuple; assign another of its type where an array was replaced."""
+        """The named tuple; assign a new one of its type after an array was replaced."""
         return self._work
 
     @work.setter
@@ -206,14 +206,14 @@ class Handle(Generic[W]):
                 self._words[self._at[k] : self._at[k + 1]] = array("q", words(self._fields[k][1], values[k]))
 
     def function(self, entry: Entry) -> Callable[..., int]:
-        """What runs an entry on this work, given the numbers that it takes."""
+        """Return a function that runs an entry on this work and takes the entry's numbers."""
         found = self._functions.get(entry)
         if found is None:
             found = self._functions[entry] = self._bind(entry)
         return found
 
     def program(self, entry: Entry) -> NativeProgram:
-        """The machine code of an entry that works on this."""
+        """Return the machine code of an entry that works on this."""
         from persona_evo.compiling.machine import NativeProgram
 
         return NativeProgram(entry.code, {name: one.code for name, one in self._parts.items()})
@@ -239,12 +239,12 @@ class Entry:
 
     @property
     def numbers(self) -> int:
-        """How many numbers it takes."""
+        """The number of whole numbers that the entry takes."""
         return self.plain.__code__.co_argcount - 1
 
     @functools.cached_property
     def code(self) -> NativeCode:
-        """What machine code is made of."""
+        """The code that the machine code is made from."""
         from persona_evo.compiling.machine import NativeCode
 
         hints = get_type_hints(self.plain, include_extras=True)
@@ -258,10 +258,10 @@ class Entry:
 
 
 def prepare(*wanted: object) -> None:
-    """Compile what is not compiled yet of several functions, on two cores where that saves time.
+    """Compile those of several functions that are not compiled yet, on two cores where that saves time.
 
     Args:
-        wanted: functions of games, and pairs of an entry and the handle that it works on; plain Python is left alone.
+        wanted: functions of games, and pairs of an entry and the handle that it works on; plain Python is skipped.
     """
     programs = [one[1].program(one[0]) for one in wanted if isinstance(one, tuple) and not one[1].plain]
     programs += [one.program for one in wanted if isinstance(one, Callback) and not INTERPRET]

@@ -1,4 +1,4 @@
-"""The other process of `ahead`."""
+"""The entry point of the second process of `ahead`."""
 
 from persona_evo.compiling.ahead import serve
 

@@ -1,7 +1,7 @@
-"""Several programs made at once, in two processes: what a command needs is known before it begins.
+"""Compiles several programs at once in two processes, since a command's needs are known before it begins.
 
-numba and LLVM work one function after another. The other process is given the names of marked functions, imports their
-modules and leaves its results on disk; whatever it does not come to is made here.
+numba and LLVM compile one function after another. The second process receives the names of marked functions, imports
+their modules, and leaves its results on disk. Whatever it does not get to is compiled in this process.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from persona_evo.compiling.machine import NativeCode, NativeProgram, optimising_
 from persona_evo.compiling.news import told
 
 WORTH = 3.0
-"""Seconds of work in a step from which on it is shared between two processes."""
+"""The seconds of work in a step from which the work is shared between two processes."""
 
 T = TypeVar("T", NativeCode, NativeProgram)
 
 
 def prepare(programs: Iterable[NativeProgram]) -> None:
-    """Make programs that are not there yet, on two cores where that saves time."""
+    """Compile the programs that are missing, on two cores where that saves time."""
     missing = list({one.name: one for one in programs}.values())
     codes = list({one.file: one for program in missing for one in program.codes if not cache.has(one.file)}.values())
     seconds = translating_of(codes) + optimising_of(missing)
@@ -37,7 +37,7 @@ def prepare(programs: Iterable[NativeProgram]) -> None:
 
 
 def _both(other: _Other, todo: Sequence[T], cost: Callable[[list[T]], float], make: Callable[[T], object]) -> None:
-    """Make everything, part of it in the other process if that is worth it."""
+    """Make everything, with the help of the other process if that pays."""
     shares: tuple[list[T], list[T]] = [], []
     for one in sorted(todo, key=lambda one: cost([one]), reverse=True):
         here = one.place is None or cost(shares[0] + [one]) <= cost(shares[1] + [one])
@@ -54,7 +54,7 @@ def _both(other: _Other, todo: Sequence[T], cost: Callable[[list[T]], float], ma
 
 
 class _Other:
-    """The other process: it is started when there is something for it to do."""
+    """The second process, which is started when there is work for it."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[str] | None = None
@@ -69,7 +69,7 @@ class _Other:
             self._process.communicate()
 
     def begin(self, places: Sequence[Any]) -> bool:
-        """Have it make something; False if it cannot."""
+        """Start making something in the process; return False if it cannot."""
         if not places or not sys.executable or (os.cpu_count() or 1) < 2 or not cache.is_kept():
             return False
         try:
@@ -92,21 +92,21 @@ class _Other:
         return True
 
     def wait(self) -> None:
-        """Wait until it has made what it was to make, or failed."""
+        """Wait until the process has finished its work or failed."""
         if self._busy and self._process is not None and self._process.stdout is not None:
             self._process.stdout.readline()
         self._busy = False
 
 
 def _environment() -> dict[str, str]:
-    """With the same modules, and the same folder for compiled code."""
+    """Return an environment with the same modules and the same folder for compiled code."""
     folder = cache.cache_folder()
     root = {} if folder is None else {"PERSONA_EVO_CACHE": str(folder.parent)}
     return {**os.environ, **root, "PYTHONPATH": os.pathsep.join(one or os.getcwd() for one in sys.path)}
 
 
 def serve() -> None:
-    """Make what the lines of standard input ask for, and answer each with an empty line."""
+    """Make what each line of standard input asks for, and answer it with an empty line."""
     for line in sys.stdin:
         for place in json.loads(line):
             with contextlib.suppress(Exception):  # it is made where it was asked for, and fails there

@@ -1,9 +1,9 @@
-"""The types of what compiled code is given: rows of numbers, functions, and named tuples of these.
+"""The types of the arguments of compiled code: rows of numbers, functions, and named tuples of these.
 
-A compiled function sees an array as a bare row: where it lies, and how long it is. Whole numbers come out of every row
-as int64 and real numbers as float64; an index is never negative and never checked. Of a row there are `row[i]`,
-`row[a:b]`, `len(row)`; of a table (two dimensions, C order) `table[i, j]`, `table[i]`, which is a row, and
-`table.shape`. As plain Python the same code works on NumPy arrays.
+A compiled function sees an array as a bare row, which is an address and a length. It reads whole numbers of any row as
+int64 and real numbers as float64. An index must not be negative and is not checked. A row supports `row[i]`, `row[a:b]`
+and `len(row)`. A table (two dimensions, C order) supports `table[i, j]`, `table[i]`, which is a row, and `table.shape`.
+As plain Python, the same code works on NumPy arrays.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class ArrayType:
-    """What compiled code must know of an array: its NumPy type by name, and its dimensions (1 or 2)."""
+    """The type of an array in compiled code: the name of its NumPy type, and its number of dimensions (1 or 2)."""
 
     dtype: str
     dimensions: int
@@ -29,12 +29,12 @@ class ArrayType:
 
 @dataclass(frozen=True)
 class Linked:
-    """Marks a field that holds a function of a game, which the machine code is linked with."""
+    """Marks a field with a function of a game, which is linked into the machine code."""
 
 
 @dataclass(frozen=True)
 class Pointed:
-    """Marks a field that holds a function by its address (`.address` of the value)."""
+    """Marks a field with a function that is called by its address (`.address` of the value)."""
 
 
 IntRow = Annotated[NDArray[np.int64], ArrayType("int64", 1)]
@@ -50,14 +50,14 @@ SingleTable = Annotated[NDArray[np.float32], ArrayType("float32", 2)]
 
 @dataclass(frozen=True)
 class ScalarType:
-    """A number that does not change while compiled code runs: a whole one (int64), or a real one (float64)."""
+    """The type of a number that stays constant while compiled code runs: int64 or float64."""
 
     real: bool
 
 
 @dataclass(frozen=True)
 class Function:
-    """A function with a C signature; linked: by name, otherwise called by its address."""
+    """The type of a function with a C signature, which is `linked` by name or else called by its address."""
 
     takes: tuple[ArrayType | ScalarType, ...]
     gives: ScalarType | None
@@ -66,7 +66,7 @@ class Function:
 
 @dataclass(frozen=True)
 class Group:
-    """A named tuple and what its fields are, in their order."""
+    """The type of a named tuple, with the types of its fields in their order."""
 
     kind: type
     members: dict[str, Field]
@@ -77,14 +77,14 @@ Field = ArrayType | ScalarType | Function | Group
 
 @functools.cache
 def describe(annotation: Any) -> Field:
-    """What an annotation says of a value.
+    """Return the type that an annotation describes.
 
     Args:
-        annotation: one of the rows and tables here, int, float, bool, a class made by `NamedTuple` whose fields are
-            such, or `Annotated[Callable[[...], ...], Linked()]` (or `Pointed()`).
+        annotation: one of the rows and tables here, int, float, bool, `Annotated[Callable[[...], ...], Linked()]` (or
+            `Pointed()`), or a `NamedTuple` class whose fields have such annotations.
 
     Raises:
-        TypeError: it is something else.
+        TypeError: it is anything else.
     """
     if annotation in (int, float, bool):
         return ScalarType(real=annotation is float)
@@ -104,10 +104,10 @@ def describe(annotation: Any) -> Field:
 
 
 def address(array: NDArray[Any], kind: np.dtype[Any]) -> int:
-    """Where an array's numbers lie.
+    """Return the address of an array's numbers.
 
     Raises:
-        TypeError: the numbers are of another kind, or do not lie side by side.
+        TypeError: the numbers are of another type, or not contiguous.
     """
     if array.dtype != kind or not array.flags.c_contiguous:
         raise TypeError(f"compiled code needs contiguous {kind}, not {array.dtype} with strides {array.strides}")
@@ -118,7 +118,7 @@ def address(array: NDArray[Any], kind: np.dtype[Any]) -> int:
 
 
 def fields(field: Group, path: str) -> Iterator[tuple[str, Field]]:
-    """The fields of a group and of the groups in it, one after the other, each with the way to it."""
+    """Yield the fields of a group, and of the groups in it, with the path to each field."""
     for name, member in field.members.items():
         if isinstance(member, Group):
             yield from fields(member, f"{path}.{name}")
@@ -127,7 +127,7 @@ def fields(field: Group, path: str) -> Iterator[tuple[str, Field]]:
 
 
 def leaves(value: Any) -> list[Any]:
-    """The values of these fields in a named tuple."""
+    """Return the values of these fields in a named tuple."""
     found = []
     for part in value:
         if isinstance(part, tuple):
@@ -138,16 +138,16 @@ def leaves(value: Any) -> list[Any]:
 
 
 def width(field: Field) -> int:
-    """How many words `words` gives."""
+    """Return the number of words that `words` yields."""
     if isinstance(field, ArrayType):
         return 1 + field.dimensions
     return 0 if isinstance(field, Function) and field.linked else 1
 
 
 def words(field: Field, value: Any) -> Iterator[int]:
-    """A value as the 64-bit words that compiled code reads it from: rows as address and sizes.
+    """Yield the 64-bit words from which compiled code reads a value; a row is its address and its sizes.
 
-    A missing function by address is 0, which nobody calls.
+    A missing function that would be called by its address is 0; it is never called.
     """
     if isinstance(field, ArrayType):
         yield address(value, np.dtype(field.dtype))

@@ -1,12 +1,12 @@
-"""What was compiled, on disk: a file for each piece of bitcode and of machine code, named by all that it was made from.
+"""Keeps compiled code on disk: a file for each piece of bitcode and machine code, named after everything it depends on.
 
-A file is written whole or not at all, begins with a checksum, and is made anew where it is damaged. The name of machine
-code ends in a mark of the processor and of the versions it was made with. An edit gives new names, so nothing is ever
-wrong for being old. What was not used for long is removed once there is much of it.
+Files are written atomically and begin with a checksum; a damaged file is made again. The name of machine code ends in a
+mark of the processor and the versions that it was made with. An edit leads to new names, so a file is never outdated.
+When there are too many files, those unused for the longest time are removed.
 
-Machine code is run, so it is read only where nobody else can have put it: from a folder and files that belong to this
-user (or to the system's administrator) and that nobody else can write. Where there is no such folder compiled code
-stays in memory, and a warning says so.
+Machine code is executed, so it is read only if nobody else can have written it: the folder and the files must belong to
+this user (or the system's administrator), and nobody else may be able to write them. Without such a folder, compiled
+code stays in memory and a warning says so.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 NAME = "code"
-"""The folder's name."""
+"""The name of the folder."""
 
 MOST = 4_000
-"""Files that are kept, about 45 kB each; the ones unused for longest go first."""
+"""The largest number of files to keep, about 45 kB each; the least recently used ones are removed first."""
 
 _SUM = 32
 _memory: dict[str, bytes] = {}
@@ -39,7 +39,7 @@ _log = logging.getLogger(__name__)
 
 
 def cache_root() -> Path:
-    """Where compiled code is kept: $PERSONA_EVO_CACHE or the user's cache folder.
+    """Return the folder for compiled code: $PERSONA_EVO_CACHE or the user's cache folder.
 
     Raises:
         RuntimeError: the user has no home folder.
@@ -55,18 +55,18 @@ def cache_root() -> Path:
 
 
 def _absolute(variable: str) -> Path | None:
-    """The path in an environment variable; None if it is empty or relative, which the XDG standard has us ignore."""
+    """Return the path in an environment variable; None if it is empty or relative, as the XDG standard requires."""
     path = Path(os.environ.get(variable, ""))
     return path if path.is_absolute() else None
 
 
 @dataclass(frozen=True)
 class CacheLocation:
-    """Where compiled code is kept.
+    """The place where compiled code is kept.
 
     Attributes:
-        folder: where it is read and, if possible, written; None for memory alone.
-        trouble: why it is not below `cache_root`; empty if it is.
+        folder: the folder in which it is read and, if possible, written; None for memory only.
+        trouble: the reason why the folder is not below `cache_root`; "" if it is.
     """
 
     folder: Path | None
@@ -75,7 +75,7 @@ class CacheLocation:
 
 @functools.cache
 def chosen() -> CacheLocation:
-    """The folder below `cache_root`, or else a private one below the temporary folder, or else none."""
+    """Choose the folder below `cache_root`, or else a private one below the temporary folder, or else none."""
     try:
         first = cache_root() / NAME
     except RuntimeError as e:
@@ -92,7 +92,7 @@ def chosen() -> CacheLocation:
 
 
 def cache_folder() -> Path | None:
-    """The folder of compiled code; None if it is kept in memory alone."""
+    """Return the folder of compiled code; None if the code is kept only in memory."""
     choice = chosen()
     if choice.trouble:
         instead = f"kept in {choice.folder}" if choice.folder else "kept in memory and compiled again by each process"
@@ -101,7 +101,7 @@ def cache_folder() -> Path | None:
 
 
 def _own(folder: Path) -> str:
-    """Make a folder that only this user can write, if it is not there yet; why that is not possible, or ""."""
+    """Create a folder that only this user can write, if it is missing; return why that is not possible, or ""."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with contextlib.suppress(FileExistsError):
@@ -127,12 +127,12 @@ def _is_mine(uid: int) -> bool:
 
 
 def _is_trusted(uid: int) -> bool:
-    """Whether what a user left may be run: this user, or the administrator, who can do anything anyway."""
+    """Return whether files of a user may be run: this user, or the administrator, who can do anything anyway."""
     return _is_mine(uid) or uid == 0
 
 
 def owner(path: Path) -> str:
-    """The name of the user that a file or folder belongs to, or the number of one without a name."""
+    """Return the name of the user who owns a file or folder, or the user's number if there is no name."""
     try:
         return path.owner()
     except (KeyError, NotImplementedError, OSError):
@@ -142,7 +142,7 @@ def owner(path: Path) -> str:
 
 
 def _warn(kind: str, text: str) -> None:
-    """Warn once in a process, and in the first one alone: workers find the same."""
+    """Warn once, and only in the first process, since workers find the same."""
     if kind not in _told:
         _told.add(kind)
         if multiprocessing.current_process().name == "MainProcess":
@@ -150,7 +150,7 @@ def _warn(kind: str, text: str) -> None:
 
 
 def read(name: str) -> bytes | None:
-    """What was kept under a name; None where there is nothing, or nothing whole, which is said once."""
+    """Return what was kept under a name, or None if it is missing or damaged; warn once about damage."""
     if name in _memory:
         return _memory[name]
     folder = cache_folder()
@@ -173,7 +173,7 @@ def read(name: str) -> bytes | None:
 
 
 def _whole(file: Path) -> bytes | None:
-    """A file's content; None if it is damaged or belongs to somebody else.
+    """Return a file's content, or None if it is damaged or belongs to another user.
 
     Raises:
         OSError: it cannot be read.
@@ -186,36 +186,36 @@ def _whole(file: Path) -> bytes | None:
 
 
 def _sum(name: str, content: bytes) -> bytes:
-    """What shows that a file is whole and has its own name."""
+    """Return the checksum that shows that a file is complete and has its own name."""
     return hashlib.sha256(name.encode() + b"\0" + content).digest()
 
 
 def is_kept() -> bool:
-    """Whether what is written is there for other processes, too."""
+    """Return whether other processes can read what is written."""
     folder = cache_folder()
     return folder is not None and os.access(folder, os.W_OK)
 
 
 def has(name: str) -> bool:
-    """Whether something is kept under a name, if whole or not."""
+    """Return whether something is kept under a name, damaged or not."""
     folder = cache_folder()
     return name in _memory or (folder is not None and (folder / name).is_file())
 
 
 def has_any(mark: str) -> bool:
-    """Whether there is machine code with a mark."""
+    """Return whether there is machine code with a mark."""
     names = [*_memory, *(file.name for file in _code())]
     return any(name.endswith(f".{mark}.o") for name in names)
 
 
 def _code() -> Iterator[Path]:
-    """The files of machine code."""
+    """Yield the files of machine code."""
     folder = chosen().folder
     return folder.glob("*.o") if folder is not None else iter(())
 
 
 def explain(mark: str) -> None:
-    """Say once why everything is compiled again: what is there has other marks alone."""
+    """Explain once why everything is compiled again, if all the existing code has other marks."""
     if any(_code()) and not has_any(mark):
         folder = chosen().folder
         _warn(
@@ -226,10 +226,12 @@ def explain(mark: str) -> None:
 
 @dataclass(frozen=True)
 class CacheState:
-    """What is kept on disk, in numbers of files of machine code.
+    """The numbers of files of machine code on disk.
 
     Attributes:
-        here: for this processor and these versions. others: for others. damaged: of either, cannot be read.
+        here: files for this processor and these versions.
+        others: files for other processors or versions.
+        damaged: files of either kind that cannot be read.
     """
 
     here: int
@@ -238,7 +240,7 @@ class CacheState:
 
 
 def state(mark: str) -> CacheState:
-    """Read all there is, and count it by whether it has a mark."""
+    """Read all files of machine code, and count those with the mark, those without, and the damaged ones."""
     here = others = damaged = 0
     for file in _code():
         try:
@@ -251,7 +253,7 @@ def state(mark: str) -> CacheState:
 
 
 def write(name: str, content: bytes) -> None:
-    """Keep something under a name, in memory where the disk refuses."""
+    """Keep something under a name; in memory if writing to disk fails."""
     folder = cache_folder()
     if folder is None:
         _memory[name] = content
@@ -270,7 +272,7 @@ def write(name: str, content: bytes) -> None:
 
 
 def _remove_old(folder: Path) -> None:
-    """Remove drafts of processes that were killed, and of too many files those unused for longest.
+    """Remove drafts of killed processes and, if there are too many files, those unused for the longest time.
 
     Other processes may be doing the same.
     """
@@ -289,10 +291,10 @@ def _remove_old(folder: Path) -> None:
 
 
 def clear() -> tuple[int, list[Path]]:
-    """Remove what is kept, and what former versions kept.
+    """Remove everything that is kept, also by former versions.
 
     Returns:
-        How many files are gone, and which cannot be removed.
+        The number of files removed, and the files that cannot be removed.
     """
     _memory.clear()
     former = re.compile("[0-9a-f]{16}")

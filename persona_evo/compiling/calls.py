@@ -1,4 +1,4 @@
-"""From a call in Python with NumPy rows to one of machine code with addresses and sizes, as cheaply as ctypes can."""
+"""Turns Python calls with NumPy rows into calls of machine code with addresses and sizes, as cheaply as ctypes can."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ import numpy as np
 from persona_evo.compiling.arrays import ArrayType, ScalarType, address
 
 WHOLE = 2**63
-"""Numbers that compiled code takes are below it, and not below its negative."""
+"""The bound of numbers that compiled code takes: they are at least -WHOLE and below WHOLE."""
 _SKIPPED = (TypeError, ValueError)
-"""What ctypes raises for an array that is read-only, empty, or not side by side in memory."""
+"""The exceptions that ctypes raises for an array that is read-only, empty, or not contiguous in memory."""
 
 
 def caller(run: Callable[..., Any], takes: Sequence[ArrayType | ScalarType]) -> Callable[..., Any]:
-    """A function of rows, tables and numbers that calls machine code.
+    """Return a function of rows, tables and numbers that calls machine code.
 
-    The signatures of rules have functions without loops. Those leave whatever is out of the ordinary to the function
-    for all signatures, which also knows what to complain of.
+    The signatures of rules have specialised functions without loops. These pass any unusual call on to the function for
+    all signatures, which also raises the errors.
 
     Args:
         run: the machine code, as a function of addresses, sizes and whole numbers.
-        takes: what it is given.
+        takes: the types of the arguments.
 
     Returns:
-        The function. It raises TypeError for an array of another type than the signature says.
+        The function. It raises a TypeError for an array whose type differs from the signature.
     """
     kinds = [np.dtype(one.dtype) if isinstance(one, ArrayType) else None for one in takes]
     general = _for_all(run, kinds)

@@ -1,7 +1,8 @@
-"""What a marked function may contain, and the errors about anything else.
+"""Checks what a marked function contains, and reports what cannot be compiled.
 
-numba knows more of Python than compiled code here has: whatever allocates memory, raises or looks things up. That is
-refused before numba sees it, in terms of the source. What numba refuses itself is translated from its own message.
+numba supports more of Python than compiled code here may use, such as code that allocates memory, raises or looks
+things up. Such code is rejected before numba sees it, with a message in terms of the source. What numba itself rejects
+is translated from numba's message.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ _BUILTINS = frozenset(
         "type",
     )
 )
-"""Functions of Python that compiled code does not have."""
+"""The built-in functions of Python that compiled code does not have."""
 _CONTAINERS = (list, dict, set, str, bytes)
 
 
@@ -110,7 +111,7 @@ def check(function: FunctionType) -> None:
 
 
 def _check_global(function: FunctionType, line: int, name: str) -> None:
-    """Refuse a name of the module or of Python that compiled code cannot use."""
+    """Reject a global or built-in name that compiled code cannot use."""
     if name not in function.__globals__:
         if not hasattr(builtins, name):
             raise _refused(function, line, f"the name {name}, which is not defined", "is it spelled right?")
@@ -190,14 +191,14 @@ _MESSAGES: tuple[tuple[str, str], ...] = (
     (r"Cannot bind .*\"TypeError: ([^\"]*)\"", "a call with other arguments: {0}"),
     (r"calls numba_(\w+)", "{0}(), which compiled code does not have"),
 )
-"""What numba says, as a pattern, and what that means; types are put in words."""
+"""Patterns of numba's messages, and what they mean; types are put into words."""
 
 
 def _in_words(said: str, text: str) -> str:
-    """Return what numba refused in terms of the source, or its own words where they are not known.
+    """Return numba's complaint in terms of the source, or in numba's own words if it is not known.
 
     Args:
-        said: the first line of its message that says something.
+        said: the first informative line of numba's message.
         text: the whole message.
     """
     if "No implementation of function" in said:
@@ -230,12 +231,12 @@ _PLACES = re.compile(r"(?:at|defined at) (\S[^\n]*?) \((\d+)\)|File \"([^\"]*)\"
 
 
 def explained(function: FunctionType, functions: list[FunctionType], error: BaseException) -> CompileError:
-    """Return an error that says what numba refused, with the line of the source.
+    """Return an error that says what numba rejected, with the line of the source.
 
     Args:
-        function: what was to be compiled.
-        functions: it and all that it calls.
-        error: what numba raised.
+        function: the function that was to be compiled.
+        functions: that function and everything that it calls.
+        error: the exception that numba raised.
     """
     text = str(error)
     said = next((line.strip() for line in text.split("\n") if not _HEADER.match(line)), type(error).__name__)

@@ -1,4 +1,4 @@
-"""How long compiling takes on this machine: a guess by the size of the code, corrected by what was measured before."""
+"""Estimates how long compiling takes on this machine, from the size of the code and from earlier measurements."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from persona_evo.compiling import cache
 from persona_evo.compiling.marks import reached
 
 START, TRANSLATED, OPTIMISED = 0.8, 6_000, 8_000
-"""Seconds in which numba starts, and bytes of bytecode that are translated, and optimised, in a second."""
+"""The seconds that numba takes to start, and the bytes of bytecode that are translated, and optimised, per second."""
 
 LEARNED = 0.5
-"""Weight of the last measurement against those before."""
+"""The weight of the last measurement against the earlier ones."""
 LEAST = 1.0
-"""Seconds of work from which on a measurement says something."""
+"""The seconds of work from which a measurement is meaningful."""
 SLOWEST = 100.0
-"""Highest factor that a measurement gives: a machine that slept says nothing about the next time."""
+"""The highest factor that a measurement can give; a machine that slept tells nothing about the next time."""
 
 
 def translating(functions: Iterable[FunctionType]) -> float:
-    """Return the seconds in which several functions become bitcode; what they share is translated once."""
+    """Return the estimated seconds for translating functions to bitcode; what they share is translated once."""
     found: dict[FunctionType, None] = {}
     for one in functions:
         found |= reached(one)
@@ -34,7 +34,7 @@ def translating(functions: Iterable[FunctionType]) -> float:
 
 
 def optimising(size: int) -> float:
-    """Return the seconds in which so many bytes of bytecode, once translated, are linked and optimised."""
+    """Return the estimated seconds for linking and optimising this many bytes of translated bytecode."""
     return size / OPTIMISED
 
 
@@ -51,11 +51,11 @@ def factor() -> float:
 
 
 def learn(guessed: float, measured: float) -> None:
-    """Keep what was measured for later estimates.
+    """Save a measurement for later estimates.
 
     Args:
-        guessed: seconds, without the factor.
-        measured: seconds.
+        guessed: the estimated seconds, without the factor.
+        measured: the seconds that it took.
     """
     if guessed >= LEAST:
         known, now = cache.read(_name()), measured / guessed

@@ -1,8 +1,7 @@
-"""From marked Python functions to LLVM: numba types and translates them, and nothing else of numba is used.
+"""Translates marked Python functions to LLVM bitcode. Of numba, only typing and translation are used.
 
-This module is imported only where something has to be compiled that is not on disk yet (see `machine`). It adds to
-numba the types of `arrays`: rows and tables that are nothing but an address and a size, and the functions of a game and
-of formulas.
+This module is imported only if something has to be compiled that is not on disk yet (see `machine`). It adds the types
+of `arrays` to numba: rows and tables, which are only an address and sizes, and the functions of games and formulas.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _WORD = ir.IntType(64)
 
 
 class RowArray(types.Type):
-    """An array of one or two dimensions as an address and its sizes."""
+    """The numba type of an array of one or two dimensions, given as its address and sizes."""
 
     def __init__(self, shape: ArrayType) -> None:
         self.element = numba.from_dtype(numba.np.numpy_support.as_dtype(getattr(types, shape.dtype)))
@@ -49,22 +48,22 @@ class _RowModel(models.StructModel):
 
 
 class Called(types.Callable):
-    """A function with a C signature: `symbol` is what it is linked with, "" for one that is given by its address."""
+    """The numba type of a function with a C signature: `symbol` is its link name, "" for a call by address."""
 
     def __init__(self, symbol: str, takes: tuple[types.Type, ...], gives: types.Type) -> None:
         self.symbol, self.takes, self.gives = symbol, takes, gives
         super().__init__(f"Called({symbol}, {takes}, {gives})")
 
     def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
-        """What numba asks when it types a call."""
+        """Return the signature of a call; numba asks for it when it types the call."""
         return typing.signature(self.gives, *self.takes, recvr=self)
 
     def get_call_signatures(self) -> Any:
-        """All signatures, and whether there are more that depend on the arguments."""
+        """Return all signatures, and whether there are more that depend on the arguments."""
         return [typing.signature(self.gives, *self.takes, recvr=self)], False
 
     def get_impl_key(self, signature: Any) -> Any:
-        """Under what the machine code of a call is registered."""
+        """Return the key under which the machine code of a call is registered."""
         return "persona_evo.called"
 
 
@@ -75,7 +74,7 @@ class _CalledModel(models.PrimitiveModel):
 
 
 def numba_type(field: Field, symbol: str = "") -> Any:
-    """The type of what `arrays.describe` describes; symbol: what functions in it are linked with."""
+    """Return the numba type of a field; `symbol` is the link name of functions in it."""
     if isinstance(field, ArrayType):
         return RowArray(field)
     if isinstance(field, ScalarType):
@@ -89,14 +88,14 @@ def numba_type(field: Field, symbol: str = "") -> Any:
 
 
 def flat(kind: types.Type) -> list[Any]:
-    """The C parameters that a value of a type takes: rows take their address and their sizes."""
+    """Return the C parameters for a value of a type; a row takes its address and its sizes."""
     if isinstance(kind, RowArray):
         return [_WORD] * (1 + kind.dimensions)
     return [ir.DoubleType() if kind == types.float64 else _WORD]
 
 
 def c_type(takes: tuple[types.Type, ...], gives: types.Type, bare: bool = False) -> Any:
-    """The C signature of a function; bare: it takes no sizes of rows."""
+    """Return the C signature of a function; with `bare` it has no parameters for the sizes of rows."""
     result = ir.VoidType() if gives == types.void else flat(gives)[0]
     return ir.FunctionType(result, [part for one in takes for part in flat(one)[: 1 if bare else None]])
 
@@ -236,7 +235,7 @@ def _shape(context: Any, builder: Any, kind: Any, value: Any) -> Any:
 
 @intrinsic(prefer_literal=True)
 def stack_row(context: Any, n: Any) -> Any:
-    """int64[n] on the stack of the function that calls it; n is a constant."""
+    """Allocate int64[n] on the stack of the calling function; n is a constant."""
     if not isinstance(n, types.IntegerLiteral):
         return None
     kind, count = RowArray(ArrayType("int64", 1)), n.literal_value
@@ -252,7 +251,7 @@ def stack_row(context: Any, n: Any) -> Any:
 
 
 def assembler(takes: tuple[types.Type, ...]) -> Any:
-    """The intrinsic that makes a function's arguments of its C parameters; a group comes as an address."""
+    """Return the intrinsic that builds a function's arguments from its C parameters; a group comes as an address."""
     result = types.Tuple(takes)
 
     @intrinsic
@@ -280,7 +279,7 @@ def _pointer(builder: Any, address: Any) -> Any:
 
 
 def _unpack(context: Any, builder: Any, kind: Any, words: Any, at: int) -> tuple[Any, int]:
-    """A value read from memory (see `arrays.words`), and the number of the word after it."""
+    """Read a value from memory (see `arrays.words`); return it with the index of the word after it."""
 
     def load(as_type: Any, k: int) -> Any:
         place = builder.gep(words, [ir.Constant(_WORD, k)], inbounds=True, source_etype=_WORD)
@@ -304,12 +303,12 @@ def _unpack(context: Any, builder: Any, kind: Any, words: Any, at: int) -> tuple
 
 
 def translate(function: FunctionType, takes: tuple[Field, ...], gives: ScalarType, symbol: str) -> bytes:
-    """A function as LLVM bitcode, with a C signature, together with all that it calls.
+    """Return a function with a C signature as LLVM bitcode, together with everything that it calls.
 
     Args:
-        function: marked, or one whose callees are.
-        takes: its parameters; a group is taken as the address of its words.
-        gives: what it returns.
+        function: a marked function, or one whose callees are marked.
+        takes: the types of its parameters; a group is passed as the address of its words.
+        gives: the type of its result.
         symbol: its name in the bitcode.
     """
     kinds = tuple(numba_type(one, "work") for one in takes)
@@ -338,7 +337,7 @@ def translate(function: FunctionType, takes: tuple[Field, ...], gives: ScalarTyp
 
 
 def _check_linked(function: FunctionType, module: Any) -> None:
-    """See that it calls nothing that only numba has, which is not there on a warm start."""
+    """Check that a module calls nothing that only numba provides, since numba is absent on a warm start."""
     for one in module.functions:
         known = one.name.startswith(("work.", "llvm.")) or llvm.address_of_symbol(one.name) is not None
         if one.is_declaration and (not known or one.name.startswith(("numba_", "NRT_", "Py"))):
@@ -354,7 +353,7 @@ def _parts(kind: types.Type) -> list[types.Type]:
 
 
 def _c_function(compiled: Any, parameters: types.BaseTuple, result: types.Type, symbol: str) -> Any:
-    """A module with the C function that calls numba's."""
+    """Return a module with a C function that calls numba's."""
     context = compiled.target_context
     module = context.create_module(symbol)
     convention = context.call_conv

@@ -1,7 +1,7 @@
-"""Machine code: linked of bitcode, optimised once, kept on disk, loaded by llvmlite alone.
+"""Makes machine code from bitcode: links it, optimises it once, keeps it on disk, and loads it with llvmlite.
 
 A program is an entry with the functions of one game linked in, so that calls between them cost nothing. On a warm start
-its object file is read and loaded, and numba is not imported at all. What is missing is translated first (`frontend`).
+its object file is read and loaded without importing numba. Missing bitcode is translated first (`frontend`).
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from persona_evo.compiling.marks import fingerprint, reached
 from persona_evo.compiling.news import told
 
 SPEED = 2
-"""How much LLVM optimises, from 0 to 3."""
+"""LLVM's optimisation level, from 0 to 3."""
 
 _loaded: dict[str, int] = {}
 
 
 @functools.cache
 def _base() -> str:
-    """What every translation depends on beside the function."""
+    """Return what every translation depends on besides the function."""
     digest = hashlib.sha256()
     for module in ("arrays", "frontend", "machine", "typing"):
         digest.update((Path(__file__).parent / f"{module}.py").read_bytes())
@@ -51,7 +51,7 @@ def _version(package: str) -> str:
 
 @functools.cache
 def mark() -> str:
-    """What the names of machine code end in: a digest of this processor, its features, and the versions."""
+    """Return the suffix of the names of machine code: a digest of this processor, its features, and the versions."""
     return _digest(*host())[:8]
 
 
@@ -60,35 +60,35 @@ def _digest(*parts: str) -> str:
 
 
 class NativeCode:
-    """A function that is to become machine code, with its C signature."""
+    """A function to be compiled, with its C signature."""
 
     def __init__(self, function: FunctionType, takes: tuple[Field, ...], gives: ScalarType) -> None:
         self.function, self.takes, self.gives = function, takes, gives
 
     @functools.cached_property
     def name(self) -> str:
-        """What its bitcode is kept under."""
+        """The name under which its bitcode is kept."""
         return _digest(fingerprint(self.function), repr(self.takes), repr(self.gives))
 
     @property
     def symbol(self) -> str:
-        """Its name in its bitcode."""
+        """The function's name in its bitcode."""
         return f"{self.function.__name__}.{self.name[:16]}"
 
     @property
     def file(self) -> str:
-        """The file of its bitcode."""
+        """The file with its bitcode."""
         return f"{self.name}.bc"
 
     @property
     def title(self) -> str:
-        """What it is called where people read it."""
+        """The function's name for people."""
         module = self.function.__module__.removeprefix("persona_evo.").removeprefix("games.catalog.")
         return f"{module}.{self.function.__qualname__}"
 
     @property
     def place(self) -> str | None:
-        """What another process finds it by, "module:name"; None if it cannot."""
+        """The address by which another process finds the function, "module:name"; None if it cannot."""
         module, name = self.function.__module__, self.function.__qualname__
         marked = getattr(sys.modules.get(module), name, None)
         if module == "__main__" or getattr(marked, "code", None) is not self:
@@ -102,11 +102,11 @@ class NativeCode:
 
     @functools.cached_property
     def size(self) -> int:
-        """Bytes of the bytecode that is compiled for it, its own and that of what it calls."""
+        """The size of its bytecode and of everything that it calls, in bytes."""
         return sum(len(one.__code__.co_code) for one in reached(self.function))
 
     def bitcode(self) -> bytes:
-        """It and all that it calls, as bitcode."""
+        """Return the bitcode of the function and everything that it calls."""
         found = cache.read(self.file)
         if found is None:
             from persona_evo.compiling.frontend import translate
@@ -118,11 +118,11 @@ class NativeCode:
 
 
 class NativeProgram:
-    """An entry with the functions that it is linked with.
+    """An entry with the functions that are linked into it.
 
     Args:
         entry: the function that is called from Python.
-        parts: by the names that it knows them by, the functions it is linked with; calls of others give 0.
+        parts: the linked functions, by the names that the entry calls them by; calls of other functions return 0.
     """
 
     def __init__(self, entry: NativeCode, parts: Mapping[str, NativeCode]) -> None:
@@ -130,33 +130,33 @@ class NativeProgram:
 
     @functools.cached_property
     def name(self) -> str:
-        """What its machine code is kept under."""
+        """The name under which its machine code is kept."""
         linked = (f"{symbol}={code.name}" for symbol, code in self.parts.items())
         return _digest(self.entry.name, *linked, *host())
 
     @property
     def file(self) -> str:
-        """The file of its machine code."""
+        """The file with its machine code."""
         return f"{self.name}.{mark()}.o"
 
     @property
     def codes(self) -> list[NativeCode]:
-        """What it is made of."""
+        """The functions that the program is made of."""
         return [self.entry, *self.parts.values()]
 
     @property
     def place(self) -> tuple[str | None, dict[str, str | None]] | None:
-        """What another process finds it by (see `NativeCode.place`)."""
+        """The addresses by which another process finds the program (see `NativeCode.place`)."""
         if any(one.place is None for one in self.codes):
             return None
         return self.entry.place, {name: one.place for name, one in self.parts.items()}
 
     def is_made(self) -> bool:
-        """Whether its machine code is there."""
+        """Return whether its machine code exists."""
         return self.name in _loaded or cache.has(self.file)
 
     def make(self) -> bytes:
-        """Its object file, which is kept on disk."""
+        """Make the object file, keep it on disk, and return it."""
         cache.explain(mark())
         with told(self.entry.title, translating_of(self.codes) + optimising_of([self])):
             content = _build(self)
@@ -164,7 +164,7 @@ class NativeProgram:
         return content
 
     def address(self) -> int:
-        """The address of its machine code, made where it is not there yet."""
+        """The address of its machine code, which is made if it is missing."""
         if self.name not in _loaded:
             content, symbol = cache.read(self.file), f"program.{self.name}"
             _loaded[self.name] = (_load(content, symbol) if content else 0) or _load(self.make(), symbol)
@@ -172,18 +172,18 @@ class NativeProgram:
 
 
 def translating_of(codes: Iterable[NativeCode]) -> float:
-    """Return about how many seconds it takes to make the bitcode that is missing of these."""
+    """Return the estimated seconds for making the missing bitcode of these functions."""
     return estimates.translating([one.function for one in codes if not cache.has(one.file)])
 
 
 def optimising_of(programs: Iterable[NativeProgram]) -> float:
-    """Return about how many seconds it takes to make programs of their bitcode."""
+    """Return the estimated seconds for making programs from their bitcode."""
     return estimates.optimising(sum(one.size for program in programs for one in program.codes))
 
 
 @functools.cache
 def host() -> tuple[str, str]:
-    """The processor and what it can do, or those that NUMBA_CPU_NAME and NUMBA_CPU_FEATURES name."""
+    """Return the processor and its features, or those that NUMBA_CPU_NAME and NUMBA_CPU_FEATURES name."""
     processor, features = os.environ.get("NUMBA_CPU_NAME"), os.environ.get("NUMBA_CPU_FEATURES")
     if features is None and processor == "generic":
         features = ""
@@ -196,7 +196,7 @@ def host() -> tuple[str, str]:
 
 
 def target_machine() -> Any:
-    """What makes code for this processor; each user needs one of its own."""
+    """Return a code generator for this processor; each user needs its own."""
     for start in (llvm.initialize_native_target, llvm.initialize_native_asmprinter):
         start()
     processor, features = host()
@@ -207,7 +207,7 @@ def target_machine() -> Any:
 
 
 def _build(program: NativeProgram) -> bytes:
-    """The object file of a program."""
+    """Build the object file of a program."""
     entry = program.entry
     target = target_machine()
     module = _for(target, llvm.parse_bitcode(entry.bitcode()))
@@ -226,7 +226,7 @@ def _build(program: NativeProgram) -> bytes:
     module.get_function(entry.symbol).name = f"program.{program.name}"
     module.verify()
     options = llvm.create_pipeline_tuning_options(SPEED)
-    # Loops here run over a node's few children: what vectors and unrolled copies cost before and behind does not pay.
+    # Loops here run over a node's few children, so vectorised and unrolled loops do not pay for their set-up.
     options.loop_vectorization = options.loop_unrolling = False
     options.slp_vectorization = False  # it takes a third of LLVM's time and gains nothing here
     passes = llvm.create_pass_builder(target, options)
@@ -235,13 +235,13 @@ def _build(program: NativeProgram) -> bytes:
 
 
 def _for(target: Any, module: Any) -> Any:
-    """A module that says what it is for."""
+    """Set a module's target, and return the module."""
     module.triple, module.data_layout = target.triple, str(target.target_data)
     return module
 
 
 def _stub(declaration: str) -> str:
-    """A function that gives 0, from the text of its declaration."""
+    """Return a function that returns 0, from the text of its declaration."""
     text = declaration.strip().split("\n")[-1]
     gives = text.split()[1]
     body = "ret void" if gives == "void" else f"ret {gives} {'0.0' if gives == 'double' else '0'}"
@@ -250,7 +250,7 @@ def _stub(declaration: str) -> str:
 
 @functools.cache
 def _engine() -> Any:
-    """What loads machine code into this process."""
+    """Return the engine that loads machine code into this process."""
     machine = target_machine()
     return llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
 
@@ -263,6 +263,6 @@ def _load(content: bytes, symbol: str) -> int:
 
 
 def c_function(address: int, numbers: int, gives: ScalarType | None = None) -> Callable[..., Any]:
-    """A C function of so many whole numbers (addresses among them), as Python calls it without the lock."""
+    """Return a C function of this many whole numbers or addresses; Python calls it without holding the GIL."""
     result = ctypes.c_double if gives is not None and gives.real else ctypes.c_int64
     return ctypes.CFUNCTYPE(result, *[ctypes.c_int64] * numbers)(address)

@@ -1,4 +1,4 @@
-"""Which functions may become machine code. The marks change nothing: from Python, a marked function is plain Python."""
+"""Marks the functions that may be compiled. Called from Python, a marked function is still plain Python."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def compiled(function: F) -> F:
 
 
 def apart(function: F) -> F:
-    """Mark a helper that stays a function of its own, since it is large and called in several places."""
+    """Mark a helper that is compiled as a separate function, because it is large and called in several places."""
     function.__apart__ = True  # type: ignore[attr-defined]
     return compiled(function)
 
@@ -46,15 +46,15 @@ def primitive(where: str) -> Callable[[F], F]:
 
 @primitive("persona_evo.compiling.frontend:stack_row")
 def row(n: int) -> IntRow:
-    """int64[n] on the stack of the compiled function that calls it, gone when that returns.
+    """Return int64[n] on the stack of the calling compiled function; it is gone when that function returns.
 
-    What it holds at first is not defined. n is written out as a number, or is a constant of the module.
+    Its initial content is undefined. n must be a literal number or a constant of the module.
     """
     return np.zeros(n, dtype=np.int64)
 
 
 def with_names(function: F, **names: Any) -> F:
-    """A copy of a marked function that finds other values under some of its global names."""
+    """Return a copy of a marked function in which some global names have other values."""
     assert isinstance(function, FunctionType)
     known = {**function.__globals__, **names}
     copied = FunctionType(function.__code__, known, function.__name__, function.__defaults__, function.__closure__)
@@ -64,13 +64,13 @@ def with_names(function: F, **names: Any) -> F:
 
 
 def is_marked(value: object) -> bool:
-    """Whether a value is a function that may become machine code."""
+    """Return whether a value is a function that may be compiled."""
     return isinstance(value, FunctionType) and (hasattr(value, "__compiled__") or hasattr(value, "__primitive__"))
 
 
 @functools.cache
 def names(code: CodeType) -> tuple[str, ...]:
-    """The global names that a function's code reads, those of functions inside it included, each once."""
+    """Return the global names that a function's code, and the functions inside it, read, without repeats."""
     found, more, numbers = [], 0, code.co_code
     for at in range(0, len(numbers), 2):
         number = numbers[at + 1] | more
@@ -84,7 +84,7 @@ def names(code: CodeType) -> tuple[str, ...]:
 
 
 def used(function: FunctionType) -> dict[str, Any]:
-    """The globals that a function uses, without modules and builtins."""
+    """Return the globals that a function uses, without modules and built-ins."""
     return {name: value for name, value in _globals(function).items() if not isinstance(value, ModuleType)}
 
 
@@ -94,7 +94,7 @@ def _globals(function: FunctionType) -> dict[str, Any]:
 
 
 def reached(function: FunctionType) -> dict[FunctionType, None]:
-    """A function and all that it calls, without those whose machine code is written by hand."""
+    """Return a function and everything that it calls, except functions whose machine code is written by hand."""
     found: dict[FunctionType, None] = {}
     waiting = [function]
     while waiting:
@@ -106,7 +106,7 @@ def reached(function: FunctionType) -> dict[FunctionType, None]:
 
 
 def fingerprint(function: FunctionType) -> str:
-    """Return a digest of all that a function's machine code depends on: its code, what it calls, and constants.
+    """Return a digest of everything a function's machine code depends on: its code, what it calls, and constants.
 
     An edit elsewhere does not change it, nor does a comment or a docstring.
     """
@@ -116,7 +116,7 @@ def fingerprint(function: FunctionType) -> str:
 
 
 def _add_facts(function: FunctionType, seen: set[FunctionType], facts: list[str]) -> None:
-    """Add what is to be known of a function, and of those that it calls and that were not seen yet."""
+    """Add the facts about a function, and about the functions that it calls and that were not seen yet."""
     facts.append(f"{function.__module__}.{function.__qualname__}")
     if function in seen:
         return
@@ -141,7 +141,7 @@ def _add_facts(function: FunctionType, seen: set[FunctionType], facts: list[str]
 
 
 def _add_value(value: Any, seen: set[FunctionType], facts: list[str]) -> None:
-    """Add what is to be known of a value that a function uses."""
+    """Add the facts about a value that a function uses."""
     if isinstance(value, (int, float, str, tuple, np.generic)):
         facts.append(repr(value))
     elif is_marked(value):

@@ -1,4 +1,4 @@
-"""News of what is being compiled, which takes seconds, once on each machine, for whoever listens."""
+"""Reports to a listener what is being compiled, which takes seconds, once on each machine."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from persona_evo.compiling import estimates
 
 @dataclass(frozen=True)
 class Work:
-    """Something that is compiled.
+    """A report on a function that is being compiled.
 
     Attributes:
-        what: the function, with the module it stands in.
-        seconds: about how long it takes on one core of this machine.
-        depth: 0 for what was asked for, more for a part of it.
-        done: whether this is the end of it, not the beginning.
+        what: the function, with its module.
+        seconds: the estimated time on one core of this machine.
+        depth: 0 for a function that was asked for, more for a part of one.
+        done: whether compiling has ended, rather than begun.
     """
 
     what: str
@@ -34,17 +34,17 @@ _depth = [0]
 
 
 def listen(listener: Listener | None) -> None:
-    """Call a function when compiling begins and when it is done, instead of any other one; None calls nobody."""
+    """Set the function that is called when compiling begins and ends; None removes it."""
     _listeners[:] = [] if listener is None else [listener]
 
 
 @contextlib.contextmanager
 def told(what: str, seconds: float) -> Iterator[None]:
-    """Tell that something is compiled within this context.
+    """Report to the listener that a function is being compiled within this context.
 
     Args:
         what: the function.
-        seconds: a guess (see `estimates`).
+        seconds: the estimated time (see `estimates`).
     """
     work, began = Work(what, seconds * estimates.factor(), _depth[0]), time.monotonic()
     for listener in _listeners:

@@ -1,9 +1,9 @@
-"""How numba is driven: it types functions and writes them as LLVM's text, and the rest of it is left out.
+"""Drives numba, of which only the typing of functions and their translation to LLVM's text are used.
 
-numba's own pipeline optimises, links and loads each function for itself, looks for array expressions to rewrite, and
-translates a helper anew for each constant it is called with. None of that is wanted here: a function is translated once
-for the types of its arguments, and LLVM sees it once, together with all that it calls (`frontend.translate`). The
-contexts are our own, so that whoever uses numba in the same process finds it as it is.
+numba's own pipeline optimises, links and loads each function separately, looks for array expressions to rewrite, and
+translates a helper again for each constant argument. None of that is wanted here: a function is translated once for the
+types of its arguments, and LLVM sees it once, together with everything that it calls (`frontend.translate`). The
+contexts are separate from numba's, so other users of numba in the same process are not affected.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ _SCALAR = (types.Number, types.Boolean, types.Literal)
 
 
 class _Machine(CPU):
-    """What numba calls a target: it has functions of its own that it tells from those for others."""
+    """A target in numba's sense, whose functions numba keeps apart from those of other targets."""
 
 
 class _Pipeline(compiler.CompilerBase):
-    """From bytecode to LLVM's text, and no more than that takes."""
+    """A minimal pipeline from bytecode to LLVM's text."""
 
     def define_pipelines(self) -> list[Any]:
         manager = PassManager(_NAME)
@@ -68,7 +68,7 @@ class _Pipeline(compiler.CompilerBase):
 
 
 class _Library(codegen.CodeLibrary):
-    """The text of one function, and the libraries of what it calls."""
+    """Holds the text of one function, and the libraries of the functions that it calls."""
 
     _object_compiled_hook = _object_getbuffer_hook = None
 
@@ -96,7 +96,7 @@ class _Library(codegen.CodeLibrary):
 
 
 def texts(library: _Library) -> Iterator[str]:
-    """The texts of a function and of all that it calls, each once."""
+    """Yield the texts of a function and of everything that it calls, without repeats."""
     waiting, seen = [library], {id(library)}
     while waiting:
         one = waiting.pop()
@@ -115,7 +115,7 @@ class _Codegen(codegen.JITCPUCodegen):
 
 
 class _Typing(Context):
-    """Types calls; what operators and functions give for numbers is looked up once."""
+    """A typing context that looks up the result types of operators and functions on numbers only once."""
 
     def __init__(self) -> None:
         self._results: dict[Any, Any] = {}
@@ -148,7 +148,7 @@ class _Target(cpu.CPUContext):
         pass
 
     def get_executable(self, library: Any, fndesc: Any, env: Any) -> Any:
-        """The key under which numba finds the function again: any builtin that is equal to no other will do."""
+        """Return the key under which numba finds the function again; any built-in that equals no other will do."""
         return [].append
 
 
@@ -168,11 +168,11 @@ class _Helper(CPUDispatcher):
     targetdescr = _Descriptor(_NAME)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """Constants among the arguments are numbers like others."""
+        """Return the template of a call, treating constant arguments like any other numbers."""
         return super().get_call_template(tuple(types.unliteral(one) for one in args), kws)
 
     def compile(self, sig: Any) -> Any:
-        """Translate it for the types of a call, once."""
+        """Translate the function once for the types of a call."""
         takes, gives = sigutils.normalize_signature(sig)
         found: Any = self.overloads.get(tuple(takes))
         if found is None:
@@ -183,7 +183,7 @@ class _Helper(CPUDispatcher):
 
 @functools.cache
 def helper(function: FunctionType) -> Any:
-    """numba's form of a marked function, which uses those of what it calls."""
+    """Return numba's form of a marked function, which uses numba's forms of the functions that it calls."""
     where = getattr(function, "__primitive__", "")
     if where:
         module, name = where.split(":")
@@ -202,7 +202,7 @@ def _dispatcher(function: Callable[..., Any], **flags: Any) -> Any:
 
 
 def _jit(**_: Any) -> Callable[[Callable[..., Any]], Any]:
-    """What numba marks those of its own functions with that are written in Python, such as `min`."""
+    """Replace the decorator of numba's own functions that are written in Python, such as `min`."""
     return _dispatcher
 
 
@@ -212,7 +212,7 @@ jit_registry[_Machine] = _jit
 
 
 def typed(function: Callable[..., Any], signature: Any) -> Any:
-    """numba's result of compiling a function, and with it all that it calls, whose libraries have `texts`."""
+    """Compile a function and everything that it calls with numba; return the result, whose library has `texts`."""
     with global_compiler_lock, _settings():
         made = _dispatcher(function)
         made.compile(signature)
@@ -222,8 +222,10 @@ def typed(function: Callable[..., Any], signature: Any) -> Any:
 
 @contextlib.contextmanager
 def _settings() -> Iterator[None]:
-    """Whole numbers wrap when they overflow, as hashes need it (numba would leave that undefined), and numba's settings
-    are compared by what was set."""
+    """Let whole numbers wrap on overflow, which hashes need, and compare numba's settings by what was set.
+
+    Without this, numba leaves overflow undefined.
+    """
     config = targetconfig.TargetConfig
 
     def equal(self: Any, other: Any) -> Any:

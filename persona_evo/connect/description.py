@@ -1,42 +1,43 @@
-"""A connected game in a TOML file: what is started, with what, and what its levels are called.
+"""The description of a connected game in a TOML file: what is started, with which settings, and the level names.
 
-    name = "tower"                      # as personas and policies call it (default: the file's name)
-    game = "Build/Tower.app"            # the build, from this file's folder; or a program in PATH, such as "node"; or
-                                        # "gymnasium:ID" (see `connect.gym`)
-    arguments = ["--fast"]              # "{here}" in one stands for this file's folder
-    cwd = "Build"                       # folder that the game runs in, from this file's folder (default: that of the
-                                        # command)
-    workers = 4                         # game processes
-    slots = 8                           # rollouts under way at once; results depend on it (default: 8, or workers
-                                        # if there are more)
+    name = "tower"                      # the game's name in personas and policies (default: the file's name)
+    game = "Build/Tower.app"            # the build, relative to this file's folder; or a program in PATH, such as
+                                        # "node"; or "gymnasium:ID" (see `connect.gym`)
+    arguments = ["--fast"]              # "{here}" in an argument stands for this file's folder
+    cwd = "Build"                       # the game's working directory, relative to this file's folder (default: that
+                                        # of the command)
+    workers = 4                         # the number of game processes
+    slots = 8                           # rollouts under way at once; results depend on it (default: 8, or the number
+                                        # of workers if that is larger)
     rollout = "uniform"                 # or "weights": by the weights that the game gives its choices; or "policy"
-    policy = "HP - 0.1 * WAY"           # with "policy": the choice after which this is highest (capability lookahead)
+    policy = "HP - 0.1 * WAY"           # for "policy": the choice with the highest value of this formula after it is
+                                        # played (capability lookahead)
     constant = "outside"                # UCB1's constant: outside the root, or "inside" as in Monte Carlo's first code
-    personas = ["personas/*.toml"]      # files and patterns, from this file's folder
+    personas = ["personas/*.toml"]      # files and patterns, relative to this file's folder
     logs = "logs"                       # folder for worker-N.log (default: if the game fails, logs in --out, else a
                                         # temporary one)
-    horizon = 100                       # deepest node of a search (default: what the game says)
-    port = 0                            # 0: the system's choice; else worker N listens on port + N
+    horizon = 100                       # depth of the deepest node of a search (default: the game's own value)
+    port = 0                            # 0: the system chooses a port; else worker N listens on port + N
 
     [timeouts]                          # seconds; 0 for none
     connect = 60
     handshake = 5
     rollout = 30
 
-    [restarts]                          # of processes that failed, but for those whose rollout went well when it was
-                                        # repeated, one in ten rollouts at most
+    [restarts]                          # limits on restarts of failed processes; one does not count if its
+                                        # rollout succeeds when repeated (at most one in ten rollouts)
     a_minute = 3
     in_all = 10
 
     [limits]                            # 0 for none
-    memory = 0                          # megabytes of a game process and all that it has started (Linux)
-    rollouts = 0                        # after so many a process is replaced by a new one
+    memory = 0                          # megabytes of a game process and everything that it has started (Linux)
+    rollouts = 0                        # a process is replaced by a new one after this many rollouts
     log = 10                            # megabytes of a worker's log, of which the beginning and the end are kept
 
-    [environment]                       # variables of the game's process; "{here}" as in arguments
+    [environment]                       # variables of the game's process; "{here}" works as in arguments
     DOTNET_gcServer = "0"
 
-    [settings]                          # passed to the game as they are
+    [settings]                          # passed to the game unchanged
     gravity = 9.81
 
     [variants.hard]                     # a design variant, with settings of its own
@@ -45,18 +46,18 @@
     [maps]                              # sets of levels
     train = ["default", "cave@1-10", "cave:hard@3"]
 
-    [outcome]                           # what counts as won and lost at a game's end, as formulas over its metrics
+    [outcome]                           # when a finished game counts as won or lost: formulas over its metrics
     won = "GOAL"
     lost = "DEAD"
 
-    [[metrics]]                         # more about a metric than the game says
+    [[metrics]]                         # details of a metric that the game does not report
     symbol = "GOAL"
     meaning = "1 once the goal is reached"
     unit = ""
     better = "higher"
 
-A level is `MAP:VARIANT@SEED`, each part of which may be left out: `default` is the game's own map. `cave@1-10` names
-ten levels, `cave@1` to `cave@10`.
+A level is written `MAP:VARIANT@SEED`. Each part may be left out; `default` is the game's own map. `cave@1-10` names ten
+levels, `cave@1` to `cave@10`.
 """
 
 from __future__ import annotations
@@ -75,15 +76,15 @@ from persona_evo.games import textfile
 
 MAX_BYTES = 2**20
 MOST_LEVELS = 100_000
-"""Levels that names and sets may stand for in all, each counted every time it is named."""
+"""The largest total number of levels that names and sets may stand for. A level counts every time it is named."""
 MOST_NESTED = 50
-"""Sets within each other."""
+"""The largest nesting depth of sets."""
 MOST_SLOTS = 4096
 SLOTS = 8
-"""Rollouts under way unless a file says otherwise: the same for 1 to 8 workers, whose results are then the same, and
-enough that a fast game's process does not wait between two orders."""
+"""The default number of rollouts under way. It is the same for 1 to 8 workers, so their results are the same, and it is
+large enough that the process of a fast game does not wait between two orders."""
 HERE = "{here}"
-"""What stands for the file's folder in arguments and variables."""
+"""The placeholder for the file's folder in arguments and environment variables."""
 GAME_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _LEVEL = re.compile(r"(?P<map>[^:@]*)(?::(?P<variant>[^:@]*))?(?:@(?P<seed>[0-9]+)(?:-(?P<last>[0-9]+))?)?")
 _SEEDS = 2**63
@@ -91,7 +92,13 @@ _SEEDS = 2**63
 
 @dataclass(frozen=True, order=True)
 class LevelName:
-    """A level of a connected game: map and variant ("" for the game's own) and the game's seed."""
+    """The name of a level of a connected game.
+
+    Attributes:
+        map: the map; "" for the game's own.
+        variant: the design variant; "" for the game's own.
+        seed: the game's seed.
+    """
 
     map: str = ""
     variant: str = ""
@@ -105,7 +112,7 @@ class LevelName:
 
 @dataclass(frozen=True)
 class MetricWords:
-    """What the file says of a metric."""
+    """Holds what the file says about a metric (see `persona_evo.games.core.Metric`)."""
 
     symbol: str
     name: str = ""
@@ -116,8 +123,15 @@ class MetricWords:
 
 @dataclass(frozen=True)
 class Description:
-    """What a file says (see the module). source: the file. outcome: `won` and `lost`, "" where not given. factory: what
-    starts the game where a program, not a file, says so."""
+    """Holds the content of a description file; the module's docstring explains the keys.
+
+    Attributes:
+        source: the file.
+        folder: the game's working directory (`cwd` in the file); None for that of the command.
+        outcome: the formulas `won` and `lost`; "" for one that is not given.
+        factory: starts the game where a program, not a file, describes it.
+        attachment: how to reach a game that runs already; None for one that is started.
+    """
 
     source: Path
     name: str
@@ -146,18 +160,18 @@ class Description:
     attachment: Attachment | None = None
 
     def settings_for(self, variant: str) -> dict[str, Any]:
-        """The settings of a variant."""
+        """Return the settings of a variant: those of the game, overridden by the variant's own."""
         return {**self.settings, **self.variants.get(variant, {})}
 
     def placed(self, text: str) -> str:
-        """An argument or a variable with this file's folder in place of `{here}`."""
+        """Return an argument or a variable with this file's folder in place of `{here}`."""
         return text.replace(HERE, str(self.source.parent))
 
     def levels(self, names: Sequence[str]) -> list[LevelName]:
-        """The levels that names, ranges of seeds and sets stand for, each once, in the order named.
+        """Return the levels that names, ranges of seeds and sets stand for, without repeats, in the order named.
 
         Raises:
-            SettingsError: a name is no level, a set holds itself, or there are more than MOST_LEVELS.
+            SettingsError: a name is not a level, sets are nested too deeply, or there are more than MOST_LEVELS levels.
         """
         found: dict[LevelName, None] = {}
         for number, level in enumerate(level for name in names for level in self._levels(name, ())):
@@ -173,14 +187,25 @@ class Description:
         return list(found)
 
     def level(self, name: str, sets: bool = False) -> LevelName:
-        """The level of a name that stands for one. sets: the name may be that of a set with one level."""
+        """Return the level of a name that stands for exactly one.
+
+        Args:
+            name: the level's name.
+            sets: whether the name may also be that of a set with one level.
+
+        Raises:
+            SettingsError: the name is not a level, or stands for several.
+        """
         found = list(itertools.islice(self._levels(name, () if sets else tuple(self.maps)), 2))
         if len(found) != 1:
             raise SettingsError("this names several levels", found=name, expected="one level")
         return found[0]
 
     def unchecked(self, levels: Sequence[LevelName]) -> list[str]:
-        """What of these levels the file says nothing of, so that the game alone can tell whether it is there."""
+        """Return a message for each map and variant of these levels that the file does not mention.
+
+        Only the game can tell whether those exist.
+        """
         named = [self._parts(e)[0] for entries in self.maps.values() for e in entries if e not in self.maps]
         known, found = {name or "default": None for name in ["", *named]}, []
         for map_ in dict.fromkeys(level.map for level in levels):
@@ -199,11 +224,16 @@ class Description:
         return found
 
     def place(self, key: str, table: str = "") -> Place:
-        """Where a key stands in the file."""
+        """Return the position of a key in the file."""
         return key_place(textfile.read_text(self.source, MAX_BYTES, ConnectError), str(self.source), key, table)
 
     def _levels(self, name: str, within: tuple[str, ...]) -> Iterator[LevelName]:
-        """The levels of a name, one by one. within: the sets that it stands in, which it cannot mean."""
+        """Yield the levels of a name.
+
+        Args:
+            name: the name of a level or a set.
+            within: the sets that the name occurs in; it cannot refer to one of them.
+        """
         if name not in self.maps or name in within:
             map_, variant, seeds = self._parts(name)
             for seed in seeds:
@@ -220,10 +250,10 @@ class Description:
             yield from self._levels(entry, (*within, name))
 
     def _parts(self, name: str) -> tuple[str, str, range]:
-        """Map, variant and seeds of a name that is no set's.
+        """Return map, variant and seeds of a name that does not refer to a set.
 
         Raises:
-            SettingsError: it is none.
+            SettingsError: it is not the name of a level.
         """
         match = _LEVEL.fullmatch(name.strip())
         if match is None or has_control(name):
@@ -250,10 +280,10 @@ class Description:
         return "" if match["map"] == "default" else match["map"], variant, range(first, last + 1)
 
     def check_sets(self) -> None:
-        """Refuse entries of sets that are no levels.
+        """Check that every entry of a set names levels or another set.
 
         Raises:
-            ConnectError: with the set's place.
+            ConnectError: an entry does not; the error has the position of the set.
         """
         for name, entries in self.maps.items():
             for entry in entries:
@@ -274,12 +304,17 @@ class Description:
 
 
 def _seed(digits: str) -> int:
-    """The seed that is spelled; one that is out of range for so many digits that nobody needs to read them."""
+    """Return the seed that these digits spell, or one that is out of range if there are 40 digits or more."""
     return int(digits) if len(digits) < 40 else _SEEDS
 
 
 def plain(game: Path, factory: Factory | None = None) -> Description:
-    """A description of a program that has none, with the defaults; `game` is just a name where a factory starts it."""
+    """Return a description with the defaults, for a program that has none.
+
+    Args:
+        game: the program; only a name where a factory starts the game.
+        factory: starts the game, if given.
+    """
     name = re.sub(r"[^A-Za-z0-9_-]", "_", game.stem)
     return Description(
         source=game,
@@ -310,7 +345,7 @@ def plain(game: Path, factory: Factory | None = None) -> Description:
 
 
 def key_place(text: str, source: str, key: str, table: str = "") -> Place:
-    """Where a key stands: within its table, or at the top; the file alone where it is not found."""
+    """Return the position of a key within its table, or at the top level; only the file if the key is not found."""
     pattern = re.compile(rf"\s*(?:\[+\s*(?:[\w.-]+\.)?)?[\"']?{re.escape(key)}[\"']?\s*[=\].]")
     inside = not table
     for i, line in enumerate(text.splitlines(), 1):

@@ -1,10 +1,10 @@
-"""The frames between the driver and a connected game, as `unity_support/PROTOCOL.md` has them: bytes in, values out.
+"""Encodes and decodes the frames between the driver and a connected game, as specified in `unity_support/PROTOCOL.md`.
 
-Nothing here reads or writes a socket, and nothing that came from outside gets past `decode_*` unchecked: whatever is
-not as written there raises ProtocolError with what was found and what was expected.
+This module does not read or write sockets. The `decode_*` functions check everything that comes from outside: data that
+violates the specification raises a ProtocolError that says what was found and what was expected.
 
-Prefixes and traces are kept as the bytes that travel, pairs of choice and count in four bytes each, because a search
-compares, cuts and sends them far more often than it looks into them.
+Prefixes and traces stay in their encoded form, four bytes for each pair of choice and count, because a search compares,
+cuts and sends them far more often than it reads them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MOST_MESSAGE = 4096
 MOST_CHOICES = 0xFFFE
 MOST_DECISIONS = 1_000_000
 PAIR = 4
-"""Bytes of a choice with its count."""
+"""The size of an encoded pair of choice and count, in bytes."""
 
 _HEAD = struct.Struct("<IB")
 _ROLLOUT = struct.Struct("<QQQBBI")
@@ -43,7 +43,7 @@ LIBRARY = "persona-evo-python 1.0"
 
 
 class Kind(IntEnum):
-    """Types of frames."""
+    """The types of frames."""
 
     HELLO = 1
     WELCOME = 2
@@ -59,20 +59,20 @@ class Kind(IntEnum):
 
 
 JSON = frozenset({Kind.HELLO, Kind.WELCOME, Kind.POLICY, Kind.DECIDE, Kind.CHOICE, Kind.ERROR})
-"""Frames whose payload is a JSON object."""
+"""The frames whose payload is a JSON object."""
 
 NO_METRICS, FINAL_METRICS, ALL_METRICS = 0, 1, 2
-"""flags of ROLLOUT."""
+"""The values of `flags` in ROLLOUT."""
 
 UNIFORM, WEIGHTS, POLICY, ASK = 0, 1, 2, 3
-"""mode of ROLLOUT."""
+"""The values of `mode` in ROLLOUT."""
 
 OK, TRUNCATED, ILLEGAL, EXCEPTION = 0, 1, 2, 3
-"""status of RESULT."""
+"""The values of `status` in RESULT."""
 
 
 class MetricInfo(NamedTuple):
-    """A metric as HELLO names it. low, high: None where there is no bound."""
+    """A metric as HELLO describes it; `low` and `high` are None where it has no bound."""
 
     name: str
     symbol: str
@@ -81,7 +81,7 @@ class MetricInfo(NamedTuple):
 
 
 class Hello(NamedTuple):
-    """What a game says of itself. game: name and version."""
+    """What a game reports about itself in HELLO; `game` is its name and version."""
 
     library: str
     game: tuple[str, str]
@@ -93,19 +93,19 @@ class Hello(NamedTuple):
 
 
 class Rollout(NamedTuple):
-    """An order to play from the start along a prefix, and on to the end.
+    """An order to play a rollout: from the start along a prefix, then on to the end.
 
     Attributes:
-        id, game_seed, rollout_seed: numbers of 64 bits.
-        flags: which metrics RESULT has.
+        id, game_seed, rollout_seed: 64-bit numbers.
+        flags: which metrics RESULT contains.
         mode: how the game chooses after the prefix.
         policy: the id of a POLICY, for mode 2 only.
-        prefix: pairs of choice and count.
-        restore: the number of a state that the game may begin from, 0 for none (capability `snapshot`).
-        depth: how many choices of the prefix that state stands behind.
-        snapshot: the number under which the game keeps the state at the end of the prefix, 0 for none.
-        states: depths and numbers of states that a process may keep on the way of the prefix, the deepest first. They
-            are not sent: from them `restore` and `depth` are chosen for the process that plays.
+        prefix: encoded pairs of choice and count.
+        restore: the number of a state that the game may begin from; 0 for none (capability `snapshot`).
+        depth: how many choices of the prefix lead to that state.
+        snapshot: the number under which the game keeps the state at the end of the prefix; 0 for none.
+        states: depths and numbers of states along the prefix that a process may have kept, deepest first. They are not
+            sent; `restore` and `depth` are chosen from them for the process that plays the rollout.
     """
 
     id: int
@@ -122,10 +122,14 @@ class Rollout(NamedTuple):
 
 
 class Result(NamedTuple):
-    """How it ended.
+    """The result of a rollout.
 
-    trace: pairs of choice and count. rows, columns: of `metrics`, float32 little-endian, a row before each choice.
-    final: the same at the end. hash: tells end states apart. microseconds: what it took in the game.
+    Attributes:
+        trace: encoded pairs of choice and count.
+        rows, columns: the shape of `metrics`.
+        metrics, final: the metrics before each choice, one row each, and at the end; float32 little-endian.
+        hash: a hash of the end state, which tells end states apart.
+        microseconds: the time that the rollout took in the game.
     """
 
     id: int
@@ -142,28 +146,28 @@ class Result(NamedTuple):
 
     @property
     def decisions(self) -> int:
-        """Pairs of the trace."""
+        """The number of decisions, which is the number of pairs in the trace."""
         return len(self.trace) // PAIR
 
     def count(self, i: int) -> int:
-        """How many choices there were at decision i."""
+        """Return the number of choices at decision i."""
         return int.from_bytes(self.trace[i * PAIR + 2 : i * PAIR + 4], "little")
 
     def row(self, i: int) -> tuple[float, ...]:
-        """The metrics before choice i."""
+        """Return the metrics before choice i."""
         size = 4 * self.columns
         return struct.unpack(f"<{self.columns}f", self.metrics[i * size : (i + 1) * size])
 
     def last(self) -> tuple[float, ...]:
-        """The metrics of the end."""
+        """Return the metrics at the end."""
         return struct.unpack(f"<{self.columns}f", self.final)
 
 
 def pack(pairs: Iterable[tuple[int, int]]) -> bytes:
-    """Pairs of choice and count as they travel.
+    """Encode pairs of choice and count.
 
     Raises:
-        ProtocolError: a pair that no game has.
+        ProtocolError: a pair is impossible (see `check_pairs`).
     """
     flat = [n for pair in pairs for n in pair]
     try:
@@ -175,15 +179,15 @@ def pack(pairs: Iterable[tuple[int, int]]) -> bytes:
 
 
 def unpack(data: bytes) -> list[tuple[int, int]]:
-    """The inverse of `pack`."""
+    """Decode pairs of choice and count: the inverse of `pack`."""
     flat = struct.unpack(f"<{len(data) // 2}H", data)
     return list(zip(flat[::2], flat[1::2], strict=True))
 
 
 def check_pairs(data: bytes, what: str, last_is_free: bool = False) -> None:
-    """Refuse pairs whose choice is not below their count, or whose count is no number of choices.
+    """Raise a ProtocolError unless each choice is below its count and each count is from 1 to MOST_CHOICES.
 
-    last_is_free: the last pair tells of a choice that does not fit (status 2).
+    With `last_is_free` the last pair is not checked, because it reports an illegal choice (status 2).
     """
     if len(data) % PAIR:
         raise ProtocolError(f"{what} is not a row of pairs", found=f"{len(data)} bytes", expected="a multiple of 4")
@@ -202,7 +206,7 @@ def check_pairs(data: bytes, what: str, last_is_free: bool = False) -> None:
 
 
 def frame(kind: int, payload: bytes = b"") -> bytes:
-    """A whole frame.
+    """Return a complete frame.
 
     Raises:
         ProtocolError: the payload is too large.
@@ -213,7 +217,7 @@ def frame(kind: int, payload: bytes = b"") -> bytes:
 
 
 def json_frame(kind: Kind, value: Mapping[str, Any]) -> bytes:
-    """A frame that carries a JSON object."""
+    """Return a complete frame that carries a JSON object."""
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         return frame(kind, text.encode("utf-8"))
@@ -222,9 +226,10 @@ def json_frame(kind: Kind, value: Mapping[str, Any]) -> bytes:
 
 
 class Frames:
-    """Takes bytes as they come and gives whole frames.
+    """Assembles incoming bytes into complete frames.
 
-    most: largest payload that is let in; a driver raises it once the game is known.
+    Args:
+        most: the largest payload to accept, in bytes; a driver raises it once the game is known.
     """
 
     def __init__(self, most: int = MOST_PAYLOAD) -> None:
@@ -233,15 +238,15 @@ class Frames:
 
     @property
     def waiting(self) -> int:
-        """Bytes of a frame that is not whole yet."""
+        """The number of bytes received of a frame that is not complete yet."""
         return len(self._held)
 
     def feed(self, data: bytes) -> list[tuple[int, bytes]]:
-        """The frames that these bytes complete: (type, payload).
+        """Add received bytes and return the frames that they complete, as (type, payload).
 
         Raises:
-            ProtocolError: a length or a type that does not occur. It is raised at the frame's head, before anything of
-                its payload is kept.
+            ProtocolError: a frame is too large or of an unknown type. The check is made on the frame's head, before
+                any of its payload is kept.
         """
         held = self._held + data if self._held else data
         found: list[tuple[int, bytes]] = []
@@ -261,7 +266,7 @@ class Frames:
 
 
 def encode_rollout(r: Rollout) -> bytes:
-    """ROLLOUT as a whole frame; RESTORE where the order has to do with a kept state."""
+    """Return an order as a complete frame: RESTORE if it restores or keeps a state, otherwise ROLLOUT."""
     head = _ROLLOUT.pack(r.id, r.game_seed, r.rollout_seed, r.flags, r.mode, r.policy)
     if r.restore or r.snapshot:
         return frame(Kind.RESTORE, RESTORE_HEAD.pack(r.restore, r.depth, r.snapshot) + head + r.prefix)
@@ -269,10 +274,10 @@ def encode_rollout(r: Rollout) -> bytes:
 
 
 def decode_rollout(payload: bytes) -> Rollout:
-    """Read the payload of ROLLOUT.
+    """Decode the payload of ROLLOUT.
 
     Raises:
-        ProtocolError: It is not as PROTOCOL.md has it.
+        ProtocolError: it violates PROTOCOL.md.
     """
     if len(payload) < _ROLLOUT.size:
         raise ProtocolError("ROLLOUT is too short", found=f"{len(payload)} bytes", expected=f">= {_ROLLOUT.size}")
@@ -289,10 +294,10 @@ def decode_rollout(payload: bytes) -> Rollout:
 
 
 def encode_result(r: Result) -> bytes:
-    """RESULT as a whole frame.
+    """Return a result as a complete RESULT frame.
 
     Raises:
-        ProtocolError: it is too large.
+        ProtocolError: the frame is too large.
     """
     message = r.message.encode("utf-8", "replace")[:MOST_MESSAGE].decode("utf-8", "ignore").encode()
     return frame(
@@ -312,10 +317,10 @@ def encode_result(r: Result) -> bytes:
 
 
 def decode_result(payload: bytes) -> Result:
-    """RESULT's payload, checked as far as it can be without the ROLLOUT it answers.
+    """Decode the payload of RESULT and check it as far as possible without the ROLLOUT that it answers.
 
     Raises:
-        ProtocolError: it is not as written, or its score is no finite number.
+        ProtocolError: it violates PROTOCOL.md, or a score or a metric is not finite.
     """
     size = len(payload)
     try:
@@ -363,10 +368,10 @@ def decode_result(payload: bytes) -> Result:
 
 
 def decode_json(kind: int, payload: bytes) -> dict[str, Any]:
-    """A JSON object.
+    """Decode a payload that is a JSON object.
 
     Raises:
-        ProtocolError: it is none.
+        ProtocolError: it is not one.
     """
     name = Kind(kind).name
     try:
@@ -387,7 +392,7 @@ def is_whole(value: Any, low: int, high: int) -> TypeGuard[int]:
 
 
 def hash_of(trace: bytes, final: bytes) -> int:
-    """The state hash of a game that reports none: FNV-1a, 64 bit, over trace and final metrics."""
+    """Return the state hash for a game that reports none: 64-bit FNV-1a over trace and final metrics."""
     h = 0xCBF29CE484222325
     for byte in trace + final:
         h = ((h ^ byte) * 0x100000001B3) & 0xFFFFFFFFFFFFFFFF

@@ -1,19 +1,19 @@
-"""Monte Carlo tree search on a connected game: one tree of prefixes, some rollouts always under way.
+"""Monte Carlo tree search on a connected game, with one tree of prefixes and several rollouts under way at once.
 
-`slots` rollouts are under way at once. They are handed out one by one, each chosen by a tree in which those under way
-count as visits with the lowest utility seen (virtual loss), and their results enter the tree in the order in which they
-were handed out. So a search depends on its seed and the number of slots, and on nothing else: not on how many processes
-play, how fast each of them is, or whether one had to be started again. W workers that are to be busy all the time need
-W slots; more slots make a search wider and each choice worse informed.
+The search keeps `slots` rollouts under way. It orders them one by one. The tree policy counts each rollout under way as
+a visit with the lowest utility seen so far (virtual loss). Results enter the tree in the order in which the rollouts
+were ordered. A search therefore depends only on its seed and the number of slots: not on the number of processes, their
+speed, or whether one had to be restarted. To keep W workers busy all the time, W slots are needed; more slots make the
+search wider and each choice less informed.
 
-The tree policies are those of `persona_evo.search.tree_policy`: UCB1, or a formula over the metrics that the game
-reported at a node and R, N, P, D, RMAX, RSD. UCB1's constant stands outside the root, mean + C sqrt(ln P / N);
-`constant = "inside"` is what the original Monte Carlo computes, mean + sqrt(C ln P / N), where a constant of 1000
-weighs as much as 31.6 does outside.
+The tree policies are those of `persona_evo.search.tree_policy`: UCB1, or a formula over R, N, P, D, RMAX, RSD and the
+metrics that the game reported at a node. UCB1's constant stands outside the root, mean + C sqrt(ln P / N). With
+`constant = "inside"` it stands inside, mean + sqrt(C ln P / N), as in the original Monte Carlo; a constant of 1000
+inside weighs as much as 31.6 outside.
 
-A node whose game is over is done, and so is one below which everything is. Under `cut_off` a done node is never chosen
-again, and when the root is done every way to play is known: the best one is proven. Under `revisit` its result is
-counted once more, without playing it again.
+A node is done when its game is over, or when all nodes below it are done. Under `cut_off` a done node is never chosen
+again; when the root is done, every way to play is known and the best one is proven. Under `revisit` the result of a
+done node is counted once more, without playing it again.
 """
 
 from __future__ import annotations
@@ -43,24 +43,24 @@ from persona_evo.search.tree_policy import EVERY_TIME, STATIC, TreePolicy
 from persona_evo.seeds import SplitMix64, derive, stream
 
 OUTSIDE, INSIDE = "outside", "inside"
-"""Where UCB1's constant stands."""
+"""The positions of UCB1's constant: outside or inside the root."""
 
 SCORE = "SCORE"
-"""The metric that is the game's score: 0 until the game is over."""
+"""The symbol of the metric that holds the game's score, which is 0 until the game is over."""
 
 PATIENCE = 1000
-"""Known ends in a row after which a policy that never changes its mind counts as stuck."""
+"""The number of consecutive visits to known ends after which a search with a static policy counts as stuck."""
 
 
 _searches = itertools.count(1)
-"""Numbers of searches, so that states that games keep for one of them are not those of another."""
+"""Numbers the searches, so that the states that a game keeps for different searches do not get mixed up."""
 
 _WAY = 16
-"""Nodes above the one that is rolled out from whose states a game may begin from."""
+"""The number of ancestors of a rollout's start node whose states a game may begin from."""
 
 
 class RolloutResult(Protocol):
-    """What a search reads of a rollout; `protocol.Result` has it."""
+    """The part of a rollout's result that a search reads; `protocol.Result` implements it."""
 
     @property
     def score(self) -> float:
@@ -68,38 +68,38 @@ class RolloutResult(Protocol):
 
     @property
     def hash(self) -> int:
-        """Hash of the state at the end."""
+        """The hash of the state at the end."""
 
     @property
     def trace(self) -> bytes:
-        """Pairs of choice and count."""
+        """The encoded pairs of choice and count."""
 
     @property
     def decisions(self) -> int:
-        """How many there were."""
+        """The number of decisions in the trace."""
 
     def count(self, i: int, /) -> int:
-        """How many choices there were at decision i."""
+        """Return the number of choices at decision i."""
 
     def row(self, i: int, /) -> Sequence[float] | FloatRow:
-        """The metrics before decision i."""
+        """Return the metrics before decision i."""
 
     def last(self) -> Sequence[float] | FloatRow:
-        """The metrics at the end."""
+        """Return the metrics at the end."""
 
 
 class RolloutSource(Protocol):
-    """What plays the rollouts of a search: a pool of processes, a share of it, or a game in this process."""
+    """A player of a search's rollouts: a pool of processes, a share of one, or a game in this process."""
 
     @property
     def findings(self) -> list[FailingRollout]:
-        """What made the game fail."""
+        """The rollouts that made the game fail."""
 
     def submit(self, order: p.Rollout, /) -> int:
-        """Order a rollout; its number."""
+        """Order a rollout and return its number."""
 
     def next(self) -> RolloutResult | Lost:
-        """The result of the oldest order that has not been taken."""
+        """Return the result of the oldest order whose result has not been returned yet."""
 
     def settle(self) -> None:
         """Forget all orders."""
@@ -107,15 +107,15 @@ class RolloutSource(Protocol):
 
 @dataclass(frozen=True)
 class Ordering:
-    """How rollouts are ordered.
+    """Settings of how a search orders rollouts.
 
     Attributes:
-        slots: rollouts under way at once.
+        slots: the number of rollouts under way at once.
         mode: UNIFORM, WEIGHTS or POLICY.
         inside: whether UCB1's constant stands inside the root.
-        whole: whether a rollout that beats the best one so far comes into the tree whole, as `save_best_path` does.
-        snapshots: whether the game can keep the states of nodes and begin there (capability `snapshot`). It changes no
-            result.
+        whole: whether a rollout that beats the best one so far is added to the tree as a whole (`save_best_path`).
+        snapshots: whether the game can keep the states of nodes and begin there (capability `snapshot`). This does not
+            change any result.
     """
 
     slots: int = 1
@@ -127,7 +127,7 @@ class Ordering:
 
 @dataclass(frozen=True)
 class FinishedRollout:
-    """A rollout that was played to its end. number: from 0, in the order of results."""
+    """A rollout that was played to its end; `number` counts from 0, in the order of results."""
 
     number: int
     utility: float
@@ -140,7 +140,7 @@ class FinishedRollout:
 
 @dataclass(frozen=True)
 class _Order:
-    """A rollout under way: the node it goes out from, and the result where that is known already."""
+    """A rollout under way: the node that it starts from, and its utility (`again`) if that is known already."""
 
     node: int
     seed: int
@@ -149,20 +149,20 @@ class _Order:
 
 
 class ConnectedSearch:
-    """A search on one level.
+    """A Monte Carlo tree search on one level.
 
     Args:
-        game: its metrics and what its personas and policies may read.
-        pool: processes that play the level's map and variant, a share of these, or a catalog's game in this process.
-        game_seed: of the level.
-        utility: what is backed up, over the metrics at the end of the game.
-        policy: scores the children of a node.
-        settings: of these `terminal`, `expansion`, `value`, `stop` and `horizon` count here.
-        ordering: see there.
-        seed: of all random choices of the search.
-        most: nodes at most.
-        won: whether metrics are those of a game that was won, for `stop = "first_win"`.
-        tell: called with each sample.
+        game: the game, whose metrics personas and policies may read.
+        pool: the processes that play the level's map and variant, a share of them, or a catalog game in this process.
+        game_seed: the seed of the level.
+        utility: the formula that is backed up, over the metrics at the end of the game.
+        policy: the tree policy, which scores the children of a node.
+        settings: the search settings; only `terminal`, `expansion`, `value`, `stop` and `horizon` have an effect here.
+        ordering: how rollouts are ordered.
+        seed: the seed of all random choices of the search.
+        most: the largest number of nodes.
+        won: tells from its final metrics whether a game was won, for `stop = "first_win"`.
+        tell: called with each finished rollout.
     """
 
     def __init__(
@@ -223,26 +223,26 @@ class ConnectedSearch:
 
     @property
     def lowest(self) -> float | None:
-        """The lowest utility that a rollout had, None before the first."""
+        """The lowest utility of any rollout so far; None before the first."""
         return float(self._engine.work.lowest[0]) if self.iterations else None
 
     @property
     def tree(self) -> PrefixTree:
-        """The tree as it is now."""
+        """The current tree."""
         return PrefixTree.of(self._engine.work, self.game.symbols)
 
     def spend(self, budget: Budget, began: float, progress: Callable[[int], None] | None = None) -> None:
-        """Go on until the search has used up its budget, of which the seconds count from `began`.
+        """Continue until the search has used up its budget, whose seconds count from `began`.
 
         Raises:
-            ConnectError, GameError: the game cannot be played, or not even once.
+            ConnectError, GameError: the game cannot be played, or no rollout comes to its end.
         """
         for done in self.steps(budget, began):
             if progress is not None and done and done % 256 == 0:
                 progress(done)
 
     def steps(self, budget: Budget, began: float) -> Iterator[int]:
-        """As `spend`, a rollout at a time: the number of those that have ended, before it waits for the next one."""
+        """Continue as in `spend`, and yield the number of rollouts that have ended before each wait for the next."""
         limit = budget.iterations if budget.iterations is not None else 2**62
         end = None if budget.seconds is None else began + budget.seconds
         self.stopped = "budget"
@@ -270,7 +270,7 @@ class ConnectedSearch:
         return self.stopped == "exhausted" and self.tree.explored and not self.lost and not self._limited
 
     def _fill(self, left: int, nodes: int | None) -> None:
-        """Hand rollouts out until all slots are taken."""
+        """Order rollouts until all slots are taken or the search has to stop."""
         while len(self._under_way) < self.ordering.slots and len(self._under_way) < left and self.stopped == "budget":
             if nodes is not None and self._engine.nodes >= nodes and self._full:
                 self.stopped = "nodes"
@@ -301,7 +301,10 @@ class ConnectedSearch:
         return True
 
     def _with_states(self, order: p.Rollout, node: int) -> p.Rollout:
-        """Let the game keep the state of a new node, and begin from that of a known node or of one above it."""
+        """Return the order with the states that the game may keep or begin from.
+
+        The game keeps the state of a new node. It begins from the state of an ancestor, or of a node that is known.
+        """
         work, states = self._engine.work, list[tuple[int, int]]()
         new = work.choices[node] == UNKNOWN
         at = int(work.search.tree.nodes[node, PARENT]) if new else node
@@ -314,7 +317,7 @@ class ConnectedSearch:
         return self._number << 32 | (node + 1)
 
     def _take(self) -> None:
-        """Enter the oldest rollout under way."""
+        """Enter the result of the oldest rollout under way into the tree."""
         order, engine = self._under_way.popleft(), self._engine
         if order.again is not None:
             self.iterations += 1
@@ -345,7 +348,7 @@ class ConnectedSearch:
         self.iterations += 1
 
     def _graft(self, order: _Order, result: RolloutResult, utility: float) -> None:
-        """Put the rest of a rollout into the tree."""
+        """Add the rest of a rollout to the tree."""
         pairs, work = p.unpack(result.trace)[order.depth :], self._engine.work
         steps = min(len(pairs), self._horizon - order.depth + 1)
         work.pairs[: 2 * steps] = np.array(pairs[:steps], dtype=np.int64).ravel()
@@ -358,7 +361,7 @@ class ConnectedSearch:
         self._engine.graft(order.node, steps, utility)
 
     def _keep(self, order: _Order, result: RolloutResult, utility: float, over: bool) -> None:
-        """Remember the best one, and tell of it."""
+        """Keep a rollout if it is the best so far, and report it to `tell`."""
         better = self.best is None or utility > self.best.utility
         if better:
             self.growth.append((self.iterations + 1, utility))
@@ -377,7 +380,7 @@ class ConnectedSearch:
             self._tell(sample)
 
     def _stop_empty(self, limit: int) -> None:
-        """Why nothing is under way any more."""
+        """Set the reason why no rollout is under way any more."""
         if self.stopped == "budget" and self.iterations + self.lost < limit:
             self.stopped = "exhausted"
         elif self.stopped == "budget" and self._full:

@@ -1,10 +1,10 @@
-"""The processes of a connected game, whichever level is played, and what is known of its states.
+"""Manages the processes of a connected game across its levels, and remembers what is known about its states.
 
-A game with the capability `maps` goes from level to level in the same processes. Of others there are processes for each
-map and variant, of which those used last are kept.
+A game with the capability `maps` changes levels within the same processes. For other games there are processes for each
+map and variant; the most recently used ones are kept.
 
-A state of a connected game is the choices that lead to it. What the game said of a state (how many choices there are,
-the metrics) is remembered; what it did not say yet is asked for with a rollout from there.
+A state of a connected game is identified by the choices that lead to it. What the game reported about a state (its
+metrics and the number of choices) is remembered; what is still unknown is asked for with a rollout from that state.
 """
 
 from __future__ import annotations
@@ -31,17 +31,23 @@ if TYPE_CHECKING:
     from persona_evo.connect.search import FinishedRollout
 
 KEPT = 3
-"""Maps and variants whose processes are kept, of a game that cannot change them."""
+"""The number of maps and variants whose processes are kept, for a game without the capability `maps`."""
 
 MOST_KNOWN = 200_000
-"""States that are remembered."""
+"""The number of remembered states above which all of them are forgotten."""
 
 FINDINGS = "findings.jsonl"
-"""The file of findings, in the folder of logs: one JSON object a line."""
+"""The name of the file with the findings in the folder of logs, one JSON object per line."""
 
 
 class KnownState(NamedTuple):
-    """A state: how many choices it has (0 where the game is over), its metrics, and the score if it is over."""
+    """Holds what the game reported about a state.
+
+    Attributes:
+        choices: the number of choices; 0 where the game is over.
+        metrics: the metrics in this state, in the game's order.
+        score: the game's score if the game is over, otherwise 0.
+    """
 
     choices: int
     metrics: tuple[float, ...]
@@ -52,8 +58,8 @@ class Session:
     """A connected game that is being played.
 
     Args:
-        about: its description.
-        screen: whether somebody wants to see the game.
+        about: the game's description.
+        screen: whether to show the game on the screen.
     """
 
     def __init__(self, about: Description, screen: bool = False) -> None:
@@ -70,14 +76,14 @@ class Session:
         self._keep_logs = False
 
     def hello(self) -> p.Hello:
-        """What the game says of itself; it is started for that if it has not been."""
+        """Return what the game reports about itself; start the game if it has not been started."""
         if self._hello is None:
             self.pool(LevelName())
         assert self._hello is not None
         return self._hello
 
     def pool(self, level: LevelName) -> ProcessPool:
-        """Processes that play a level's map and variant.
+        """Return the processes that play a level's map and variant; start them if needed.
 
         Raises:
             ConnectError: the game does not start.
@@ -98,7 +104,7 @@ class Session:
         return pool
 
     def close(self) -> None:
-        """End all processes; they are started again when they are needed."""
+        """End all processes; they start again when they are needed."""
         while self._pools:
             self._collect(self._pools.popitem()[1]).close()
         if self._folder is None:
@@ -108,13 +114,15 @@ class Session:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None
         elif self._home is not None and self._folder != self._home:
-            # What was said of the failure may name the files that are copied here, which therefore stay.
+            # Messages about the failure may name the original files, so those stay in place after the copy.
             shutil.copytree(self._folder, self._home, dirs_exist_ok=True)
             self._folder = self._home
 
     def keep_in(self, folder: Path) -> None:
-        """Keep findings, and copies of the logs, of a game that fails in `folder`/logs, or logs-2 and so on where there
-        is such a folder. Where the description names a folder that one counts."""
+        """Keep the findings of a game that fails, and copies of its logs, in `folder`/logs.
+
+        If that folder exists, they go to logs-2 and so on. A folder that the description names takes precedence.
+        """
         if self.about.logs is not None or (self._home is not None and self._home.parent == folder):
             return
         number, self._home = 1, folder / "logs"
@@ -123,8 +131,10 @@ class Session:
             self._home = folder / f"logs-{number}"
 
     def findings(self) -> list[str]:
-        """What made the game fail since the last call, and what was noted beside that: sentences. Failures that are
-        group_similar are one, with their number."""
+        """Return, as sentences, the failures of the game since the last call, and other notes.
+
+        Similar failures (see `group_similar`) become one sentence with their number.
+        """
         for pool in self._pools.values():
             self._collect(pool)
         told, self._untold = self._untold, []
@@ -137,10 +147,12 @@ class Session:
         return told
 
     def named(self, names: Sequence[str]) -> list[LevelName]:
-        """The levels that names stand for; what nobody but the game can check of them is noted, once.
+        """Return the levels that names stand for.
+
+        What only the game can check about them is noted once, for `findings`.
 
         Raises:
-            SettingsError: a name is no level.
+            SettingsError: a name is not a level.
         """
         found = self.about.levels(names)
         new = [text for text in self.about.unchecked(found) if text not in self._noted]
@@ -149,7 +161,10 @@ class Session:
         return found
 
     def confirm(self, level: LevelName, sample: FinishedRollout) -> tuple[p.Result, list[str]]:
-        """Play a rollout again by its choices; its result, and in what it differs from what it was: a finding, too.
+        """Replay a rollout by its choices. A difference is also kept as a finding.
+
+        Returns:
+            The new result, and its differences from the first one.
 
         Raises:
             ConnectError, GameError: the game fails, or offers other choices.
@@ -175,14 +190,14 @@ class Session:
         return again, wrong
 
     def settle(self, pool: ProcessPool) -> None:
-        """After a search: write down what it found wrong."""
+        """Write down the failures that a search has found; called after a search."""
         self._collect(pool)
 
     def state_at(self, level: LevelName, choices: tuple[int, ...]) -> KnownState:
-        """What the game says of a state; it is asked if it has not been.
+        """Return what the game reports about a state; ask the game if that is not known yet.
 
         Raises:
-            GameError: the choices are none that the game offers.
+            GameError: the game does not offer these choices.
         """
         while (level, choices) not in self._known:
             known = next(k for k in range(len(choices), -1, -1) if k == 0 or (level, choices[: k - 1]) in self._known)
@@ -196,7 +211,7 @@ class Session:
         return self._known[level, choices]
 
     def play(self, level: LevelName, prefix: bytes, seed: int = 0) -> p.Result:
-        """One rollout.
+        """Play one rollout after a prefix, and return its result.
 
         Raises:
             ConnectError, GameError: the game fails.
@@ -211,10 +226,10 @@ class Session:
         return result
 
     def watch(self, level: LevelName, choices: Sequence[int], delay: float) -> p.Result:
-        """Let the game play these choices, one decision at a time, with a wait before each.
+        """Let the game play these choices one decision at a time, with a wait of `delay` seconds before each.
 
         Raises:
-            ConnectError: the game fails, or has more or other decisions.
+            ConnectError: the game fails, or reaches more or other decisions.
         """
         pool = self.pool(level)
 
@@ -239,7 +254,7 @@ class Session:
         return self._whole(pool.next())
 
     def learn(self, level: LevelName, result: p.Result) -> None:
-        """Remember all states of a rollout."""
+        """Remember what a rollout's result tells about all states on its way."""
         if len(self._known) > MOST_KNOWN:
             self._known.clear()
         pairs = p.unpack(result.trace)
@@ -297,7 +312,7 @@ class Session:
         return pool
 
     def _tell_policy(self, pool: ProcessPool, hello: p.Hello) -> None:
-        """Send the policy that rollouts go by."""
+        """Send the game the policy that its rollouts follow."""
         place = self.about.place("policy")
         try:
             if "lookahead" not in hello.capabilities:
@@ -323,14 +338,14 @@ class Session:
         return self._folder
 
     def _collect(self, pool: ProcessPool) -> ProcessPool:
-        """Take over a pool's findings and write them down."""
+        """Take over a pool's findings, write them to the file of findings, and return the pool."""
         new, pool.findings = pool.findings, []
         self._keep_logs |= pool.broken or pool.restarted > 0
         self._keep(new)
         return pool
 
     def _keep(self, new: Sequence[FailingRollout]) -> None:
-        """Write findings down, to be told later."""
+        """Write findings to the file of findings, and remember them for `findings`."""
         if not new:
             return
         self._keep_logs = True

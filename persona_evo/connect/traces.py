@@ -1,4 +1,4 @@
-"""The best way to play that a search found: written to a file, read from it, and replayed by the game."""
+"""Saves, loads and replays the best playthrough that a search found."""
 
 from __future__ import annotations
 
@@ -20,7 +20,12 @@ _RESTORE = "restore the file from a copy, or search again"
 
 @dataclass(frozen=True)
 class Trace:
-    """A whole game. pairs: choice and count of every decision. metrics: at its end, by symbol."""
+    """A complete playthrough of a level.
+
+    Attributes:
+        metrics: the metrics at the end, by symbol.
+        pairs: the choice and the number of choices at every decision.
+    """
 
     game: str
     level: str
@@ -30,7 +35,7 @@ class Trace:
     pairs: tuple[tuple[int, int], ...]
 
     def save(self, path: Path) -> None:
-        """Write it as JSON with a checksum."""
+        """Write the trace to a file, as JSON with a checksum."""
         value = {
             "format": FORMAT,
             "game": self.game,
@@ -45,10 +50,10 @@ class Trace:
 
 
 def load(path: Path) -> Trace:
-    """The trace in a file.
+    """Read a trace from a file.
 
     Raises:
-        RunError: there is none, or it is damaged; with line and column.
+        RunError: the file does not exist, holds no trace, or is damaged; the error has line and column.
     """
     reader = schema.Reader(*schema.read(path, RunError), str(path), RunError)
     if "choices" not in reader.data:
@@ -102,12 +107,16 @@ def _numbers(reader: schema.Reader, key: str) -> list[int]:
 def replay(
     description: Path | Description, trace: Trace, *, screen: bool = True, delay: float | None = None
 ) -> p.Result:
-    """Let the game play a trace, with its window open, and take as long as it likes.
+    """Let the game play a trace, without a time limit.
 
-    delay: seconds before each decision, which the game then asks for one by one; None to give it the whole trace.
+    Args:
+        description: the game's description, or the file with it.
+        trace: the playthrough to replay.
+        screen: whether the game opens its window.
+        delay: seconds before each decision, which the game then asks for one by one; None to send the trace as a whole.
 
     Raises:
-        GameError: it came to another end.
+        GameError: the game reaches a different end.
     """
     about = read(description) if isinstance(description, Path) else description
     about = replace(about, workers=1, slots=1, timeouts=replace(about.timeouts, rollout=None))

@@ -1,7 +1,7 @@
-"""What a search over prefixes has found: a way to walk through its tree, and a file that keeps it.
+"""The tree of a search over prefixes: access to its nodes, and the file format that stores it.
 
-The file is numpy's `.npz` without objects, so that reading one runs no code: `links`, `values` and `metrics` as in
-`PrefixTree`, and `about`, a JSON text with the format's version and the metrics' symbols.
+The file is a NumPy `.npz` archive without pickled objects, so reading one does not run code. It holds `links`, `values`
+and `metrics` as in `PrefixTree`, and `about`, a JSON text with the version of the format and the metrics' symbols.
 """
 
 from __future__ import annotations
@@ -31,16 +31,21 @@ LINKS = 5
 TOTAL, BEST, SQUARES = range(3)
 _STATUS = ("open", "done", "dead")
 _BEFORE = (0, 3, 4, 6, 9)
-"""Where format 1 kept the columns of `links`, among others."""
+"""The columns of format 1's `links` that hold today's columns; format 1 had others as well."""
 
 
 @dataclass(frozen=True)
 class PrefixNode:
     """A prefix in the tree.
 
-    choices: from the root. count: choices here, 0 where the game is over, None where no result came back yet. mean,
-    best, deviation: of the utilities backed up (NaN without visits). metrics: reported here. status: open, done (all
-    below is known) or dead (the game fails here). children: numbers of nodes, in the order in which they were made.
+    Attributes:
+        number, parent: the numbers of this node and of its parent (-1 at the root).
+        choices: the choices that lead here from the root.
+        count: the number of choices here; 0 where the game is over, None before the first result.
+        mean, best, deviation: statistics of the utilities backed up; NaN without visits.
+        metrics: the metrics that the game reported here; empty without visits.
+        status: "open", "done" (everything below is known) or "dead" (the game fails here).
+        children: the numbers of the children, in the order in which they were made.
     """
 
     number: int
@@ -58,14 +63,14 @@ class PrefixNode:
 
 @dataclass(frozen=True, eq=False)
 class PrefixTree:
-    """A tree of prefixes, one row a node, parents before their children.
+    """A tree of prefixes with one row per node, parents before their children.
 
     Attributes:
-        symbols: of the metrics.
-        links: int64[nodes, LINKS]: the parent (-1 at the root), the choice that leads here, how many choices there are
-            here (-1 until the first result), visits, and the number of the status in _STATUS.
-        values: float64[nodes, 3]: sum, largest and sum of squares of the utilities backed up.
-        metrics: float64[nodes, symbols].
+        symbols: the symbols of the metrics.
+        links: int64[nodes, LINKS]: the parent (-1 at the root), the choice that leads here, the number of choices here
+            (-1 until the first result), the visits, and the index of the status in _STATUS.
+        values: float64[nodes, 3]: the sum, maximum and sum of squares of the utilities backed up.
+        metrics: float64[nodes, symbols]: the metrics that the game reported at each node.
     """
 
     symbols: tuple[str, ...]
@@ -75,7 +80,7 @@ class PrefixTree:
 
     @classmethod
     def of(cls, work: Prefixes, symbols: Sequence[str]) -> PrefixTree:
-        """The tree of a search as it is now."""
+        """Return the current tree of a search."""
         tree, nodes = work.search.tree, int(work.search.buffers.counts[0])
         rows = tree.nodes[:nodes]
         hot, values = tree.links[rows[:, t.SLOT]], tree.values[rows[:, t.SLOT]]
@@ -86,14 +91,14 @@ class PrefixTree:
 
     @property
     def nodes(self) -> int:
-        """How many there are."""
+        """The number of nodes."""
         return len(self.links)
 
     def node(self, number: int) -> PrefixNode:
-        """A node by its number; the root is 0.
+        """Return the node with this number; the root is 0.
 
         Raises:
-            IndexError: there is none.
+            IndexError: there is no such node.
         """
         if not 0 <= number < self.nodes:
             raise IndexError(f"no node {number} in a tree of {self.nodes}")
@@ -124,7 +129,7 @@ class PrefixTree:
         return found
 
     def choices(self, number: int) -> tuple[int, ...]:
-        """The choices that lead to a node."""
+        """Return the choices that lead from the root to a node."""
         found: list[int] = []
         while self.links[number, PARENT] >= 0:
             found.append(int(self.links[number, CHOICE]))
@@ -132,7 +137,7 @@ class PrefixTree:
         return tuple(reversed(found))
 
     def find(self, choices: Sequence[int]) -> PrefixNode | None:
-        """The node of a prefix, None if it is not in the tree."""
+        """Return the node of a prefix, or None if it is not in the tree."""
         number = 0
         for choice in choices:
             below = (c for c in self._children.get(number, ()) if self.links[c, CHOICE] == choice)
@@ -142,12 +147,12 @@ class PrefixTree:
         return self.node(number)
 
     def walk(self) -> Iterator[PrefixNode]:
-        """All nodes, parents before their children, in the order in which they were made."""
+        """Yield all nodes in the order in which they were made, so parents come before their children."""
         return (self.node(number) for number in range(self.nodes))
 
     @property
     def explored(self) -> bool:
-        """Whether every way to play is known."""
+        """Whether every way to play is known, that is, the root is done."""
         return _STATUS[int(self.links[0, STATUS])] == "done"
 
     def save(self, path: Path) -> None:
@@ -164,10 +169,10 @@ class PrefixTree:
 
     @classmethod
     def load(cls, path: Path) -> PrefixTree:
-        """The tree in a file, of this format or the one before.
+        """Read a tree from a file of the current or the previous format.
 
         Raises:
-            RunError: there is none, or it is damaged.
+            RunError: the file does not exist, holds no tree, or is damaged.
         """
         try:
             with opened(path, RunError, "a file with a tree") as file, np.load(file, allow_pickle=False) as data:
@@ -187,11 +192,12 @@ _UNREADABLE = (
     *(OSError, ValueError, KeyError, EOFError, RecursionError, TypeError, SyntaxError),
     *(zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, MemoryError),
 )
-"""What reading a damaged file raises: its parts have checksums, their places and sizes have none."""
+"""The exceptions that reading a damaged file raises. The archive's members have checksums, but their offsets and sizes
+do not, so damage shows in many ways."""
 
 
 def _wrong(about: Any, found: dict[str, NDArray[Any]]) -> str:
-    """What is wrong with a file's content; "" if nothing is. Of format 1 only what is needed is left in `found`."""
+    """Return what is wrong with a file's content, or ""; reduce `links` of format 1 to the columns of today."""
     version = about.get("format") if isinstance(about, dict) else about
     if version not in (1, FORMAT):
         return f"format {version!r}, expected {FORMAT}"

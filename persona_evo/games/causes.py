@@ -1,7 +1,7 @@
-"""Why no play of an explored level is won: a cause is found by asking what would help.
+"""Finds out why an explored level cannot be won, by testing which change would help.
 
-The level is explored again without the tiles of one kind, or with one thing more; what makes it a level that can be won
-is the cause.
+The level is explored again without the tiles of one kind, or with one more object of a kind. The change that makes it
+possible to win shows the cause.
 """
 
 from __future__ import annotations
@@ -19,19 +19,22 @@ from persona_evo.games.seen import SeenLevel, same_step
 from persona_evo.words import counted
 
 FEW_MOVES, VERY_FEW_MOVES = 20, 8
-"""Moves within which a game that is always lost is lost at its start; within so few also if one kind of tile explains
-it."""
+"""A game that is always lost within FEW_MOVES counts as lost at its start; within VERY_FEW_MOVES, it does even if one
+kind of tile explains the loss."""
 MOST_HURT = 0.8
-"""Share of all losses of hit points, and of games, from which on one kind of tile is what hurts."""
+"""The share of all losses of hit points, and of games, from which one kind of tile counts as their cause."""
 MOST_CULPRITS = 8
-"""Tiles of a kind that a finding names at most."""
+"""The largest number of tiles of a kind that a finding names."""
 
 
 def no_win(seen: SeenLevel, usual: int = 0) -> list[Finding]:
-    """Why no play of the level is won: the simplest cause that explains it, or that none is known.
+    """Return the finding on why the level cannot be won: the simplest cause that explains it, or that none is known.
+
+    The list is empty if the game has no losses and never says that a game is won.
 
     Args:
-        usual: moves that a whole game may take.
+        seen: the explored level.
+        usual: the number of moves that a complete game may take.
     """
     found, name = seen.found, seen.level.name
     proof = {"states": len(found.states), "proven": True}
@@ -80,7 +83,7 @@ def says_won(game: Game) -> bool:
 
 
 def used_up(seen: SeenLevel) -> Metric | None:
-    """The metric of what every move uses up, if all games are lost because nothing of it is left."""
+    """Return the metric of the resource that every move uses up, if all games are lost because it runs out."""
     lost = [i for i, status in enumerate(seen.found.status) if status == LOST]
     if not lost:
         return None
@@ -114,7 +117,7 @@ def _scarce(seen: SeenLevel, metric: Metric, proof: dict[str, Any]) -> Finding:
 
 
 def _hazard(seen: SeenLevel) -> str:
-    """The kind of tile on which players are hurt, and without which the level could be won; "" if there is none."""
+    """Return the kind of tile that hurts players and without which the level could be won; "" if there is none."""
     if seen.map is None:
         return ""
     hurts: Counter[str] = Counter()
@@ -131,7 +134,7 @@ def _hazard(seen: SeenLevel) -> str:
 
 
 def _deadly(seen: SeenLevel, char: str, proof: dict[str, Any]) -> Finding:
-    """The finding on tiles that hurt and cannot be avoided."""
+    """Return the finding on tiles that hurt and cannot be avoided."""
     assert seen.map is not None
     cells = [p for p in seen.map.cells(char) if p in seen.visited]
     goal = seen.win_of(seen.map.without(char, seen.floor))
@@ -149,7 +152,7 @@ def _deadly(seen: SeenLevel, char: str, proof: dict[str, Any]) -> Finding:
 
 
 def _lethal(seen: SeenLevel, proof: dict[str, Any]) -> Finding:
-    """The finding on a level in which every continuation is lost soon."""
+    """Return the finding on a level in which every continuation is lost soon."""
     start, moves = seen.places[0], seen.found.longest
     culprits: list[Spot] = []
     char = ""
@@ -169,7 +172,7 @@ def _lethal(seen: SeenLevel, proof: dict[str, Any]) -> Finding:
 
 
 def _too_few(seen: SeenLevel, proof: dict[str, Any]) -> Finding | None:
-    """The kind of thing of which one more, near the start, would make the level one that can be won."""
+    """Return the finding on an object that is too scarce or out of reach: one more near the start would allow a win."""
     if seen.map is None:
         return None
     free = [p for p in dict.fromkeys(seen.places) if p is not None and seen.map.char(p) == seen.floor]
@@ -197,9 +200,12 @@ def _too_few(seen: SeenLevel, proof: dict[str, Any]) -> Finding | None:
 
 
 def _shut(seen: SeenLevel, proof: dict[str, Any], for_good: bool = False) -> Finding | None:
-    """A kind of tile that stands between the player and the place where the level would be won without it.
+    """Return the finding on a kind of tile that blocks the way to the place where the level would be won without it.
 
-    for_good: only if no tiles of kinds that can be entered lead there, however many moves there are.
+    Args:
+        seen: the explored level.
+        proof: the evidence of the finding.
+        for_good: whether to report a kind only if no tiles that can be entered lead there, with any number of moves.
     """
     for char in seen.kinds() if seen.map is not None else ():
         assert seen.map is not None
@@ -227,7 +233,7 @@ def _shut(seen: SeenLevel, proof: dict[str, Any], for_good: bool = False) -> Fin
 
 
 def _opening(seen: SeenLevel, char: str, won: Spot) -> list[Spot]:
-    """One tile that would open the way to where the level is won, the nearest to it."""
+    """Return the tile nearest to the place of the win that would open the way there, as a list of at most one."""
     assert seen.map is not None
     around = {n for p in seen.visited for n in beside(p)}
     cells = [p for p in seen.map.cells(char) if p in around]

@@ -1,22 +1,20 @@
-"""What a game is: one frozen description plus a few pure functions over a flat state.
+"""Defines what a game is: a frozen description, and a few pure functions over a flat state.
 
-A forward model keeps a state in one row of numbers and never anywhere else, so that a search can hold millions of
-states, copy them with one loop and compare them by hash. What a level fixes once and for all (walls, paths, lines of
-sight) is a second row, the level's tables, which the functions read and do not change (but for filling in values that
-are always the same).
+A forward model keeps the whole state in one row of numbers, so that a search can hold millions of states, copy them
+with one loop and compare them by hash. A second row, the level's tables, holds what the level fixes once and for all
+(walls, paths, lines of sight). The functions read the tables and only ever fill in values that are always the same.
 
 | function | compiled signature | returns |
 |---|---|---|
-| legal | (tables, state, actions int64[max_actions]) | how many legal actions it wrote, in the game's order |
+| legal | (tables, state, actions int64[max_actions]) | the number of legal actions it wrote, in the game's order |
 | step | (tables, state, action, rng int64[2]) | 0; changes the state in place; must accept every action |
 | over | (tables, state) | 0 while the game goes on, 1 won, 2 lost, 3 ended without either, for player 0 of several |
 | mover | (tables, state) | the player to move, 0 in single-player games |
 | measure | (tables, state, player, out float64[metrics]) | 0; writes every metric as this player sees it |
-| key | (tables, state) | a 64-bit hash of all that decides the future, without the count of steps |
-| rollout | (tables, state, actions, played int64[length], length, rng, seen float64[length + 1, metrics], every) | how
-many random moves it made in place; see `play_out`, of which it is made |
+| key | (tables, state) | a 64-bit hash of everything that decides the future, without the count of steps |
+| rollout | as `play_out`, from which it is made, with seen float64[length + 1, metrics] | the number of moves it made |
 
-tables and state are uint16 rows. Randomness comes from `rng` alone (see `persona_evo.seeds`).
+`tables` and `state` are uint16 rows. Randomness comes only from `rng` (see `persona_evo.seeds`).
 """
 
 from __future__ import annotations
@@ -43,7 +41,7 @@ if TYPE_CHECKING:
 Better = Literal["higher", "lower", "neutral"]
 
 RUNNING, WON, LOST, ENDED = 0, 1, 2, 3
-"""What `over` returns."""
+"""The values that `over` returns."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +76,7 @@ class Metric:
 
 
 MOST_MAIN = 4
-"""Metrics that charts show of a game that does not say which are its main ones."""
+"""The largest number of metrics that charts show for a game that does not mark its main ones."""
 
 
 def main_metrics(metrics: Sequence[Metric]) -> list[Metric]:
@@ -119,7 +117,7 @@ KINDS: Mapping[str, Any] = {
 
 
 class Rules(NamedTuple):
-    """The functions of a game, marked by `rule` or plain (see the module's table)."""
+    """Holds the functions of a game, marked by `rule` or plain (see the module's table)."""
 
     legal: Legal
     step: Step
@@ -132,16 +130,15 @@ class Rules(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """A level as loaded: immutable, and cheap to send to another process.
+    """A loaded level: immutable, and cheap to send to another process.
 
     Attributes:
         tables: the row that the rules read, uint16.
-        start: the state before the first move, uint16; for seed 0 if the start is random.
-        max_actions: the most legal actions of any state.
+        start: the state before the first move, uint16; that of seed 0 if the start is random.
+        max_actions: the largest number of legal actions in any state.
         facts: what the game knows about the level beyond the rules (grid, objects), for drawing and structure
-            metrics; the keys are the game's own.
-        horizon: moves after which this level is over whatever is played; 0 if that is not known (see
-            `Game.horizon_of`).
+            metrics; each game has its own keys.
+        horizon: the number of moves after which this level is over in any case; 0 if unknown (see `Game.horizon_of`).
     """
 
     game: str
@@ -159,7 +156,7 @@ class Level:
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened in one step: `kind` is the game's name for it, (x, y) counts from the top left."""
+    """An event in one step: `kind` is the game's name for it, and (x, y) counts from the top left."""
 
     step: int
     kind: str
@@ -169,14 +166,17 @@ class Event:
 
 @dataclass(frozen=True)
 class Outside:
-    """What takes the place of rules where a game runs outside this process and keeps its own state.
+    """Replaces the rules of a game that runs outside this process and keeps its own state.
 
-    levels(names) -> the texts of the levels that names stand for, which `load` reads; no files are looked for.
-    sets: names of levels by set. personas: files of its own. close() ends its processes, which start again when needed.
-    findings() -> what made the game fail since the last call, one text each.
-    keep_in(folder) says where what shows a failure is kept, if the description says nothing of that.
-    wins: whether it is said which ends of the game count as won.
-    ordering: how searches order rollouts of the game; policy files keep it, so that others can play by the same search.
+    Attributes:
+        levels: (names) -> the texts of the levels that names stand for. `load` reads these texts, not files.
+        close: () ends the game's processes; they start again when needed.
+        findings: () -> what made the game fail since the last call, one text for each failure.
+        keep_in: (folder) sets where evidence of failures is kept, if the description does not name a folder.
+        sets: set name -> names of levels.
+        personas: the game's own persona files.
+        wins: whether it is defined which ends of the game count as won.
+        ordering: how searches order the game's rollouts; policy files keep it, so that others can repeat the search.
     """
 
     levels: Callable[[Sequence[str]], list[str]]
@@ -190,12 +190,12 @@ class Outside:
 
 
 class Swift(NamedTuple):
-    """A level as a search plays it.
+    """A game and a level in the layout that a search plays.
 
     Attributes:
-        game: the game with functions for the tables and states of `level`; moves and metrics are those of the game.
-        level: the level in that layout.
-        pack: pack(state) converts a state of the game into one of this layout.
+        game: the game with functions for this layout; its moves and metrics are those of the original game.
+        level: the level in this layout.
+        pack: (state) -> the same state in this layout.
     """
 
     game: Game
@@ -207,47 +207,48 @@ class Swift(NamedTuple):
 class Game:
     """The frozen description of a game.
 
-    rules(costly=False) -> Rules gives the functions; with costly=True `measure` works out every metric.
-    load(text, name, source, **options) -> Level reads a level; it raises LevelError with a place.
-    actions(level, state, action) -> str names an action of this state for people and trace files.
-    parse_action(level, state, text) -> int is its inverse.
-    locate(level, state) -> (x, y) of the avatar, for heatmaps; None where the game has no place.
-    events(level, before, after, step) -> what happened between two states.
-    draw: "module:function" that draws a state (loaded on demand). The module may draw what happens in a
-    step, too (see `persona_evo.report.replay.frames`). That of a two-player game may have PLAYERS, (name, #rrggbb) of
-    both players' pieces, and standing(level, state), the score in words ("" before there is one), with which games of a
-    match are shown.
-    structure(level) -> level-structure numbers (walls, dead ends, ...), by name.
-    homing: formula over the metrics that grows on the way to a win; "" where nothing but the utility leads there.
-    reach() -> a function (tables, state, moves, out float64[2 metrics]) with the signature of `measure` that writes the
-    lowest value of each metric in this state and all that can follow within so many moves, then the highest of each;
-    proofs of what is best are as good as these bounds.
-    novelty(level) -> (function, count): a compiled function (tables, state, out int64[count]) that writes the values of
-    `count` variables of the state, whole numbers, and returns how many it wrote. A search looks for states in which a
-    variable has a value for the first time, so a variable is what makes a place in the level new: the tile somebody
-    stands on, what somebody still has, each thing that is there or not. Counts of moves do not belong here. None: the
-    words of the state.
-    care: formula over the metrics for what keeps the player in the game (such as its health), which a search looks
-    after beside the utility; "" for each metric in turn that a designer reads as good or bad and no utility reads.
-    outside: of games that run in processes of their own (`persona_evo.connect`).
-    variants: name -> as `rules`: the same game for searching in another way, with moves left out or in another order,
-    or other random games. The rollouts of "random" are the moves of the game's own random player, where it has one.
-    whole_games: variants whose random games are one piece: asked for move by move they would go another way, and
-    `mover` does not say whose moves they are. Searches with them keep no AN and AR (see `persona_evo.search.amaf`).
-    agents: a TOML file of players that come with the game (see `persona_evo.agents.agent_files`), "" for none.
-    programs: a module that says how programs of others are shown a state and answer (`persona_evo.agents.program`).
-    score(level) -> a formula over the metrics: what the game itself counts by at its end, in its own units.
-    kin: name of another game with the same metrics, whose personas serve this one, too; "" for none.
-    health: formula over the metrics for the hit points left, in hit points; "" where nobody has any.
-    idle: name of the action that stands still; "" where there is none.
-    analyse(level) -> what can be said of the level without playing it (see `persona_evo.games.findings`); None where
-    the game has no such analysis.
-    hardness(level) -> numbers that make a level harder the larger they are, by what they count in the plural ("traps on
-    every way"); with a "-" before the name, the smaller they are. It is empty for a level that cannot be won.
-    swift(level) -> the level in another layout with faster rules, None if it is none of those that these are made for.
-    What it gives has `rules`, `reach` and `novelty` and nothing else that reads states (see `for_search`).
-    sound(level) -> whether `analyse` finds no problem, told faster; None where it finds none if the level can be won.
-    generator() -> how levels are drawn from a seed (see `persona_evo.games.generating`); None where they are not.
+    Attributes:
+        rules: (costly=False) -> Rules, the game's functions; with costly=True `measure` computes every metric.
+        load: (text, name, source, **options) -> Level; raises a LevelError with a place.
+        action_name: (level, state, action) -> the action's name in this state, for people and trace files.
+        parse_action: (level, state, text) -> the action with this name: the inverse of `action_name`.
+        restart: (level, seed) -> the state before the first move, for games with a random start.
+        locate: (level, state) -> (x, y) of the avatar, for heatmaps; None where it has no place.
+        events: (level, before, after, step) -> the events between two states.
+        structure: (level) -> numbers on the structure of the level (walls, dead ends, ...), by name.
+        draw: "module:function" that draws a state, loaded on demand. The module may also draw what happens in a step
+            (see `persona_evo.report.replay.frames`). To show matches, the module of a two-player game may have PLAYERS,
+            (name, #rrggbb) of each player's pieces, and standing(level, state), the score in words or "".
+        reach: () -> a function with the signature of `measure`, (tables, state, moves, out float64[2 metrics]). It
+            writes the lowest value of each metric in this state and all states that can follow within so many moves,
+            then the highest of each. Proofs that a plan is optimal are as tight as these bounds.
+        homing: a formula over the metrics that grows on the way to a win; "" if only the utility leads there.
+        novelty: (level) -> (function, count). The compiled function (tables, state, out int64[count]) writes the values
+            of at most `count` variables of the state, whole numbers, and returns how many it wrote. A search looks for
+            states in which a variable has a value for the first time, so variables describe what makes a state new: the
+            tile somebody stands on, what somebody still has, each object that is there or not. Counts of moves do not
+            belong here. None: the words of the state are the variables.
+        care: a formula over the metrics for what keeps the player in the game (such as health), which a search watches
+            beside the utility; "" for each metric in turn that has a good direction and is not read by a utility.
+        outside: for a game that runs in its own processes (`persona_evo.connect`).
+        variants: name -> as `rules`: the same game for another way of searching, with moves left out or reordered, or
+            other random games. Rollouts of "random" are the moves of the game's own random player, if it has one.
+        whole_games: variants whose random games are one piece: played move by move they would differ, and `mover` does
+            not say whose moves they are. Their searches do not keep AN and AR (see `persona_evo.search.amaf`).
+        agents: a TOML file of players that come with the game (see `persona_evo.agents.agent_files`); "" for none.
+        programs: a module that shows states to external programs and reads their answers (`agents.program`).
+        score: (level) -> a formula over the metrics for the game's own final score, in the game's own units.
+        kin: the name of a game with the same metrics, whose personas also work for this one; "" for none.
+        health: a formula over the metrics for the hit points left; "" where nobody has any.
+        idle: the name of the action that stands still; "" for none.
+        analyse: (level) -> findings on the level without playing it (see `persona_evo.games.findings`); None if the
+            game has no such analysis.
+        hardness: (level) -> numbers that are larger for a harder level, by what they count in the plural ("traps on
+            every way"); a "-" before the name means smaller is harder. Empty for a level that cannot be won.
+        swift: (level) -> the level in another layout with faster rules, or None if they do not cover it. Of the
+            functions that read states, the result has only `rules`, `reach` and `novelty` (see `for_search`).
+        sound: (level) -> whether `analyse` finds no problem, but faster; None if that depends on whether it can be won.
+        generator: () -> how levels are drawn from a seed (see `persona_evo.games.generating`); None if they are not.
     """
 
     name: str
@@ -291,14 +292,14 @@ class Game:
 
     @cached_property
     def symbols(self) -> tuple[str, ...]:
-        """The metrics' symbols in the order in which `measure` writes them."""
+        """The symbols of the metrics, in the order in which `measure` writes them."""
         return tuple(m.symbol for m in self.metrics)
 
     def rules_for(self, symbols: Iterable[str], variant: str = "") -> Rules:
         """Return the rules, or a variant of them, with a `measure` that computes at least the metrics `symbols`.
 
         Raises:
-            SettingsError: no such variant.
+            SettingsError: the game has no such variant.
         """
         wanted = set(symbols)
         if variant and variant not in self.variants:
@@ -310,14 +311,14 @@ class Game:
         return rules(costly=any(m.costly and m.symbol in wanted for m in self.metrics))
 
     def for_search(self, level: Level, variant: str = "") -> Swift:
-        """The game and a level as a search is to play them, which may be another layout with faster rules.
+        """Return the game and a level as a search plays them, perhaps in another layout with faster rules.
 
-        A search takes its functions, tables and start from these and has the same results: the same actions, metrics
-        and random numbers. Its states mean nothing elsewhere; what is shown or kept comes from its actions.
+        A search takes its functions, tables and start from these. The results are the same: the same actions, metrics
+        and random numbers. The search's states mean nothing elsewhere; what is shown or kept comes from its actions.
 
         Args:
-            level: as loaded.
-            variant: of the rules; variants are played in the game's own layout.
+            level: the level as loaded.
+            variant: the variant of the rules; variants are played in the game's own layout.
         """
         found = self.swift(level) if self.swift is not None and not variant else None
         return Swift(self, level, np.copy) if found is None else found
@@ -327,7 +328,7 @@ class Game:
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """The metrics that are ways to something to be had: costly, better low, 0 where there is nothing left."""
+        """The metrics that measure the way to a target: costly, lower is better, and 0 where no target is left."""
         home = parse(self.homing).symbols if self.homing else frozenset()
         return tuple(m.symbol for m in self.metrics if m.costly and m.better == "lower" and m.symbol not in home)
 
@@ -338,11 +339,11 @@ class Game:
 
     @property
     def planned(self) -> bool:
-        """Whether levels are planned whole, with open lists: for one, without chance, played in this program."""
+        """Whether levels are planned as a whole, with open lists: a deterministic one-player game in this process."""
         return self.players == 1 and self.deterministic and self.outside is None
 
     def horizon_of(self, level: Level) -> int:
-        """Return the most moves of a plan of this level: the level's own number, or the game's."""
+        """Return the largest number of moves in a plan of this level: the level's own limit, or else the game's."""
         return level.horizon or self.horizon
 
     def start(self, level: Level, seed: int = 0) -> NDArray[Any]:
@@ -368,7 +369,7 @@ class Game:
     def replay(
         self, level: Level, actions: Sequence[int], rng: NDArray[np.int64] | None = None, seed: int = 0
     ) -> list[NDArray[Any]]:
-        """Return the states along some actions, the start first: one more than there are actions."""
+        """Return the states along a sequence of actions, beginning with the start: one more than there are actions."""
         state = self.start(level, seed)
         states = [state.copy()]
         step = self.rules().step
@@ -381,7 +382,7 @@ class Game:
 
 @contextlib.contextmanager
 def closing_outside(game: Game) -> Iterator[None]:
-    """End the processes of a connected game when this context ends, however it ends."""
+    """End the processes of a connected game when this context ends, normally or by an exception."""
     try:
         yield
     finally:
@@ -392,7 +393,7 @@ def closing_outside(game: Game) -> Iterator[None]:
 def rule(kind: str) -> Callable[[Callable[..., Any]], Callback]:
     """Mark a module-level function as the rule `kind` of a game (see the module's table).
 
-    Called from Python it runs as machine code. Its attribute `plain` is the function itself, for use inside other
-    rules, where a call costs nothing.
+    When called from Python, it runs as machine code. Its attribute `plain` is the original function, for use inside
+    other rules, where a call costs nothing.
     """
     return callback(KINDS[kind])

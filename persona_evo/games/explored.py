@@ -1,7 +1,7 @@
-"""What follows from looking at all states of a level, for games of which nothing but the rules is known.
+"""Derives findings from all states of a level, for games of which only the rules are known.
 
-Everything here rests on an exploration that was exhausted (`persona_evo.games.exploration`); where it was not, nothing
-is said. Places come from `Game.locate`, and what lies there from the level's text (`persona_evo.games.seen`).
+All findings need an exploration that was exhausted (`persona_evo.games.exploration`); without one there are none.
+Places come from `Game.locate`; the objects there come from the level's text (`persona_evo.games.seen`).
 """
 
 from __future__ import annotations
@@ -19,25 +19,26 @@ from persona_evo.games.seen import SeenLevel
 from persona_evo.words import capital, counted, enumerated
 
 MOST_OF_A_CLASS = 10_000
-"""States looked at in a game written as a Python class."""
+"""The largest number of states explored in a game that is written as a Python class."""
 MOST_COMPILED = 60_000
-"""States looked at in games whose rules are compiled."""
+"""The largest number of states explored in a game whose rules are compiled."""
 HOPELESS = 2_000
-"""States after which an exploration ends that sees more and more new ones."""
+"""The number of states after which an exploration ends if the number of new states keeps growing."""
 HELD_OF_A_CLASS = 100_000
-"""States of a class that an exploration holds; those of a game with very many actions come from a few moves."""
+"""The largest number of states that an exploration of a Python class holds; with very many actions, a few moves already
+lead to that many."""
 
 
 @functools.lru_cache(maxsize=4)
 def exploration(game: Game, level: Level) -> Exploration:
-    """The exploration that findings on a level rest on."""
+    """Return the exploration that findings on a level are based on."""
     if game.compiled:
         return explore(game, level, MOST_COMPILED, held=2 * MOST_COMPILED)
     return explore(game, level, MOST_OF_A_CLASS, hopeless=HOPELESS, held=HELD_OF_A_CLASS)
 
 
 def analyse(game: Game, level: Level) -> list[Finding]:
-    """All findings on a level of a deterministic single-player game."""
+    """Return all findings on a level of a deterministic single-player game."""
     found = exploration(game, level)
     if not found.exhausted:
         return []
@@ -48,17 +49,22 @@ def analyse(game: Game, level: Level) -> list[Finding]:
 
 
 def lost_start(game: Game, level: Level, usual: int = 0) -> list[Finding]:
-    """The finding on a level that is lost, or cannot be won, whatever is played; for games without places.
+    """Return the finding on a level that is lost, or cannot be won, in any case; for games without places.
 
     Args:
-        usual: moves that a whole game may take, so that it is no matter of the start if it is lost by then.
+        game: the game.
+        level: the level.
+        usual: the number of moves that a complete game may take; a loss by then is not blamed on the start.
     """
     found = exploration(game, level)
     return no_win(SeenLevel(game, level, found), usual) if found.exhausted and not found.has(WON) else []
 
 
 def hardness(game: Game, level: Level) -> dict[str, float]:
-    """What makes a level harder, as numbers (see `Game.hardness`); empty where it is not known to the end."""
+    """Return numbers that measure how hard a level is (see `Game.hardness`).
+
+    The result is empty if the exploration was not exhausted, or found no win.
+    """
     found = exploration(game, level)
     if not found.exhausted or not found.has(WON):
         return {}
@@ -74,7 +80,7 @@ def hardness(game: Game, level: Level) -> dict[str, float]:
 
 
 def said(game: Game, level: Level) -> str:
-    """What an exploration that was not exhausted means, for people; "" where it was."""
+    """Return a sentence for people on what an exploration that was not exhausted means; "" if it was exhausted."""
     found = exploration(game, level)
     if found.exhausted:
         return ""
@@ -90,9 +96,9 @@ def said(game: Game, level: Level) -> str:
 
 
 def _no_return(seen: SeenLevel) -> list[Finding]:
-    """Places that can be entered, that no play leaves, and from which none is won, though the game goes on.
+    """Return the finding on places that can be entered but never left, and where play goes on without a possible win.
 
-    Who only dies because every move uses something up could have left.
+    A player who dies only because every move uses something up counts as able to leave.
     """
     found = seen.found
     after: dict[Spot, set[Spot]] = {}
@@ -123,9 +129,9 @@ def _no_return(seen: SeenLevel) -> list[Finding]:
 
 
 def _given_away(seen: SeenLevel) -> list[Finding]:
-    """Moves after which the level cannot be won any more though the game can go on for ever, and where they lead.
+    """Return the finding on moves after which the level cannot be won, though the game can go on forever.
 
-    Moves of those who have lost hit points are left out: they have been warned.
+    Moves of players who have lost hit points are left out, because those players have been warned.
     """
     found = seen.found
     winnable = found.leading_to([i for i, status in enumerate(found.status) if status == WON])
@@ -152,7 +158,7 @@ def _given_away(seen: SeenLevel) -> list[Finding]:
 
 
 def _never_had(seen: SeenLevel) -> list[Finding]:
-    """Things that add to a metric in no play, and metrics that never reach what they could."""
+    """Return findings on objects that never add to a metric, and on metrics that never reach their upper bound."""
     found = []
     for k, metric in enumerate(seen.game.metrics):
         values = seen.metrics[:, k]
@@ -186,8 +192,11 @@ def _never_had(seen: SeenLevel) -> list[Finding]:
 
 
 def _left_lying(seen: SeenLevel, k: int) -> tuple[list[Spot], str, bool]:
-    """Tiles on which a metric never rises though it does on others of their kind, the kind, and whether they can be
-    visited."""
+    """Find tiles on which a metric never rises, though it does on other tiles of their kind.
+
+    Returns:
+        The tiles, their kind, and whether they can be visited.
+    """
     if seen.map is None:
         return [], "", False
     values = seen.metrics[:, k]
@@ -207,14 +216,17 @@ def _left_lying(seen: SeenLevel, k: int) -> tuple[list[Spot], str, bool]:
 
 
 def _unvisited_kinds(seen: SeenLevel) -> list[str]:
-    """Kinds of tiles none of which can be visited, the commonest (a wall) left out, if there is only one more."""
+    """Return the one kind of tile, besides the most common one (a wall), of which no tile can be visited.
+
+    The list is empty if there is no such kind, or more than one.
+    """
     assert seen.map is not None
     kinds = [c for c in seen.kinds() if not any(p in seen.visited for p in seen.map.cells(c))]
     return kinds[:-1] if len(kinds) == 2 else []
 
 
 def _forced(seen: SeenLevel) -> list[Finding]:
-    """Tiles that cost hit points and that every play that is won passes."""
+    """Return the finding on tiles that cost hit points and lie on every way to win."""
     if seen.health is None or seen.map is None:
         return []
     hurts = sorted(
@@ -242,7 +254,7 @@ def _forced(seen: SeenLevel) -> list[Finding]:
 
 
 def _won_without(seen: SeenLevel, spot: Spot) -> bool:
-    """Whether the level can be won without coming to a tile."""
+    """Return whether the level can be won without entering a tile."""
     reached, queue = {0}, [0]
     for i in queue:
         for to in seen.found.after[i]:
@@ -255,7 +267,7 @@ def _won_without(seen: SeenLevel, spot: Spot) -> bool:
 
 
 def _useless(seen: SeenLevel) -> list[Finding]:
-    """Things that can be taken, count for nothing in themselves, are never used, and whose absence changes nothing."""
+    """Return findings on objects that can be taken but count for nothing, are never used, and change nothing."""
     if seen.map is None:
         return []
     found = []
@@ -284,7 +296,7 @@ def _useless(seen: SeenLevel) -> list[Finding]:
 
 
 def _changes_nothing(seen: SeenLevel, char: str) -> bool:
-    """Whether a level without the tiles of a kind is as hard as it is with them."""
+    """Return whether a level is equally hard without the tiles of a kind."""
     assert seen.map is not None
     try:
         other = seen.game.load(seen.map.without(char, seen.floor), seen.level.name, **seen.level.options)

@@ -1,7 +1,7 @@
-"""Findings: what is wrong with a level, or worth a look, as one sentence with places and evidence.
+"""Findings on a level: what is wrong with it, or worth a look, in one sentence with places and evidence.
 
-Two sources make them: the analysis of a level that nobody has played (`Game.analyse`), and playthroughs
-(`persona_evo.playtest.findings`). Both use the kinds of `KINDS`, which is the whole list.
+Findings have two sources: the analysis of a level without playing it (`Game.analyse`), and playthroughs
+(`persona_evo.playtest.findings`). `KINDS` is the complete list of kinds for both.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Severity = Literal["problem", "notice"]
-"""problem: the level cannot be played as meant. notice: worth a look."""
+"""How serious a finding is: with a "problem" the level cannot be played as intended; a "notice" is worth a look."""
 
 Spot = tuple[int, int]
-"""A tile as (x, y), both from 0, counted from the top left. For people it is row:column, both from 1 (see `where`)."""
+"""A tile as (x, y), both from 0, from the top left. It is shown to people as row:column, both from 1 (see `where`)."""
 
 SCHEMA = 1
-"""Version of `findings.json`. It changes when a field changes its meaning."""
+"""The version of `findings.json`. It changes when a field changes its meaning."""
 
 KINDS: dict[str, str] = {
     "lethal_start": "every continuation from the start dies within a few moves",
@@ -50,30 +50,30 @@ KINDS: dict[str, str] = {
     "sides": "in a two-player game a player wins more often from one side than from the other",
     "endless": "games of a two-player game that come to no end",
 }
-"""Kind -> what it says. The list is closed: a finding of another kind is an error."""
+"""Kind -> what it means. The list is closed: a finding of another kind is an error."""
 
 RANK = tuple(KINDS)
-"""Kinds in the order in which findings of one severity are told."""
+"""The kinds in the order in which findings of one severity are listed."""
 
 
 COORDINATES = "places are row:column, both from 1"
-"""How findings name tiles."""
+"""The note that explains how findings name tiles."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One sentence on a level.
+    """A finding on a level, in one sentence.
 
     Attributes:
         kind: one of KINDS.
         severity: "problem" or "notice".
-        level: the level's name; several names with ", " between them where it is about several.
+        level: the level's name; several names are separated by ", ".
         text: the sentence, which names objects and places (as `where` writes them).
-        places: the tiles it is about, (x, y) from 0.
-        players: labels of the players it is about; empty where it is about everybody.
-        evidence: numbers, texts and truth values that it rests on, by name.
-        look: what to look at, or what to change; "" where the sentence says it.
-        trace: number of a playthrough that shows it, from 1 in the order of traces.jsonl; None without one.
+        places: the tiles concerned, (x, y) from 0.
+        players: the labels of the players concerned; empty for all players.
+        evidence: the numbers, texts and truth values that the finding is based on, by name.
+        look: what to look at, or what to change; "" if the sentence says it already.
+        trace: the number of a playthrough that shows the finding, from 1 in the order of traces.jsonl; None for none.
     """
 
     kind: str
@@ -91,7 +91,7 @@ class Finding:
             raise ValueError(f"no such kind of finding: {self.kind}")
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, as `findings.json` has them."""
+        """Return the finding as plain values, as in `findings.json`."""
         optional = {"look": self.look, "trace": self.trace}
         return {
             "kind": self.kind,
@@ -106,22 +106,27 @@ class Finding:
 
 
 def where(spot: Spot) -> str:
-    """A tile as people count: row:column, both from 1, as an editor shows lines and columns."""
+    """Return a tile as row:column, both from 1, like the lines and columns of an editor."""
     return f"{spot[1] + 1}:{spot[0] + 1}"
 
 
 def ranked(findings: Iterable[Finding]) -> list[Finding]:
-    """Problems first, then by kind in the order of `KINDS`; what is alike stays in its order."""
+    """Sort findings: problems first, then by kind in the order of `KINDS`. The sort is stable."""
     return sorted(findings, key=lambda f: (f.severity != "problem", RANK.index(f.kind)))
 
 
 def to_json(findings: Iterable[Finding], accepted: Iterable[tuple[Finding, str]] = ()) -> dict[str, Any]:
-    """The content of `findings.json`. accepted: accepted findings, each with its reason (see `acceptance`)."""
+    """Return the content of `findings.json`.
+
+    Args:
+        findings: the open findings.
+        accepted: the accepted findings, each with its reason (see `acceptance`).
+    """
     meant = [{**f.to_dict(), "reason": reason} for f, reason in accepted]
     return {"schema": SCHEMA, "findings": [f.to_dict() for f in findings], **({"accepted": meant} if meant else {})}
 
 
 def lines(findings: Iterable[Finding], accepted: Iterable[tuple[Finding, str]] = ()) -> list[str]:
-    """Each finding in one line, "problem: map01: ...", then the accepted ones with their reasons."""
+    """Return one line for each finding, "problem: map01: ...", then the accepted findings with their reasons."""
     told = [f"{f.severity}: {f.level}: {f.text}{f' (trace {f.trace})' if f.trace else ''}" for f in findings]
     return told + [f"accepted: {f.level}: {f.text} ({reason})" for f, reason in accepted]

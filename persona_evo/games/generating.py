@@ -1,11 +1,11 @@
-"""Levels drawn from a seed: what a game has to say of that, and pools of levels that are sound and all different.
+"""Generates pools of sound and distinct levels from a seed.
 
-A game draws level texts (`Generator`); everything else is the same for all games. A level counts if the game can read
-it, its level check finds no problem, and it keeps the constraints. The same seed gives the same levels on every
-machine, and the first levels of a larger pool are those of a smaller one.
+A game draws level texts (`Generator`); everything else is the same for all games. A level is accepted if the game can
+read it, its level check finds no problem, and it satisfies the constraints. The same seed gives the same levels on
+every machine, and a larger pool begins with the levels of a smaller one.
 
-Levels belong to streams. Which stream a level may belong to follows from its text, so levels of different streams
-differ, whatever their seeds and constraints are.
+Levels belong to streams. The text of a level alone decides which stream it belongs to, so levels of different streams
+always differ, for any seeds and constraints.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from persona_evo.games.core import Game, Level
 from persona_evo.words import counted, enumerated
 
 STREAMS = {"train": "", "validation": "validation-", "held out": "held-out-"}
-"""Name of a stream -> what the names of its levels begin with."""
+"""Name of a stream -> prefix of the names of its levels."""
 
 MOST_LEVELS = 10_000
-"""Levels of a pool at most."""
+"""The largest number of levels in a pool."""
 
 GENERATE = "generate:"
-"""Start of a name that stands for so many levels out of a seed: "generate:200"."""
+"""The prefix of a name that stands for a number of generated levels: "generate:200"."""
 
 
 def generator(game: Game) -> Generator:
-    """How a game draws levels.
+    """Return a game's level generator.
 
     Raises:
-        SettingsError: it does not.
+        SettingsError: the game has none.
     """
     if game.generator is not None:
         return game.generator()
@@ -58,26 +58,30 @@ def generate(
     constraints: Constraints | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> list[Level]:
-    """Sound levels of a seed, no two of which are equal. Nobody has solved them (see `persona_evo.evolve.pools`).
+    """Generate sound levels from a seed, no two of which are equal.
+
+    The levels have not been solved; for solved levels see `persona_evo.evolve.pools`.
 
     Args:
-        count: how many, 1 to MOST_LEVELS.
+        game: the game, which needs a level generator.
+        count: the number of levels, 1 to MOST_LEVELS.
+        seed: the seed of the pool.
         stream: one of STREAMS; levels of different streams are never equal.
-        constraints: what the levels have to be like.
-        options: for the game's loader.
+        constraints: the constraints that every level satisfies.
+        options: passed to the game's loader.
 
     Raises:
-        SettingsError: the game draws no levels, no level keeps the constraints, or an argument is out of range.
+        SettingsError: the game has no generator, no level satisfies the constraints, or an argument is out of range.
     """
     source = LevelSource(game, seed, stream, constraints or Constraints(), options or {})
     return distinct(count, source.levels)
 
 
 def asked(names: Sequence[str]) -> int:
-    """How many levels to generate are asked for among names of levels, 0 where they name others.
+    """Return the number of levels that a name such as "generate:200" asks for; 0 if no name asks for any.
 
     Raises:
-        SettingsError: not a number of levels, or other levels beside them.
+        SettingsError: the number is invalid, or other levels are named as well.
     """
     given = [name for name in names if name.startswith(GENERATE)]
     if not given:
@@ -98,7 +102,7 @@ def asked(names: Sequence[str]) -> int:
 
 
 def distinct(count: int, candidates: Callable[[int], Iterator[Level]]) -> list[Level]:
-    """The first candidate for each number, from 1 to `count`, that is none of those before.
+    """Return, for each number from 1 to `count`, the first candidate that differs from all levels before it.
 
     Raises:
         SettingsError: the count is out of range.
@@ -112,7 +116,7 @@ def distinct(count: int, candidates: Callable[[int], Iterator[Level]]) -> list[L
 
 
 def check_count(count: int) -> None:
-    """See that a number of levels is one.
+    """Check that a number of levels is a whole number from 1 to MOST_LEVELS.
 
     Raises:
         SettingsError: it is not.
@@ -122,17 +126,17 @@ def check_count(count: int) -> None:
 
 
 class LevelSource:
-    """All levels of a seed and a stream.
+    """A source of all levels of a seed and a stream.
 
     Args:
-        game: whose levels.
-        seed: of everything.
+        game: the game, which needs a level generator.
+        seed: the seed of all levels.
         stream: one of STREAMS.
-        constraints: what levels have to be like.
-        options: for the game's loader.
+        constraints: the constraints that every level satisfies.
+        options: passed to the game's loader.
 
     Raises:
-        SettingsError: the game draws no levels, or there is no such stream, kind or number.
+        SettingsError: the game has no generator, the stream or a kind is unknown, or a constraint allows no level.
     """
 
     def __init__(
@@ -163,7 +167,7 @@ class LevelSource:
         self._number = list(STREAMS).index(stream)
 
     def levels(self, number: int) -> Iterator[Level]:
-        """The sound candidates for a level of the pool; as `candidates`."""
+        """Yield the sound candidates for a level of the pool, in the order of `candidates`."""
         from persona_evo.games.diagnosis import has_no_problem
 
         for level, settled in self.candidates(number):
@@ -171,16 +175,16 @@ class LevelSource:
                 yield level
 
     def candidates(self, number: int) -> Iterator[tuple[Level, bool]]:
-        """The candidates for a level of the pool, the first one first; of the kind whose turn it is, then of others.
+        """Yield the candidates for a level of the pool: those of the kind whose turn it is, then those of other kinds.
 
         Args:
-            number: of the level, from 1.
+            number: the number of the level, from 1.
 
-        Returns:
-            Each level, and whether it is known to be sound; otherwise it is sound if it can be won.
+        Yields:
+            Each level, and whether it is known to be sound; if not, it is sound if it can be won.
 
         Raises:
-            SettingsError: there are no more among the texts drawn; with what was wrong with them.
+            SettingsError: the texts drawn contain no more candidates; the error says what was wrong with them.
         """
         first = (number - 1) % len(self.kinds)
         seen = _Seen(self.constraints)
@@ -197,7 +201,7 @@ class LevelSource:
         raise seen.error(self.game, self.kinds)
 
     def _sound(self, text: str, name: str, seen: _Seen) -> tuple[Level, bool] | None:
-        """A candidate, None where the game refuses it, its check finds a problem, or it breaks a constraint."""
+        """Return a candidate, or None if the game rejects it, its check finds a problem, or it breaks a constraint."""
         from persona_evo.games.diagnosis import is_sound
 
         try:
@@ -218,7 +222,7 @@ class LevelSource:
 
 
 class _Seen:
-    """What was wrong with the texts drawn for a level."""
+    """Counts what was wrong with the texts drawn for a level."""
 
     def __init__(self, constraints: Constraints) -> None:
         self._constraints = constraints
@@ -226,7 +230,7 @@ class _Seen:
         self.drawn = self.failed = self.unsound = self.unfit = self.sound = 0
 
     def fits(self, game: Game, numbers: Mapping[str, float]) -> bool:
-        """Whether a level with these numbers keeps the constraints."""
+        """Return whether a level with these numbers satisfies the constraints, and record the numbers."""
         for name in self._constraints.spans:
             if name not in numbers:
                 expected, hint = unknown(name, numbers)
@@ -241,7 +245,7 @@ class _Seen:
         return not unmet
 
     def error(self, game: Game, kinds: Sequence[str]) -> SettingsError:
-        """No level came out of all this."""
+        """Return the error that no level was found, with what was wrong with the texts drawn."""
         spans = self._constraints.spans
         what = [f"{name} {span}" for name, span in spans.items()]
         found = [f"{name} from {low:g} to {high:g}" for name, (low, high) in self._values.items()]
@@ -261,5 +265,5 @@ class _Seen:
 
 
 def stream_of(text: str) -> int:
-    """The number of the stream that a level belongs to, which its text alone decides."""
+    """Return the number of the stream that a level belongs to; it depends only on the level's text."""
     return hashlib.blake2b(text.encode(), digest_size=8).digest()[0] % len(STREAMS)

@@ -1,24 +1,24 @@
-"""From what a user names to levels: the same rules for every command.
+"""Finds the levels that a user names, by the same rules for every command.
 
-| a name is | it means |
+| name | meaning |
 |---|---|
 | `train`, `test`, `all` | a set of the levels that ship with the game |
 | `train03` | one of these levels |
-| `my/level.txt`, `my/level` | a file, its suffix may be left out |
+| `my/level.txt`, `my/level` | a file, whose suffix may be left out |
 | `my/levels` | a folder: all its level files, `map2` before `map10` |
-| `my/*.txt`, `my/**/a?.txt` | all level files that match, also where the shell does not expand it |
+| `my/*.txt`, `my/**/a?.txt` | all level files that match, even if the shell does not expand the pattern |
 | `sets.toml#train` | the array `train` of a TOML file |
 | `sets.toml` | all arrays of that file, one after the other |
-| `train01,train02` | several of these, where there is no file of that name |
+| `train01,train02` | several of these, if there is no file of that name |
 
-Arrays stand at the top level of a TOML file or in its table `[sets]`.
+Arrays are at the top level of a TOML file or in its table `[sets]`.
 
 A level file has one of the game's own suffixes, or one that an `Importer` of another package reads. Folders, patterns
-and names without a suffix mean files of the game's own format where there are any, and files to import only elsewhere.
+and names without a suffix stand for files in the game's own format; files to import are used only if there are none.
 
-Shipped names come first, so that `test` means the same in every folder: write `./test` for a folder of that name. The
-entries of a TOML array are names like these, files relative to the TOML file's folder and before shipped names, and
-names of the file's other arrays. A level that is named twice is taken once, in the first place.
+Shipped names take precedence, so that `test` means the same in every folder; write `./test` for a folder of that name.
+An entry of a TOML array is the name of another array of the file, a file relative to the TOML file's folder, or a
+shipped name, in this order. A level that is named twice is used once, at its first position.
 """
 
 from __future__ import annotations
@@ -52,19 +52,19 @@ SETS_FILE = "sets.toml"
 """The file in a game's folder of shipped levels that names its sets; its table `about` has a line on each level."""
 
 MAX_BYTES = 16 * 2**20
-"""Largest level or set file that is read, in bytes."""
+"""The largest level file or set file that is read, in bytes."""
 MOST_LOOKED_AT = 200_000
-"""Files and folders that the patterns of a command may look at in all."""
+"""The total number of files and folders that the patterns of a command may look at."""
 
 MAX_DEPTH = 50
-"""Sets within sets."""
+"""The largest nesting depth of sets."""
 
 _GLOB = re.compile(r"[*?\[]")
 
 
 @dataclass(frozen=True)
 class Shipped:
-    """The levels that come with a game: name -> file, set name -> level names, level name -> one line about it."""
+    """Holds the levels that ship with a game: name -> file, set name -> level names, level name -> a line about it."""
 
     levels: Mapping[str, Path] = field(default_factory=dict)
     sets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -75,14 +75,14 @@ def resolve(game: Game, names: Sequence[str], options: Mapping[str, Any] | None 
     """Load the levels that `names` stand for.
 
     Args:
-        game: whose levels they are; `game.load` reads them.
-        names: see the table of this module.
-        options: passed to `game.load`; may also be given as keywords.
+        game: the game, whose `load` reads the levels.
+        names: names of levels (see the table of this module).
+        options: passed to `game.load`; they may also be given as keywords.
 
     Raises:
-        SettingsError: a name stands for nothing, a folder, pattern or set is empty, a set file is damaged.
+        SettingsError: a name stands for nothing, a folder, pattern or set is empty, or a set file is damaged.
         LevelError: a file is not a level.
-        GameError: the game is a Python class that breaks its contract (a short look, see `check.glance`).
+        GameError: the game is a Python class that breaks its contract (a quick check, see `check.glance`).
     """
     settings = {**(options or {}), **more}
     if game.outside is not None:
@@ -92,10 +92,10 @@ def resolve(game: Game, names: Sequence[str], options: Mapping[str, Any] | None 
 
 
 def load(game: Game, path: Path, name: str, options: Mapping[str, Any]) -> Level:
-    """The level in a file.
+    """Load the level in a file.
 
     Raises:
-        LevelError, GameError: as `resolve`.
+        LevelError, GameError: as in `resolve`.
     """
     level = importers.load(game, path, read_text(path), name, options)
     if not game.compiled:
@@ -106,10 +106,10 @@ def load(game: Game, path: Path, name: str, options: Mapping[str, Any]) -> Level
 
 
 def find(game: Game, names: Sequence[str]) -> list[Path]:
-    """The level files that `names` stand for, without reading them: each once, in the order named.
+    """Return the level files that `names` stand for, without repeats, in the order named; do not read them.
 
     Raises:
-        SettingsError: as `resolve`.
+        SettingsError: as in `resolve`.
     """
     if game.outside is not None:
         raise SettingsError(
@@ -128,7 +128,7 @@ def find(game: Game, names: Sequence[str]) -> list[Path]:
 
 
 def shipped(game: Game) -> Shipped:
-    """The levels, sets and descriptions that come with the game; empty if there are none."""
+    """Return the levels, sets and descriptions that ship with the game; empty if there are none."""
     if game.outside is not None:
         return Shipped(sets=game.outside.sets)
     folder = Path(game.levels) if game.levels else None
@@ -141,16 +141,16 @@ def shipped(game: Game) -> Shipped:
 
 
 def read_text(path: Path) -> str:
-    """A text file's content, without a byte order mark.
+    """Return the content of a text file without a byte order mark.
 
     Raises:
-        LevelError: missing, no regular file, unreadable, too large, binary, or not UTF-8 (with line and column).
+        LevelError: it is missing, not a regular file, unreadable, too large, binary, or not UTF-8 (with its place).
     """
     return textfile.read_text(path, MAX_BYTES, LevelError)
 
 
 def level_names(paths: Sequence[Path]) -> list[str]:
-    """One name a file: its stem, with as many parent folders in front as tell equal stems apart; printable."""
+    """Return a printable name for each file: its stem, with as many parent folders as tell equal stems apart."""
     return [printable(name).replace("\n", "\\n") for name in _level_names(paths)]
 
 
@@ -168,7 +168,7 @@ def _level_names(paths: Sequence[Path]) -> list[str]:
 
 
 class _Finder:
-    """Looks names up for one game; `name` is for what users type, `entry` for what stands in a TOML array."""
+    """Looks up names for one game: `name` for what users type, `entry` for the entries of a TOML array."""
 
     def __init__(self, game: Game) -> None:
         self.game, self.suffixes = game, game.level_suffixes
@@ -182,7 +182,7 @@ class _Finder:
         several = len(parts) > 1 and all(parts)
         try:
             found = None if "\0" in name else self._shipped(name) or self._on_disk(name, Path())
-        except SettingsError:  # a pattern that nothing matches
+        except SettingsError:  # a pattern without matches
             if not several:
                 raise
             found = None
@@ -193,7 +193,7 @@ class _Finder:
         return found
 
     def entry(self, entry: str, toml: Path, data: Mapping[str, Any], within: str) -> list[Path]:
-        """What an entry of the array `within` stands for; its own name is that of a file or of what ships."""
+        """Return what an entry of the array `within` stands for; the array's own name means a file or shipped name."""
         if entry in data and entry != within:
             return self._array(entry, toml, data)
         place = _line_of(entry, toml) if _GLOB.search(entry) else None
@@ -270,10 +270,10 @@ class _Finder:
         return sorted(files, key=lambda file: natural(str(file)))
 
     def _look(self, place: Place, pattern: Path) -> None:
-        """Count what a pattern has to look at.
+        """Count the files and folders that a pattern has to look at.
 
         Raises:
-            SettingsError: with all patterns before, that is more than MOST_LOOKED_AT.
+            SettingsError: together with all earlier patterns, there are at least MOST_LOOKED_AT.
         """
         parts = pattern.parts
         first = next((i for i, part in enumerate(parts) if _GLOB.search(part)), len(parts))
@@ -354,7 +354,7 @@ class _Finder:
         )
 
     def _apart(self, name: str) -> str:
-        """A hint where a name is several ones with commas between them, "" elsewhere."""
+        """Return a hint if a name consists of several names with commas between them, else ""."""
         parts = [part.strip() for part in name.split(",") if part.strip()]
         known = len(parts) > 1 and all(self._shipped(part) or self._on_disk(part, Path()) for part in parts)
         return f"put spaces between levels: {' '.join(parts)}" if known else ""
@@ -367,7 +367,7 @@ def _known(known: Shipped) -> str:
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
-    """A set file's content: arrays of strings and tables; those of its table `sets` stand with the others."""
+    """Return the content of a set file: its arrays of strings, including those of its table `sets`, and its tables."""
     text = read_text(path)
     data = textfile.toml(text, str(path), SettingsError, 'lines such as train = ["map01", "map02"]')
     if isinstance(data.get("sets"), dict):

@@ -15,18 +15,18 @@ MOST_MOVES = 2 * 32 * 31
 
 
 def rules(costly: bool = False) -> Rules:
-    """The compiled rules (compiled, or read from disk, at the first call)."""
+    """Return the rules, which are compiled or read from disk at the first call."""
     from persona_evo.games.catalog.colosseum.rules import ALL_METRICS, RULES
 
     return ALL_METRICS if costly else RULES
 
 
 VARIANTS = ("random", "killers", "narrow", "killer_games", "wide", "blind", "calm", "unswapped")
-"""Other ways to search (see `hunters`)."""
+"""The variants of the rules for other ways to search (see `hunters`)."""
 
 
 def variant(name: str, costly: bool = False) -> Rules:
-    """The rules of a variant."""
+    """Return the rules of a variant."""
     from persona_evo.games.catalog.colosseum.hunters import variant as found
 
     return found(name, costly)

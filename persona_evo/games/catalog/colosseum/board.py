@@ -1,4 +1,4 @@
-"""The board as rows of bits: how a state keeps walls, and what is found out by shifting whole rows.
+"""The board as rows of bits: how a state stores walls, and computations that shift whole rows.
 
 State (uint16): SEATS the two players' cells (row * size + column), SIDE whose turn it is, MOVES made so far, RESULT
 what `over` says, CELLS the players' cells once they are apart, then from WALLS on for each row of the board `words`
@@ -23,21 +23,21 @@ SEATS, SIDE, MOVES, RESULT, CELLS, WALLS = 0, 2, 3, 4, 5, 7
 UP, RIGHT, DOWN, LEFT = range(4)
 
 LEAST, MOST = 3, 32
-"""Smallest and largest side of a board."""
+"""The smallest and the largest side of a board."""
 
 ROWS = MOST
-"""Length of a set of cells."""
+"""The length of a set of cells."""
 
 
 @compiled
 def word(array: Any, at: int) -> int:
-    """A word as a plain whole number."""
+    """Return a word as a plain whole number."""
     return int(np.int64(array[at]))
 
 
 @compiled
 def read_walls(t: Any, s: Any, east: Any, south: Any) -> int:
-    """Unpack the walls of a state; the board's size."""
+    """Unpack the walls of a state; return the board's size."""
     n = word(t, SIZE)
     words = word(t, WORDS)
     below = WALLS + n * words
@@ -53,7 +53,7 @@ def read_walls(t: Any, s: Any, east: Any, south: Any) -> int:
 
 @compiled
 def count_bits(x: int) -> int:
-    """How many of the lowest 32 bits are set."""
+    """Count the bits that are set among the lowest 32."""
     x = x - ((x >> 1) & 0x55555555)
     x = (x & 0x33333333) + ((x >> 2) & 0x33333333)
     x = (x + (x >> 4)) & 0x0F0F0F0F
@@ -62,7 +62,7 @@ def count_bits(x: int) -> int:
 
 @compiled
 def grow(n: int, east: Any, south: Any, seen: Any, low: int, high: int) -> int:
-    """Add the cells one step from those in `seen`, between two rows; not 0 where something was added."""
+    """Add the cells one step from those in `seen`, between two rows; return a nonzero number if any were added."""
     above = 0
     if low > 0:
         above = seen[low - 1]
@@ -82,7 +82,7 @@ def grow(n: int, east: Any, south: Any, seen: Any, low: int, high: int) -> int:
 
 @compiled
 def walk_area(n: int, east: Any, south: Any, start: int, other: int, steps: int, seen: Any) -> int:
-    """The cells within so many steps of `start`, never through the cell `other`: written to `seen`."""
+    """Write to `seen` the cells within this many steps of `start`, never through the cell `other`."""
     for r in range(n):
         seen[r] = 0
     low = high = start // n
@@ -100,7 +100,7 @@ def walk_area(n: int, east: Any, south: Any, start: int, other: int, steps: int,
 
 @compiled
 def count_cells(n: int, seen: Any) -> int:
-    """The size of a set of cells."""
+    """Return the size of a set of cells."""
     total = 0
     for r in range(n):
         total += count_bits(seen[r])
@@ -109,7 +109,7 @@ def count_cells(n: int, seen: Any) -> int:
 
 @compiled
 def open_sides(n: int, east: Any, south: Any, r: int, cells: int) -> int:
-    """How many sides of the cells `cells` of row r are open."""
+    """Return the number of open sides of the cells `cells` of row r."""
     above = 0
     if r > 0:
         above = ~south[r - 1]
@@ -119,7 +119,7 @@ def open_sides(n: int, east: Any, south: Any, r: int, cells: int) -> int:
 
 @compiled
 def is_open(n: int, east: Any, south: Any, r: int, c: int, d: int) -> int:
-    """Whether side d of the cell (r, c) has no wall: 1 or 0."""
+    """Return 1 if side d of the cell (r, c) has no wall, else 0."""
     if d == UP:
         return 0 if r == 0 else 1 - ((south[r - 1] >> c) & 1)
     if d == RIGHT:
@@ -131,14 +131,14 @@ def is_open(n: int, east: Any, south: Any, r: int, c: int, d: int) -> int:
 
 @compiled
 def walls_around(n: int, east: Any, south: Any, cell: int) -> int:
-    """How many sides of a cell have walls."""
+    """Return the number of sides of a cell that have walls."""
     r = cell // n
     return 4 - open_sides(n, east, south, r, 1 << (cell - r * n))
 
 
 @compiled
 def neighbour(n: int, cell: int, d: int) -> int:
-    """The cell on side d of a cell."""
+    """Return the cell on side d of a cell."""
     if d == UP:
         return cell - n
     if d == RIGHT:
@@ -150,7 +150,7 @@ def neighbour(n: int, cell: int, d: int) -> int:
 
 @compiled
 def build(t: Any, s: Any, cell: int, d: int) -> None:
-    """Put a wall on side d of a cell; nothing where there is one."""
+    """Put a wall on side d of a cell, unless there is one."""
     n = word(t, SIZE)
     words = word(t, WORDS)
     r = cell // n
@@ -169,7 +169,7 @@ def build(t: Any, s: Any, cell: int, d: int) -> None:
 
 @compiled
 def component(n: int, east: Any, south: Any, start: int, target: int, seen: Any) -> int:
-    """The cells connected with `start`, players ignored; stops at `target` (-1 for none) and returns 1 if found."""
+    """Find the cells connected with `start`, ignoring players; stop at `target` (-1: none) and return 1 if found."""
     for r in range(n):
         seen[r] = 0
     first = start // n
@@ -206,7 +206,7 @@ def component(n: int, east: Any, south: Any, start: int, target: int, seen: Any)
 
 @compiled
 def corner(n: int, east: Any, south: Any, y: int, x: int) -> int:
-    """Whether more than one wall, or the border, meets in the corner above and left of the cell (y, x): 1 or 0."""
+    """Return 1 if several walls, or the border, meet in the corner above and left of the cell (y, x), else 0."""
     if y == 0 or x == 0 or y == n or x == n:
         return 1
     left, right = (south[y - 1] >> (x - 1)) & 1, (south[y - 1] >> x) & 1
@@ -216,7 +216,7 @@ def corner(n: int, east: Any, south: Any, y: int, x: int) -> int:
 
 @compiled
 def may_divide(n: int, east: Any, south: Any, cell: int, d: int) -> int:
-    """Whether a wall that was just built can have cut anything off: its both ends touch other walls."""
+    """Return whether a new wall can have cut anything off, that is, whether both its ends touch other walls."""
     r = cell // n
     c = cell - r * n
     if d == UP:
@@ -230,9 +230,10 @@ def may_divide(n: int, east: Any, south: Any, cell: int, d: int) -> int:
 
 @compiled
 def nearer(n: int, east: Any, south: Any, first: int, second: int, counts: Any) -> int:
-    """How many cells are nearer to `first`, and to `second`, players ignored: counts[0], counts[1].
+    """Write the numbers of cells that are nearer to `first` and to `second`, ignoring players, to counts[0] and [1].
 
-    Returns the steps from one to the other, n * n where there is no way.
+    Returns:
+        The number of steps from one to the other; n * n if there is no way.
     """
     mine, others, claimed = row(ROWS), row(ROWS), row(ROWS)
     for r in range(n):

@@ -1,4 +1,4 @@
-"""Pictures of positions (frames of a replay); Pillow is imported when something is drawn."""
+"""Draws positions (frames of a replay). Pillow is imported only when something is drawn."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ if TYPE_CHECKING:
     from persona_evo.games.core import Level
 
 SCALE = 32
-"""Pixels of a cell's side."""
+"""The side of a cell, in pixels."""
 
 PLAYERS = (("blue", "#2f6fd0"), ("red", "#c8442f"))
-"""Name and colour of the pieces of players 0 and 1, for legends."""
+"""The names and colours of the pieces of players 0 and 1, for legends."""
 
 TINTS = ("#dce8fa", "#fae1dc")
 FLOOR, GRID, WALL, INK = "#fbf9f4", "#e4ded2", "#2b3040", "#20242f"
 
 
 def state_image(level: Level, state: Any, *, scale: int = SCALE, caption: str = "") -> Image.Image:
-    """One state: players 0 (blue) and 1 (red), whose cells are tinted once they are apart."""
+    """Draw a state: players 0 (blue) and 1 (red), whose cells are tinted once they are separated."""
     return board_image(board_of(level, state), scale=scale, caption=caption)
 
 
 def state_text(level: Level, state: Any) -> str:
-    """One state as a level file draws it."""
+    """Return a state as text, as in a level file."""
     return board_of(level, state).text
 
 
 def standing(level: Level, state: Any) -> str:
-    """The cells that each player has, once they are apart; "" before."""
+    """Return the number of cells of each player once they are separated; "" before."""
     board = board_of(level, state)
     areas = [reached(board.walls, who) for who in board.players]
     return "" if areas[0] & areas[1] else f"{len(areas[0])} : {len(areas[1])} cells"
 
 
 def board_image(board: ColosseumBoard, *, scale: int = SCALE, caption: str = "") -> Image.Image:
-    """A position as a picture of (size * scale) pixels a side, with a line of text below where there is a caption."""
+    """Draw a position, with size * scale pixels a side; a caption is a line of text below it."""
     from PIL import Image, ImageDraw
 
     n, text = board.size, max(10, min(scale // 2, 16))

@@ -1,4 +1,4 @@
-"""How programs that were written for the course's frame are shown a state and answer: see `runner`."""
+"""Shows states to programs that were written for the course's framework, and reads their answers (see `runner`)."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from persona_evo.games.catalog.colosseum.levels import board_of
 from persona_evo.games.core import Level
 
 RUNNER = str(Path(__file__).with_name("runner.py"))
-"""What runs in the program's process."""
+"""The script that runs in the program's process."""
 
 EXPECTED = "a Python file with a function step(chess_board, my_pos, adv_pos, max_step), or a class with that method"
-"""What a program's file has to have, in words."""
+"""The required content of a program's file, in words."""
 
 
 def shown(level: Level, state: Any) -> dict[str, Any]:
-    """The walls as a row of numbers a line, bit d for side d; both positions; the number of steps."""
+    """Return the walls as rows of numbers, bit d for side d, both positions, and the number of steps."""
     board = board_of(level, state)
     me = board.turn
     return {
@@ -28,10 +28,10 @@ def shown(level: Level, state: Any) -> dict[str, Any]:
 
 
 def read(level: Level, state: Any, answer: Any) -> int:
-    """The action that [row, column, side] means.
+    """Return the action that [row, column, side] means.
 
     Raises:
-        ValueError: it is not three whole numbers that name a side of a cell.
+        ValueError: the answer is not three whole numbers that name a side of a cell.
     """
     n = int(level.tables[0])
     whole = isinstance(answer, list) and len(answer) == 3 and all(type(v) is int for v in answer)

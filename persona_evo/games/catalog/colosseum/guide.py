@@ -1,4 +1,4 @@
-"""Colosseum Survival! for those who make levels: the format in words, a board to start from, how moves are written."""
+"""A guide for designers of Colosseum Survival! boards: the file format, a board to start from, and move notation."""
 
 from __future__ import annotations
 

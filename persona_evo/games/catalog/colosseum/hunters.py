@@ -53,16 +53,16 @@ from persona_evo.games.core import RUNNING, Rules, rule
 from persona_evo.seeds import below
 
 WIDTH = 20
-"""Moves that `narrow` leaves."""
+"""The number of moves that `narrow` keeps."""
 
 CALM = 5
-"""Cells that `calm` leaves."""
+"""The number of cells that `calm` keeps."""
 
 NEAR = 2
-"""How far a wall spreads danger, in rows and columns: a square of 5 x 5 cells."""
+"""The distance to which a wall spreads danger, in rows and columns: a square of 5 x 5 cells."""
 
 TRIES = 12
-"""Draws of a move before one that encloses oneself is taken."""
+"""The number of draws of a move before one that encloses the mover is accepted."""
 
 CELLS_MOST = MOST * MOST
 MOVES_MOST = 4 * (2 * 16 * 17 + 1)
@@ -70,7 +70,7 @@ MOVES_MOST = 4 * (2 * 16 * 17 + 1)
 
 @compiled
 def killer_move(n: int, east: Any, south: Any, area: Any, other: int) -> int:
-    """The move that encloses the other in its cell, -1 where there is none."""
+    """Return the move that encloses the opponent in its cell; -1 if there is none."""
     if walls_around(n, east, south, other) != 3:
         return -1
     r = other // n
@@ -86,13 +86,13 @@ def killer_move(n: int, east: Any, south: Any, area: Any, other: int) -> int:
 
 @compiled
 def encloses(n: int, east: Any, south: Any, action: int) -> int:
-    """Whether a move leaves oneself in a single cell: 1 or 0."""
+    """Return 1 if a move encloses the mover in a single cell, else 0."""
     return 1 if walls_around(n, east, south, action >> 2) == 3 else 0
 
 
 @compiled
 def toggle(n: int, east: Any, south: Any, action: int) -> None:
-    """Put up a wall that is not there, or take down one that is."""
+    """Add a wall if it is missing, or remove it if it is there."""
     cell = action >> 2
     d = action & 3
     r = cell // n
@@ -109,7 +109,7 @@ def toggle(n: int, east: Any, south: Any, action: int) -> None:
 
 @compiled
 def best_moves(n: int, reach: int, east: Any, south: Any, other: int, actions: Any, count: int) -> int:
-    """Put the WIDTH moves with most own moves afterwards in front, best first; how many are left."""
+    """Put the WIDTH moves with the most own moves afterwards in front, best first; return how many are kept."""
     values, area = row(MOVES_MOST), row(ROWS)
     for k in range(count):
         toggle(n, east, south, actions[k])
@@ -160,25 +160,25 @@ def fewer(t: Any, s: Any, actions: Any, looks: int, most: int) -> int:
 
 @rule("legal")
 def narrow(t: Any, s: Any, actions: Any) -> int:
-    """A killer move, or the moves with most own moves afterwards that do not enclose oneself."""
+    """Write a killer move, or the moves with the most own moves afterwards that do not enclose the mover."""
     return fewer(t, s, actions, 1, 1)
 
 
 @rule("legal")
 def wide(t: Any, s: Any, actions: Any) -> int:
-    """A killer move, or all moves that do not enclose oneself."""
+    """Write a killer move, or all moves that do not enclose the mover."""
     return fewer(t, s, actions, 1, 0)
 
 
 @rule("legal")
 def blind(t: Any, s: Any, actions: Any) -> int:
-    """The moves with most own moves afterwards."""
+    """Write the moves with the most own moves afterwards."""
     return fewer(t, s, actions, 0, 1)
 
 
 @compiled
 def play_killers(measured: Any, t: Any, s: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
-    """Random moves with an eye for single cells."""
+    """Play random moves that look out for single cells."""
     east, south, area = row(ROWS), row(ROWS), row(ROWS)
     read_walls(t, s, east, south)
     made = 0
@@ -203,7 +203,7 @@ def play_killers(measured: Any, t: Any, s: Any, played: Any, length: int, rng: A
 
 @compiled
 def danger(n: int, east: Any, south: Any, cell: int) -> int:
-    """Walls in the square of 5 x 5 cells around a cell, those of its own cell three times, of the next ring twice."""
+    """Count the walls in the 5 x 5 cells around a cell, those of the cell itself three times, the next ring's twice."""
     y = cell // n
     x = cell - y * n
     total = 0
@@ -216,7 +216,7 @@ def danger(n: int, east: Any, south: Any, cell: int) -> int:
 
 @rule("legal")
 def calm(t: Any, s: Any, actions: Any) -> int:
-    """The moves that end in the CALM cells of least danger within reach, of equal ones the first."""
+    """Write the moves that end in the CALM reachable cells of least danger; ties go to the first cells."""
     east, south, area, left, values = row(ROWS), row(ROWS), row(ROWS), row(ROWS), row(CELLS_MOST)
     read_walls(t, s, east, south)
     n = area_of_mover(t, s, east, south, area)
@@ -240,7 +240,7 @@ def calm(t: Any, s: Any, actions: Any) -> int:
 
 @rule("legal")
 def backwards(t: Any, s: Any, actions: Any) -> int:
-    """All moves, the last first."""
+    """Write all moves in reverse order."""
     east, south, area = row(ROWS), row(ROWS), row(ROWS)
     read_walls(t, s, east, south)
     n = area_of_mover(t, s, east, south, area)
@@ -257,7 +257,7 @@ _step, _measure, _measure_all = step.plain, measure.plain, measure_all.plain
 
 @rule("step")
 def same_mover(t: Any, s: Any, action: int, rng: Any) -> int:
-    """A move after which it is the same player's turn."""
+    """Make a move after which it is the same player's turn."""
     side = word(s, SIDE)
     _step(t, s, action, rng)
     s[SIDE] = side
@@ -266,14 +266,14 @@ def same_mover(t: Any, s: Any, action: int, rng: Any) -> int:
 
 @rule("rollout")
 def others_first(t: Any, s: Any, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
-    """A uniformly random game which the other player begins."""
+    """Play a uniformly random game that the other player begins."""
     s[SIDE] = 1 - word(s, SIDE)
     return play_uniform(_measure_all, t, s, played, length, rng, seen, every)
 
 
 @rule("rollout")
 def killer_games(t: Any, s: Any, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
-    """A random game with an eye for single cells."""
+    """Play a random game that looks out for single cells."""
     return play_killers(_measure_all, t, s, played, length, rng, seen, every)
 
 
@@ -287,9 +287,9 @@ CHANGES: dict[str, dict[str, Any]] = {
     "calm": {"legal": calm},
     "unswapped": {"legal": backwards, "step": same_mover, "rollout": others_first},
 }
-"""What each variant has instead."""
+"""The functions that each variant replaces."""
 
 
 def variant(name: str, costly: bool) -> Rules:
-    """The rules of a variant."""
+    """Return the rules of a variant."""
     return (ALL_METRICS if costly else RULES)._replace(**CHANGES[name])

@@ -1,6 +1,6 @@
-"""Level files of Colosseum Survival!: a board that is drawn, or the word that one is to be drawn at random.
+"""Reads level files of Colosseum Survival!: a drawing of a board, or a request for a random board.
 
-A drawing has a line for each row of walls and of cells in turn, 2 n + 1 lines of 2 n + 1 characters:
+A drawing has alternating lines for walls and for cells, 2 n + 1 lines of 2 n + 1 characters:
 
     +-+-+-+-+-+
     |0|       |        0, 1   the players
@@ -8,7 +8,7 @@ A drawing has a line for each row of walls and of cells in turn, 2 n + 1 lines o
     |   |     |        +      where walls can meet
     ...
 
-A random board is the line `random SIZE` and perhaps `seed NUMBER`; without a seed each game is played on another one.
+A random board is the line `random SIZE` and perhaps `seed NUMBER`; without a seed, each game has a different board.
 A line `turn 1` before a drawing lets player 1 move first. Lines that begin with # are comments.
 """
 
@@ -27,7 +27,7 @@ from persona_evo.seeds import SEED_LIMIT
 from persona_evo.words import counted
 
 LOWEST, HIGHEST = 5, MOST
-"""Smallest and largest side of a random board; a drawn one may have LEAST."""
+"""The smallest and the largest side of a random board; a drawn board may be as small as LEAST."""
 
 Cell = tuple[int, int]
 STEPS: dict[int, Cell] = {UP: (-1, 0), RIGHT: (0, 1), DOWN: (1, 0), LEFT: (0, -1)}
@@ -36,7 +36,7 @@ HINT = "persona-evo level new NAME --game colosseum writes one to start from"
 
 @dataclass(frozen=True)
 class ColosseumBoard:
-    """A position: walls[r][c] has bit d set where side d of the cell has a wall, on both sides of each wall."""
+    """A position. In walls[r][c], bit d is set if side d of the cell has a wall; a wall is set in both of its cells."""
 
     size: int
     walls: tuple[tuple[int, ...], ...]
@@ -44,12 +44,12 @@ class ColosseumBoard:
     turn: int = 0
 
     def connected(self) -> bool:
-        """Whether there is a way between the players."""
+        """Return whether there is a way between the players."""
         return self.players[1] in reached(self.walls, self.players[0])
 
     @property
     def text(self) -> str:
-        """The board as a level file, which reads back to the same board."""
+        """Return the board as a level file, which reads back to the same board."""
         n = self.size
         rows = [["+" if not y % 2 and not x % 2 else " " for x in range(2 * n + 1)] for y in range(2 * n + 1)]
         for r, line in enumerate(self.walls):
@@ -65,14 +65,14 @@ class ColosseumBoard:
 
 @dataclass(frozen=True)
 class BoardRequest:
-    """A board to be drawn at random: its size, and its seed, None for another one in each game."""
+    """A request for a random board: its size, and its seed, which is None for a new board in each game."""
 
     size: int
     seed: int | None = None
 
 
 def reached(walls: tuple[tuple[int, ...], ...] | list[list[int]], start: Cell) -> set[Cell]:
-    """The cells connected with one."""
+    """Return the cells connected with a cell."""
     found, queue = {start}, [start]
     for r, c in queue:
         for d, (dy, dx) in STEPS.items():
@@ -199,7 +199,7 @@ def _drawn(kept: list[tuple[int, str]], turn: int, source: str) -> ColosseumBoar
 def _read(
     char: str, y: int, x: int, n: int, walls: list[list[int]], players: dict[str, Cell], at: tuple[str, int]
 ) -> None:
-    """One character of a drawing."""
+    """Read one character of a drawing."""
     border = y in (0, 2 * n) or x in (0, 2 * n)
     if y % 2 and x % 2:
         allowed = " 01"

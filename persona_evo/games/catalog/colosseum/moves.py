@@ -1,4 +1,4 @@
-"""How moves of Colosseum Survival! are written, where players stand, and what happens."""
+"""The notation of moves in Colosseum Survival!, the players' places, and the events of a move."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ DIRECTIONS = "NESW"
 
 
 def action_name(level: Level, state: Row, action: int) -> str:
-    """Row, column and side of the wall, as in 3,0,N."""
+    """Return the name of an action: row, column and side of the wall, as in 3,0,N."""
     cell, d = divmod(action, 4)
     r, c = divmod(cell, int(level.tables[0]))
     return f"{r},{c},{DIRECTIONS[d]}"
 
 
 def parse_action(level: Level, state: Row, text: str) -> int:
-    """The inverse of `action_name`."""
+    """Return the action with this name: the inverse of `action_name`."""
     n, parts = int(level.tables[0]), text.split(",")
     if len(parts) == 3 and parts[2] in tuple(DIRECTIONS) and all(p.isascii() and p.isdigit() for p in parts[:2]):
         r, c = (int(p) if len(p) < 4 else n for p in parts[:2])
@@ -32,14 +32,14 @@ def parse_action(level: Level, state: Row, text: str) -> int:
 
 
 def scores(level: Level, state: Row) -> tuple[int, int]:
-    """Cells connected with each player now."""
+    """Return the number of cells connected with each player now."""
     board = board_of(level, state)
     first, second = (len(reached(board.walls, who)) for who in board.players)
     return first, second
 
 
 def locate(level: Level, state: Row) -> tuple[int, int]:
-    """Where the player stands who has moved last (player 0 before the first move), (x, y) from the top left."""
+    """Return (x, y) from the top left of the player who moved last; of player 0 before the first move."""
     from persona_evo.games.catalog.colosseum.board import MOVES, SEATS, SIDE
 
     who = 1 - int(state[SIDE]) if int(state[MOVES]) else 0
@@ -48,7 +48,7 @@ def locate(level: Level, state: Row) -> tuple[int, int]:
 
 
 def events(level: Level, before: Row, after: Row, step: int) -> list[Event]:
-    """The end of the game, where the last wall was built."""
+    """Return the end of the game, at the last wall that was built."""
     from persona_evo.games.catalog.colosseum.board import RESULT
 
     if int(before[RESULT]) or not int(after[RESULT]):

@@ -53,12 +53,12 @@ from persona_evo.seeds import below
     NEARER,
     OTHER_NEARER,
 ) = range(15)
-"""Order of the metrics."""
+"""The order of the metrics."""
 
 
 @compiled
 def count_moves(n: int, east: Any, south: Any, seen: Any) -> int:
-    """How many moves there are that end in the cells of a set."""
+    """Return the number of moves that end in the cells of a set."""
     total = 0
     for r in range(n):
         if seen[r]:
@@ -68,7 +68,7 @@ def count_moves(n: int, east: Any, south: Any, seen: Any) -> int:
 
 @compiled
 def list_moves(n: int, east: Any, south: Any, seen: Any, actions: Any) -> int:
-    """Write all moves that end in the cells of a set; how many."""
+    """Write all moves that end in the cells of a set; return their number."""
     count = 0
     for r in range(n):
         cells = seen[r]
@@ -86,7 +86,7 @@ def list_moves(n: int, east: Any, south: Any, seen: Any, actions: Any) -> int:
 
 @compiled
 def nth_move(n: int, east: Any, south: Any, seen: Any, number: int) -> int:
-    """The move that `list_moves` writes at a place, without listing them; -1 where there is none."""
+    """Return the move that `list_moves` writes at an index, without listing the moves; -1 if there is none."""
     for r in range(n):
         here = open_sides(n, east, south, r, seen[r])
         if number >= here:
@@ -108,9 +108,10 @@ def nth_move(n: int, east: Any, south: Any, seen: Any, number: int) -> int:
 
 @compiled
 def random_walk(n: int, reach: int, east: Any, south: Any, me: int, other: int, rng: Any) -> int:
-    """The move of the course's random player, who is not uniform over the legal ones; -1 where all sides are walls.
+    """Return a move of the course's random player, which is not uniform over legal moves; -1 if all sides are walls.
 
-    Up to below(K + 1) steps, each through any open side that does not lead to the other, then any open side.
+    The player takes up to below(K + 1) steps, each through a random open side that does not lead to the opponent, and
+    then walls a random open side.
     """
     cell = me
     steps = below(rng, reach + 1)
@@ -146,7 +147,7 @@ def random_walk(n: int, reach: int, east: Any, south: Any, me: int, other: int, 
 
 @compiled
 def put_down(t: Any, s: Any, east: Any, south: Any, action: int) -> int:
-    """Make a legal move, in the state and in its unpacked walls; 1 where it ended the game."""
+    """Make a legal move in the state and in its unpacked walls; return 1 if it ended the game."""
     n = word(t, SIZE)
     side = word(s, SIDE)
     cell = action >> 2
@@ -172,7 +173,7 @@ def put_down(t: Any, s: Any, east: Any, south: Any, action: int) -> int:
 
 @compiled
 def settle(n: int, s: Any, east: Any, south: Any) -> int:
-    """See whether the players are apart, and who has more cells then: 1 if they are."""
+    """Check whether the players are separated, and if so who has more cells; return 1 if they are."""
     seen = row(ROWS)
     if component(n, east, south, word(s, SEATS), word(s, SEATS + 1), seen):
         return 0
@@ -187,7 +188,7 @@ def settle(n: int, s: Any, east: Any, south: Any) -> int:
 
 @compiled
 def can_make(n: int, east: Any, south: Any, seen: Any, action: int) -> int:
-    """Whether a move ends in a cell of the set, at an open side of it: 1 or 0."""
+    """Return 1 if a move ends in a cell of the set, at an open side of it, else 0."""
     if action < 0 or action >= 4 * n * n:
         return 0
     cell = action >> 2
@@ -198,7 +199,7 @@ def can_make(n: int, east: Any, south: Any, seen: Any, action: int) -> int:
 
 @compiled
 def area_of_mover(t: Any, s: Any, east: Any, south: Any, seen: Any) -> int:
-    """Where the player to move can walk; the board's size. The walls are unpacked already."""
+    """Write where the player to move can walk; return the board's size. The walls must be unpacked."""
     n = word(t, SIZE)
     side = word(s, SIDE)
     walk_area(n, east, south, word(s, SEATS + side), word(s, SEATS + 1 - side), word(t, REACH), seen)
@@ -207,7 +208,7 @@ def area_of_mover(t: Any, s: Any, east: Any, south: Any, seen: Any) -> int:
 
 @rule("legal")
 def legal(t: Any, s: Any, actions: Any) -> int:
-    """All moves of the player to move."""
+    """Write all moves of the player to move."""
     east, south, seen = row(ROWS), row(ROWS), row(ROWS)
     read_walls(t, s, east, south)
     n = area_of_mover(t, s, east, south, seen)
@@ -232,19 +233,19 @@ def step(t: Any, s: Any, action: int, rng: Any) -> int:
 
 @rule("over")
 def over(t: Any, s: Any) -> int:
-    """As player 0 sees it."""
+    """Return the result as player 0 sees it."""
     return word(s, RESULT)
 
 
 @rule("mover")
 def mover(t: Any, s: Any) -> int:
-    """Whose turn it is."""
+    """Return the player to move."""
     return word(s, SIDE)
 
 
 @compiled
 def measure_plain(t: Any, s: Any, player: int, out: Any, east: Any, south: Any) -> int:
-    """The metrics that cost little; the board's size."""
+    """Write the cheap metrics; return the board's size."""
     n = read_walls(t, s, east, south)
     me = word(s, SEATS + player)
     other = word(s, SEATS + 1 - player)
@@ -269,14 +270,14 @@ def measure_plain(t: Any, s: Any, player: int, out: Any, east: Any, south: Any) 
 
 @rule("measure")
 def measure(t: Any, s: Any, player: int, out: Any) -> int:
-    """The metrics that cost little, 0 for the others."""
+    """Write the cheap metrics, and 0 for the others."""
     measure_plain(t, s, player, out, row(ROWS), row(ROWS))
     return 0
 
 
 @rule("measure")
 def measure_all(t: Any, s: Any, player: int, out: Any) -> int:
-    """All metrics."""
+    """Write all metrics."""
     east, south, seen, counts = row(ROWS), row(ROWS), row(ROWS), row(2)
     n = measure_plain(t, s, player, out, east, south)
     me = word(s, SEATS + player)
@@ -296,7 +297,7 @@ def measure_all(t: Any, s: Any, player: int, out: Any) -> int:
 
 @rule("key")
 def key(t: Any, s: Any) -> int:
-    """Players, turn and walls; the count of moves follows from the walls."""
+    """Return a hash of players, turn and walls; the count of moves follows from the walls."""
     h = word(s, SEATS) | (word(s, SEATS + 1) << 12) | (word(s, SIDE) << 24)
     for k in range(WALLS, WALLS + 2 * word(t, SIZE) * word(t, WORDS)):
         h = ((h ^ word(s, k)) * 0x100000001B3) & 0x3FFFFFFFFFFFFFFF
@@ -306,7 +307,7 @@ def key(t: Any, s: Any) -> int:
 
 @compiled
 def play_uniform(measure: Any, t: Any, s: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
-    """Uniformly random legal moves: what `core.play_out` does, without listing them."""
+    """Play uniformly random legal moves, as `play_out` does, but without listing them."""
     east, south, area = row(ROWS), row(ROWS), row(ROWS)
     read_walls(t, s, east, south)
     made = 0
@@ -326,7 +327,7 @@ def play_uniform(measure: Any, t: Any, s: Any, played: Any, length: int, rng: An
 
 @compiled
 def play_walks(measure: Any, t: Any, s: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
-    """Moves of the course's random player."""
+    """Play moves of the course's random player."""
     east, south = row(ROWS), row(ROWS)
     n = read_walls(t, s, east, south)
     made = 0
@@ -348,19 +349,19 @@ _measure, _measure_all = measure.plain, measure_all.plain
 
 @rule("rollout")
 def rollout(t: Any, s: Any, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
-    """Random moves in place."""
+    """Play random moves in place."""
     return play_uniform(_measure, t, s, played, length, rng, seen, every)
 
 
 @rule("rollout")
 def rollout_all(t: Any, s: Any, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
-    """Random moves in place, with every metric of the states passed."""
+    """Play random moves in place, and write every metric of the states on the way."""
     return play_uniform(_measure_all, t, s, played, length, rng, seen, every)
 
 
 @rule("rollout")
 def walks(t: Any, s: Any, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
-    """Moves of the course's random player in place."""
+    """Play moves of the course's random player in place."""
     return play_walks(_measure_all, t, s, played, length, rng, seen, every)
 
 

@@ -1,9 +1,9 @@
-"""Runs a program written for the course's frame, in a process of its own: `python runner.py FILE MEGABYTES`.
+"""Runs a program written for the course's framework in its own process: `python runner.py FILE MEGABYTES`.
 
-What the program prints goes to standard error, and so does the traceback of what it raises; on SIGUSR1 it tells there
-where it is. The file has a function `step(chess_board, my_pos, adv_pos, max_step)`, or a class with that method, which
-answers ((row, column), side). Its imports of the frame (`agents.agent.Agent`, `store.register_agent`) find stand-ins
-here, all others the file's folder and the folder above. See `persona_evo.agents.program` for what is read and written.
+The program's output and the tracebacks of its exceptions go to standard error. On SIGUSR1 the process reports there
+where it is. The file must have a function `step(chess_board, my_pos, adv_pos, max_step)`, or a class with that method,
+which returns ((row, column), side). Imports of the framework (`agents.agent.Agent`, `store.register_agent`) find
+stand-ins here; other imports find the file's folder and its parent. See `persona_evo.agents.program` for the protocol.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any
 
 
 class CourseAgent:
-    """What agents of the course inherit from."""
+    """The base class of the course's agents."""
 
     def __init__(self) -> None:
         self.name = "Agent"
@@ -31,12 +31,12 @@ class CourseAgent:
 
 
 def register_agent(name: str) -> Any:
-    """The frame's decorator, which keeps the class as it is."""
+    """Stand in for the framework's decorator, which returns the class unchanged."""
     return lambda cls: cls
 
 
 def stand_ins(folder: str) -> None:
-    """Modules under the frame's names."""
+    """Install modules under the framework's names."""
     for name, content in (
         ("agents", {"__path__": [folder], "Agent": CourseAgent}),
         ("agents.agent", {"Agent": CourseAgent}),
@@ -48,7 +48,7 @@ def stand_ins(folder: str) -> None:
 
 
 def told(error: BaseException, path: str) -> str:
-    """What was raised, and where in the program's folder: "KeyError: 'x' (bot.py:12, in step)"."""
+    """Return what was raised, and where in the program's folder: "KeyError: 'x' (bot.py:12, in step)"."""
     text, folder, where = str(error).strip()[:200], os.path.dirname(path), ""
     if isinstance(error, SyntaxError) and error.filename:
         text, where = str(error.msg), f"{os.path.basename(error.filename)}:{error.lineno}"
@@ -63,7 +63,7 @@ def told(error: BaseException, path: str) -> str:
 
 
 def trace(error: BaseException) -> None:
-    """The whole traceback, without the lines of this file, to the program's log."""
+    """Write the traceback, without the lines of this file, to the program's log."""
     with contextlib.suppress(Exception):
         at = error.__traceback__
         while at is not None and at.tb_frame.f_code.co_filename == __file__:
@@ -72,7 +72,7 @@ def trace(error: BaseException) -> None:
 
 
 def limit_memory(megabytes: int) -> None:
-    """Let this process take so much more memory than it has, where the system can see to that."""
+    """Limit the memory that this process may take in addition to what it has, if the system supports that."""
     if megabytes <= 0:
         return
     try:
@@ -88,7 +88,7 @@ def limit_memory(megabytes: int) -> None:
 
 
 def load(path: str) -> Any:
-    """The function to call for a move."""
+    """Return the function to call for a move."""
     folder = os.path.dirname(path)
     sys.path[:0] = [folder, os.path.dirname(folder)]
     stand_ins(folder)
@@ -107,13 +107,13 @@ def load(path: str) -> Any:
 
 
 def move_of(answer: Any) -> list[int]:
-    """((row, column), side) as three numbers."""
+    """Return ((row, column), side) as three numbers."""
     (r, c), d = answer
     return [operator.index(v) for v in (r, c, d)]
 
 
 def main() -> None:
-    """Answer line after line."""
+    """Answer requests, one line each."""
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     nowhere = os.open(os.devnull, os.O_RDWR)
     asked = os.fdopen(os.dup(0), "r", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Numbers of a board at the start, known before anybody plays on it."""
+"""Computes numbers on a board at the start, without playing on it."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ MEANINGS = {
     "inner walls": "walls at the start besides the border",
     "distance": "rows plus columns between the players",
 }
-"""Every number of `structure` by name, and what it is."""
+"""The name of every number of `structure`, and its meaning."""
 
 
 def structure(level: Level) -> dict[str, float]:
-    """Numbers of the board at the start."""
+    """Return numbers on the board at the start."""
     board = board_of(level, level.start)
     n = board.size
     inside = sum(sides.bit_count() for line in board.walls for sides in line) - 4 * n

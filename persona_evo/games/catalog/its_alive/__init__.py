@@ -18,35 +18,35 @@ if TYPE_CHECKING:
 
 
 def rules_of(costly: bool = False) -> Rules:
-    """The compiled rules; all metrics are cheap enough to be worked out always."""
+    """Return the compiled rules; all metrics are cheap, so they are always computed."""
     from persona_evo.games.catalog.its_alive.rules import RULES
 
     return RULES
 
 
 def reach() -> Any:
-    """What each metric can still become (see `reach`)."""
+    """Return the function that bounds what each metric can still become (see `reach`)."""
     from persona_evo.games.catalog.its_alive.reach import reach as compiled
 
     return compiled
 
 
 def novelty(level: Level) -> tuple[Any, int]:
-    """What makes a state new (see `reach.novelty`), and how many variables that is."""
+    """Return the function that describes what makes a state new (see `reach.novelty`), and its number of variables."""
     from persona_evo.games.catalog.its_alive.reach import novelty as compiled
 
     return compiled, int(level.tables[layout.WIDTH]) * int(level.tables[layout.HEIGHT]) + 3
 
 
 def analyse(level: Level) -> list[Finding]:
-    """Whether the level is lost whatever is played, as far as few states can tell."""
+    """Return the finding on a level that is always lost, as far as a few states can tell."""
     from persona_evo.games.explored import lost_start
 
     return lost_start(GAME, level, int(level.tables[layout.WIDTH]) * int(level.tables[layout.HEIGHT]))
 
 
 def generator() -> Generator:
-    """How levels are drawn (see `generate`)."""
+    """Return the level generator (see `generate`)."""
     from persona_evo.games.catalog.its_alive.generate import GENERATOR
 
     return GENERATOR

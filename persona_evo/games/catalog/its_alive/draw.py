@@ -1,4 +1,4 @@
-"""Pictures of single states (frames of a replay): the field, what lives on it, and the pieces to come."""
+"""Draws single states (frames of a replay): the field, what lives on it, and the upcoming pieces."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from persona_evo.games.core import Level
 
 SCALE = 40
-"""Pixels of a cell's side."""
+"""The side of a cell, in pixels."""
 AHEAD = 3
-"""Pieces to come that are shown."""
+"""The number of upcoming pieces that are shown."""
 
 INK, GROUND, GLOW, PAPER = "#2b2b33", "#e9e5da", "#ffd84d", "#ffffff"
 COLOURS = ("#d8504a", "#4aa35a", "#4a7ad8")
@@ -60,7 +60,7 @@ def state_image(level: Level, state: NDArray[Any], *, scale: int = SCALE, captio
 
 
 def _piece(draw: ImageDraw.ImageDraw, kind: int, mask: int, at: tuple[int, int], scale: int) -> None:
-    """One piece in the square of a cell."""
+    """Draw one piece in the square of a cell."""
     colour, shape = COLOURS[kind // len(layout.SHAPES)], layout.SHAPES[kind % len(layout.SHAPES)]
 
     def spot(x: float, y: float) -> tuple[float, float]:

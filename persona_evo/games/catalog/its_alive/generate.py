@@ -1,4 +1,4 @@
-"""Levels of It's Alive!: files with a seed of their own, from which the game shuffles the sequence of pieces."""
+"""Generates levels of It's Alive!: files with their own seed, from which the game shuffles the sequence of pieces."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from persona_evo.games.catalog.its_alive import layout
 from persona_evo.games.constraints import Constraints, Generator
 
 SEEDS = 2**31
-"""Seeds of levels are below that, so that people can type them."""
+"""The seeds of levels are below this number, so that people can type them."""
 
 
 def draw(rng: Random, kind: str, wanted: Constraints) -> str:
-    """A level on one of the fields, with the design `regular` for an unrestricted player."""
+    """Draw a level on one of the fields, with the design `regular` for an unrestricted player."""
     return f"seed = {rng.randrange(SEEDS)}\nfield = {kind}\ndesign = regular\nplayer = unrestricted\nchoices = flat\n"
 
 

@@ -1,6 +1,6 @@
-"""What a level fixes: the field, the design, the player model, and the sequence of pieces, as one row of numbers.
+"""The tables of a level as one row of numbers: the field, the design, the player model, and the sequence of pieces.
 
-Points that the sources leave open are constants here, marked (C); README.md says where each rule is from.
+Details that the sources leave open are constants here, marked (C); README.md gives the source of each rule.
 
 The level's tables are laid out as
 
@@ -20,7 +20,7 @@ from persona_evo.games.rows import Row
 from persona_evo.seeds import SplitMix64
 
 FIELDS = {"5x7": (5, 7, 5), "3x5": (3, 5, 3), "2x3": (2, 3, 2)}
-"""Columns, rows, and monsters to collect for a win; that of the tiny field is (C)."""
+"""Field -> its columns, rows, and the number of monsters to collect for a win; that of the tiny field is (C)."""
 DESIGNS = ("regular", "monochromester", "tenacious")
 PLAYERS = ("unrestricted", "greedy", "lazy")
 CHOICES = ("flat", "factored")
@@ -36,11 +36,11 @@ CONNECTORS = (NORTH, NORTH | SOUTH, NORTH, NORTH | SOUTH, NORTH | EAST, NORTH | 
 """(C) Sides on which each shape joins others in orientation 0; each further orientation is a quarter turn clockwise."""
 
 LANDING_POINTS = 5
-"""(C) Points for a piece that lands."""
+"""(C) The points for each piece that lands."""
 MONSTER_POINTS, PAIR_POINTS = 5, 10
 """A monster of n pieces gives MONSTER_POINTS (n (n + 1) / 2 + 1) + PAIR_POINTS x joints of two pieces of one colour."""
 TENACIOUS_PIECES = 10
-"""Pieces that a monster needs to live in the design `tenacious`."""
+"""The number of pieces that a monster needs to live in the design `tenacious`."""
 
 (WIDTH, HEIGHT, WIN, DESIGN, PLAYER, FACTORED, _, _) = range(8)
 MASKS = 8
@@ -48,7 +48,7 @@ PIECES = MASKS + 4 * len(SHAPES)
 
 
 def turned(mask: int, orientation: int) -> int:
-    """Connectors after so many quarter turns clockwise."""
+    """Return the connectors after this many quarter turns clockwise."""
     whole = mask << orientation
     return (whole | whole >> 4) & 15
 
@@ -67,12 +67,12 @@ def sequence(seed: int, length: int) -> list[int]:
 
 
 def monster_points(pieces: int, pairs: int) -> int:
-    """Points for collecting a monster."""
+    """Return the points for collecting a monster."""
     return MONSTER_POINTS * (pieces * (pieces + 1) // 2 + 1) + PAIR_POINTS * pairs
 
 
 def par(cells: int) -> int:
-    """Points for a piece on each of these cells and for collecting them as one monster, without pairs: score 1."""
+    """Return the points of score 1: for a piece on each cell, all collected as one monster without pairs."""
     return LANDING_POINTS * cells + monster_points(cells, 0)
 
 
@@ -91,7 +91,7 @@ def sums(pieces: list[int]) -> list[int]:
 
 
 def build(seed: int, field: str, design: str, player: str, choices: str) -> Row:
-    """The level's tables."""
+    """Build the level's tables."""
     width, height, win = FIELDS[field]
     pieces = sequence(seed, width * height * win)
     row = np.zeros(sums_at(width, height, win, 3), dtype=np.uint16)

@@ -1,4 +1,4 @@
-"""Level files of It's Alive!: the seed of the pieces, the field, and what the player may do."""
+"""Reads level files of It's Alive!: the seed of the pieces, the field, and what the player may do."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SETTINGS: dict[str, keyed.Whole | keyed.Word] = {
     "player": keyed.Word(layout.PLAYERS),
     "choices": keyed.Word(layout.CHOICES),
 }
-"""What a level file may set."""
+"""The settings that a level file may have."""
 
 
 def load(

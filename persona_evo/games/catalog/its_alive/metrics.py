@@ -6,7 +6,7 @@ from persona_evo.games.catalog.its_alive.layout import FIELDS
 from persona_evo.games.core import Metric
 
 MOST = max(win for _, _, win in FIELDS.values())
-"""Most monsters that any field needs for a win."""
+"""The largest number of monsters that any field needs for a win."""
 
 
 METRICS = (

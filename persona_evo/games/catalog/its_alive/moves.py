@@ -1,4 +1,4 @@
-"""How moves of It's Alive! are written, and what happens in them."""
+"""The notation of moves in It's Alive!, and the events of a move."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def action_name(level: Level, state: Row, action: int) -> str:
 
 
 def parse_action(level: Level, state: Row, text: str) -> int:
-    """The inverse of `action_name`."""
+    """Return the action with this name: the inverse of `action_name`."""
     from persona_evo.games.catalog.its_alive.rules import ACTIONS
 
     for action in range(-1, ACTIONS):
@@ -44,13 +44,13 @@ def parse_action(level: Level, state: Row, text: str) -> int:
 
 
 def place(level: Level, cell: int) -> tuple[int, int]:
-    """(x, y) of a cell from the top left."""
+    """Return a cell's (x, y) from the top left."""
     width = int(level.tables[layout.WIDTH])
     return cell % width, int(level.tables[layout.HEIGHT]) - 1 - cell // width
 
 
 def events(level: Level, before: Row, after: Row, step: int) -> list[Event]:
-    """A landing or a collected monster, and where: the cell of the piece, or the lowest cell that was emptied."""
+    """Return a landing or a collected monster, at the cell of the piece or the lowest cell that was emptied."""
     from persona_evo.games.catalog.its_alive import rules as r
 
     cells = int(level.tables[layout.WIDTH]) * int(level.tables[layout.HEIGHT])
@@ -63,7 +63,7 @@ def events(level: Level, before: Row, after: Row, step: int) -> list[Event]:
 
 
 def cause(level: Level, before: Row, after: Row) -> str:
-    """A game is lost in one way only."""
+    """Return the cause of a lost game, of which there is only one."""
     from persona_evo.games.catalog.its_alive.rules import OVER_AT
 
     return "full field" if after[OVER_AT] == LOST else ""

@@ -1,8 +1,8 @@
-"""What each metric can still become within so many decisions, and what makes a state new.
+"""Bounds what each metric can still become within a number of decisions, and describes what makes a state new.
 
-The bounds count pieces. So many collections leave so many decisions for landings, which need room: the cells that are
-empty, and those that the collections empty. Every monster takes a head and a heart, and the pieces that are collected
-are worth most in monsters as large as the field. Two joined pieces take a connector of each.
+The bounds count pieces. Decisions that are not collections are left for landings, which need room: the empty cells, and
+those that the collections empty. Every monster takes a head and a heart, and the collected pieces are worth most in
+monsters as large as the field. Two joined pieces use a connector of each.
 """
 
 from __future__ import annotations
@@ -57,14 +57,14 @@ _measure = measure.plain
 
 @compiled
 def pieces_first(t: Row, which: int, count: int) -> int:
-    """How many heads (0), hearts (1) or connectors (2) the first pieces of the sequence have."""
+    """Return the number of heads (0), hearts (1) or connectors (2) that the first pieces of the sequence have."""
     pieces = word(t, WIDTH) * word(t, HEIGHT) * word(t, WIN)
     return word(t, PIECES + pieces + which * (pieces + 1) + min(count, pieces))
 
 
 @compiled
 def on_field(t: Row, s: Row) -> tuple[int, int, int]:
-    """How many heads, hearts and connectors the pieces on the field have."""
+    """Return the numbers of heads, hearts and connectors of the pieces on the field."""
     heads = 0
     hearts = 0
     ends = 0
@@ -81,7 +81,7 @@ def on_field(t: Row, s: Row) -> tuple[int, int, int]:
 
 @compiled
 def most_landings(t: Row, s: Row, decisions: int, collections: int) -> int:
-    """Pieces that can land in so many decisions of which so many collect monsters."""
+    """Return how many pieces can land in this many decisions, of which `collections` collect monsters."""
     cells = word(t, WIDTH) * word(t, HEIGHT)
     left = decisions - collections
     if word(t, FACTORED):
@@ -92,7 +92,7 @@ def most_landings(t: Row, s: Row, decisions: int, collections: int) -> int:
 
 @compiled
 def most_points(cells: int, pieces: int, monsters: int) -> int:
-    """Points for so many pieces in so many monsters without pairs."""
+    """Return the points for this many pieces in this many monsters without pairs."""
     full = pieces // cells
     rest = pieces - full * cells
     return MONSTER_POINTS * (full * (cells * (cells + 1) // 2) + rest * (rest + 1) // 2 + monsters)
@@ -100,7 +100,7 @@ def most_points(cells: int, pieces: int, monsters: int) -> int:
 
 @rule("measure")
 def reach(t: Row, s: Row, moves: int, out: NDArray[np.float64]) -> int:
-    """The lowest value of each metric within so many decisions from this state on, then the highest of each."""
+    """Write the lowest value of each metric within this many decisions from this state, then the highest of each."""
     _measure(t, s, 0, out)
     for i in range(METRICS):
         out[METRICS + i] = out[i]
@@ -166,7 +166,7 @@ def reach(t: Row, s: Row, moves: int, out: NDArray[np.float64]) -> int:
 
 @rule("novelty")
 def novelty(t: Row, s: Row, out: NDArray[np.int64]) -> int:
-    """What is in each cell, monsters collected, monsters that live, and the largest group."""
+    """Write the content of each cell, the monsters collected, the living monsters, and the largest group."""
     cells = word(t, WIDTH) * word(t, HEIGHT)
     for cell in range(cells):
         out[cell] = word(s, FIELD_AT + cell)

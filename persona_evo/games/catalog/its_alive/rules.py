@@ -49,7 +49,7 @@ from persona_evo.games.rows import HASH_START, Row, add, mix, put, word
 
 LAND, COLLECT, SAY_LAND, SAY_COLLECT, COLUMN, TURN, ACTIONS = 0, 32, 80, 81, 84, 92, 96
 WHAT, WHERE, HOW, WHICH = range(4)
-"""Phases: land or collect, which column, which orientation, which monster."""
+"""The questions to a factored player: land or collect, which column, which orientation, which monster."""
 REGULAR, MONOCHROMESTER, TENACIOUS = range(3)
 UNRESTRICTED, GREEDY, LAZY = range(3)
 SHAPES = 6
@@ -75,25 +75,25 @@ FIELD_AT = 14
 
 @compiled
 def shape_of(piece: int) -> int:
-    """The shape of what is in a cell that is not empty."""
+    """Return the shape of the piece in a cell that is not empty."""
     return ((piece - 1) >> 2) % SHAPES
 
 
 @compiled
 def colour_of(piece: int) -> int:
-    """The colour of what is in a cell that is not empty."""
+    """Return the colour of the piece in a cell that is not empty."""
     return ((piece - 1) >> 2) // SHAPES
 
 
 @compiled
 def connectors(t: Row, piece: int) -> int:
-    """The sides on which a piece joins others."""
+    """Return the sides on which a piece joins others."""
     return word(t, MASKS + 4 * shape_of(piece) + ((piece - 1) & 3))
 
 
 @compiled
 def joint(t: Row, a: int, b: int, side: int, opposite: int) -> int:
-    """Whether piece a joins piece b on its `side`: 0 no, 1 yes, 2 yes and they are of one colour."""
+    """Return whether piece a joins piece b on its `side`: 0 no, 1 yes, 2 yes and both have the same colour."""
     if a == 0 or b == 0 or connectors(t, a) & side == 0 or connectors(t, b) & opposite == 0:
         return 0
     if colour_of(a) == colour_of(b):
@@ -103,7 +103,7 @@ def joint(t: Row, a: int, b: int, side: int, opposite: int) -> int:
 
 @compiled
 def joint_east(t: Row, s: Row, cell: int) -> int:
-    """The joint of a cell with the one to its right (see `joint`)."""
+    """Return the joint of a cell with the one to its right (see `joint`)."""
     if (cell + 1) % word(t, WIDTH) == 0:
         return 0
     return joint(t, word(s, FIELD_AT + cell), word(s, FIELD_AT + cell + 1), EAST, WEST)
@@ -111,7 +111,7 @@ def joint_east(t: Row, s: Row, cell: int) -> int:
 
 @compiled
 def joint_north(t: Row, s: Row, cell: int) -> int:
-    """The joint of a cell with the one above it (see `joint`)."""
+    """Return the joint of a cell with the one above it (see `joint`)."""
     above = cell + word(t, WIDTH)
     if above >= word(t, WIDTH) * word(t, HEIGHT):
         return 0
@@ -120,7 +120,7 @@ def joint_north(t: Row, s: Row, cell: int) -> int:
 
 @compiled
 def unite(s: Row, groups: int, cells: int, a: int, b: int) -> None:
-    """The groups of cells a and b become one, called by the lower of their names."""
+    """Merge the groups of cells a and b under the lower of their names."""
     low = min(word(s, groups + a), word(s, groups + b))
     high = max(word(s, groups + a), word(s, groups + b))
     if low != high:
@@ -131,7 +131,7 @@ def unite(s: Row, groups: int, cells: int, a: int, b: int) -> None:
 
 @compiled
 def alive(t: Row, pieces: int, heads: int, hearts: int) -> bool:
-    """Whether a group of pieces with so many heads and hearts lives."""
+    """Return whether a group of pieces with these numbers of heads and hearts lives."""
     if heads == 0 or hearts == 0:
         return False
     return word(t, DESIGN) != TENACIOUS or pieces >= TENACIOUS_PIECES
@@ -139,13 +139,13 @@ def alive(t: Row, pieces: int, heads: int, hearts: int) -> bool:
 
 @compiled
 def points_of(pieces: int, pairs: int) -> int:
-    """Points for collecting a monster (`layout.monster_points`)."""
+    """Return the points for collecting a monster (`layout.monster_points`)."""
     return MONSTER_POINTS * (pieces * (pieces + 1) // 2 + 1) + PAIR_POINTS * pairs
 
 
 @compiled
 def census(t: Row, s: Row, root: int) -> int:
-    """The group called by cell `root`: pieces, then pairs << 8, then 1 << 20 if it lives."""
+    """Return the facts about the group named by cell `root`: pieces | pairs << 8 | 1 << 20 if it lives."""
     cells = word(t, WIDTH) * word(t, HEIGHT)
     groups = FIELD_AT + cells
     pieces = 0
@@ -166,13 +166,13 @@ def census(t: Row, s: Row, root: int) -> int:
 
 @compiled
 def is_root(t: Row, s: Row, cell: int) -> bool:
-    """Whether a group is called by this cell."""
+    """Return whether this cell names a group."""
     return word(s, FIELD_AT + cell) != 0 and word(s, FIELD_AT + word(t, WIDTH) * word(t, HEIGHT) + cell) == cell
 
 
 @compiled
 def survey(t: Row, s: Row) -> None:
-    """Note what lives on the field, and end the game where the field is full and nothing does."""
+    """Record what lives on the field, and end the game if the field is full and nothing lives."""
     cells = word(t, WIDTH) * word(t, HEIGHT)
     living = 0
     worth = 0
@@ -202,7 +202,7 @@ def survey(t: Row, s: Row) -> None:
 
 @compiled
 def height_of(t: Row, s: Row, column: int) -> int:
-    """How many pieces lie in a column."""
+    """Return the number of pieces in a column."""
     row = 0
     while row < word(t, HEIGHT) and word(s, FIELD_AT + column + word(t, WIDTH) * row) != 0:
         row += 1
@@ -211,7 +211,7 @@ def height_of(t: Row, s: Row, column: int) -> int:
 
 @compiled
 def land(t: Row, s: Row, column: int, orientation: int) -> None:
-    """The next piece lands on a column; on a full one that is the end of the game."""
+    """Let the next piece land on a column; if the column is full, the game ends."""
     row = height_of(t, s, column)
     if row == word(t, HEIGHT):
         put(s, OVER_AT, LOST)
@@ -246,7 +246,7 @@ def join(t: Row, s: Row, groups: int, cells: int, cell: int) -> None:
 
 @compiled
 def fall(t: Row, s: Row) -> None:
-    """What has lost its support falls, column by column, and groups are found anew."""
+    """Let unsupported pieces fall, column by column, and find the groups again."""
     width = word(t, WIDTH)
     height = word(t, HEIGHT)
     cells = width * height
@@ -267,7 +267,7 @@ def fall(t: Row, s: Row) -> None:
 
 @compiled
 def collect(t: Row, s: Row, root: int) -> None:
-    """Take the living monster called by cell `root` off the field; anything else is a turn without effect."""
+    """Remove the living monster named by cell `root` from the field; any other cell has no effect."""
     cells = word(t, WIDTH) * word(t, HEIGHT)
     if root >= cells or not is_root(t, s, root):
         return
@@ -291,7 +291,7 @@ def collect(t: Row, s: Row, root: int) -> None:
 
 @rule("step")
 def step(t: Row, s: Row, action: int, rng: NDArray[np.int64]) -> int:
-    """One decision."""
+    """Carry out one decision."""
     add(s, STEPS_AT, 1)
     if word(s, OVER_AT) != RUNNING:
         return 0
@@ -317,7 +317,7 @@ def step(t: Row, s: Row, action: int, rng: NDArray[np.int64]) -> int:
 
 @compiled
 def can_land(t: Row, s: Row) -> bool:
-    """Whether the player model lands pieces now: the field is not full, and a greedy player sees nothing alive."""
+    """Return whether the player model can land a piece: the field is not full, and nothing lives if it is greedy."""
     if word(s, FILLED_AT) == word(t, WIDTH) * word(t, HEIGHT):
         return False
     return word(t, PLAYER) != GREEDY or word(s, LIVING_AT) == 0
@@ -325,7 +325,7 @@ def can_land(t: Row, s: Row) -> bool:
 
 @compiled
 def can_collect(t: Row, s: Row) -> bool:
-    """Whether the player model collects now: something lives, and a lazy player has no room left."""
+    """Return whether the player model can collect: something lives, and a lazy player has no room left."""
     if word(s, LIVING_AT) == 0:
         return False
     return word(t, PLAYER) != LAZY or not can_land(t, s)
@@ -354,7 +354,7 @@ def monsters(t: Row, s: Row, actions: NDArray[np.int64], count: int) -> int:
 
 @rule("legal")
 def legal(t: Row, s: Row, actions: NDArray[np.int64]) -> int:
-    """What the player model can do: landings column by column, then monsters by their lowest cells."""
+    """Write what the player model can do: landings column by column, then monsters by their lowest cells."""
     phase = word(s, PHASE_AT)
     lands = can_land(t, s)
     collects = can_collect(t, s)
@@ -381,19 +381,19 @@ def legal(t: Row, s: Row, actions: NDArray[np.int64]) -> int:
 
 @rule("over")
 def over(t: Row, s: Row) -> int:
-    """Whether enough monsters are collected, or the field is full and nothing on it lives."""
+    """Return WON with enough monsters collected, LOST if the field is full and nothing on it lives, else RUNNING."""
     return word(s, OVER_AT)
 
 
 @rule("mover")
 def mover(t: Row, s: Row) -> int:
-    """There is one player."""
+    """Return 0, since there is only one player."""
     return 0
 
 
 @rule("measure")
 def measure(t: Row, s: Row, player: int, out: NDArray[np.float64]) -> int:
-    """Every metric of a state."""
+    """Write every metric of a state."""
     cells = word(t, WIDTH) * word(t, HEIGHT)
     highest = 0
     for column in range(word(t, WIDTH)):
@@ -419,7 +419,7 @@ def measure(t: Row, s: Row, player: int, out: NDArray[np.float64]) -> int:
 
 @rule("key")
 def key(t: Row, s: Row) -> int:
-    """All that decides the future: the place in the sequence, what was said, what was collected, the field."""
+    """Return a hash of what decides the future: the place in the sequence, the phase, what is collected, the field."""
     h = HASH_START + 0
     for k in range(LIVING_AT):
         h = mix(h, word(s, k))

@@ -1,4 +1,4 @@
-"""Numbers of a level's field, known before anybody plays it."""
+"""Computes numbers on a level's field, without playing it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ MEANINGS = {
     "win": "monsters to collect for a win",
     "par": "points that make a score of 1",
 }
-"""Every number of `structure` by name, and what it is."""
+"""The name of every number of `structure`, and its meaning."""
 
 
 def structure(level: Level) -> dict[str, float]:
-    """Numbers of the level's field (`guide.MEANINGS`)."""
+    """Return numbers on the level's field (`guide.MEANINGS`)."""
     width, height, win = (int(level.tables[k]) for k in (layout.WIDTH, layout.HEIGHT, layout.WIN))
     return {"columns": width, "rows": height, "cells": width * height, "win": win, "par": layout.par(width * height)}

@@ -16,70 +16,70 @@ if TYPE_CHECKING:
 
 
 def events(level: Level, before: Any, after: Any, step: int) -> list[Event]:
-    """What happened in one turn, and where (see `history`)."""
+    """Return what happened in one turn, and where (see `history`)."""
     from persona_evo.games.catalog.minidungeons2.history import events as found
 
     return found(level, before, after, step)
 
 
 def cause(level: Level, before: Any, after: Any) -> str:
-    """What killed the hero in the turn between two states."""
+    """Return what killed the hero in the turn between two states."""
     from persona_evo.games.catalog.minidungeons2.history import cause_of_death
 
     return cause_of_death(level, before, after)
 
 
 def structure(level: Level) -> dict[str, float]:
-    """Numbers of the level's structure (see `structure`)."""
+    """Return numbers on the level's structure (see `structure`)."""
     from persona_evo.games.catalog.minidungeons2.structure import structure as measured
 
     return measured(level.facts["grid"])
 
 
 def analyse(level: Level) -> list[Finding]:
-    """What can be said of the level before anybody plays it (see `analysis`)."""
+    """Return the findings on the level without playing it (see `analysis`)."""
     from persona_evo.games.catalog.minidungeons2.analysis import analyse as found
 
     return found(level)
 
 
 def sound(level: Level) -> bool | None:
-    """Whether `analyse` finds no problem (see `soundness`)."""
+    """Return whether `analyse` finds no problem (see `soundness`)."""
     from persona_evo.games.catalog.minidungeons2.soundness import sound as found
 
     return found(level)
 
 
 def hardness(level: Level) -> dict[str, float]:
-    """What makes the level harder (see `analysis`)."""
+    """Return numbers that measure how hard the level is (see `analysis`)."""
     from persona_evo.games.catalog.minidungeons2.analysis import hardness as found
 
     return found(level)
 
 
 def generator() -> Generator:
-    """How levels are drawn (see `generate`)."""
+    """Return the level generator (see `generate`)."""
     from persona_evo.games.catalog.minidungeons2.generate import GENERATOR
 
     return GENERATOR
 
 
 def informed(costly: bool = False) -> Rules:
-    """Rules whose rollouts walk toward things (see `informed`)."""
+    """Return rules whose rollouts walk toward objects (see `informed`)."""
     from persona_evo.games.catalog.minidungeons2.informed import informed as found
 
     return found(costly)
 
 
 def reach() -> Any:
-    """What each metric can still become (see `reach`)."""
+    """Return the function that bounds what each metric can still become (see `reach`)."""
     from persona_evo.games.catalog.minidungeons2.reach import reach as compiled
 
     return compiled
 
 
 def novelty(level: Level) -> tuple[Any, int]:
-    """What makes a state new (see `reach.novelty`), and how many variables that is."""
+    """Return the function that describes what makes a state new (see `reach.novelty`), and its number of variables."""
     from persona_evo.games.catalog.minidungeons2 import tables as t
     from persona_evo.games.catalog.minidungeons2.reach import novelty as compiled
 
@@ -87,7 +87,7 @@ def novelty(level: Level) -> tuple[Any, int]:
 
 
 def swift(level: Level) -> Swift | None:
-    """The level in the layout of `packed`, None where it does not fit."""
+    """Return the level in the layout of `packed`, or None if it does not fit."""
     from persona_evo.games.catalog.minidungeons2 import packed
 
     if not packed.fits(level):
@@ -97,21 +97,21 @@ def swift(level: Level) -> Swift | None:
 
 
 def swift_rules(costly: bool = False) -> Rules:
-    """The compiled rules for that layout."""
+    """Return the compiled rules for that layout."""
     from persona_evo.games.catalog.minidungeons2.swift import ALL_METRICS, RULES
 
     return ALL_METRICS if costly else RULES
 
 
 def swift_reach() -> Any:
-    """`reach` for that layout."""
+    """Return `reach` for that layout."""
     from persona_evo.games.catalog.minidungeons2.swift_reach import reach as compiled
 
     return compiled
 
 
 def swift_novelty(level: Level) -> tuple[Any, int]:
-    """`novelty` for that layout."""
+    """Return `novelty` for that layout."""
     from persona_evo.games.catalog.minidungeons2.packed import variables
     from persona_evo.games.catalog.minidungeons2.swift_reach import novelty as compiled
 
@@ -152,4 +152,4 @@ SWIFT_GAME = replace(
     sound=None,
     generator=None,
 )
-"""The game as searches play it in the layout of `packed`."""
+"""The game in the layout of `packed`, as searches play it."""

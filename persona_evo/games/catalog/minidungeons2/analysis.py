@@ -1,6 +1,6 @@
-"""What can be said of a level of MiniDungeons 2 before anybody plays it (see `persona_evo.games.findings`).
+"""Analyses a level of MiniDungeons 2 without playing it (see `persona_evo.games.findings`).
 
-| module | what |
+| module | contents |
 |---|---|
 | board | who can walk where, and how things are called |
 | survival | what can be reached alive over the traps |
@@ -9,7 +9,7 @@
 | harm | what every play loses to monsters |
 | leftovers | ground and objects that nobody has a reason to go to |
 
-A problem is true whatever the monsters do, since what they do can only cost hit points and objects.
+A problem holds whatever the monsters do, since their actions can only cost hit points and objects.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from persona_evo.games.findings import Finding, Spot, ranked, where
 from persona_evo.words import capital, counted
 
 NO_WIN = ("lethal_start", "deadly_way", "impossible")
-"""Kinds that say that nobody reaches the exit alive."""
+"""The kinds of findings that mean that nobody reaches the exit alive."""
 
 
 def analyse(level: Level) -> list[Finding]:
-    """All findings, the most important first."""
+    """Return all findings, the most important first."""
     board = DungeonBoard(level)
     found = [*unreachable_exit(board), *unreachable_objects(board), *leftovers.sealed_floor(board)]
     if board.grid.exit in board.reached:
@@ -47,7 +47,7 @@ def analyse(level: Level) -> list[Finding]:
 
 
 def hardness(level: Level) -> dict[str, float]:
-    """What makes a level harder, as numbers (see `Game.hardness`)."""
+    """Return numbers that measure how hard a level is (see `Game.hardness`)."""
     board = DungeonBoard(level)
     goal = board.grid.exit
     if goal not in board.reached or goal not in board.survival.alive:
@@ -63,7 +63,7 @@ def hardness(level: Level) -> dict[str, float]:
 
 
 def unreachable_exit(board: DungeonBoard) -> list[Finding]:
-    """The exit that no way leads to."""
+    """Return the finding on an exit that no way leads to."""
     goal = board.grid.exit
     if goal in board.reached:
         return []
@@ -88,7 +88,7 @@ def unreachable_exit(board: DungeonBoard) -> list[Finding]:
 
 
 def _thin_wall(board: DungeonBoard, area: Sequence[Spot]) -> Spot | None:
-    """A wall tile between the hero's ground and an area."""
+    """Return a wall tile between the hero's ground and an area."""
     for tile in area:
         for wall in beside(tile):
             if wall not in board.walk and any(n in board.reached and n != board.grid.exit for n in beside(wall)):
@@ -97,7 +97,7 @@ def _thin_wall(board: DungeonBoard, area: Sequence[Spot]) -> Spot | None:
 
 
 def unreachable_objects(board: DungeonBoard) -> list[Finding]:
-    """Objects that the hero can never touch, those with one cause together; what shares the exit's fate is left out."""
+    """Return findings on objects that the hero can never touch, one per cause, except those cut off with the exit."""
     grid = board.grid
     lost = [
         (x, y)
@@ -141,7 +141,7 @@ def _out_of_reach(board: DungeonBoard, piece: int, spots: list[Spot]) -> Finding
 
 
 def _only_dying(board: DungeonBoard, spots: list[Spot]) -> list[Finding]:
-    """Objects behind more traps than the hero can bear, unless the exit is, too."""
+    """Return the finding on objects behind more traps than the hero survives, unless the exit is behind them, too."""
     spots = [s for s in spots if board.char[s] not in (TRAP, PORTAL) and s != board.grid.exit]
     if not spots or board.grid.exit not in board.survival.alive:
         return []
@@ -160,7 +160,7 @@ def _only_dying(board: DungeonBoard, spots: list[Spot]) -> list[Finding]:
 
 
 def deadly_way(board: DungeonBoard) -> list[Finding]:
-    """The exit behind more traps than the hero can bear."""
+    """Return the finding on an exit behind more traps than the hero survives."""
     goal, lives = board.grid.exit, board.survival
     if goal in lives.alive:
         return []
@@ -193,7 +193,7 @@ def deadly_way(board: DungeonBoard) -> list[Finding]:
 
 
 def no_return(board: DungeonBoard) -> list[Finding]:
-    """Ground that the hero can enter and never leave, or not alive."""
+    """Return findings on ground that the hero can enter but never leave, or not leave alive."""
     goal, hero = board.grid.exit, board.grid.hero
     back = leading_to([goal], {tile: board.moves[tile] for tile in board.reached})
     stuck = [t for t in board.reached if t not in back]

@@ -1,4 +1,4 @@
-"""A level as its analysis sees it: who can walk where, what lies where, and how things are called in a sentence."""
+"""A level in the form that its analysis uses: who can walk where, what lies where, and the words for objects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from persona_evo.words import counted, enumerated, plural
 
 TRAP, POTION, TREASURE, MINITAUR = "t", "P", "T", "m"
 GOALS = "TPMRob"
-"""Characters of what a persona can want: treasures, potions, and monsters that can die."""
+"""The characters of what a persona can want: treasures, potions, and monsters that can die."""
 
 
 class DungeonBoard:
@@ -42,63 +42,63 @@ class DungeonBoard:
 
     @cached_property
     def reached(self) -> dict[Spot, int]:
-        """Fewest moves of the hero to each tile that he can come to."""
+        """The fewest moves of the hero to each tile that he can reach."""
         return distances([self.grid.hero], self.moves)
 
     @cached_property
     def on_foot(self) -> dict[Spot, int]:
-        """The same without portals; the exit stops him."""
+        """The fewest moves of the hero to each tile without portals; the exit stops him."""
         return distances([self.grid.hero], {**self.walk, self.grid.exit: ()})
 
     @cached_property
     def survival(self) -> Survival:
-        """What can be reached alive over the traps."""
+        """The tiles that can be reached alive over the traps."""
         return survival(
             self.grid.hero, self.grid.exit, self.moves, set(self.at(TRAP)), self.at(POTION), self.health, self.cap
         )
 
     @cached_property
     def pieces(self) -> list[list[Spot]]:
-        """The connected parts of the floor, walls alone between them."""
+        """The connected parts of the floor, which only walls separate."""
         return parts(self.walk)
 
     @cached_property
     def piece_of(self) -> dict[Spot, int]:
-        """The number of the part of the floor that each tile is in."""
+        """The number of the floor part that each tile belongs to."""
         return {tile: i for i, piece in enumerate(self.pieces) for tile in piece}
 
     @cached_property
     def open_pieces(self) -> set[int]:
-        """The parts of the floor that the hero can come to."""
+        """The parts of the floor that the hero can reach."""
         return {self.piece_of[tile] for tile in self.walk if self.touches(tile)}
 
     def at(self, chars: str) -> list[Spot]:
-        """Where the objects of these characters stand, row by row."""
+        """Return the positions of the objects with these characters, row by row."""
         return [(x, y) for char, x, y in self.grid.objects if char in chars]
 
     def touches(self, spot: Spot) -> bool:
-        """Whether the hero can come to an object: portals are touched by entering them."""
+        """Return whether the hero can reach an object; portals are touched by entering them."""
         if self.char.get(spot) == PORTAL:
             return any(p in self.reached for p in self.grid.portals)
         return spot in self.reached
 
     def can_meet(self, spot: Spot) -> bool:
-        """Whether the hero and the monster that stands on a tile can ever come to the same ground."""
+        """Return whether the hero and the monster on a tile can ever reach the same ground."""
         return self.piece_of[spot] in self.open_pieces
 
     def sees(self, a: Spot, b: Spot) -> bool:
-        """Whether somebody on a tile sees another one, by the game's own line of sight."""
+        """Return whether tile b is visible from tile a, by the game's own line of sight."""
         t = self.level.tables
         return bool(tb.line_of_sight(t, self.number(a), self.number(b)))
 
     def number(self, spot: Spot) -> int:
-        """A tile as the tables number it."""
+        """Return the number of a tile in the tables."""
         t = self.level.tables
         return int(t[int(tb.offset(t, tb.BOARD_AT)) + spot[1] * self.grid.width + spot[0]])
 
 
 def named(board: DungeonBoard, spots: Iterable[Spot]) -> str:
-    """Objects with their places: "the treasure at 3:4 and the traps at 5:2 and 5:3"."""
+    """Return objects with their places: "the treasure at 3:4 and the traps at 5:2 and 5:3"."""
     kinds: dict[str, list[Spot]] = {}
     for spot in spots:
         kinds.setdefault(board.char[spot], []).append(spot)
@@ -107,12 +107,12 @@ def named(board: DungeonBoard, spots: Iterable[Spot]) -> str:
 
 
 def tally(board: DungeonBoard, spots: Iterable[Spot]) -> str:
-    """Objects counted by kind: "3 treasures and 1 goblin"."""
+    """Return objects counted by kind: "3 treasures and 1 goblin"."""
     chars = [board.char[spot] for spot in spots]
     order = sorted(set(chars), key=lambda char: "TPMRobmtpe".index(char))
     return enumerated([counted(chars.count(c), LEGEND[c]) for c in order])
 
 
 def is_are(spots: Sequence[Spot]) -> str:
-    """The verb for so many things."""
+    """Return "is" or "are" for this many objects."""
     return "is" if len(spots) == 1 else "are"

@@ -1,4 +1,4 @@
-"""MiniDungeons 2 as it is played, without what is known of a level before play."""
+"""The rules and levels of MiniDungeons 2, without the analysis of levels."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ RULE_SETS: dict[str, dict[str, int]] = {
     "game": {"hp_cap": 0, "wizard_range": 3, "object_wins_tie": 0, "goblins_avoid": 0, "npc_after_end": 1},
     "paper": {"hp_cap": 10, "wizard_range": 5, "object_wins_tie": 1, "goblins_avoid": 1, "npc_after_end": 0},
 }
-"""Every difference between what the original game does and what the paper says, as one switch each."""
+"""Rule set -> its switches, one for each difference between the original game and the paper."""
 
 
 def rules(costly: bool = False) -> Rules:
-    """The compiled rules (compiled, or read from disk, at the first call)."""
+    """Return the rules, which are compiled or read from disk at the first call."""
     from persona_evo.games.catalog.minidungeons2.rules import ALL_METRICS, RULES
 
     return ALL_METRICS if costly else RULES
@@ -93,4 +93,4 @@ CORE = Game(
     care="HL",
     health="10 * HL",
 )
-"""The game without what is compiled or drawn beside it, for analyses that play it."""
+"""The game without additional compiled code or drawing, for analyses that play it."""

@@ -28,23 +28,24 @@ if TYPE_CHECKING:
     from persona_evo.games.core import Level
 
 SCALE = 32
-"""Pixels of a tile's side."""
+"""The side of a tile, in pixels."""
 
 SMOOTH = 4
-"""Shapes are drawn this many times larger and then shrunk, which smooths their edges."""
+"""The factor by which shapes are drawn larger and then shrunk, which smooths their edges."""
 
 FULL_HP = 10
-"""Hit points at which the hero's bar is full."""
+"""The hit points at which the hero's bar is full."""
 
 WALL_COLOUR, WALL_LIGHT, FLOOR_COLOUR, FLOOR_DARK = "#3a4050", "#4b5265", "#f3ecdf", "#ece3d2"
 
 
 class Drawn(NamedTuple):
-    """One object of a state to draw, at (x, y) from the top left.
+    """An object of a state to draw, at (x, y) from the top left.
 
-    char: of the level's legend, or `JAVELIN`. state: hit points of the hero and of monsters that can die (a blob's
-    level), 0 and less is dead; turns left of a minitaur's knock-out, 0 is awake; 0 for a potion drunk or a treasure
-    opened; without meaning for the others.
+    Attributes:
+        char: a character of the level's legend, or `JAVELIN`.
+        state: the hit points of the hero and of monsters that can die (a blob's level), 0 and less for dead; the turns
+            left of a minitaur's knock-out, 0 for awake; 0 for a potion drunk or a treasure opened; unused for others.
     """
 
     char: str
@@ -54,12 +55,12 @@ class Drawn(NamedTuple):
 
 
 _LAYERS, _LYING = "eptTPxmjbMRoH+", "eptTP"
-"""What is drawn, from below; and what lies still, below all that moves."""
+"""The order of drawing, from the bottom; and the objects that lie still, below everything that moves."""
 
 
 @functools.lru_cache(maxsize=512)
 def glyph(char: str, state: int = 1, scale: int = SCALE) -> Image.Image:
-    """One object as a transparent picture of scale x scale pixels (shared: do not draw on it)."""
+    """Return an object as a transparent picture of scale x scale pixels (shared: do not draw on it)."""
     from PIL import Image, ImageDraw
 
     picture = Image.new("RGBA", (scale * SMOOTH, scale * SMOOTH), (0, 0, 0, 0))
@@ -69,7 +70,7 @@ def glyph(char: str, state: int = 1, scale: int = SCALE) -> Image.Image:
 
 @functools.lru_cache(maxsize=32)
 def _board(rows: tuple[str, ...], scale: int) -> Image.Image:
-    """Walls and floor."""
+    """Draw walls and floor."""
     from PIL import Image, ImageDraw
 
     picture = Image.new("RGB", (len(rows[0]) * scale, len(rows) * scale), WALL_COLOUR)
@@ -92,7 +93,7 @@ def _board(rows: tuple[str, ...], scale: int) -> Image.Image:
 def _ground(
     rows: tuple[str, ...], tiles: tuple[tuple[tuple[int, int], Colour], ...], lying: tuple[Drawn, ...], scale: int
 ) -> Image.Image:
-    """Walls, floor, colours and what lies on them: the same in many frames of a replay."""
+    """Draw walls, floor, colours and what lies on them, which many frames of a replay share."""
     from PIL import Image
 
     picture = _board(rows, scale).copy()
@@ -106,7 +107,7 @@ def _ground(
 
 
 def start_objects(grid: DungeonLevel) -> list[Drawn]:
-    """The objects of a level before the first move, the hero first."""
+    """Return the objects of a level before the first move, the hero first."""
     states = {"H": FULL_HP, "o": 2, "m": 0}
     return [Drawn("H", *grid.hero, FULL_HP), *(Drawn(c, x, y, states.get(c, 1)) for c, x, y in grid.objects)]
 
@@ -157,14 +158,14 @@ def draw_state(
 
 
 def _look(item: Drawn) -> Drawn:
-    """The object as it is drawn: the dead become what is left of them."""
+    """Return the object as it is drawn; dead monsters become their remains."""
     if item.state > 0 or item.char == "m":
         return item
     return item._replace(char="x") if item.char in MONSTERS else item._replace(char="+") if item.char == "H" else item
 
 
 def _bar(picture: Image.Image, hero: Drawn, scale: int) -> None:
-    """Hit points above the hero: green, yellow, red; a gold end for those beyond the full bar."""
+    """Draw the hit points above the hero: green, yellow or red, with a gold end for those beyond the full bar."""
     from PIL import ImageDraw
 
     draw = ImageDraw.Draw(picture)
@@ -193,7 +194,7 @@ def _captioned(picture: Image.Image, caption: str, scale: int) -> Image.Image:
 
 
 def objects_of(level: Level, state: NDArray[Any]) -> list[Drawn]:
-    """What stands and lies in a state, the hero first (reads the rows described in `tables`)."""
+    """Return the objects of a state, the hero first (reads the rows described in `tables`)."""
     from persona_evo.games.catalog.minidungeons2 import tables as t
 
     grid: DungeonLevel = level.facts["grid"]
@@ -218,17 +219,17 @@ def objects_of(level: Level, state: NDArray[Any]) -> list[Drawn]:
 
 
 def state_image(level: Level, state: NDArray[Any], *, scale: int = SCALE, caption: str = "") -> Image.Image:
-    """One state of a loaded level, as a frame of a replay."""
+    """Draw one state of a loaded level, as a frame of a replay."""
     return draw_state(level.facts["grid"], objects_of(level, state), scale=scale, caption=caption)
 
 
 def map_image(level: Level, *, scale: int = SCALE, tiles: Mapping[tuple[int, int], Colour]) -> Image.Image:
-    """A loaded level before the first move, with colours laid over tiles, below what lies on them."""
+    """Draw a loaded level before the first move, with colours over its tiles and below its objects."""
     return image(level.facts["grid"], tiles, scale)
 
 
 def state_text(level: Level, state: NDArray[Any]) -> str:
-    """One state in the level's own characters: x is a slain monster, + a dead hero, J a javelin that lies there."""
+    """Return a state in the level's own characters; x is a slain monster, + a dead hero, J a javelin on the floor."""
     grid: DungeonLevel = level.facts["grid"]
     rows = [list(row) for row in grid.rows]
     for x, y in ((x, y) for y, row in enumerate(rows) for x, c in enumerate(row) if c != WALL):

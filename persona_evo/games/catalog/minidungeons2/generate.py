@@ -1,4 +1,4 @@
-"""Levels of MiniDungeons 2 drawn from a stream of random numbers: corridors, rooms, halls, caves and arenas.
+"""Generates random levels of MiniDungeons 2: corridors, rooms, halls, caves and arenas.
 
 All kinds come in all sizes from 8 to 24 tiles a side; most levels are about as large as those of the paper (10 x 20).
 The ranges below are chosen so that the numbers of `structure` overlap with those of levels made by designers: treasures
@@ -21,47 +21,47 @@ from persona_evo.games.findings import Spot
 Floor = set[Spot]
 
 SIDES = (8, 24)
-"""Fewest and most tiles of a side, walls included, unless the constraints say otherwise."""
+"""The fewest and the most tiles of a side, walls included, unless the constraints say otherwise."""
 USUAL = (10, 11), (18, 21)
-"""Width and height of most levels, walls included, unless the constraints say otherwise."""
+"""The ranges of width and height of most levels, walls included, unless the constraints say otherwise."""
 SHARE_OF_USUAL = 0.65
 LEAST_SIDE, MOST_SIDE = 4, 100
-"""What the constraints can ask for."""
+"""The smallest and the largest side that the constraints can ask for."""
 
 MOST_TILES = 1_500_000
-"""Tiles drawn for one level at most, all attempts together."""
+"""The largest number of tiles drawn for one level in all attempts."""
 
 PATH = "path_portals"
 """The number of the structure that says how far the exit is."""
 
 MORTAL = "MRob"
-"""What can die; minitaurs come beside them."""
+"""The monsters that can die; minitaurs are counted separately."""
 
 MOST_MONSTERS = 30
-"""Monsters that can die, unless the constraints ask for more."""
+"""The largest number of monsters that can die, unless the constraints ask for more."""
 
 MOST_VAULT = 0.4
-"""Size of a second part, which only portals lead to, against the first."""
+"""The largest size of a second part, which only portals lead to, as a share of the first."""
 
 SCARCE = 0.25
-"""Share of the levels that have one potion at most."""
+"""The share of levels that have at most one potion."""
 
 WITH_PORTALS = 0.5
-"""Share of the levels that have a pair of portals."""
+"""The share of levels that have a pair of portals."""
 
 LEAST_FLOOR = 0.4
-"""Share of the tiles inside the outer walls that are floor, at least."""
+"""The smallest share of floor among the tiles inside the outer walls."""
 
 HABITS = (0.0, 0.3, 0.7)
-"""How often contents follow a habit, of which each level draws one value a habit."""
+"""The probabilities that contents follow a habit; each level draws one of them for each habit."""
 
 GUARDED, GUARD = "TPe", 2
-"""What monsters guard, and how many steps away they stand at most."""
+"""What monsters guard, and the most steps that they stand away from it."""
 
 
 @dataclass(frozen=True)
 class Contents:
-    """How many of each to put down. monsters: their characters, in the order in which they are placed."""
+    """The numbers of objects to place; `monsters` are their characters, in the order of placement."""
 
     monsters: str
     treasures: int
@@ -76,7 +76,7 @@ class Contents:
 
 
 def cave(rng: Random, width: int, height: int) -> Floor:
-    """Floor as water leaves it: noise, smoothed by what most of the eight neighbours are."""
+    """Draw a cave: noise that is smoothed by the majority of the eight neighbours."""
     share = rng.uniform(0.52, 0.62)
     inside = list(itertools.product(range(1, width - 1), range(1, height - 1)))
     floor = {tile for tile in inside if rng.random() < share}
@@ -88,12 +88,12 @@ def cave(rng: Random, width: int, height: int) -> Floor:
 
 
 def passages(rng: Random, width: int, height: int) -> Floor:
-    """Corridors that branch, end and sometimes meet again, with chambers at some of their ends and crossings."""
+    """Draw corridors that branch, end and sometimes meet again, with chambers at some of their ends and crossings."""
     return _network(rng, width, height, rng.choice((2, 3, 4)), rng.uniform(0.0, 0.2), rng.uniform(0.1, 0.4))
 
 
 def maze(rng: Random, width: int, height: int) -> Floor:
-    """Long corridors with dead ends, which hardly ever meet again."""
+    """Draw long corridors with dead ends, which hardly ever meet again."""
     return _network(rng, width, height, rng.choice((2, 3)), rng.uniform(0.0, 0.1), 0.0)
 
 
@@ -130,13 +130,13 @@ def _network(rng: Random, width: int, height: int, widest: int, loops: float, ch
 
 
 def _lines(rng: Random, side: int, widest: int) -> list[int]:
-    """Where corridors may run: from the first tile inside the wall on, 2 to `widest` tiles apart."""
+    """Return the lines on which corridors may run, from the first tile inside the wall, 2 to `widest` tiles apart."""
     places = itertools.accumulate((rng.randint(2, widest) for _ in range(side)), initial=1)
     return [place for place in places if place < side - 1]
 
 
 def rooms(rng: Random, width: int, height: int) -> Floor:
-    """Rectangles joined by corridors, each to the nearest one before, and one more corridor now and then."""
+    """Draw rectangles, each joined to the nearest earlier one by a corridor, and sometimes one more corridor."""
     floor: Floor = set()
     middles: list[Spot] = []
     joined: list[tuple[Spot, Spot]] = []
@@ -157,7 +157,7 @@ def rooms(rng: Random, width: int, height: int) -> Floor:
 
 
 def corridor(rng: Random, a: Spot, b: Spot) -> Floor:
-    """A way with one bend."""
+    """Draw a corridor with one bend."""
     (x0, y0), (x1, y1) = a, b
     bend = (x1, y0) if rng.random() < 0.5 else (x0, y1)
     across = {(x, bend[1]) for x in range(min(x0, x1), max(x0, x1) + 1)}
@@ -190,13 +190,13 @@ def halls(rng: Random, width: int, height: int) -> Floor:
 
 
 def _shut(floor: Floor, left: int, top: int, w: int, h: int, at: int, upright: bool) -> bool:
-    """Whether a wall at this place ends at walls, and not at the doors of others."""
+    """Return whether a wall at this place ends at walls, and not at the doors of others."""
     ends = ((left + at, top - 1), (left + at, top + h)) if upright else ((left - 1, top + at), (left + w, top + at))
     return not any(end in floor for end in ends)
 
 
 def arena(rng: Random, width: int, height: int) -> Floor:
-    """One open hall with pillars and short walls, many or hardly any."""
+    """Draw one open hall with many or hardly any pillars and short walls."""
     floor = set(itertools.product(range(1, width - 1), range(1, height - 1)))
     for _ in range(width * height // rng.choice((6, 8, 12, 100))):
         w, h = rng.choice(((1, 1), (1, 3), (2, 2), (3, 1), (1, 5)))
@@ -225,12 +225,12 @@ KINDS = {
 
 
 def moves_on(floor: Collection[Spot]) -> Moves:
-    """Where one step leads to from each tile of a floor."""
+    """Return where one step leads from each tile of a floor."""
     return {tile: [near for near in beside(tile) if near in floor] for tile in sorted(floor)}
 
 
 def contents(rng: Random, tiles: int, wanted: Constraints) -> Contents:
-    """So many things for so much floor, from sparse to crowded."""
+    """Draw the numbers of objects for this much floor, from sparse to crowded."""
     crowd = tiles * rng.uniform(0.08, 0.3)
     share = rng.uniform(0.25, 0.65)
     count = min(MOST_MONSTERS, max(1, round(crowd * share)))
@@ -254,7 +254,7 @@ def contents(rng: Random, tiles: int, wanted: Constraints) -> Contents:
 
 
 def text_of(width: int, height: int, floor: Floor, things: dict[Spot, str]) -> str:
-    """The level file."""
+    """Return the text of the level file."""
     rows = (
         "".join(things.get((x, y), FLOOR if (x, y) in floor else WALL) for x in range(width)) for y in range(height)
     )
@@ -262,7 +262,7 @@ def text_of(width: int, height: int, floor: Floor, things: dict[Spot, str]) -> s
 
 
 def furnished(rng: Random, floor: Floor, vault: Floor, what: Contents, wanted: Constraints) -> dict[Spot, str] | None:
-    """Where everything stands. The exit is rather far from the hero; a portal leads to the vault if there is one."""
+    """Place everything. The exit is rather far from the hero; a portal leads to the vault if there is one."""
     free, moves = sorted(floor), moves_on(floor)
     rng.shuffle(free)
     low, high = wanted.span(PATH, 1, len(floor))
@@ -342,7 +342,7 @@ def draw(rng: Random, kind: str, wanted: Constraints) -> str | None:
 
 
 def attempts(wanted: Constraints) -> int:
-    """Fewer attempts for larger levels, which take longer."""
+    """Return the number of attempts, which is lower for larger levels, since they take longer."""
     width, height = (min(MOST_SIDE, wanted.span(name, *SIDES)[1]) for name in ("width", "height"))
     return max(1, min(ATTEMPTS, MOST_TILES // max(1, width * height)))
 

@@ -1,7 +1,7 @@
-"""The fewest hit points that any play loses on its way to the exit: the states that lose least are looked at first.
+"""Finds the fewest hit points that any playthrough loses on its way to the exit, by a best-first search.
 
-All states that lose fewer hit points than those that wait have been looked at, so that the least loss of those that
-wait is a proven bound, also where the search ends before it comes to the exit.
+States with the least loss are expanded first. The least loss among the open states is therefore a proven bound, even if
+the search ends before it reaches the exit.
 """
 
 from __future__ import annotations
@@ -25,17 +25,19 @@ from persona_evo.games.following import Following
 from persona_evo.words import capital, counted
 
 MOST_STATES = 20_000
-"""States that a search looks at."""
+"""The largest number of states that a search explores."""
 MOST_SUSPECTS = 6
-"""Monsters each of which is left out in turn to see whether it is the one that hurts."""
+"""The largest number of monsters that are left out in turn to find the one that hurts."""
 
 
 @dataclass(frozen=True)
 class Harm:
-    """Attributes:
-    least: hit points that every play loses which comes to the exit, at least.
-    reached: whether a play was found that loses no more.
-    over: whether all states were looked at, and none is at the exit.
+    """The result of the search for the least loss of hit points.
+
+    Attributes:
+        least: a lower bound of the hit points that any playthrough loses on its way to the exit.
+        reached: whether a playthrough was found that loses no more.
+        over: whether all states were explored and none is at the exit.
     """
 
     least: int
@@ -44,7 +46,7 @@ class Harm:
 
 
 def least_harm(level: Level, home: dict[Spot, int], most: int = MOST_STATES) -> Harm:
-    """The search. home: moves from each tile to the exit, for the order in which states that lose as much are tried."""
+    """Search for the least loss; `home` has the moves from each tile to the exit and orders states of equal loss."""
     from persona_evo.games.catalog.minidungeons2.rules import RULES
 
     t, far, following = level.tables, len(home), Following(CORE, level)
@@ -71,7 +73,7 @@ def least_harm(level: Level, home: dict[Spot, int], most: int = MOST_STATES) -> 
 
 
 def home(board: DungeonBoard, goals: Sequence[Spot]) -> dict[Spot, int]:
-    """Moves of the hero from each tile to the nearest goal."""
+    """Return the hero's moves from each tile to the nearest goal."""
     back: dict[Spot, list[Spot]] = {}
     for tile, following in board.moves.items():
         for to in following:
@@ -80,10 +82,11 @@ def home(board: DungeonBoard, goals: Sequence[Spot]) -> dict[Spot, int]:
 
 
 def forced_monsters(board: DungeonBoard, told: int) -> list[Finding]:
-    """Monsters that hurt everybody who comes to the exit, or that nobody can go around.
+    """Return findings on monsters that hurt everybody on the way to the exit, or that nobody can avoid.
 
     Args:
-        told: hit points that everybody loses as other findings have it already.
+        board: the level.
+        told: the certain loss of hit points that other findings report already.
     """
     suspects = [s for s in board.at(MONSTERS) if board.can_meet(s)]
     if not suspects:
@@ -100,7 +103,7 @@ def forced_monsters(board: DungeonBoard, told: int) -> list[Finding]:
 
 
 def _culprits(board: DungeonBoard, suspects: list[Spot], home: dict[Spot, int], least: int) -> list[Spot]:
-    """The monsters near the way each of which makes the level cost more; else all of them, if they do together."""
+    """Return the monsters near the way that each increase the loss, or else all of them if they do so together."""
     way = distances(shortest(board.grid.hero, board.grid.exit, board.moves), board.walk)
     near = sorted(suspects, key=lambda s: (way.get(s, len(way)), s))[:MOST_SUSPECTS]
 
@@ -112,7 +115,7 @@ def _culprits(board: DungeonBoard, suspects: list[Spot], home: dict[Spot, int], 
 
 
 def _without(level: Level, spots: Iterable[Spot]) -> Level | None:
-    """The level without what stands on some tiles."""
+    """Return the level without the objects on some tiles."""
     rows = level.text.splitlines()
     for x, y in spots:
         rows[y] = f"{rows[y][:x]} {rows[y][x + 1 :]}"

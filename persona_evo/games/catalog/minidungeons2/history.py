@@ -1,8 +1,8 @@
-"""What happened in a turn, told by the rules themselves.
+"""Reconstructs what happened in a turn from the rules themselves.
 
-A turn is found out by playing it again: the action is the one that leads from the state before to the state after, and
-the rules, as plain Python with an ear at each blow and each taking, then tell who did what to whom. So nothing here
-repeats a rule, and a cause of death is exact. Turns in which nothing but walking happens are not played again.
+A turn is replayed with the action that leads from the state before it to the state after it. The rules then run as
+plain Python with a hook on each blow and each taking, which records who did what to whom. No rule is therefore repeated
+here, and a cause of death is exact. Turns in which everybody only walks are not replayed.
 
 | kind of event | where | what |
 |---|---|---|
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from persona_evo.games.catalog.minidungeons2.levels import DungeonLevel
 
 KINDS = {tb.GOBLIN: "goblin", tb.WIZARD: "wizard", tb.OGRE: "ogre", tb.BLOB: "blob", tb.MINITAUR: "minitaur"}
-"""Monsters as events call them."""
+"""The names of monsters in events."""
 
 THINGS = {
     "T": "treasure",
@@ -50,7 +50,7 @@ THINGS = {
 """Characters of a level file -> the kind of event by which somebody meets the object."""
 
 UNKNOWN = "unknown"
-"""Cause of a death that did not come about in the turn in question."""
+"""The cause of a death that did not happen in the turn in question."""
 
 _REMEMBERED = 4096
 _HEARD = (
@@ -68,7 +68,7 @@ _STAYS_COMPILED = "entry"
 
 
 def things(grid: DungeonLevel) -> tuple[tuple[str, int, int], ...]:
-    """The objects of a level as (kind of event, x, y), row by row."""
+    """Return the objects of a level as (kind of event, x, y), row by row."""
     return tuple((THINGS[char], x, y) for char, x, y in grid.objects)
 
 
@@ -87,7 +87,7 @@ def events(level: Level, before: Any, after: Any, step: int) -> list[Event]:
 
 
 def cause_of_death(level: Level, before: Any, after: Any) -> str:
-    """What took the hero's last hit point in the turn between two states: a monster's kind or "trap"."""
+    """Return what took the hero's last hit point in the turn between two states: a monster's kind or "trap"."""
     for event in events(level, before, after, 0):
         if event.kind.startswith("death:"):
             return event.kind.removeprefix("death:")
@@ -95,7 +95,7 @@ def cause_of_death(level: Level, before: Any, after: Any) -> str:
 
 
 def _only_walking(level: Level, before: Any, after: Any) -> bool:
-    """Whether nothing but places and the count of steps differs, and minitaurs that come to themselves."""
+    """Return whether only places, the count of steps, and minitaurs that wake up differ."""
     places = tb.THINGS_AT + int(level.tables[tb.WORDS])
     health = places + int(level.tables[tb.MONSTERS])
     if not np.array_equal(before[tb.HP_AT : tb.STEPS_AT], after[tb.HP_AT : tb.STEPS_AT]):
@@ -109,7 +109,7 @@ def _only_walking(level: Level, before: Any, after: Any) -> bool:
 
 @functools.lru_cache(maxsize=_REMEMBERED)
 def _turn(level: Level, before: bytes, after: bytes) -> tuple[tuple[str, int, int], ...]:
-    """(kind, x, y) of a turn; trials of one level repeat many turns, which are remembered."""
+    """Return the events of a turn as (kind, x, y). Results are cached, since trials of a level repeat many turns."""
     start = np.frombuffer(before, dtype=level.start.dtype)
     end = np.frombuffer(after, dtype=level.start.dtype)
     return _Witness(level, start).hear(_action(level, start, end))
@@ -149,7 +149,7 @@ class _Witness:
             names[name] = getattr(self, name)
 
     def hear(self, action: int) -> tuple[tuple[str, int, int], ...]:
-        """Play the turn; what was noted."""
+        """Play the turn and return what was noted."""
         with np.errstate(all="ignore"):
             self.rules["step"](self.level.tables, self.state, action, np.ones(2, dtype=np.int64))
         if self.death:
@@ -163,7 +163,7 @@ class _Witness:
             self.found.append(event)
 
     def monster(self, number: int) -> tuple[str, int]:
-        """(kind, tile) of a monster."""
+        """Return a monster's (kind, tile)."""
         t = self.level.tables
         kind = KINDS[int(t[tb.HEADER + 10 * int(t[tb.TILES]) + number])]
         return kind, int(self.state[tb.THINGS_AT + int(t[tb.WORDS]) + number])

@@ -1,8 +1,8 @@
-"""Rules whose rollouts walk toward something, instead of at random.
+"""Rules whose rollouts walk toward objects instead of at random.
 
-A rollout picks one of what is left of the level (monsters other than minitaurs, potions, treasures, the exit), each
-with the same chance, and goes to it by the shortest way; there it picks another. Every fourth move, on the average, is
-any legal one. Nothing else differs: all moves are tried in the tree.
+A rollout picks one of the remaining targets (monsters other than minitaurs, potions, treasures, the exit), each with
+the same probability, and goes there by the shortest way; then it picks another. On average, every fourth move is a
+random legal one. Nothing else differs: the tree tries all moves.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ from persona_evo.games.rows import Row, word
 from persona_evo.seeds import below
 
 ANY = 4
-"""One move in so many is any legal one."""
+"""On average, one move in this many is any legal move."""
 
 _legal, _step, _over, _measure, _measure_all = (f.plain for f in (legal, step, over, measure, measure_all))
 
 
 @compiled
 def pick(t: Row, s: Row, rng: Any) -> int:
-    """The tile of something that is left, each thing with the same chance."""
+    """Return the tile of a remaining object, each with the same probability."""
     monsters, places = word(t, MONSTERS), THINGS_AT + word(t, WORDS)
     kinds = HEADER + 10 * word(t, TILES)
     things = word(t, POTIONS) + word(t, TREASURES)
@@ -71,7 +71,7 @@ def pick(t: Row, s: Row, rng: Any) -> int:
 
 @compiled
 def toward(t: Row, s: Row, target: int) -> int:
-    """The direction of the hero's shortest way to a tile, -1 where no step leads anywhere."""
+    """Return the direction of the hero's shortest way to a tile; -1 if no step leads anywhere."""
     best, nearest = -1, NOWHERE + 1
     for d in range(4):
         tile = word(t, HEADER + 2 * word(t, TILES) + 4 * word(s, HERO_AT) + d)
@@ -82,7 +82,7 @@ def toward(t: Row, s: Row, target: int) -> int:
 
 @compiled
 def walk(measured: Any, t: Row, s: Row, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
-    """As `core.play_out`, toward one thing after the other."""
+    """Play moves in place as `play_out` does, but toward one object after another."""
     made, target = 0, NOWHERE
     while made < length and _over(t, s) == RUNNING:
         if target == NOWHERE or word(s, HERO_AT) == target:
@@ -103,16 +103,16 @@ def walk(measured: Any, t: Row, s: Row, actions: Any, played: Any, length: int, 
 
 @rule("rollout")
 def rollout(t: Row, s: Row, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
-    """Moves toward what is left, in place."""
+    """Play moves toward what is left, in place."""
     return walk(_measure, t, s, actions, played, length, rng, seen, every)
 
 
 @rule("rollout")
 def rollout_all(t: Row, s: Row, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
-    """The same, with every metric of the states passed."""
+    """Play moves toward what is left, in place, and write every metric of the states on the way."""
     return walk(_measure_all, t, s, actions, played, length, rng, seen, every)
 
 
 def informed(costly: bool = False) -> Rules:
-    """The rules of the variant."""
+    """Return the rules of the variant."""
     return ALL_METRICS._replace(rollout=rollout_all) if costly else RULES._replace(rollout=rollout)

@@ -1,4 +1,4 @@
-"""Ground and objects that nobody has a reason to go to: sealed floor, empty dead ends, traps and portals for nobody."""
+"""Finds ground and objects without a purpose: sealed floor, empty dead ends, useless traps and portals."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from persona_evo.games.findings import Finding, Spot, where
 from persona_evo.words import capital, counted
 
 DEEP = 4
-"""Moves into a dead end from which on it is worth a word that nothing is in it."""
+"""The depth of a dead end, in moves, from which its emptiness is reported."""
 ROOMY = 9
-"""Tiles of a dead end from which on it is, however near its end is."""
+"""The number of tiles of a dead end from which its emptiness is reported, however short it is."""
 LITTLE = 2
-"""Steps that a pair of portals saves at most where it is useless."""
+"""The most steps that a useless pair of portals saves."""
 
 
 def sealed_floor(board: DungeonBoard) -> list[Finding]:
-    """Floor without objects that no way leads to."""
+    """Return the finding on floor without objects that no way leads to."""
     closed = [
         piece
         for i, piece in enumerate(board.pieces)
@@ -40,19 +40,19 @@ def sealed_floor(board: DungeonBoard) -> list[Finding]:
 
 
 def _around(closed: list[list[Spot]]) -> str:
-    """Where closed areas are: all tiles of small ones, the first of large ones."""
+    """Return where closed areas are: all tiles of small ones, the first tile of large ones."""
     if all(len(piece) <= 3 for piece in closed):
         return f"at {at([tile for piece in closed for tile in piece])}"
     return f"around {at([piece[0] for piece in closed])}"
 
 
 def leftovers(board: DungeonBoard) -> list[Finding]:
-    """Dead ends and objects that nobody needs."""
+    """Return findings on dead ends and objects that nobody needs."""
     return [*_useless_traps(board), *_useless_potions(board), *_useless_portals(board), *_dead_ends(board)]
 
 
 def _dead_ends(board: DungeonBoard) -> list[Finding]:
-    """All empty dead ends that are worth a word, in one notice."""
+    """Return one notice for all empty dead ends that are worth mentioning."""
     special = {board.grid.hero, board.grid.exit}
     found = pockets(board.grid.hero, board.walk, lambda tile: tile in board.char or tile in special)
     found = [p for p in found if p.depth >= DEEP or len(p.tiles) >= ROOMY]
@@ -77,7 +77,7 @@ def _dead_ends(board: DungeonBoard) -> list[Finding]:
 
 
 def _useless_traps(board: DungeonBoard) -> list[Finding]:
-    """Traps in dead ends with nothing else in them."""
+    """Return the finding on traps in dead ends that contain nothing else."""
     special = {board.grid.hero, board.grid.exit}
     hangs = pockets(board.grid.hero, board.walk, lambda tile: tile in special or board.char.get(tile, TRAP) != TRAP)
     traps = [tile for pocket in hangs for tile in pocket.tiles if tile in board.char]
@@ -98,7 +98,7 @@ def _useless_traps(board: DungeonBoard) -> list[Finding]:
 
 
 def _useless_potions(board: DungeonBoard) -> list[Finding]:
-    """Potions that cost as many hit points as they give, and potions where nothing hurts."""
+    """Return findings on potions that cost as many hit points as they give, and on potions where nothing hurts."""
     potions = [p for p in board.at(POTION) if p in board.survival.alive]
     if potions and not board.at(MONSTERS + TRAP):
         return [

@@ -35,22 +35,22 @@ LEGEND = {
     "m": "minitaur",
     ENTRANCE: "entrance (read as floor)",
 }
-"""Every character of a level file and what it means."""
+"""Every character of a level file, and its meaning."""
 
 OBJECTS = "TPtpeMRobm"
-"""Characters that become objects of `DungeonLevel.objects`: everything that is not wall, floor or the hero."""
+"""The characters of `DungeonLevel.objects`: everything except walls, floor and the hero."""
 
 MONSTERS = "MRobm"
-"""Characters of monsters."""
+"""The characters of monsters."""
 
 MAX_SIDE = 200
-"""Most columns and most rows of a level."""
+"""The largest number of columns and of rows of a level."""
 
 MAX_MONSTERS = 300
-"""Most monsters of a level."""
+"""The largest number of monsters of a level."""
 
 MAX_OBJECTS = 2000
-"""Most objects of a level: monsters, treasures, potions, traps, portals and the exit together."""
+"""The largest number of objects of a level: monsters, treasures, potions, traps, portals and the exit together."""
 
 STEPS = ((0, -1), (1, 0), (0, 1), (-1, 0))
 """The four moves N, E, S, W as (dx, dy); y grows downwards."""
@@ -77,16 +77,17 @@ LIKELY = {
     **dict.fromkeys("BsQ", "b"),
     **dict.fromkeys("n", "m"),
 }
-"""What somebody probably meant by a character that is not in the legend."""
+"""What a user probably meant by a character that is not in the legend."""
 
 
 @dataclass(frozen=True)
 class DungeonLevel:
     """A level as read; all positions are (x, y) from the top left, starting at 0.
 
-    rows: `height` strings of `width` characters of the legend, entrances replaced by floor. portals: none or the two
-    of the pair in row-major order. objects: (character, x, y) of everything in `OBJECTS`, row-major; the order is that
-    in which monsters act.
+    Attributes:
+        rows: `height` strings of `width` characters of the legend, entrances replaced by floor.
+        portals: the pair's positions in row-major order; empty without portals.
+        objects: (character, x, y) of everything in `OBJECTS`, row-major, which is the order in which monsters act.
     """
 
     name: str
@@ -101,21 +102,21 @@ class DungeonLevel:
 
     @property
     def text(self) -> str:
-        """The level as a file, which reads back to the same grid."""
+        """Return the level as a file, which reads back to the same grid."""
         return "\n".join(self.rows) + "\n"
 
     def passable(self, x: int, y: int) -> bool:
-        """Whether (x, y) is on the board and no wall."""
+        """Return whether (x, y) is on the board and not a wall."""
         return 0 <= x < self.width and 0 <= y < self.height and self.rows[y][x] != WALL
 
     def neighbours(self, x: int, y: int) -> Iterator[tuple[int, int]]:
-        """The passable tiles beside (x, y), in the order N, E, S, W; portals are not followed."""
+        """Yield the passable tiles beside (x, y), in the order N, E, S, W; portals are not followed."""
         for dx, dy in STEPS:
             if self.passable(x + dx, y + dy):
                 yield x + dx, y + dy
 
     def positions(self, char: str) -> list[tuple[int, int]]:
-        """Where the objects of this character stand, row-major."""
+        """Return the positions of the objects with this character, row-major."""
         return [(x, y) for c, x, y in self.objects if c == char]
 
 
@@ -207,7 +208,7 @@ def check_shape(rows: list[str], source: str, floor: str = FLOOR) -> int:
 
 
 def looks_like_md1(rows: list[str]) -> bool:
-    """Whether rows use the characters of MiniDungeons 1 and have neither a hero nor an exit of MiniDungeons 2."""
+    """Return whether rows use the characters of MiniDungeons 1, without a hero or an exit of MiniDungeons 2."""
     counts = Counter("".join(rows))
     if counts[HERO] or counts[EXIT] or not counts["#"] + counts["."] + counts["r"]:
         return False
@@ -216,7 +217,7 @@ def looks_like_md1(rows: list[str]) -> bool:
 
 
 def show(char: str) -> str:
-    """A character for a message; invisible ones with their code point."""
+    """Return a character for a message; invisible ones with their code point."""
     return repr(char) if char.isprintable() else f"{char!r} (U+{ord(char):04X})"
 
 
@@ -339,7 +340,7 @@ def _check_limits(objects: tuple[tuple[str, int, int], ...], source: str) -> Non
 
 
 def _check_way(grid: DungeonLevel, source: str, allow_unreachable: bool) -> DungeonLevel:
-    """The grid, checked that the hero can move and reach the exit."""
+    """Check that the hero can move and reach the exit, and return the grid."""
     x, y = grid.hero
     if not any(grid.neighbours(x, y)):
         raise LevelError(

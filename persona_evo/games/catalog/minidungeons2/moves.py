@@ -1,4 +1,4 @@
-"""How moves of MiniDungeons 2 are written, and where the hero is."""
+"""The notation of moves in MiniDungeons 2, and the hero's place."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ DIRECTIONS = "NESW"
 
 
 def action_name(level: Level, state: Row, action: int) -> str:
-    """N, E, S, W, or J,x,y for a throw."""
+    """Return the name of an action: N, E, S, W, or J,x,y for a throw."""
     if 0 <= action < 4:
         return DIRECTIONS[action]
     if action >= 4:
@@ -20,7 +20,7 @@ def action_name(level: Level, state: Row, action: int) -> str:
 
 
 def parse_action(level: Level, state: Row, text: str) -> int:
-    """The inverse of `action_name`; throws at cells that are walls or off the board are lost turns."""
+    """Return the action with this name (see `action_name`). Throws at walls or off the board are lost turns."""
     from persona_evo.games.catalog.minidungeons2.rules import LOST_TURN, THROW
 
     if len(text) == 1 and text in DIRECTIONS:
@@ -35,7 +35,7 @@ def parse_action(level: Level, state: Row, text: str) -> int:
 
 
 def locate(level: Level, state: Row) -> tuple[int, int]:
-    """Where the hero is, (x, y) from the top left."""
+    """Return the hero's (x, y) from the top left."""
     return _tile_xy(level, int(state[0]))
 
 

@@ -1,7 +1,7 @@
-"""The first moves of a level, all of them: whether anybody survives, who attacks at once, and what others take.
+"""Analyses all first moves of a level: whether the hero survives, who attacks at once, and what monsters take.
 
-All play of the first turns is explored with the game's own rules (`persona_evo.games.exploration`), so what is said of
-it holds whatever the hero does.
+All play of the first turns is explored with the game's own rules (`persona_evo.games.exploration`), so the findings
+hold whatever the hero does.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from persona_evo.games.findings import Finding, Spot
 from persona_evo.words import counted, enumerated, plural
 
 LARGE_STATES = 2_000
-"""States looked at on levels whose paths are worked out while they are played (see `tables.PAIR_FILL`)."""
+"""The number of states explored on levels whose paths are computed during play (see `tables.PAIR_FILL`)."""
 FIRST_TURNS = 4
-"""Turns in which monsters that reach the hero make a start exposed."""
+"""The number of turns within which monsters that reach the hero make a start exposed."""
 UNAVOIDABLE, STANDING = 2, 4
 """Hit points that nobody keeps, or that one loses by standing still, from which on a start is exposed ..."""
 SOON = 2
 """... if monsters can strike within so many moves. A monster beside the start, or a hit point that nobody keeps for so
 long, suffices."""
 WATCHED_TURNS = 40
-"""Turns in which objects that others take are looked for while the hero stands still."""
+"""The number of turns, with the hero standing still, in which to look for objects that others take."""
 WIZARD = "R"
 
 
 def opening(board: DungeonBoard) -> list[Finding]:
-    """All findings about the first moves; none on levels too large to explore."""
+    """Return all findings on the first moves; none for levels that are too large to explore."""
     tiles = int(board.level.tables[tb.TILES])
     if tiles > tb.PAIR_TILES:
         return []
@@ -124,7 +124,7 @@ def _attackers(board: DungeonBoard, turns: int) -> list[Spot]:
 
 
 def _exposed(board: DungeonBoard, found: Exploration) -> list[Finding]:
-    """Monsters that hurt the hero before he can do anything about it."""
+    """Return findings on monsters that hurt the hero before he can do anything about it."""
     turns = min(FIRST_TURNS, found.complete)
     losses = [board.health - _health(found, k, max) for k in range(turns + 1)]
     lost, standing = max(losses), _standing(board, turns)
@@ -167,7 +167,7 @@ def _exposed(board: DungeonBoard, found: Exploration) -> list[Finding]:
 
 
 def _struck(found: Exploration) -> bool:
-    """Whether a monster can strike within SOON moves: hit points are gone for which no trap was sprung."""
+    """Return whether a monster can strike within SOON moves, that is, hit points are lost without a trap."""
     first = int(found.states[0][tb.HP_AT])
     soon = (state for state, depth in zip(found.states, found.depth, strict=True) if depth <= SOON)
     return any(first - int(state[tb.HP_AT]) > int(state[tb.TRAPS_AT]) for state in soon)
@@ -186,13 +186,13 @@ def _health(found: Exploration, moves: int, best: Callable[..., int]) -> int:
 
 
 def _standing(board: DungeonBoard, turns: int) -> int:
-    """Hit points that a hero loses who does nothing."""
+    """Return the hit points that a hero loses who does nothing."""
     states = _idle(board.level, turns)
     return int(states[0][tb.HP_AT]) - int(states[-1][tb.HP_AT])
 
 
 def _idle(level: Level, turns: int) -> list[Any]:
-    """The states of a game in which the hero does nothing, until he is dead."""
+    """Return the states of a game in which the hero does nothing, until he is dead."""
     from persona_evo.games.catalog.minidungeons2.rules import LOST_TURN, RULES
 
     state, rng, states = level.start.copy(), np.ones(2, dtype=np.int64), [level.start.copy()]
@@ -227,7 +227,7 @@ def _gone(state: Any, k: int) -> bool:
 
 
 def _stolen(board: DungeonBoard, found: Exploration, by_hero: set[int]) -> list[Finding]:
-    """Potions and treasures that a monster takes before the hero can, whatever he does."""
+    """Return findings on potions and treasures that a monster always takes before the hero can."""
     level, things = board.level, int(board.level.tables[tb.THINGS])
     left = {k for k in range(things) if k not in by_hero}
     gone: dict[int, int] = {}
@@ -274,7 +274,7 @@ def _stolen_later(board: DungeonBoard, things: dict[Spot, int]) -> list[Finding]
 
 
 def _seen_by_hero(board: DungeonBoard, states: Sequence[Any], thing: Spot) -> bool:
-    """Whether the hero could be in sight of the monster that comes to a thing, in one of the turns before."""
+    """Return whether the hero could be in sight of the monster that takes an object, in an earlier turn."""
     t = board.level.tables
     n, m = int(t[tb.TILES]), int(t[tb.MONSTERS])
     first = tb.THINGS_AT + int(t[tb.WORDS])
@@ -294,7 +294,7 @@ def _seen_by_hero(board: DungeonBoard, states: Sequence[Any], thing: Spot) -> bo
 
 
 def _things(level: Level) -> list[Spot]:
-    """Where the potions and treasures are, by their numbers."""
+    """Return the positions of the potions and treasures, by their numbers."""
     t = level.tables
     first = int(tb.offset(t, tb.BOARD_AT)) + int(t[tb.WIDTH]) * int(t[tb.HEIGHT])
     n = int(t[tb.TILES])
@@ -303,7 +303,7 @@ def _things(level: Level) -> list[Spot]:
 
 
 def _plainly(board: DungeonBoard, spots: Sequence[Spot]) -> str:
-    """Objects without their places: "the treasures and the potion"."""
+    """Return objects without their places: "the treasures and the potion"."""
     names = [LEGEND[board.char[s]] for s in spots]
     return enumerated([f"the {plural(names.count(name), name)}" for name in dict.fromkeys(names)])
 

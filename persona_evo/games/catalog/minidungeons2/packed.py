@@ -45,7 +45,7 @@ from persona_evo.games.rows import Row
 
 NONE = 255
 MOST_MONSTERS, MOST_THINGS, MOST_TILES, MOST_BLOBS = 16, 16, 254, 5
-"""What fits. An ogre gains a hit point with each blob that it strikes dead, and has room for 7."""
+"""The limits of this layout. An ogre gains a hit point with each blob that it kills, and has room for 7."""
 
 TILES_AT, PLANES_AT, THINGS_AT = 0, 16, 22
 HERO_AT, JAVELIN_AT, HP_AT, FLAGS_AT, DRUNK_AT, OPENED_AT = range(24, 30)
@@ -65,7 +65,7 @@ COUNTED = {
     PORTALS_AT: general.PORTALS_AT,
     TRAPS_AT: general.TRAPS_AT,
 }
-"""Where what both layouts keep lies in each."""
+"""The offsets, in each layout, of what both layouts keep."""
 
 (MINITAURS, MORTALS, EATERS, POTIONS, TREASURES, PORTAL_A, PORTAL_B) = range(0, 14, 2)
 (ROW, WIDE, RANGE, FARTHEST, EXIT, FAR) = range(14, 26, 2)
@@ -80,7 +80,7 @@ THING, AFTER, VIEW, X, Y, STEP = (WAYS + k * 256 for k in (1, 2, 3, 5, 6, 7))
 
 
 def fits(level: Level) -> bool:
-    """Whether a level of the rule set "game" has room in this layout."""
+    """Return whether a level of the rule set "game" fits this layout."""
     t = level.tables
     kinds = monsters(t)
     return bool(
@@ -94,13 +94,13 @@ def fits(level: Level) -> bool:
 
 
 def monsters(t: Row) -> NDArray[Any]:
-    """The kinds of the monsters, from the general tables."""
+    """Return the kinds of the monsters, from the general tables."""
     first = general.HEADER + 10 * int(t[general.TILES])
     return t[first : first + int(t[general.MONSTERS])]
 
 
 def build(t: Row) -> Row:
-    """The tables in this layout, from the general ones of a level that `fits`."""
+    """Build the tables in this layout from the general ones of a level that `fits`."""
     n, m, kinds = int(t[general.TILES]), int(t[general.MONSTERS]), monsters(t)
     potions, treasures = int(t[general.POTIONS]), int(t[general.TREASURES])
     row = (n + 15) // 16 * 16
@@ -188,7 +188,7 @@ def pack(t: Row, s: Row) -> Row:
 
 
 def unpack(t: Row, packed: Row) -> Row:
-    """The state in the general layout: the inverse of `pack`."""
+    """Return the state in the general layout: the inverse of `pack`."""
     m, at = int(t[general.MONSTERS]), general.THINGS_AT + int(t[general.WORDS])
     bytes_ = packed.view(np.uint8)
     s = np.zeros(at + 2 * m, dtype=np.uint16)
@@ -208,12 +208,12 @@ def unpack(t: Row, packed: Row) -> Row:
 
 
 def variables(packed: Row) -> int:
-    """How many variables `swift_reach.novelty` writes, from the tables in this layout."""
+    """Return the number of variables that `swift_reach.novelty` writes, from the tables in this layout."""
     return 3 + sum(int(packed[at // 2]).bit_count() for at in (MINITAURS, MORTALS, POTIONS, TREASURES))
 
 
 def _targets(t: Row) -> int:
-    """Where the general tables have the tiles of potions and treasures."""
+    """Return where the tiles of potions and treasures are in the general tables."""
     return int(general.offset(t, general.BOARD_AT)) + int(t[general.WIDTH]) * int(t[general.HEIGHT])
 
 

@@ -1,7 +1,7 @@
-"""What each metric can still become: objects that are gone stay gone, and what was counted stays counted.
+"""Bounds what each metric can still become: objects that are gone stay gone, and counts never decrease.
 
-The hero comes no farther than his moves take him, around walls and through the portals; what monsters do in that time
-is left open. In a state in which the game is over nothing changes.
+The hero gets no farther than his moves take him, around walls and through portals; the monsters' actions are left open.
+Nothing changes in a state in which the game is over.
 """
 
 from __future__ import annotations
@@ -54,20 +54,20 @@ from persona_evo.games.rows import Row, word
 
 METRICS = 18
 CHEAP = 13
-"""Metrics before the distances."""
+"""The number of metrics before the distances."""
 DAMAGE = 17
-"""The metric after them."""
+"""The index of the metric after the distances."""
 
 
 @compiled
 def far(t: Row, hero: int, tile: int) -> int:
-    """Moves from the hero to a tile at least; 0 on levels without a table of pairs."""
+    """Return the fewest moves from the hero to a tile; 0 on levels without a table of pairs."""
     return way_between(t, hero, tile) if word(t, PAIRED) else 0
 
 
 @compiled
 def far_out(t: Row, hero: int) -> int:
-    """Moves from the hero to the exit at least."""
+    """Return the fewest moves from the hero to the exit."""
     if word(t, PAIRED) == 0 and word(t, PORTAL_A) == NOWHERE:
         return word(t, HEADER + 6 * word(t, TILES) + hero)
     return far(t, hero, word(t, EXIT))
@@ -75,7 +75,7 @@ def far_out(t: Row, hero: int) -> int:
 
 @compiled
 def near(t: Row, s: Row, first: int, count: int, moves: int) -> int:
-    """How many of these potions or treasures the hero can take: they are there and near enough, one a move."""
+    """Return how many of these potions or treasures are still there and near enough to take, at most one per move."""
     hero = word(s, HERO_AT)
     targets = offset(t, BOARD_AT) + word(t, WIDTH) * word(t, HEIGHT)
     found = 0
@@ -87,7 +87,7 @@ def near(t: Row, s: Row, first: int, count: int, moves: int) -> int:
 
 @compiled
 def mortals_alive(t: Row, s: Row) -> int:
-    """Living monsters that can die."""
+    """Return the number of living monsters that can die."""
     m = word(t, MONSTERS)
     places = THINGS_AT + word(t, WORDS)
     alive = 0
@@ -99,7 +99,7 @@ def mortals_alive(t: Row, s: Row) -> int:
 
 @compiled
 def most_health(t: Row, s: Row, potions: int) -> int:
-    """Hit points after so many more potions."""
+    """Return the hit points after this many more potions."""
     now = word(s, HP_AT) - HP_BIAS
     cap = word(t, HP_CAP)
     return now + potions if cap == 0 else max(now, min(cap, now + potions))
@@ -107,7 +107,7 @@ def most_health(t: Row, s: Row, potions: int) -> int:
 
 @compiled
 def most_throws(t: Row, s: Row, moves: int) -> int:
-    """Throws of the javelin: it has to be fetched before the first one and between two."""
+    """Return the most throws of the javelin, which has to be fetched before the first throw and between two."""
     if word(t, MONSTERS) == 0:
         return 0
     lies = word(s, JAVELIN_AT)
@@ -118,7 +118,7 @@ def most_throws(t: Row, s: Row, moves: int) -> int:
 
 @compiled
 def most_ports(t: Row, s: Row, moves: int) -> int:
-    """Times that the hero walks into a portal."""
+    """Return how often the hero can walk into a portal."""
     if word(t, PORTAL_A) == NOWHERE:
         return 0
     way = 1
@@ -130,7 +130,7 @@ def most_ports(t: Row, s: Row, moves: int) -> int:
 
 @rule("measure")
 def reach(t: Row, s: Row, moves: int, out: NDArray[np.float64]) -> int:
-    """The lowest value of each metric within so many moves from this state on, then the highest of each."""
+    """Write the lowest value of each metric within this many moves from this state, then the highest of each."""
     measure_cheap(t, s, out)
     for i in range(CHEAP):
         out[METRICS + i] = out[i]
@@ -169,7 +169,7 @@ def reach(t: Row, s: Row, moves: int, out: NDArray[np.float64]) -> int:
 
 @rule("novelty")
 def novelty(t: Row, s: Row, out: NDArray[np.int64]) -> int:
-    """The hero's tile, the javelin's, hit points, each monster's tile with its hit points, each thing there or not."""
+    """Write the tiles of hero and javelin, hit points, each monster's tile and hit points, each object there or not."""
     out[0] = word(s, HERO_AT)
     out[1] = word(s, JAVELIN_AT)
     out[2] = word(s, HP_AT) - HP_BIAS

@@ -80,7 +80,7 @@ MAX_BLOB = 3
 
 @compiled
 def hurt_hero(s: Row, damage: int) -> None:
-    """Take hit points from the hero, who may fall below zero; those that he did not have any more are not lost."""
+    """Take hit points from the hero, who may fall below zero; hit points that he did not have do not count as lost."""
     put(s, HURT_AT, word(s, HURT_AT) + min(damage, max(0, word(s, HP_AT) - HP_BIAS)))
     put(s, HP_AT, word(s, HP_AT) - damage)
     if word(s, HP_AT) <= HP_BIAS:
@@ -89,7 +89,7 @@ def hurt_hero(s: Row, damage: int) -> None:
 
 @compiled
 def hurt_monster(t: Row, s: Row, m: int, hp: int, damage: int) -> None:
-    """A blow to monster m, whose hit points are at word(s, hp); a minitaur is knocked out by any."""
+    """Deal damage to monster m, whose hit points are at word(s, hp); any damage knocks a minitaur out."""
     if word(t, HEADER + 10 * word(t, TILES) + m) == MINITAUR:
         if word(s, hp) == 0:
             put(s, hp, KNOCKED_OUT_TURNS)
@@ -104,7 +104,7 @@ def hurt_monster(t: Row, s: Row, m: int, hp: int, damage: int) -> None:
 
 @compiled
 def strength(kind: int, hp: int) -> int:
-    """What a monster's touch costs."""
+    """Return the hit points that a monster's touch costs."""
     if kind == BLOB:
         return hp
     if kind == OGRE:
@@ -116,7 +116,7 @@ def strength(kind: int, hp: int) -> int:
 
 @compiled
 def blocks(kind: int, hp: int) -> int:
-    """Whether a monster keeps others off its tile: alive, or a minitaur that is awake."""
+    """Return whether a monster blocks its tile: it is alive, or a minitaur that is awake."""
     if kind == MINITAUR:
         return 1 if hp == 0 else 0
     return 1 if hp > 0 else 0
@@ -124,19 +124,19 @@ def blocks(kind: int, hp: int) -> int:
 
 @compiled
 def is_there(s: Row, k: int) -> int:
-    """Whether potion or treasure k is still there."""
+    """Return whether potion or treasure k is still there."""
     return (word(s, THINGS_AT + (k >> 4)) >> (k & 15)) & 1
 
 
 @compiled
 def take(s: Row, k: int) -> None:
-    """Potion or treasure k is gone."""
+    """Remove potion or treasure k."""
     put(s, THINGS_AT + (k >> 4), word(s, THINGS_AT + (k >> 4)) & ~(1 << (k & 15)))
 
 
 @compiled
 def hero_meets_thing(t: Row, s: Row, tile: int) -> int:
-    """A living hero takes, springs or enters what lies on a tile; 1 if it sends him to the other portal."""
+    """Let a living hero take, spring or enter what lies on a tile; return 1 if it sends him to the other portal."""
     if word(s, FLAGS_AT) & IS_DEAD:
         return 0
     thing = word(t, HEADER + 7 * word(t, TILES) + tile)
@@ -254,7 +254,7 @@ def monster_meets_monster(t: Row, s: Row, kind: int, me: int, i: int, hp: int) -
 
 @compiled
 def monster_meets_thing(t: Row, s: Row, kind: int, i: int, me: int, tile: int) -> None:
-    """A monster takes or springs what lies on a tile."""
+    """Let a monster take or spring what lies on a tile."""
     thing = word(t, HEADER + 7 * word(t, TILES) + tile)
     what = thing & 7
     if what == TRAP:
@@ -302,7 +302,7 @@ def move_monster(t: Row, s: Row, kind: int, mover: int, to: int) -> None:
 
 @compiled
 def nearest_thing(t: Row, s: Row, here: int, first: int, count: int, limit: int) -> int:
-    """Tile of the nearest living potion or treasure in sight that is nearer than `limit`, or NOWHERE."""
+    """Return the tile of the nearest remaining potion or treasure in sight that is nearer than `limit`, or NOWHERE."""
     targets = offset(t, BOARD_AT) + word(t, WIDTH) * word(t, HEIGHT)
     best = NOWHERE
     for k in range(first, first + count):
@@ -317,7 +317,7 @@ def nearest_thing(t: Row, s: Row, here: int, first: int, count: int, limit: int)
 
 @compiled
 def act(t: Row, s: Row, kind: int, i: int, p: int, here: int) -> None:
-    """One monster's turn, once it is known to be able to act; p is its pair with the hero."""
+    """Carry out the turn of a monster that is known to be able to act; p is its pair with the hero."""
     n = word(t, TILES)
     target_step = p & 7
     if kind == WIZARD:
@@ -353,7 +353,7 @@ def act(t: Row, s: Row, kind: int, i: int, p: int, here: int) -> None:
 
 @rule("step")
 def step(t: Row, s: Row, action: int, rng: NDArray[np.int64]) -> int:
-    """One turn: the hero acts, then every monster once in the order of its starting tile."""
+    """Carry out one turn: the hero acts, then every monster once in the order of its starting tile."""
     put(s, STEPS_AT, word(s, STEPS_AT) + 1)
     if action >= THROW:
         throw(t, s, action - THROW)
@@ -387,7 +387,7 @@ def step(t: Row, s: Row, action: int, rng: NDArray[np.int64]) -> int:
 
 @rule("legal")
 def legal(t: Row, s: Row, actions: NDArray[np.int64]) -> int:
-    """Throws at the tiles with monsters in sight, in the monsters' order, then the four moves that lead somewhere."""
+    """Write throws at the tiles with monsters in sight, in the monsters' order, then the moves that lead somewhere."""
     n = word(t, TILES)
     hero = word(s, HERO_AT)
     count = 0
@@ -413,7 +413,7 @@ def legal(t: Row, s: Row, actions: NDArray[np.int64]) -> int:
 
 @rule("over")
 def over(t: Row, s: Row) -> int:
-    """Won at the exit; a hero killed in the same turn has lost."""
+    """Return WON at the exit; a hero killed in the same turn has lost."""
     flags = word(s, FLAGS_AT)
     if flags & IS_DEAD:
         return LOST
@@ -422,19 +422,19 @@ def over(t: Row, s: Row) -> int:
 
 @rule("mover")
 def mover(t: Row, s: Row) -> int:
-    """A single-player game."""
+    """Return 0, since there is only one player."""
     return 0
 
 
 @compiled
 def ratio(part: int, whole: int) -> float:
-    """part / whole, 0 where there is nothing."""
+    """Return part / whole; 0 if there is nothing."""
     return part / whole if whole > 0 else 0.0
 
 
 @compiled
 def measure_cheap(t: Row, s: Row, out: NDArray[np.float64]) -> None:
-    """The metrics up to WON, in the order of METRICS, and DT, the last."""
+    """Write the metrics up to WON, in the order of METRICS, and DT, the last one."""
     potions = word(t, POTIONS)
     treasures = word(t, TREASURES)
     mortals = word(t, MORTALS)
@@ -466,7 +466,7 @@ def measure_cheap(t: Row, s: Row, out: NDArray[np.float64]) -> None:
 
 @compiled
 def moves_between(t: Row, a: int, b: int) -> int:
-    """Moves from tile a to tile b around walls; their Manhattan distance on levels without a table of pairs."""
+    """Return the moves from tile a to tile b around walls; their Manhattan distance on levels without pairs."""
     if word(t, PAIRED):
         return word(t, offset(t, MOVES_AT) + a * word(t, TILES) + b)
     return pair(t, a, b) >> 6
@@ -474,7 +474,7 @@ def moves_between(t: Row, a: int, b: int) -> int:
 
 @compiled
 def way_between(t: Row, a: int, b: int) -> int:
-    """Moves the hero needs from tile a to tile b at least: around walls, or through the portals."""
+    """Return the fewest moves of the hero from tile a to tile b, around walls or through the portals."""
     moves = moves_between(t, a, b)
     one = word(t, PORTAL_A)
     if one != NOWHERE:
@@ -486,7 +486,7 @@ def way_between(t: Row, a: int, b: int) -> int:
 
 @compiled
 def way_out(t: Row, hero: int) -> int:
-    """Moves the hero needs to the exit at least; on levels without a table of pairs only an estimate."""
+    """Return the fewest moves of the hero to the exit; only an estimate on levels without a table of pairs."""
     way = way_between(t, hero, word(t, EXIT))
     if word(t, PAIRED) == 0 and word(t, PORTAL_A) == NOWHERE:
         return word(t, HEADER + 6 * word(t, TILES) + hero)
@@ -495,13 +495,13 @@ def way_out(t: Row, hero: int) -> int:
 
 @compiled
 def share_of_way(t: Row, moves: int) -> float:
-    """Moves in units of the longest way to the exit; 0 for "nothing there"."""
+    """Return moves in units of the longest way to the exit; 0 for "nothing there"."""
     return moves / max(1, word(t, FARTHEST)) if moves < NOWHERE else 0.0
 
 
 @compiled
 def nearest_of(t: Row, s: Row, first: int, count: int) -> int:
-    """Moves from the hero to the nearest potion or treasure still there, NOWHERE without any."""
+    """Return the moves from the hero to the nearest potion or treasure still there; NOWHERE without any."""
     hero = word(s, HERO_AT)
     targets = offset(t, BOARD_AT) + word(t, WIDTH) * word(t, HEIGHT)
     best = NOWHERE
@@ -513,7 +513,7 @@ def nearest_of(t: Row, s: Row, first: int, count: int) -> int:
 
 @rule("measure")
 def measure(t: Row, s: Row, player: int, out: NDArray[np.float64]) -> int:
-    """The metrics of a state; the distances, which cost as much as all others, are left at 0."""
+    """Write the metrics of a state; the distances, which cost as much as all others, are left at 0."""
     measure_cheap(t, s, out)
     out[13] = 0.0
     out[14] = 0.0
@@ -524,7 +524,7 @@ def measure(t: Row, s: Row, player: int, out: NDArray[np.float64]) -> int:
 
 @rule("measure")
 def measure_all(t: Row, s: Row, player: int, out: NDArray[np.float64]) -> int:
-    """Every metric of a state."""
+    """Write every metric of a state."""
     measure_cheap(t, s, out)
     hero = word(s, HERO_AT)
     m = word(t, MONSTERS)
@@ -544,7 +544,7 @@ def measure_all(t: Row, s: Row, player: int, out: NDArray[np.float64]) -> int:
 
 @rule("key")
 def key(t: Row, s: Row) -> int:
-    """FNV-1a in words over all but the step count and the counters that no rule reads."""
+    """Return a word-wise FNV-1a hash of everything except the step count and the counters that no rule reads."""
     h = 0x1B873593
     for i in range(len(s)):
         if i != STEPS_AT and (i < KNOCKED_AT or i >= THINGS_AT):

@@ -1,4 +1,4 @@
-"""What each object of a level looks like, as a few shapes in a square tile."""
+"""Draws each object of a level as a few shapes in a square tile."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 Colour = str | tuple[int, int, int] | tuple[int, int, int, int]
 
 JAVELIN = "j"
-"""Character of a javelin on the floor in lists of `draw.Drawn`."""
+"""The character of a javelin on the floor in lists of `draw.Drawn`."""
 
 INK, GREY = "#2b2b33", "#9a9aa2"
 
 
 class Pen:
-    """Draws in a tile: coordinates from 0 to 1, right and down, on a square of `side` pixels."""
+    """Draws in a tile, with coordinates from 0 to 1, right and down, on a square of `side` pixels."""
 
     def __init__(self, draw: ImageDraw.ImageDraw, side: int) -> None:
         self.draw, self.side = draw, side

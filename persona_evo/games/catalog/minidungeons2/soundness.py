@@ -1,7 +1,7 @@
-"""Whether a level has no problem, told many times faster than by its whole analysis, which makes notices as well.
+"""Tells whether a level has no problem, many times faster than the full analysis, which also makes notices.
 
-The problems that take long to rule out say that nobody survives, or that monsters take all treasures whatever the hero
-does. One play that comes to the exit alive, and one that opens a treasure, are proofs that neither is so.
+Two problems take long to rule out: that nobody survives, and that monsters take all treasures whatever the hero does.
+One playthrough that reaches the exit alive, and one that opens a treasure, prove the opposite.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from persona_evo.games.findings import Spot
 from persona_evo.games.following import Following
 
 MOST_STATES = 1_000
-"""States looked at for a play, those first that are near to its goal; a hit point counts as much as a step."""
+"""The number of states explored for a playthrough, those near its goal first; a hit point counts like a step."""
 
 
 def sound(level: Level) -> bool | None:
-    """Whether `analysis.analyse` finds no problem in the level; None where it finds none if the level can be won."""
+    """Return whether `analysis.analyse` finds no problem; None if that depends on whether the level can be won."""
     board = DungeonBoard(level)
     found = [*analysis.unreachable_exit(board), *analysis.unreachable_objects(board)]
     if board.grid.exit in board.reached:
@@ -40,11 +40,12 @@ def sound(level: Level) -> bool | None:
 
 
 def _play(level: Level, home: dict[Spot, int], reached: Callable[[Any, int], bool]) -> bool:
-    """Whether a play was found that comes to a state as wanted.
+    """Return whether a playthrough was found that reaches a goal state.
 
     Args:
-        home: moves from each tile to where such states are.
-        reached: (state, its outcome) -> whether it is as wanted.
+        level: the level.
+        home: the moves from each tile to the places of goal states.
+        reached: (state, its outcome) -> whether it is a goal state.
     """
     t, far, following = level.tables, len(home), Following(CORE, level)
     n = int(t[tb.TILES])

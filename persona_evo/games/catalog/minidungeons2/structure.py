@@ -1,4 +1,4 @@
-"""Numbers of a level's layout, known before anybody plays it.
+"""Computes numbers on a level's layout, without playing it.
 
 "Connected" tiles are the four beside a tile (those a move can go to); "adjacent" tiles are all eight around it. The
 paper calls a tile with two connected passable tiles a choke point, one with a single one a dead end, and a tile whose
@@ -43,11 +43,11 @@ MEANINGS = {
     "far": "largest distance in moves of any floor tile to the exit, portals ignored",
     "reachable": "share of the floor tiles that the hero can stand on, portals included, in [0, 1]",
 }
-"""Every number of `structure` by name, and what it is."""
+"""The name of every number of `structure`, and its meaning."""
 
 
 def structure(grid: DungeonLevel) -> dict[str, float]:
-    """All numbers of `MEANINGS` for a level, in that order."""
+    """Return all numbers of `MEANINGS` for a level, in that order."""
     floor = [(x, y) for y in range(grid.height) for x in range(grid.width) if grid.passable(x, y)]
     chars = [char for char, _, _ in grid.objects]
     counts = {name: chars.count(char) for name, char in COUNTED.items()}
@@ -81,11 +81,11 @@ def structure(grid: DungeonLevel) -> dict[str, float]:
 
 
 def _turns(grid: DungeonLevel, x: int, y: int) -> bool:
-    """Whether exactly two connected tiles are floor and they are not opposite each other."""
+    """Return whether exactly two connected tiles are floor and they are not opposite each other."""
     north, east, south, west = (grid.passable(x + dx, y + dy) for dx, dy in STEPS)
     return north + east + south + west == 2 and north != south and east != west
 
 
 def _open(grid: DungeonLevel, x: int, y: int) -> bool:
-    """Whether all eight tiles around are floor."""
+    """Return whether all eight tiles around are floor."""
     return all(grid.passable(x + dx, y + dy) for dy in (-1, 0, 1) for dx in (-1, 0, 1))

@@ -1,8 +1,8 @@
-"""Whether the hero lives through the traps on his way, monsters left aside: exact but for two simplifications.
+"""Tells whether the hero survives the traps on his way, ignoring monsters; exact except for two simplifications.
 
-A trap costs 1 hit point each time, a potion gives 1 once. Two things are made easier for the hero than they are, so
-that what is said to be deadly is: he drinks every potion within reach before he goes on, and between two traps he gets
-everywhere, also where a portal does not lead back.
+A trap costs 1 hit point each time, and a potion gives 1 hit point once. Both simplifications favour the hero, so what
+is reported as deadly is deadly: he drinks every potion within reach before he goes on, and between two traps he gets
+everywhere, even where a portal does not lead back.
 """
 
 from __future__ import annotations
@@ -14,18 +14,20 @@ from persona_evo.games.analysis import Moves, distances, leading_to, least_cost
 from persona_evo.games.findings import Spot
 
 MOST_STATES = 20_000
-"""States that are looked at; beyond them a simpler estimate, as safe, is taken."""
+"""The largest number of states to explore; beyond it, a simpler estimate is used, which is as safe."""
 MOST_TRAPS = 300
-"""Traps of which the ground behind each is worked out."""
+"""The largest number of traps for which the ground behind each is computed."""
 
 
 @dataclass(frozen=True)
 class Survival:
-    """Attributes:
-    damage: fewest traps sprung on any way to each tile that can be reached.
-    alive: tiles that can be reached alive.
-    leaves: of those, the tiles from which the exit can be reached alive; all of them where that was not worked out.
-    drinkable: potions that can be drunk.
+    """The result of the survival analysis.
+
+    Attributes:
+        damage: the fewest traps sprung on any way to each tile that can be reached.
+        alive: the tiles that can be reached alive.
+        leaves: those of `alive` from which the exit can be reached alive; all of them if that was not computed.
+        drinkable: the potions that can be drunk.
     """
 
     damage: dict[Spot, int]
@@ -37,11 +39,12 @@ class Survival:
 def survival(
     start: Spot, goal: Spot, moves: Moves, traps: Collection[Spot], potions: Sequence[Spot], health: int, cap: int
 ) -> Survival:
-    """What can be reached alive.
+    """Compute what can be reached alive.
 
     Args:
-        moves: of the hero.
-        health: hit points at the start. cap: most hit points that potions can give, 0 for no limit.
+        moves: the moves of the hero.
+        health: the hit points at the start.
+        cap: the most hit points that potions can give; 0 for no limit.
     """
     damage = least_cost(start, moves, lambda tile: tile in traps)
     found = None
@@ -55,7 +58,7 @@ def survival(
 
 
 def _estimate(damage: dict[Spot, int], potions: Sequence[Spot], health: int) -> set[Spot]:
-    """Tiles in reach if every potion in reach could be drunk at once."""
+    """Return the tiles in reach if every potion in reach could be drunk at once."""
     drunk = -1
     while (now := sum(damage.get(p, health + len(potions)) < health + max(0, drunk) for p in potions)) != drunk:
         drunk = now
@@ -63,11 +66,11 @@ def _estimate(damage: dict[Spot, int], potions: Sequence[Spot], health: int) -> 
 
 
 State = tuple[Spot, int, int]
-"""The last trap (or the start), the potions drunk as bits, and hit points."""
+"""The last trap (or the start), the potions drunk as bits, and the hit points."""
 
 
 class _Walk:
-    """All ways from trap to trap."""
+    """A search over all ways from trap to trap."""
 
     def __init__(
         self, start: Spot, goal: Spot, moves: Moves, traps: set[Spot], potions: Sequence[Spot], health: int, cap: int
@@ -78,7 +81,7 @@ class _Walk:
         self.first = self._enter(start, 0, health)
 
     def _behind(self, tile: Spot) -> tuple[set[Spot], int, list[Spot]]:
-        """The tiles reached from one without a trap, the potions there as bits, and the traps beside."""
+        """Return the tiles reached from a tile without a trap, the potions there as bits, and the adjacent traps."""
         if tile not in self.ground:
             free = set(distances([tile], self.moves, self.traps))
             bits = sum(1 << k for k, potion in enumerate(self.potions) if potion in free)
@@ -87,7 +90,7 @@ class _Walk:
         return self.ground[tile]
 
     def _enter(self, tile: Spot, drunk: int, health: int) -> State:
-        """The state after coming to a tile alive and drinking all that is there."""
+        """Return the state after reaching a tile alive and drinking all potions there."""
         left = self._behind(tile)[1] & ~drunk
         while left and (self.cap == 0 or health < self.cap):
             bit = left & -left
@@ -95,7 +98,7 @@ class _Walk:
         return tile, drunk, health
 
     def result(self) -> tuple[set[Spot], set[Spot]] | None:
-        """Tiles in reach alive, and those of them from which the exit is; None where there are too many states."""
+        """Return the tiles reached alive, and those with a way to the exit; None if there are too many states."""
         queue = [self.first]
         for state in queue:
             tile, drunk, health = state

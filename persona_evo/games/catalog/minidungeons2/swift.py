@@ -1,7 +1,7 @@
-"""The rules of `rules` once more, more than twice as fast, for levels that fit the layout of `packed`.
+"""A version of the rules in `rules` that is more than twice as fast, for levels that fit the layout of `packed`.
 
-Both give the same legal actions, states, metrics and random games, number by number. A search plays by these where it
-can (see `Game.for_search`).
+Both versions give identical legal actions, states, metrics and random games. A search uses this one where possible (see
+`Game.for_search`).
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ from persona_evo.seeds import below
 
 @rule("step")
 def step(t: Row, s: Row, action: int, rng: NDArray[np.int64]) -> int:
-    """One turn (see `rules.step`)."""
+    """Carry out one turn (see `rules.step`)."""
     store(s, TILES_AT, turn(t, s, load(s, TILES_AT), action))
     return 0
 
 
 @rule("legal")
 def legal(t: Row, s: Row, actions: NDArray[np.int64]) -> int:
-    """Throws at the tiles with monsters in sight, in the monsters' order, then the moves that lead somewhere."""
+    """Write throws at the tiles with monsters in sight, in the monsters' order, then the moves that lead somewhere."""
     hero = byte(s, HERO_AT)
     tiles = load(s, TILES_AT)
     throws = targets(t, s, tiles)
@@ -80,7 +80,7 @@ def legal(t: Row, s: Row, actions: NDArray[np.int64]) -> int:
 
 @compiled
 def chosen(t: Row, hero: int, tiles: Any, throws: int, k: int) -> int:
-    """The k-th legal action."""
+    """Return the k-th legal action."""
     thrown = ones(throws)
     if k >= thrown:
         return byte(t, CHOICES + 4 * hero + k - thrown)
@@ -91,7 +91,7 @@ def chosen(t: Row, hero: int, tiles: Any, throws: int, k: int) -> int:
 
 @rule("over")
 def over(t: Row, s: Row) -> int:
-    """Won at the exit; a hero killed in the same turn has lost."""
+    """Return WON at the exit; a hero killed in the same turn has lost."""
     if is_dead(s):
         return LOST
     return WON if byte(s, FLAGS_AT) & HAS_WON else RUNNING
@@ -99,7 +99,7 @@ def over(t: Row, s: Row) -> int:
 
 @compiled
 def measure_cheap(t: Row, s: Row, out: NDArray[np.float64]) -> None:
-    """The metrics up to WON, in the order of METRICS, and DT, the last."""
+    """Write the metrics up to WON, in the order of METRICS, and DT, the last one."""
     drunk, opened = byte(s, DRUNK_AT), byte(s, OPENED_AT)
     slain = ones(half(t, MORTALS) & ~alive(s))
     flags, hp = byte(s, FLAGS_AT), byte(s, HP_AT)
@@ -121,7 +121,7 @@ def measure_cheap(t: Row, s: Row, out: NDArray[np.float64]) -> None:
 
 @rule("measure")
 def measure(t: Row, s: Row, player: int, out: NDArray[np.float64]) -> int:
-    """The metrics of a state; the distances are left at 0."""
+    """Write the metrics of a state; the distances are left at 0."""
     measure_cheap(t, s, out)
     for k in range(13, 17):
         out[k] = 0.0
@@ -130,19 +130,19 @@ def measure(t: Row, s: Row, player: int, out: NDArray[np.float64]) -> int:
 
 @compiled
 def far(t: Row, a: int, b: int) -> int:
-    """The hero's moves from tile a to tile b at least, NONE without a way."""
+    """Return the fewest moves of the hero from tile a to tile b; NONE without a way."""
     return byte(t, STEP + half(t, FAR) + half(t, ROW) * a + b)
 
 
 @compiled
 def share_of_way(t: Row, moves: int) -> float:
-    """Moves in units of the longest way to the exit; 0 for "nothing there"."""
+    """Return moves in units of the longest way to the exit; 0 for "nothing there"."""
     return moves / max(1, half(t, FARTHEST)) if moves < NONE else 0.0
 
 
 @compiled
 def nearest_of(t: Row, hero: int, things: int) -> int:
-    """Moves from the hero to the nearest of these potions or treasures, NONE without any."""
+    """Return the moves from the hero to the nearest of these potions or treasures; NONE without any."""
     best = NONE
     while things:
         best = min(best, far(t, hero, byte(t, PLACES + lowest(things))))
@@ -152,7 +152,7 @@ def nearest_of(t: Row, hero: int, things: int) -> int:
 
 @rule("measure")
 def measure_all(t: Row, s: Row, player: int, out: NDArray[np.float64]) -> int:
-    """Every metric of a state."""
+    """Write every metric of a state."""
     measure_cheap(t, s, out)
     hero = byte(s, HERO_AT)
     left = half(t, MORTALS) & alive(s)
@@ -170,7 +170,7 @@ def measure_all(t: Row, s: Row, player: int, out: NDArray[np.float64]) -> int:
 
 @rule("key")
 def key(t: Row, s: Row) -> int:
-    """A hash of all but the step count and the counters that no rule reads."""
+    """Return a hash of everything except the step count and the counters that no rule reads."""
     h = HASH_START
     for i in range(STEPS_AT >> 1):
         h = mix(h, word(s, i))
@@ -182,7 +182,7 @@ _measure, _measure_all = measure.plain, measure_all.plain
 
 @compiled
 def play(measured: Any, t: Row, s: Row, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
-    """Random moves in place, as `core.play_out`; measured: what writes the metrics of the states passed."""
+    """Play random moves in place, as `play_out` does; `measured` writes the metrics of the states on the way."""
     tiles = load(s, TILES_AT)
     made = 0
     while made < length and byte(s, FLAGS_AT) == 0:
@@ -204,13 +204,13 @@ def play(measured: Any, t: Row, s: Row, played: Any, length: int, rng: Any, seen
 
 @rule("rollout")
 def rollout(t: Row, s: Row, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
-    """Random moves in place."""
+    """Play random moves in place."""
     return play(_measure, t, s, played, length, rng, seen, every)
 
 
 @rule("rollout")
 def rollout_all(t: Row, s: Row, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
-    """Random moves in place, with every metric of the states passed."""
+    """Play random moves in place, and write every metric of the states on the way."""
     return play(_measure_all, t, s, played, length, rng, seen, every)
 
 

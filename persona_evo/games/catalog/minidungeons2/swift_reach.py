@@ -45,14 +45,14 @@ from persona_evo.games.vectors import byte, lowest, ones, real
 
 @compiled
 def ways(t: Row, a: int, b: int) -> int:
-    """Moves from tile a to tile b at least, NOWHERE without a way."""
+    """Return the fewest moves from tile a to tile b; NOWHERE without a way."""
     moves = far(t, a, b)
     return NOWHERE if moves == NONE else moves
 
 
 @compiled
 def near(t: Row, s: Row, things: int, moves: int) -> int:
-    """How many of these potions or treasures the hero can take: they are there and near enough, one a move."""
+    """Return how many of these potions or treasures are still there and near enough to take, at most one per move."""
     hero = byte(s, HERO_AT)
     left = half(s, THINGS_AT) & things
     found = 0
@@ -65,7 +65,7 @@ def near(t: Row, s: Row, things: int, moves: int) -> int:
 
 @compiled
 def most_throws(t: Row, s: Row, moves: int) -> int:
-    """Throws of the javelin: it has to be fetched before the first one and between two."""
+    """Return the most throws of the javelin, which has to be fetched before the first throw and between two."""
     if half(t, MORTALS) | half(t, MINITAURS) == 0:
         return 0
     lies = byte(s, JAVELIN_AT)
@@ -76,7 +76,7 @@ def most_throws(t: Row, s: Row, moves: int) -> int:
 
 @compiled
 def most_ports(t: Row, s: Row, moves: int) -> int:
-    """Times that the hero walks into a portal."""
+    """Return how often the hero can walk into a portal."""
     if half(t, PORTAL_A) == NONE:
         return 0
     hero = byte(s, HERO_AT)
@@ -86,7 +86,7 @@ def most_ports(t: Row, s: Row, moves: int) -> int:
 
 @rule("measure")
 def reach(t: Row, s: Row, moves: int, out: NDArray[np.float64]) -> int:
-    """The lowest value of each metric within so many moves from this state on, then the highest of each."""
+    """Write the lowest value of each metric within this many moves from this state, then the highest of each."""
     measure_cheap(t, s, out)
     for i in range(CHEAP):
         out[METRICS + i] = out[i]
@@ -122,7 +122,7 @@ def reach(t: Row, s: Row, moves: int, out: NDArray[np.float64]) -> int:
 
 @rule("novelty")
 def novelty(t: Row, s: Row, out: NDArray[np.int64]) -> int:
-    """The hero's tile, the javelin's, hit points, each monster's tile with its hit points, each thing there or not."""
+    """Write the tiles of hero and javelin, hit points, each monster's tile and hit points, each object there or not."""
     lies = byte(s, JAVELIN_AT)
     out[0] = byte(s, HERO_AT)
     out[1] = NOWHERE if lies == NONE else lies

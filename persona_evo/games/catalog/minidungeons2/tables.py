@@ -1,4 +1,4 @@
-"""A level's tables: all that a level fixes, as one row of uint16, and the two searches on the grid that fill it.
+"""A level's tables: everything that a level fixes, as one row of uint16, and the two grid searches that fill it.
 
 Tiles are the passable cells of the board, numbered row by row. The row is laid out as
 
@@ -69,7 +69,7 @@ SEES, SEEN = 8, 16
 
 @compiled
 def offset(row: Row, at: int) -> int:
-    """An offset kept in two words."""
+    """Return an offset that is kept in two words."""
     return word(row, at) + (word(row, at + 1) << 16)
 
 
@@ -83,7 +83,7 @@ def swap(row: Row, a: int, b: int) -> None:
 
 @compiled
 def line_of_sight(t: Row, a: int, b: int) -> int:
-    """1 when the integer walk from tile a to tile b meets no wall, else 0. Not symmetric."""
+    """Return 1 if the integer walk from tile a to tile b meets no wall, else 0. The result is not symmetric."""
     n = word(t, TILES)
     w = word(t, WIDTH)
     board = offset(t, BOARD_AT)
@@ -200,7 +200,7 @@ def entry(t: Row, target: int, start: int) -> int:
 
 @compiled
 def pair_row(t: Row, target: int) -> int:
-    """Where the pairs of one target begin, -1 on levels without a table of pairs."""
+    """Return where the pairs of one target begin; -1 on levels without a table of pairs."""
     if word(t, PAIRED) == 0:
         return -1
     return offset(t, PAIR_AT) + target * word(t, TILES)
@@ -225,7 +225,7 @@ def pair_in(t: Row, row: int, target: int, start: int) -> int:
 
 @compiled
 def pair(t: Row, target: int, start: int) -> int:
-    """`pair_in` for a single question."""
+    """Return the result of `pair_in` for a single query."""
     return pair_in(t, pair_row(t, target), target, start)
 
 
@@ -268,7 +268,7 @@ def spread(t: Row, row: int, source: int) -> int:
 
 @callback()
 def fill_ways(t: Row, exact: int) -> int:
-    """Write the way from each tile to the exit; the longest is returned."""
+    """Write the length of the way from each tile to the exit; return the longest."""
     n = word(t, TILES)
     door = word(t, EXIT)
     way = HEADER + 6 * n
@@ -285,7 +285,7 @@ def fill_ways(t: Row, exact: int) -> int:
 
 @callback()
 def fill_moves(t: Row) -> int:
-    """The moves between all pairs of tiles."""
+    """Write the moves between all pairs of tiles."""
     n = word(t, TILES)
     for start in range(n):
         spread(t, offset(t, MOVES_AT) + start * n, start)
@@ -365,13 +365,13 @@ def build(grid: DungeonLevel, flags: dict[str, int]) -> tuple[Row, Row]:
 HERO_AT, HP_AT, JAVELIN_AT, STEPS_AT, FLAGS_AT, DRUNK_AT, OPENED_AT, SLAIN_AT = range(8)
 KNOCKED_AT, THROWN_AT, PORTALS_AT, TRAPS_AT, HURT_AT, THINGS_AT = range(8, 14)
 HP_BIAS = 1000
-"""Hit points are kept with this added, since they can fall below zero."""
+"""The bias added to stored hit points, which can fall below zero."""
 START_HP = 10
 MONSTER_HP = {GOBLIN: 1, WIZARD: 1, OGRE: 2, BLOB: 1, MINITAUR: 0}
 
 
 def _start(t: Row, where: list[int]) -> Row:
-    """The state before the first move: header words, things alive (bits), place of each monster, its hit points."""
+    """Build the start state: header words, bits of what is left, the place of each monster, its hit points."""
     n, m, words = int(t[TILES]), int(t[MONSTERS]), int(t[WORDS])
     s = np.zeros(THINGS_AT + words + 2 * m, dtype=np.uint16)
     s[HERO_AT], s[HP_AT], s[JAVELIN_AT] = t[HERO], START_HP + HP_BIAS, NOWHERE

@@ -1,10 +1,10 @@
-"""One turn of MiniDungeons 2 over the layout of `packed`; `swift` makes the rules of it.
+"""Carries out one turn of MiniDungeons 2 in the layout of `packed`; `swift` builds its rules from this module.
 
-It does what `rules` does, and the functions have the names that they have there. It is fast since the monsters' tiles
-are one vector, so that who stands on a tile, or who sees the hero, is one question for all of them, and since a turn
-only looks at the monsters that do something.
+The functions do the same as those of the same names in `rules`. They are fast for two reasons. The monsters' tiles are
+one vector, so one operation finds all monsters on a tile, or all that see the hero. And a turn only looks at monsters
+that do something.
 
-`tiles` is that vector. The one in the state is as of the beginning of the monsters' turn until the turn is over.
+`tiles` is that vector. Until the turn is over, the vector in the state is that from the start of the monsters' turn.
 """
 
 from __future__ import annotations
@@ -75,31 +75,31 @@ from persona_evo.games.vectors import among, byte, equal, high, lane, lowest, pu
 
 @compiled
 def half(row: Row, at: int) -> int:
-    """The word at a byte offset."""
+    """Return the word at a byte offset."""
     return word(row, at >> 1)
 
 
 @compiled
 def count(s: Row, at: int) -> None:
-    """One more."""
+    """Increase a counter by one."""
     put(s, at >> 1, half(s, at) + 1)
 
 
 @compiled
 def alive(s: Row) -> int:
-    """Monsters with hit points; of minitaurs those that are knocked out."""
+    """Return the set of monsters with hit points; of minitaurs, those that are knocked out."""
     return half(s, PLANES_AT) | half(s, PLANES_AT + 2) | half(s, PLANES_AT + 4)
 
 
 @compiled
 def blockers(t: Row, s: Row) -> int:
-    """Monsters that keep others off their tile: alive, or minitaurs that are awake."""
+    """Return the set of monsters that block their tile: those alive, and minitaurs that are awake."""
     return alive(s) ^ half(t, MINITAURS)
 
 
 @compiled
 def hit_points(s: Row, i: int) -> int:
-    """Those of monster i."""
+    """Return the hit points of monster i."""
     low = (half(s, PLANES_AT) >> i) & 1
     middle = (half(s, PLANES_AT + 2) >> i) & 1
     return low | (middle << 1) | (((half(s, PLANES_AT + 4) >> i) & 1) << 2)
@@ -107,7 +107,7 @@ def hit_points(s: Row, i: int) -> int:
 
 @compiled
 def set_hit_points(s: Row, i: int, hp: int) -> None:
-    """Give monster i so many."""
+    """Set the hit points of monster i."""
     others = ~(1 << i)
     for k in range(3):
         put(s, (PLANES_AT >> 1) + k, (word(s, (PLANES_AT >> 1) + k) & others) | (((hp >> k) & 1) << i))
@@ -115,7 +115,7 @@ def set_hit_points(s: Row, i: int, hp: int) -> None:
 
 @compiled
 def is_dead(s: Row) -> bool:
-    """Whether the hero is."""
+    """Return whether the hero is dead."""
     return byte(s, FLAGS_AT) & IS_DEAD != 0
 
 
@@ -130,7 +130,7 @@ def hurt_hero(s: Row, damage: int) -> None:
 
 @compiled
 def hurt_monster(t: Row, s: Row, i: int, damage: int) -> None:
-    """A blow to monster i; a minitaur is knocked out by any."""
+    """Deal damage to monster i; any damage knocks a minitaur out."""
     hp = hit_points(s, i)
     if byte(t, KINDS + i) == MINITAUR:
         if hp == 0:
@@ -142,7 +142,7 @@ def hurt_monster(t: Row, s: Row, i: int, damage: int) -> None:
 
 @compiled
 def take(s: Row, thing: int) -> int:
-    """Whether a potion or treasure is there; it is gone then."""
+    """Remove a potion or treasure; return whether it was there."""
     bit = 1 << (thing >> 3)
     there = half(s, THINGS_AT) & bit
     if there:
@@ -152,7 +152,7 @@ def take(s: Row, thing: int) -> int:
 
 @compiled
 def hero_meets_thing(s: Row, thing: int) -> int:
-    """A living hero takes, springs or enters what lies on a tile; 1 if it sends him to the other portal."""
+    """Let a living hero take, spring or enter what lies on a tile; return 1 if it sends him to the other portal."""
     if is_dead(s):
         return 0
     kind = thing & 7
@@ -176,7 +176,7 @@ def hero_meets_thing(s: Row, thing: int) -> int:
 
 @compiled
 def hero_meets_monster(t: Row, s: Row, i: int) -> None:
-    """A hero who is not dead walks into monster i, which keeps him off its tile."""
+    """Let a living hero walk into monster i, which keeps him off its tile."""
     if not is_dead(s):
         kind = byte(t, KINDS + i)
         hurt_monster(t, s, i, 1)
@@ -185,7 +185,7 @@ def hero_meets_monster(t: Row, s: Row, i: int) -> None:
 
 @compiled
 def enter(t: Row, s: Row, to: int, others: int, thing: int) -> int:
-    """Where the hero comes who walks onto a tile with monsters, or a thing, or both (see `rules.move_hero`)."""
+    """Return where the hero ends who walks onto a tile with monsters, an object, or both (see `rules.move_hero`)."""
     meets = thing != NOTHING
     after = byte(t, AFTER + to)
     ported = 0
@@ -208,7 +208,7 @@ def enter(t: Row, s: Row, to: int, others: int, thing: int) -> int:
 
 @compiled
 def move_hero(t: Row, s: Row, tiles: Any, direction: int) -> None:
-    """The hero walks one tile, and takes up the javelin where he comes."""
+    """Let the hero walk one tile, and pick up the javelin there."""
     hero = byte(s, HERO_AT)
     to = byte(t, NEXT + 4 * hero + direction)
     if to != NONE:
@@ -242,7 +242,7 @@ def throw(t: Row, s: Row, tiles: Any, tile: int) -> None:
 
 @compiled
 def monster_meets_monster(t: Row, s: Row, kind: int, me: int, i: int) -> None:
-    """Monster `me` walks into monster i (see `rules.monster_meets_monster`)."""
+    """Let monster `me` walk into monster i (see `rules.monster_meets_monster`)."""
     if kind == WIZARD or (blockers(t, s) >> i) & 1 == 0:
         return
     other = byte(t, KINDS + i)
@@ -262,7 +262,7 @@ def monster_meets_monster(t: Row, s: Row, kind: int, me: int, i: int) -> None:
 
 @compiled
 def monster_meets_thing(t: Row, s: Row, kind: int, me: int, thing: int) -> None:
-    """A monster takes or springs what lies on a tile."""
+    """Let a monster take or spring what lies on a tile."""
     what = thing & 7
     if what == TRAP:
         if kind != WIZARD:
@@ -314,7 +314,7 @@ def move_monster(t: Row, s: Row, tiles: Any, kind: int, me: int, to: int, attack
 
 @compiled
 def on_tiles(t: Row, tiles: Any, at: int) -> int:
-    """The monsters on tiles of a set."""
+    """Return the monsters on the tiles of a set."""
     found = among(tiles, t, at)
     if half(t, WIDE):
         beyond = high(tiles)
@@ -324,13 +324,13 @@ def on_tiles(t: Row, tiles: Any, at: int) -> int:
 
 @compiled
 def distance(t: Row, a: int, b: int) -> int:
-    """The Manhattan distance of two tiles."""
+    """Return the Manhattan distance of two tiles."""
     return abs(byte(t, X + a) - byte(t, X + b)) + abs(byte(t, Y + a) - byte(t, Y + b))
 
 
 @compiled
 def nearest(t: Row, here: int, wanted: int, limit: int) -> int:
-    """Tile of the nearest of these potions or treasures that is nearer than `limit`, or NONE."""
+    """Return the tile of the nearest of these potions or treasures that is nearer than `limit`, or NONE."""
     best = NONE
     while wanted:
         tile = byte(t, PLACES + lowest(wanted))
@@ -369,7 +369,7 @@ def act(t: Row, s: Row, kind: int, i: int, sees: int, hero: int, ways: int) -> i
 
 @compiled
 def monsters_act(t: Row, s: Row, tiles: Any) -> Any:
-    """Every monster's turn, in the order of their starting tiles; the tiles afterwards."""
+    """Carry out every monster's turn, in the order of their starting tiles; return the tiles afterwards."""
     store(s, TILES_AT, tiles)
     hero = byte(s, HERO_AT)
     ways = STEP + half(t, ROW) * hero
@@ -391,7 +391,7 @@ def monsters_act(t: Row, s: Row, tiles: Any) -> Any:
 
 @compiled
 def turn(t: Row, s: Row, tiles: Any, action: int) -> Any:
-    """One turn: the hero acts, then every monster once; the tiles afterwards."""
+    """Carry out one turn, the hero first, then every monster once; return the tiles afterwards."""
     count(s, STEPS_AT)
     if action >= THROW:
         throw(t, s, tiles, action - THROW)
@@ -402,7 +402,7 @@ def turn(t: Row, s: Row, tiles: Any, action: int) -> Any:
 
 @compiled
 def targets(t: Row, s: Row, tiles: Any) -> int:
-    """The monsters at whose tiles the javelin can be thrown, the first of those on one tile."""
+    """Return the monsters that the javelin can be thrown at, only the first of those on one tile."""
     if byte(s, JAVELIN_AT) != NONE:
         return 0
     found = on_tiles(t, tiles, SIGHT + 64 * byte(s, HERO_AT) + 32)

@@ -21,23 +21,23 @@ from persona_evo.games.findings import Finding, Severity, Spot, where
 from persona_evo.words import counted, plural
 
 AT_HAND = 3
-"""Steps to an exit that is beside the start."""
+"""The largest number of steps to an exit that counts as beside the start."""
 SHORT = 0.5
-"""A shortcut makes the way at most so long, as a share of the way without it."""
+"""The largest length of the way with a shortcut, as a share of the way without it."""
 NEAR = 2
-"""Moves from a way within which an object lies on it."""
+"""The distance from a way, in moves, within which an object counts as on the way."""
 SKIPS_ALL = 0.75
 """Share of a level's objects that do not lie on the way from which on a shortcut skips the level ..."""
 TINY = 1 / 3
 """... if it makes the way at most so long, as a share of the way without it."""
 SPARES = 8
-"""Moves that a gap has to save to be called a shortcut; a way around one door is seldom worth a word."""
+"""The fewest moves that a gap has to save to count as a shortcut; a way around one door is seldom worth reporting."""
 OBJECTS = 3
-"""Fewest objects of a level that can be said to be skipped."""
+"""The fewest objects of a level that can be reported as skipped."""
 
 
 def forced(board: DungeonBoard) -> list[Finding]:
-    """Traps on every way to the exit."""
+    """Return findings on traps on every way to the exit."""
     every = on_every_way(board.grid.hero, board.grid.exit, board.moves)
     traps = [s for s in every if board.char.get(s) == TRAP]
     least = board.survival.damage[board.grid.exit]
@@ -71,7 +71,7 @@ def forced(board: DungeonBoard) -> list[Finding]:
 
 
 def guards(board: DungeonBoard) -> list[Spot]:
-    """Monsters in a corridor on every way to the exit, in which nobody can pass them."""
+    """Return the monsters that nobody can pass, in corridors on every way to the exit."""
     every = on_every_way(board.grid.hero, board.grid.exit, board.moves)
     return [s for s in every if _cannot_be_passed(board, s)]
 
@@ -100,7 +100,7 @@ def _cannot_be_passed(board: DungeonBoard, spot: Spot) -> bool:
 
 
 def shortcuts(board: DungeonBoard) -> list[Finding]:
-    """A pair of portals, or else a gap, that makes the way at most half as long; or an exit beside the start."""
+    """Return findings on portals, or else a gap, that at least halve the way, or on an exit beside the start."""
     goal = board.grid.exit
     if board.grid.portals and board.reached[goal] <= SHORT * board.on_foot.get(goal, 0):
         short = shortest(board.grid.hero, goal, board.moves)
@@ -112,7 +112,7 @@ def shortcuts(board: DungeonBoard) -> list[Finding]:
 
 
 def _at_hand(board: DungeonBoard) -> list[Finding]:
-    """An exit so near to the start that nobody has to see the rest of the level."""
+    """Return the finding on an exit so near the start that nobody has to see the rest of the level."""
     hero, goal = board.grid.hero, board.grid.exit
     steps = board.on_foot.get(goal, AT_HAND + 1)
     objects = [s for s in board.at(GOALS + MINITAUR) if s in board.reached]
@@ -134,7 +134,7 @@ def _at_hand(board: DungeonBoard) -> list[Finding]:
 
 
 def _gap(board: DungeonBoard) -> list[Finding]:
-    """An opening in a wall without which the way is at least twice as long and leads past much more."""
+    """Return the finding on an opening in a wall that at least halves the way and skips much of the level."""
     hero, goal = board.grid.hero, board.grid.exit
     short = shortest(hero, goal, board.moves)
     every = set(on_every_way(hero, goal, board.moves))
@@ -153,7 +153,7 @@ def _gap(board: DungeonBoard) -> list[Finding]:
 
 
 def _shortcut(board: DungeonBoard, what: str, spots: tuple[Spot, ...], short: list[Spot], long: list[Spot]) -> Finding:
-    """The finding on two ways, the shorter of which leads through `spots`."""
+    """Return the finding on two ways, the shorter of which leads through `spots`."""
     objects = [s for s in board.at(GOALS + MINITAUR) if s in board.reached]
     on_short, on_long = (
         {s for s in objects if near.get(s, NEAR + 1) <= NEAR}

@@ -25,21 +25,21 @@ TITLE = "Puyo-Puyo"
 
 
 def rules(costly: bool = False) -> Rules:
-    """The compiled rules."""
+    """Return the compiled rules."""
     from persona_evo.games.catalog.puyo.rules import ALL_METRICS, RULES
 
     return ALL_METRICS if costly else RULES
 
 
 def reach() -> Any:
-    """What each metric can still become where all pairs are known (see `reach`)."""
+    """Return the function that bounds each metric if all pairs are known (see `reach`)."""
     from persona_evo.games.catalog.puyo.reach import reach as compiled
 
     return compiled
 
 
 def novelty(level: Level) -> tuple[Any, int]:
-    """What makes a state new (see `reach.novelty`), and how many variables that is."""
+    """Return the function that describes what makes a state new (see `reach.novelty`), and its number of variables."""
     from persona_evo.games.catalog.puyo.reach import CELLS
     from persona_evo.games.catalog.puyo.reach import novelty as compiled
 
@@ -47,14 +47,14 @@ def novelty(level: Level) -> tuple[Any, int]:
 
 
 def analyse(level: Level) -> list[Finding]:
-    """Whether the level is lost within its first drops whatever is played."""
+    """Return the finding on a level that is always lost within its first drops."""
     from persona_evo.games.explored import lost_start
 
     return lost_start(GAME, level)
 
 
 def generator() -> Generator:
-    """How levels are drawn (see `generate`)."""
+    """Return the level generator (see `generate`)."""
     from persona_evo.games.catalog.puyo.generate import GENERATOR
 
     return GENERATOR

@@ -1,4 +1,4 @@
-"""Pictures of Puyo-Puyo: a state as a frame of a replay, and what a drop sets off. Shapes are our own."""
+"""Draws Puyo-Puyo: a state as a frame of a replay, and what a drop sets off. The shapes are original."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from persona_evo.games.core import Level
 
 SCALE = 24
-"""Pixels of a cell's side."""
+"""The side of a cell, in pixels."""
 
 SMOOTH = 4
 """Puyos are drawn this many times larger and then shrunk, which smooths their edges."""
@@ -28,12 +28,12 @@ FILL = ("", "#d8434e", "#e6b422", "#3f9f57", "#3f74c8", "#8e5bb5", "#8b9099")
 SHEET, WELL, GHOST, LINE, INK, GLOW = "#ffffff", "#20262e", "#2c343e", "#39424d", "#1e2227", "#fff3b0"
 
 PLACED_MS, POP_MS, FALL_MS = 180, 260, 160
-"""How long frames of a replay are shown: the pair placed, groups that pop, the field after the fall."""
+"""The milliseconds that frames of a replay are shown: the pair placed, groups that pop, the field after the fall."""
 
 
 @functools.lru_cache(maxsize=64)
 def puyo(colour: int, scale: int = SCALE) -> Image.Image:
-    """One puyo as a transparent picture of scale x scale pixels (shared: do not draw on it)."""
+    """Return a puyo as a transparent picture of scale x scale pixels (shared: do not draw on it)."""
     from PIL import Image, ImageDraw
 
     size = scale * SMOOTH
@@ -51,7 +51,7 @@ def puyo(colour: int, scale: int = SCALE) -> Image.Image:
 
 
 def _eye(pen: Any, size: int, x: float, colour: int) -> None:
-    """An eye whose pupil looks another way for each colour."""
+    """Draw an eye whose pupil looks in a different direction for each colour."""
     r, p = size * 0.13, size * 0.065
     cx, cy = size * x, size * 0.47
     pen.ellipse((cx - r, cy - r, cx + r, cy + r), "#ffffff")
@@ -61,7 +61,7 @@ def _eye(pen: Any, size: int, x: float, colour: int) -> None:
 
 
 def pairs_in_sight(level: Level, state: NDArray[Any]) -> list[int]:
-    """The pairs that a player sees, the one that falls first; axis + 8 * child."""
+    """Return the pairs that a player sees, axis + 8 * child, the falling one first."""
     visible, dropped = int(level.tables[t.VISIBLE]), int(state[t.DROPPED])
     if level.tables[t.HIDDEN]:
         return [int(p) for p in state[t.QUEUE :]]

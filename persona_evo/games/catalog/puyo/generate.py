@@ -10,17 +10,17 @@ from persona_evo.games.catalog.puyo.levels import LIMITS
 from persona_evo.games.constraints import Constraints, Generator
 
 SEEDS = 2**31
-"""Seeds of levels are below that, so that people can type them."""
+"""The seeds of levels are below this number, so that people can type them."""
 COLOURS, DROPS = (3, 5), (12, 24)
 """Fewest and most of a level unless the constraints say otherwise."""
 HIGHEST = 6
-"""Rows of a filled field at most."""
+"""The largest number of rows of a filled field."""
 GARBAGE = 0.2
-"""Share of the cells of a filled field that hold garbage."""
+"""The share of the cells of a filled field that hold garbage."""
 
 
 def draw(rng: Random, kind: str, wanted: Constraints) -> str:
-    """A level; with a filled field now and then one that the game refuses, since four of a colour touch."""
+    """Draw a level; one with a filled field may be rejected by the game because four of a colour touch."""
     colours = min(LIMITS["colours"][1], max(LIMITS["colours"][0], wanted.draw(rng, "colours", *COLOURS)))
     drops = min(LIMITS["drops"][1], max(1, wanted.draw(rng, "drops", *DROPS)))
     text = f"seed = {rng.randrange(SEEDS)}\ncolours = {colours}\ndrops = {drops}\nvisible = 3\n"
@@ -28,7 +28,7 @@ def draw(rng: Random, kind: str, wanted: Constraints) -> str:
 
 
 def field(rng: Random, colours: int) -> str:
-    """Columns of puyos and garbage that stand on the ground."""
+    """Draw columns of puyos and garbage that stand on the ground."""
     letters = tables.LETTERS[1 : colours + 1]
     heights = [rng.randint(0, HIGHEST) for _ in range(tables.COLUMNS)]
     rows = [

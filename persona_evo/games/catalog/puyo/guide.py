@@ -1,4 +1,4 @@
-"""Puyo-Puyo for those who make levels: the format in words, a level to start from, and how moves are written."""
+"""A guide for designers of Puyo-Puyo levels: the file format, a level to start from, and the notation of moves."""
 
 from __future__ import annotations
 

@@ -25,13 +25,13 @@ from persona_evo.games.tomlplaces import Places
 from persona_evo.seeds import SEED_LIMIT, below, derive, stream
 
 LIMITS = {"seed": (0, SEED_LIMIT - 1, 1), "colours": (3, 5, 4), "drops": (1, 10_000, 150), "visible": (1, 8, 3)}
-"""Lowest, highest and default of the numbers."""
+"""The lowest, highest and default value of each number."""
 KEYS = (*LIMITS, "pairs", "field")
 
 
 @dataclass(frozen=True)
 class PuyoSetup:
-    """A level as its file says it. pairs: of the whole game, axis + 8 * child. rows: 13 strings of 6 letters."""
+    """The content of a level file: `pairs` of the whole game, axis + 8 * child, and `rows`, 13 strings of 6 letters."""
 
     seed: int
     colours: int
@@ -68,25 +68,25 @@ def parse(text: str, source: str) -> PuyoSetup:
 
 
 def random_pairs(seed: int, colours: int, count: int) -> tuple[int, ...]:
-    """Pairs with both colours uniform, axis + 8 * child; a longer sequence begins with the shorter one."""
+    """Draw pairs with both colours uniform, axis + 8 * child; a longer sequence begins with the shorter one."""
     rng = stream(derive(seed, "puyo", colours))
     return tuple(int(1 + below(rng, colours) + 8 * (1 + below(rng, colours))) for _ in range(count))
 
 
 def spelled(pair: int) -> str:
-    """A pair as two letters, the axis first."""
+    """Return a pair as two letters, the axis first."""
     return tables.LETTERS[pair & 7] + tables.LETTERS[pair >> 3]
 
 
 @dataclass(frozen=True)
 class _File:
-    """What a file says, and where."""
+    """Holds the content of a file, with its positions."""
 
     data: Mapping[str, Any]
     places: Places
 
     def number(self, key: str) -> int:
-        """One of the numbers of LIMITS."""
+        """Return one of the numbers of LIMITS."""
         low, high, usual = LIMITS[key]
         value = self.data.get(key, usual)
         whole = isinstance(value, int) and not isinstance(value, bool)
@@ -101,7 +101,7 @@ class _File:
         return int(value)
 
     def text(self, key: str, such_as: str) -> str:
-        """A text, "" where it is left out."""
+        """Return a text, or "" if it is left out."""
         value = self.data.get(key, "")
         if not isinstance(value, str):
             raise LevelError(
@@ -135,14 +135,14 @@ def _pairs(file: _File, colours: int) -> tuple[int, ...]:
 
 
 class _Row(NamedTuple):
-    """A row of the field as written. start: the place of its first cell in the text."""
+    """A row of the field as written; `start` is the position of its first cell in the text."""
 
     cells: str
     start: int
 
 
 def _rows(text: str) -> list[_Row]:
-    """The rows of a text without what is empty above and below them."""
+    """Return the rows of a text without empty ones above and below."""
     rows, start = [], 0
     for line in text.split("\n"):
         rows.append(_Row(line.strip(), start + len(line) - len(line.lstrip())))
@@ -188,7 +188,7 @@ def _field(file: _File, colours: int) -> tuple[str, ...]:
 
 
 def _settled(file: _File, given: list[_Row]) -> None:
-    """Nothing floats, nothing pops of itself, and the game is not over."""
+    """Check that nothing floats, nothing pops by itself, and the game is not over."""
     left_out = tables.ROWS - len(given)
     rows = ["." * tables.COLUMNS] * left_out + [row.cells for row in given]
 
@@ -262,7 +262,7 @@ def _level(text: str, name: str, source: str, hidden: bool) -> Level:
 
 
 def restart(level: Level, seed: int) -> Any:
-    """A start of the hidden game: the first visible pairs follow from the level's and this seed; 0 is the file's."""
+    """Return a start of the hidden game: both seeds decide the first visible pairs; seed 0 gives the file's."""
     state = level.start.copy()
     if seed:
         setup = level.facts["setup"]

@@ -1,6 +1,6 @@
-"""A drop taken apart, link by link, in plain Python: for pictures, which show what `rules` does at once.
+"""Splits a drop into its links, in plain Python: for pictures, which show step by step what `rules` does at once.
 
-A field in hand is 13 rows of 6 numbers, the ghost row first, as `tables.cells` gives it.
+A field is 13 rows of 6 numbers, the ghost row first, as `tables.cells` returns it.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from persona_evo.games.catalog.puyo import tables as t
 
 Field = Sequence[Sequence[int]]
 Cell = tuple[int, int]
-"""Row and column from the top left, from 0; row 0 is the ghost row."""
+"""The row and column of a cell, from 0 at the top left; row 0 is the ghost row."""
 
 
 class ChainLink(NamedTuple):
-    """One link of a chain: the groups that pop, the garbage that goes with them, points, and the field then."""
+    """A link of a chain: the groups that pop, the garbage that goes with them, the points, and the field afterwards."""
 
     groups: tuple[frozenset[Cell], ...]
     garbage: frozenset[Cell]
@@ -25,7 +25,7 @@ class ChainLink(NamedTuple):
 
 
 def groups(field: Field) -> list[frozenset[Cell]]:
-    """Every connected group of one colour in the rows 1 to 12, single puyos too, from the top left."""
+    """Return every connected group of one colour in rows 1 to 12, including single puyos, from the top left."""
     found: list[frozenset[Cell]] = []
     seen: set[Cell] = set()
     for y in range(1, t.ROWS):
@@ -42,14 +42,14 @@ def groups(field: Field) -> list[frozenset[Cell]]:
 
 
 def beside(cell: Cell) -> list[Cell]:
-    """The neighbours of a cell in the rows 1 to 12."""
+    """Return the neighbours of a cell in rows 1 to 12."""
     y, x = cell
     near = ((y - 1, x), (y + 1, x), (y, x - 1), (y, x + 1))
     return [(r, c) for r, c in near if 0 < r < t.ROWS and 0 <= c < t.COLUMNS]
 
 
 def placed(field: Field, pair: int, action: int) -> list[list[int]]:
-    """The field with a pair dropped and nothing popped. pair: axis + 8 * child; action: 4 * axis column + side."""
+    """Return the field after a drop, before any pops; `pair` is axis + 8 * child, `action` 4 * axis column + side."""
     rows = [list(row) for row in field]
     x, side = action >> 2, action & 3
     other = x + {t.RIGHT: 1, t.LEFT: -1}.get(side, 0)
@@ -62,7 +62,7 @@ def placed(field: Field, pair: int, action: int) -> list[list[int]]:
 
 
 def chain(field: Field) -> list[ChainLink]:
-    """The links that a field sets off, in order; none where nothing pops."""
+    """Return the links that a field sets off, in order; none if nothing pops."""
     found: list[ChainLink] = []
     rows = [list(row) for row in field]
     while popping := [g for g in groups(rows) if len(g) >= 4]:

@@ -1,4 +1,4 @@
-"""How moves of Puyo-Puyo are written, and what happens in them."""
+"""The notation of moves in Puyo-Puyo, and the events of a move."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from persona_evo.games.rows import Row
 
 
 def action_name(level: Level, state: Row, action: int) -> str:
-    """The axis' column from 1, then where the child is: U, R, D or L, such as 3U."""
+    """Return the name of an action, such as 3U: the axis' column from 1, then the child's side, U, R, D or L."""
     from persona_evo.games.catalog.puyo.tables import SIDES
 
     return f"{(action >> 2) + 1}{SIDES[action & 3]}"
@@ -35,7 +35,7 @@ def parse_action(level: Level, state: Row, text: str) -> int:
 
 
 def events(level: Level, before: Row, after: Row, step: int) -> list[Event]:
-    """Pops and chains, cleared fields, death; the place is the lowest, leftmost cell that changed."""
+    """Return pops, chains, cleared fields and death; the place is the lowest, leftmost cell that changed."""
     from persona_evo.games.catalog.puyo import tables as t
 
     was, now = t.cells(before), t.cells(after)
@@ -54,5 +54,5 @@ def events(level: Level, before: Row, after: Row, step: int) -> list[Event]:
 
 
 def cause(level: Level, before: Row, after: Row) -> str:
-    """What the game was lost to; there is one way only."""
+    """Return the cause of a lost game, of which there is only one."""
     return "a full third column"

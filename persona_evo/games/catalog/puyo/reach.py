@@ -1,7 +1,7 @@
-"""What each metric can still become within so many drops where all pairs are known, and what makes a state new.
+"""Bounds what each metric can still become within a number of drops if all pairs are known, and what makes a state new.
 
-The bounds count puyos. A colour pops only where there are four of it, on the field or in the pairs to come, and every
-puyo pops once. `CHAIN_POINTS` and `ALL_POINTS` say what so many puyos give at most, however they are connected.
+The bounds count puyos. A colour can pop only if there are four puyos of it, on the field or in the pairs to come, and
+every puyo pops once. `CHAIN_POINTS` and `ALL_POINTS` hold the most points for a number of puyos in any arrangement.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ METRICS = 13
 DR, SC, LC, LS, CH, AC, PU, HC, H3, DEAD, CP, P2, P3 = range(METRICS)
 CELLS = COLUMNS * ROWS
 MANY = 400
-"""Puyos up to which `ALL_POINTS` has an entry."""
+"""The number of puyos up to which `ALL_POINTS` has an entry."""
 
 
 def _group_bonuses() -> NDArray[np.int64]:
-    """The highest bonus, without that for the link, of one link of n puyos: for colours and sizes of groups."""
+    """Return the highest bonus for colours and sizes of groups (not for the link) of one link of n puyos."""
 
     size = np.array([size_bonus(n) for n in range(CELLS + 1)])
     best = np.full((GARBAGE, CELLS + 1), -1)
@@ -64,7 +64,7 @@ def _group_bonuses() -> NDArray[np.int64]:
 
 
 def _chain_points() -> NDArray[np.int64]:
-    """The most points of one drop that n puyos pop of."""
+    """Return the most points of one drop in which n puyos pop."""
 
     bonus, sizes = _group_bonuses(), np.arange(CELLS + 1)
     later = np.zeros(CELLS + 1, dtype=np.int64)
@@ -78,7 +78,7 @@ def _chain_points() -> NDArray[np.int64]:
 
 
 def _all_points(chain: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The most points of any number of drops that n puyos pop of in all."""
+    """Return the most points of any number of drops in which n puyos pop in total."""
     found = np.zeros(MANY + 1, dtype=np.int64)
     for n in range(1, MANY + 1):
         most = min(n, CELLS)
@@ -89,12 +89,12 @@ def _all_points(chain: NDArray[np.int64]) -> NDArray[np.int64]:
 CHAIN_POINTS = _chain_points()
 ALL_POINTS = _all_points(CHAIN_POINTS)
 A_PUYO = int(np.ceil((CHAIN_POINTS[1:] / np.arange(1, CELLS + 1)).max()))
-"""The most points that one puyo of a chain gives on the average."""
+"""The most points that a puyo of a chain gives on average."""
 
 
 @compiled
 def on_field(s: Row, colour: int) -> int:
-    """How many puyos of a colour there are, those in the ghost row too."""
+    """Return the number of puyos of a colour, including those in the ghost row."""
     m0, m1, m2 = (colour & 1) - 1, ((colour >> 1) & 1) - 1, ((colour >> 2) & 1) - 1
     a = (columns_a(s, 0) ^ m0) & (columns_a(s, 1) ^ m1) & (columns_a(s, 2) ^ m2)
     b = (columns_b(s, 0) ^ m0) & (columns_b(s, 1) ^ m1) & (columns_b(s, 2) ^ m2)
@@ -103,7 +103,7 @@ def on_field(s: Row, colour: int) -> int:
 
 @compiled
 def that_can_pop(t: Row, s: Row, drops: int) -> tuple[int, int]:
-    """Puyos of colours that can pop with the pairs of so many drops, and groups of four that they make at most."""
+    """Return the puyos of colours that can pop within this many drops, and the most groups of four they can form."""
     puyos = 0
     groups = 0
     first = PAIRS + word(s, DROPPED)
@@ -120,13 +120,13 @@ def that_can_pop(t: Row, s: Row, drops: int) -> tuple[int, int]:
 
 @compiled
 def most_points(puyos: int) -> int:
-    """Points that so many puyos give at most, in any number of drops."""
+    """Return the most points that this many puyos give, in any number of drops."""
     return ALL_POINTS[puyos] if puyos <= MANY else A_PUYO * puyos  # type: ignore[no-any-return]
 
 
 @rule("measure")
 def reach(t: Row, s: Row, moves: int, out: NDArray[np.float64]) -> int:
-    """The lowest value of each metric within so many drops from this state on, then the highest of each."""
+    """Write the lowest value of each metric within this many drops from this state, then the highest of each."""
     measure_cheap(t, s, out)
     for i in range(CP):
         out[METRICS + i] = out[i]
@@ -169,7 +169,7 @@ def reach(t: Row, s: Row, moves: int, out: NDArray[np.float64]) -> int:
 
 @rule("novelty")
 def novelty(t: Row, s: Row, out: NDArray[np.int64]) -> int:
-    """What is in each cell: 0 for nothing, else the colour."""
+    """Write the content of each cell: 0 for nothing, else the colour."""
     for plane in range(3):
         a, b = columns_a(s, plane), columns_b(s, plane)
         for row in range(ROWS):

@@ -52,10 +52,10 @@ from persona_evo.games.rollouts import rollout_of
 from persona_evo.seeds import below
 
 SEEN_A, SEEN_B = 0x0FFF0FFF0FFF0FFF, 0x0FFF0FFF
-"""Rows 1 to 12 of the columns."""
+"""The masks of rows 1 to 12 of the columns."""
 LANE = 0xFFFF
 ALL = 0b111110
-"""Set of all colours, bit c for colour c."""
+"""The set of all colours, bit c for colour c."""
 M1, M2, M4, M8 = (
     np.uint64(v) for v in (0x5555555555555555, 0x3333333333333333, 0x0F0F0F0F0F0F0F0F, 0x0101010101010101)
 )
@@ -64,7 +64,7 @@ S1, S2, S4, S56 = (np.uint64(v) for v in (1, 2, 4, 56))
 
 @compiled
 def ones(x: int) -> int:
-    """How many bits are set (in the form that LLVM turns into one instruction)."""
+    """Count the bits that are set, in the form that LLVM turns into one instruction."""
     v = np.uint64(x)
     v = v - ((v >> S1) & M1)
     v = (v & M2) + ((v >> S2) & M2)
@@ -74,33 +74,33 @@ def ones(x: int) -> int:
 
 @compiled
 def columns_a(s: Row, plane: int) -> int:
-    """Columns 1 to 4 of a plane."""
+    """Return columns 1 to 4 of a plane."""
     at = PLANES + 6 * plane
     return word(s, at) | word(s, at + 1) << 16 | word(s, at + 2) << 32 | word(s, at + 3) << 48
 
 
 @compiled
 def columns_b(s: Row, plane: int) -> int:
-    """Columns 5 and 6 of a plane."""
+    """Return columns 5 and 6 of a plane."""
     at = PLANES + 6 * plane + 4
     return word(s, at) | word(s, at + 1) << 16
 
 
 @compiled
 def of_colour(p0: int, p1: int, p2: int, colour: int, seen: int) -> int:
-    """Where in the rows 1 to 12 a colour is, in one half of the field."""
+    """Return the cells in rows 1 to 12 that have a colour, in one half of the field."""
     return (p0 ^ ((colour & 1) - 1)) & (p1 ^ (((colour >> 1) & 1) - 1)) & (p2 ^ (((colour >> 2) & 1) - 1)) & seen
 
 
 @compiled
 def around_a(a: int, b: int) -> int:
-    """The cells of half a beside cells of a set (and some outside the field, for the caller to mask)."""
+    """Return the cells of half a beside cells of a set, and some outside the field that the caller has to mask."""
     return a << 1 | a >> 1 | a << 16 | a >> 16 | (b & LANE) << 48
 
 
 @compiled
 def around_b(a: int, b: int) -> int:
-    """The cells of half b beside cells of a set."""
+    """Return the cells of half b beside cells of a set."""
     return b << 1 | b >> 1 | b << 16 | b >> 16 | (a >> 48)
 
 
@@ -126,7 +126,7 @@ def popping(a: int, b: int) -> tuple[int, int]:
 
 @compiled
 def size_bonus(puyos: int) -> int:
-    """The bonus of one group."""
+    """Return the bonus of one group."""
     if puyos > 10:
         return 10
     return puyos - 3 if puyos > 4 else 0
@@ -134,7 +134,7 @@ def size_bonus(puyos: int) -> int:
 
 @compiled
 def sizes_bonus(a: int, b: int) -> int:
-    """The bonuses of all groups of one colour."""
+    """Return the sum of the bonuses of all groups of one colour."""
     total = 0
     while a | b:
         ga, gb = a & -a, b & -b
@@ -153,7 +153,7 @@ def sizes_bonus(a: int, b: int) -> int:
 
 @compiled
 def link_bonus(link: int) -> int:
-    """The bonus of the chain's link, from 1."""
+    """Return the bonus of a link of the chain; links count from 1."""
     if link < 4:
         return 8 * (link - 1) if link < 3 else 16
     return 32 * (link - 3)
@@ -161,7 +161,7 @@ def link_bonus(link: int) -> int:
 
 @compiled
 def fallen(p0: int, p1: int, p2: int, gone: int) -> tuple[int, int, int]:
-    """Three planes of one half after the cells `gone` have left it and all above has fallen."""
+    """Return the three planes of one half after the cells `gone` are removed and everything above has fallen."""
     for lane in range(4):
         shift = 16 * lane
         hole = (gone >> shift) & LANE
@@ -181,9 +181,9 @@ def fallen(p0: int, p1: int, p2: int, gone: int) -> tuple[int, int, int]:
 
 @compiled
 def resolve(a0: int, a1: int, a2: int, b0: int, b1: int, b2: int, colours: int) -> Any:
-    """Pop, fall and repeat; the field then, how many links the chain had, and its points.
+    """Pop, fall and repeat; return the final field, the number of links of the chain, and its points.
 
-    colours: the set of those that may pop at first (bit c for colour c); later all may.
+    `colours` is the set of colours that may pop in the first link (bit c for colour c); later all may.
     """
     link = 0
     points = 0
@@ -257,14 +257,14 @@ def settle(s: Row, colours: int) -> None:
 
 @rule("step")
 def settle_all(t: Row, s: Row, action: int, rng: NDArray[np.int64]) -> int:
-    """Resolve a field as it stands, whatever it is; what `step` does after each drop."""
+    """Resolve any field as it stands, as `step` does after each drop."""
     settle(s, ALL)
     return 0
 
 
 @compiled
 def drop(s: Row, x: int, colour: int) -> None:
-    """One puyo falls into a column; it vanishes if that is full up to the ghost row."""
+    """Let a puyo fall into a column; it vanishes if the column is full up to the ghost row."""
     height = word(s, HEIGHTS + x)
     if height >= ROWS:
         return
@@ -276,7 +276,7 @@ def drop(s: Row, x: int, colour: int) -> None:
 
 @compiled
 def next_pair(t: Row, s: Row, rng: NDArray[np.int64]) -> int:
-    """The pair that falls now; where the queue is hidden it moves up, and a new pair comes into sight."""
+    """Return the pair that falls now; a hidden queue moves up, and a new pair comes into sight."""
     if word(t, HIDDEN) == 0:
         return word(t, PAIRS + word(s, DROPPED))
     pair = word(s, QUEUE)
@@ -290,7 +290,7 @@ def next_pair(t: Row, s: Row, rng: NDArray[np.int64]) -> int:
 
 @rule("step")
 def step(t: Row, s: Row, action: int, rng: NDArray[np.int64]) -> int:
-    """One drop: both puyos fall, then the field resolves."""
+    """Carry out one drop: both puyos fall, then the field resolves."""
     if word(s, DROPPED) >= word(t, DROPS):
         return 0
     pair = next_pair(t, s, rng)
@@ -315,7 +315,7 @@ def step(t: Row, s: Row, action: int, rng: NDArray[np.int64]) -> int:
 
 @rule("legal")
 def legal(t: Row, s: Row, actions: NDArray[np.int64]) -> int:
-    """The placements between the nearest columns on both sides that are too high to pass; none with the third full."""
+    """Write the placements between the nearest columns that are too high to pass; none if the third column is full."""
     if word(s, HEIGHTS + THIRD) > FREE:
         return 0
     left = THIRD
@@ -333,7 +333,7 @@ def legal(t: Row, s: Row, actions: NDArray[np.int64]) -> int:
 
 @rule("over")
 def over(t: Row, s: Row) -> int:
-    """Lost when the third column is full up to row 12, won when all drops are made."""
+    """Return LOST if the third column is full up to row 12, WON if all drops are made, else RUNNING."""
     if word(s, HEIGHTS + THIRD) >= VISIBLE_ROWS:
         return LOST
     return WON if word(s, DROPPED) >= word(t, DROPS) else RUNNING
@@ -341,13 +341,13 @@ def over(t: Row, s: Row) -> int:
 
 @rule("mover")
 def mover(t: Row, s: Row) -> int:
-    """A single-player game."""
+    """Return 0, since there is only one player."""
     return 0
 
 
 @compiled
 def measure_cheap(t: Row, s: Row, out: NDArray[np.float64]) -> None:
-    """The metrics up to DEAD, in the order of METRICS."""
+    """Write the metrics up to DEAD, in the order of METRICS."""
     puyos, highest = 0, 0
     for x in range(COLUMNS):
         height = word(s, HEIGHTS + x)
@@ -368,7 +368,7 @@ def measure_cheap(t: Row, s: Row, out: NDArray[np.float64]) -> None:
 
 @rule("measure")
 def measure(t: Row, s: Row, player: int, out: NDArray[np.float64]) -> int:
-    """The cheap metrics."""
+    """Write the cheap metrics."""
     measure_cheap(t, s, out)
     for k in range(10, 13):
         out[k] = 0.0
@@ -377,7 +377,7 @@ def measure(t: Row, s: Row, player: int, out: NDArray[np.float64]) -> int:
 
 @compiled
 def potential(t: Row, s: Row) -> int:
-    """The most links that two more puyos of one colour, dropped into one column, would set off."""
+    """Return the most links that two more puyos of one colour, dropped into one column, would set off."""
     a0, a1, a2 = columns_a(s, 0), columns_a(s, 1), columns_a(s, 2)
     b0, b1, b2 = columns_b(s, 0), columns_b(s, 1), columns_b(s, 2)
     best = 0
@@ -431,7 +431,7 @@ def measure_all(t: Row, s: Row, player: int, out: NDArray[np.float64]) -> int:
 
 @rule("key")
 def key(t: Row, s: Row) -> int:
-    """FNV-1a in words over the field, the number of the next pair and the pairs in sight."""
+    """Return a word-wise FNV-1a hash of the field, the number of the next pair and the pairs in sight."""
     h = 0x1B873593 + 0
     for plane in range(3):
         h = ((h ^ columns_a(s, plane)) * 0x100000001B3) & 0x7FFFFFFFFFFFFFFF

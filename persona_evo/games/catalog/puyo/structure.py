@@ -1,4 +1,4 @@
-"""Numbers of a level's pairs and field, known before anybody plays it."""
+"""Computes numbers on a level's pairs and field, without playing it."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ MEANINGS = {
     "doubles": "share of the pairs that are of one colour",
     "filled": "cells filled at the start",
 }
-"""Every number of `structure` by name, and what it is."""
+"""The name of every number of `structure`, and its meaning."""
 
 
 def structure(level: Level) -> dict[str, float]:
-    """Numbers of the level: colours, drops, visible pairs, share of pairs of one colour, cells filled at the start."""
+    """Return the numbers of colours, drops, visible pairs and filled cells, and the share of one-colour pairs."""
     setup = level.facts["setup"]
     doubles = sum(pair & 7 == pair >> 3 for pair in setup.pairs) / len(setup.pairs)
     filled = sum(cell != "." for row in setup.rows for cell in row)

@@ -33,9 +33,9 @@ Row = NDArray[np.uint16]
 
 COLUMNS, ROWS, VISIBLE_ROWS = 6, 13, 12
 THIRD = 2
-"""Index of the column that decides over life and death."""
+"""The index of the column that decides whether the game is lost."""
 FREE = 11
-"""Columns up to this height let a pair pass."""
+"""The largest height of a column that a pair can pass."""
 GARBAGE = 6
 PLACEMENTS = 22
 
@@ -50,14 +50,14 @@ QUEUE = 32
 
 UP, RIGHT, DOWN, LEFT = range(4)
 SIDES = "URDL"
-"""Where the child is as seen from the axis."""
+"""The side of the axis that the child is on."""
 LETTERS = ".RYGBP#"
-"""Cells by number, as level files write them."""
+"""The letters of cells in level files, by number."""
 
 
 @compiled
 def word(row: Row, at: int) -> int:
-    """One entry as a signed whole number."""
+    """Return one entry as a signed whole number."""
     return np.int64(row[np.uint64(at)])  # type: ignore[return-value]
 
 
@@ -68,12 +68,12 @@ def put(row: Row, at: int, value: int) -> None:
 
 
 def reach_list(left: int, right: int) -> int:
-    """Where the placements stand for pairs that get as far as the columns `left` (0 to 2) and `right` (2 to 5)."""
+    """Return where the placements are for pairs that reach the columns `left` (0 to 2) to `right` (2 to 5)."""
     return LISTS + (4 * left + right - THIRD) * LIST
 
 
 def placements(left: int, right: int) -> list[int]:
-    """All placements within two columns, 4 * axis column + side: up, right, down, left, each from the left."""
+    """Return all placements between two columns, 4 * axis column + side: up, right, down, left, each from the left."""
     first = {UP: 0, RIGHT: 0, DOWN: 0, LEFT: 1}
     last = {UP: 0, RIGHT: 1, DOWN: 0, LEFT: 0}
     return [4 * x + side for side in range(4) for x in range(left + first[side], right - last[side] + 1)]
@@ -82,7 +82,7 @@ def placements(left: int, right: int) -> list[int]:
 def build(
     colours: int, visible: int, pairs: Sequence[int], rows: Sequence[str], hidden: bool
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Tables and start of a level. rows: the field, 13 strings of 6 letters, the ghost row first."""
+    """Build the tables and the start of a level; `rows` is the field, 13 strings of 6 letters, the ghost row first."""
     tables = np.zeros(PAIRS + len(pairs), dtype=np.uint16)
     tables[[COLOURS, DROPS, VISIBLE, HIDDEN]] = colours, len(pairs), visible, hidden
     for left in range(THIRD + 1):
@@ -100,7 +100,7 @@ def build(
 
 
 def fill(state: NDArray[Any], rows: Sequence[str]) -> None:
-    """Put a settled field, as `build` takes it, into a state."""
+    """Write a settled field, in the form that `build` takes, to a state."""
     for x in range(COLUMNS):
         column = [LETTERS.index(rows[ROWS - 1 - r][x]) for r in range(ROWS)]
         state[HEIGHTS + x] = sum(cell > 0 for cell in column)
@@ -109,12 +109,12 @@ def fill(state: NDArray[Any], rows: Sequence[str]) -> None:
 
 
 def points(state: NDArray[Any]) -> int:
-    """The score of a state."""
+    """Return the score of a state."""
     return int(state[SCORE_LOW]) + (int(state[SCORE_HIGH]) << 16)
 
 
 def cells(state: NDArray[Any]) -> list[list[int]]:
-    """The field of a state as numbers: 13 rows of 6, the ghost row first."""
+    """Return the field of a state as numbers: 13 rows of 6, the ghost row first."""
     planes = [[int(state[PLANES + 6 * p + x]) for x in range(COLUMNS)] for p in range(3)]
     return [
         [sum((planes[p][x] >> r & 1) << p for p in range(3)) for x in range(COLUMNS)] for r in range(ROWS - 1, -1, -1)
@@ -122,5 +122,5 @@ def cells(state: NDArray[Any]) -> list[list[int]]:
 
 
 def text(state: NDArray[Any]) -> str:
-    """The field of a state as 78 letters, the ghost row first."""
+    """Return the field of a state as 78 letters, the ghost row first."""
     return "".join(LETTERS[cell] for row in cells(state) for cell in row)

@@ -18,35 +18,35 @@ if TYPE_CHECKING:
 
 
 def rules_of(costly: bool = False) -> Rules:
-    """The compiled rules; all metrics are cheap enough to be worked out always."""
+    """Return the compiled rules; all metrics are cheap, so they are always computed."""
     from persona_evo.games.catalog.roguelike2d.rules import RULES
 
     return RULES
 
 
 def reach() -> Any:
-    """What each metric can still become (see `reach`)."""
+    """Return the function that bounds what each metric can still become (see `reach`)."""
     from persona_evo.games.catalog.roguelike2d.reach import reach as compiled
 
     return compiled
 
 
 def novelty(level: Level) -> tuple[Any, int]:
-    """What makes a state new (see `reach.novelty`), and how many variables that is."""
+    """Return the function that describes what makes a state new (see `reach.novelty`), and its number of variables."""
     from persona_evo.games.catalog.roguelike2d.reach import novelty as compiled
 
     return compiled, 1 + layout.MOST_ITEMS + layout.MOST_WALLS + layout.MOST_ENEMIES
 
 
 def analyse(level: Level) -> list[Finding]:
-    """Whether the food can last (see `analysis`)."""
+    """Return the findings on whether the food can last (see `analysis`)."""
     from persona_evo.games.catalog.roguelike2d.analysis import analyse as found
 
     return found(level)
 
 
 def generator() -> Generator:
-    """How levels are drawn (see `generate`)."""
+    """Return the level generator (see `generate`)."""
     from persona_evo.games.catalog.roguelike2d.generate import GENERATOR
 
     return GENERATOR

@@ -1,9 +1,8 @@
-"""What can be said of a level of 2D Roguelike before anybody plays it: whether the food can last, and who gets hit.
+"""Analyses a level of 2D Roguelike without playing it: whether the food can last, and on which days hits are certain.
 
 The most food that a day can bring is that of the shortest tours over its items with nothing in the way (see
-`layout.tours`). Walls only take from it, and so do enemies: the fewest food points that their attacks cost on a day are
-found by looking at all ways to the exit with the game's own rules. A level that this does not suffice for cannot be
-won.
+`layout.tours`). Walls and enemies only reduce it. The fewest food points that attacks cost on a day are found by
+exploring all ways to the exit with the game's own rules. If this food does not suffice, the level cannot be won.
 """
 
 from __future__ import annotations
@@ -20,15 +19,15 @@ from persona_evo.games.findings import Finding
 from persona_evo.words import counted, enumerated, plural
 
 NARROW = 10
-"""Food left at the end of a day, at most, from which down a level says that it is tight."""
+"""The food left at the end of a day, at most, for which a level counts as tight."""
 MOST_STATES = 4_000
-"""States of a day that are looked at for a way to the exit without an attack."""
+"""The number of states of a day to explore for a way to the exit without an attack."""
 PLENTY = 50_000
-"""Food with which a day is looked at, so that nobody starves on the way."""
+"""The food with which a day is explored, so that the player does not starve on the way."""
 
 
 def analyse(level: Level) -> list[Finding]:
-    """The first day that the food cannot last, or else the tightest day; and the days on which everybody is hit."""
+    """Return findings on the first day that the food cannot last, or else the tightest one, and on certain hits."""
     days: tuple[layout.DayLayout, ...] = level.facts["days"]
     gains = (int(level.tables[layout.GAINS]), int(level.tables[layout.GAINS + 1]))
     best = layout.tours(days, gains)
@@ -44,7 +43,7 @@ def analyse(level: Level) -> list[Finding]:
 
 
 def least_damage(level: Level, day: int) -> int:
-    """The fewest food points that attacks cost on any way to the exit of a day, as far as MOST_STATES can tell."""
+    """Return the fewest food points that attacks cost on any way to a day's exit, as far as MOST_STATES can tell."""
     from persona_evo.games.catalog.roguelike2d import rules as r
 
     if not level.facts["days"][day - 1].enemies:
@@ -75,7 +74,7 @@ def least_damage(level: Level, day: int) -> int:
 
 
 def _only_the_board(state: Any) -> Any:
-    """The state with more food than a day can take, and no items, which change nothing but food."""
+    """Return the state with more food than a day can take, and without items, which only change the food."""
     from persona_evo.games.catalog.roguelike2d import rules as r
 
     state[r.FOOD_AT], state[r.ITEMS_AT] = PLENTY, 0

@@ -1,4 +1,4 @@
-"""Pictures of single states (frames of a replay), and the board for maps."""
+"""Draws single states (frames of a replay), and the board for maps."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from persona_evo.games.core import Level
 
 SCALE = 32
-"""Pixels of a cell's side."""
+"""The side of a cell, in pixels."""
 
 INK, OUTER, FLOOR, FLOOR_DARK = "#2b2b33", "#3a4050", "#f3ecdf", "#ece3d2"
 WALL, CRACKED, EXIT_COLOUR, PLAYER_COLOUR, DEAD_COLOUR = "#8b7a63", "#c2b39a", "#2e8b57", "#2f6fd0", "#9a9aa2"
@@ -49,7 +49,7 @@ def state_image(level: Level, state: NDArray[Any], *, scale: int = SCALE, captio
 
 
 def state_text(level: Level, state: NDArray[Any]) -> str:
-    """One state in characters: @ player (x dead), # walls, F Food, S Soda, A and B enemies of both kinds, E exit."""
+    """Return a state as text: @ player (x if dead), # walls, F Food, S Soda, A and B enemies of both kinds, E exit."""
     block = int(r.today(level.tables, state))
     rows = [["."] * layout.SIDE for _ in range(layout.SIDE)]
 
@@ -72,7 +72,7 @@ def state_text(level: Level, state: NDArray[Any]) -> str:
 
 
 def _box(cell: int, scale: int, share: float = 1.0) -> tuple[float, float, float, float]:
-    """The square of a cell, or the middle of it, in pixels."""
+    """Return the square of a cell, or a part around its middle, in pixels."""
     x, y = place(cell)
     gap = scale * (1 - share) / 2
     left, top = (x + 1) * scale + gap, (y + 1) * scale + gap
@@ -80,7 +80,7 @@ def _box(cell: int, scale: int, share: float = 1.0) -> tuple[float, float, float
 
 
 def _cell(draw: ImageDraw.ImageDraw, level: Level, state: NDArray[Any], cell: int, scale: int) -> None:
-    """Floor and what is on it, but for the player."""
+    """Draw the floor of a cell and what is on it, except the player."""
     block = int(r.today(level.tables, state))
     draw.rectangle(_box(cell, scale), FLOOR_DARK if sum(place(cell)) % 2 else FLOOR)
     if cell == layout.EXIT:
@@ -101,7 +101,7 @@ def _cell(draw: ImageDraw.ImageDraw, level: Level, state: NDArray[Any], cell: in
 
 
 def _wall(draw: ImageDraw.ImageDraw, cell: int, left: int, scale: int) -> None:
-    """A wall with a stripe for each bump that it still takes."""
+    """Draw a wall with a stripe for each bump that it can still take."""
     x0, y0, x1, y1 = _box(cell, scale)
     draw.rectangle((x0, y0, x1, y1), CRACKED, INK)
     high = (y1 - y0) / layout.WALL_HITS
@@ -120,7 +120,7 @@ def _player(draw: ImageDraw.ImageDraw, state: NDArray[Any], scale: int) -> None:
 
 
 def _line(draw: ImageDraw.ImageDraw, text: str, side: int, number: int, size: int) -> None:
-    """A line of text below the board, cut to its width."""
+    """Draw a line of text below the board, cut to its width."""
     lettering.write(draw, (4, side + 2 + number * (size + 6)), text, size, side - 8, INK)
 
 

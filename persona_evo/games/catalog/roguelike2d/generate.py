@@ -1,4 +1,4 @@
-"""Levels of 2D Roguelike: files with a seed of their own, from which the game lays out all days."""
+"""Generates levels of 2D Roguelike: files with their own seed, from which the game lays out all days."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from persona_evo.games.catalog.roguelike2d import layout
 from persona_evo.games.constraints import Constraints, Generator
 
 SEEDS = 2**31
-"""Seeds of levels are below that, so that people can type them."""
+"""The seeds of levels are below this number, so that people can type them."""
 LEAST_DAYS, MOST_DAYS = 4, 12
-"""Days of a level unless the constraints say otherwise."""
+"""The range of a level's days unless the constraints say otherwise."""
 
 
 def draw(rng: Random, kind: str, wanted: Constraints) -> str:
-    """A level of one of the variants, for an unrestricted player."""
+    """Draw a level of one of the variants, for an unrestricted player."""
     days = min(layout.MAX_DAYS, max(1, wanted.draw(rng, "days", LEAST_DAYS, MOST_DAYS)))
     return f"seed = {rng.randrange(SEEDS)}\ndays = {days}\nvariant = {kind}\nplayer = unrestricted\n"
 

@@ -1,4 +1,4 @@
-"""2D Roguelike for those who make levels: the format in words, a level to start from, and how moves are written."""
+"""A guide for designers of 2D Roguelike levels: the file format, a level to start from, and the notation of moves."""
 
 from __future__ import annotations
 

@@ -25,23 +25,23 @@ SIDE = 8
 CELLS = SIDE * SIDE
 START, EXIT = 0, CELLS - 1
 WAY = 2 * (SIDE - 1)
-"""Moves from the start to the exit."""
+"""The number of moves from the start to the exit."""
 
 WALLS, ITEMS = (5, 9), (1, 5)
-"""Fewest and most of a day."""
+"""The fewest and the most of a day."""
 MOST_WALLS, MOST_ITEMS, MOST_ENEMIES = WALLS[1], ITEMS[1], 6
 MAX_DAYS = 99
-"""Most days of a level: with more there could be more than MOST_ENEMIES enemies in a day."""
+"""The largest number of days of a level; with more days, a day could have more than MOST_ENEMIES enemies."""
 START_FOOD = 100
 WALL_HITS = 4
-"""Bumps that destroy an inner wall."""
+"""The number of bumps that destroy an inner wall."""
 
 VARIANTS = {"default": (10, 20, 10, 20), "high_stakes": (15, 30, 15, 30)}
-"""What Food and Soda give and what the enemies of the first and second kind take, in points of food."""
+"""The food points that Food and Soda give, and that the enemies of the first and second kind take."""
 PLAYERS = ("unrestricted", "factored", "forward_only")
 
 (DAYS, PLAYER, GAINS, _, HURTS, _, _, _) = range(8)
-"""Header: days of the level, number of the player model, two gains, two losses."""
+"""The header: the days of the level, the number of the player model, two gains, two losses."""
 HEADER = 8
 BOARD, ENEMIES, ENEMY_CELLS, ENEMY_KINDS, ITEMS_COUNT, ITEM_KINDS, WALL_COUNT = 0, 64, 65, 71, 77, 78, 83
 """A day's block: what lies on each cell (0, a wall's number from 1, ITEM + an item's number from 0), enemies, their
@@ -51,12 +51,12 @@ ITEM = 16
 
 
 TOUR, TOUR_BIAS = MOST_ITEMS + (CELLS << MOST_ITEMS), 1000
-"""Length of a day's tours, and what is added to them, since a way can cost more than it gives."""
+"""The length of a day's tours, and the bias added to them, since a way can cost more than it gives."""
 
 
 @dataclass(frozen=True)
 class DayLayout:
-    """One day: cells of the walls; (cell, kind) of items and enemies, kinds 0 or 1, all in the order laid."""
+    """The layout of a day, in the order laid: cells of walls, and (cell, kind) of items and enemies, kinds 0 or 1."""
 
     walls: tuple[int, ...]
     items: tuple[tuple[int, int], ...]
@@ -64,7 +64,7 @@ class DayLayout:
 
 
 def enemies_on(day: int) -> int:
-    """How many enemies there are on a day, the first of which is 1: floor(log2(day))."""
+    """Return the number of enemies on a day, counted from 1: floor(log2(day))."""
     return day.bit_length() - 1
 
 
@@ -84,7 +84,7 @@ def lay_out(rng: SplitMix64, day: int) -> DayLayout:
 
 
 def layouts(seed: int, days: int) -> tuple[DayLayout, ...]:
-    """The layouts of all days, which nothing but the seed decides."""
+    """Return the layouts of all days, which depend only on the seed."""
     rng = SplitMix64(seed)
     return tuple(lay_out(rng, day) for day in range(1, days + 1))
 
@@ -99,7 +99,7 @@ def tours_at(days: int, day: int) -> int:
 
 
 def tours(days: tuple[DayLayout, ...], gains: tuple[int, int]) -> NDArray[np.int64]:
-    """The food that can be won to the exit, without TOUR_BIAS: [day, set of items, cell]."""
+    """Return the food that can be gained on the way to the exit, without TOUR_BIAS: [day, set of items, cell]."""
     x, y = np.arange(CELLS) % SIDE, np.arange(CELLS) // SIDE
     apart = abs(x[:, None] - x) + abs(y[:, None] - y)
     found = np.full((len(days), 1 << MOST_ITEMS, CELLS), -apart[EXIT])
@@ -113,7 +113,7 @@ def tours(days: tuple[DayLayout, ...], gains: tuple[int, int]) -> NDArray[np.int
 
 
 def build(days: tuple[DayLayout, ...], variant: str, player: str) -> Row:
-    """The level's tables."""
+    """Build the level's tables."""
     row = np.zeros(tours_at(len(days), len(days) + 1), dtype=np.uint16)
     row[DAYS], row[PLAYER] = len(days), PLAYERS.index(player)
     row[GAINS : GAINS + 2], row[HURTS : HURTS + 2] = VARIANTS[variant][:2], VARIANTS[variant][2:]

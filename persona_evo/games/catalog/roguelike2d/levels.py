@@ -1,4 +1,4 @@
-"""Level files of 2D Roguelike: the seed that all days are laid out from, and the variant that is played."""
+"""Reads level files of 2D Roguelike: the seed from which all days are laid out, and the variant that is played."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ SETTINGS: dict[str, keyed.Whole | keyed.Word] = {
     "variant": keyed.Word(tuple(layout.VARIANTS)),
     "player": keyed.Word(layout.PLAYERS),
 }
-"""What a level file may set."""
+"""The settings that a level file may have."""
 
 
 @dataclass(frozen=True)
 class RoguelikeBoard:
-    """The board that all days share, for heatmaps: y from the top here."""
+    """The board that all days share, for heatmaps; here y counts from the top."""
 
     width: int = layout.SIDE
     height: int = layout.SIDE

@@ -1,4 +1,4 @@
-"""How moves of 2D Roguelike are written, where the player is, and what happens."""
+"""The notation of moves in 2D Roguelike, the player's place, and the events of a move."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ ACTIONS = ("N", "E", "S", "W", "toward", "away", "lateral", "vertical")
 
 
 def action_name(level: Level, state: Row, action: int) -> str:
-    """N, E, S, W, or what a factored player says."""
+    """Return the name of an action: N, E, S, W, or what a factored player says."""
     return ACTIONS[action] if 0 <= action < len(ACTIONS) else "-"
 
 
 def parse_action(level: Level, state: Row, text: str) -> int:
-    """The inverse of `action_name`."""
+    """Return the action with this name: the inverse of `action_name`."""
     if text in ACTIONS:
         return ACTIONS.index(text)
     if text == "-":
@@ -25,19 +25,19 @@ def parse_action(level: Level, state: Row, text: str) -> int:
 
 
 def place(cell: int) -> tuple[int, int]:
-    """(x, y) of a cell from the top left."""
+    """Return a cell's (x, y) from the top left."""
     return cell % layout.SIDE, layout.SIDE - 1 - cell // layout.SIDE
 
 
 def locate(level: Level, state: Row) -> tuple[int, int]:
-    """Where the player is, (x, y) from the top left."""
+    """Return the player's (x, y) from the top left."""
     from persona_evo.games.catalog.roguelike2d.rules import CELL_AT
 
     return place(int(state[CELL_AT]))
 
 
 def events(level: Level, before: Row, after: Row, step: int) -> list[Event]:
-    """What happened in one decision, where the player was then (the cell of the exit for the end of a day)."""
+    """Return the events of one decision at the player's cell at that time (at the exit for the end of a day)."""
     from persona_evo.games.catalog.roguelike2d import rules as r
 
     day_over = after[r.DAY_AT] > before[r.DAY_AT] or after[r.FLAGS_AT] == r.HAS_WON
@@ -52,7 +52,7 @@ def events(level: Level, before: Row, after: Row, step: int) -> list[Event]:
 
 
 def cause(level: Level, before: Row, after: Row) -> str:
-    """What the food ran out by in the move between two states."""
+    """Return what used up the last food in the move between two states."""
     from persona_evo.games.catalog.roguelike2d.rules import HITS_AT
 
     return "enemy" if after[HITS_AT] > before[HITS_AT] else "hunger"

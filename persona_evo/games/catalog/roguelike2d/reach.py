@@ -1,8 +1,8 @@
-"""What each metric can still become within so many decisions, and what makes a state new.
+"""Bounds what each metric can still become within a number of decisions, and describes what makes a state new.
 
-The bounds leave out walls, enemies and how far the moves of a day go for its items: from where the player is and at the
-start of each later day, `layout.tours` says how much food the rest of the day can give at most. A day takes the moves
-to its exit at least, and food to arrive with.
+The bounds ignore walls, enemies, and how far the moves of a day go for its items. For the player's cell, and for the
+start of each later day, `layout.tours` gives the most food that the rest of the day can bring. A day takes at least the
+moves to its exit, and food to arrive with.
 """
 
 from __future__ import annotations
@@ -64,19 +64,19 @@ _measure = measure.plain
 
 @compiled
 def tours(t: Row, day: int) -> int:
-    """Where the tours of a day begin (`layout.tours_at`)."""
+    """Return where the tours of a day begin (`layout.tours_at`)."""
     return HEADER + DAY * word(t, DAYS) + TOUR * (day - 1)
 
 
 @compiled
 def gain_of(t: Row, day: int, item: int) -> int:
-    """Food that an item of a day gives."""
+    """Return the food that an item of a day gives."""
     return word(t, GAINS + word(t, HEADER + DAY * (day - 1) + ITEM_KINDS + item))
 
 
 @compiled
 def moves_in(t: Row, s: Row, decisions: int) -> int:
-    """Moves that so many decisions make at most."""
+    """Return the largest number of moves that this many decisions can make."""
     if word(t, PLAYER) != FACTORED:
         return decisions
     return (decisions + (1 if word(s, SAID_AT) else 0)) >> 1
@@ -84,7 +84,7 @@ def moves_in(t: Row, s: Row, decisions: int) -> int:
 
 @compiled
 def today_within(t: Row, s: Row, moves: int) -> tuple[int, int]:
-    """How many of today's items that are left lie so near, and the food that they give."""
+    """Return how many of today's remaining items lie within this many moves, and the food that they give."""
     day = word(s, DAY_AT)
     items = 0
     gain = 0
@@ -97,7 +97,7 @@ def today_within(t: Row, s: Row, moves: int) -> tuple[int, int]:
 
 @rule("measure")
 def reach(t: Row, s: Row, decisions: int, out: NDArray[np.float64]) -> int:
-    """The lowest value of each metric within so many decisions from this state on, then the highest of each."""
+    """Write the lowest value of each metric within this many decisions from this state, then the highest of each."""
     _measure(t, s, 0, out)
     for i in range(METRICS):
         out[METRICS + i] = out[i]
@@ -172,7 +172,7 @@ def reach(t: Row, s: Row, decisions: int, out: NDArray[np.float64]) -> int:
 
 @rule("novelty")
 def novelty(t: Row, s: Row, out: NDArray[np.int64]) -> int:
-    """With the day: the player's cell, each item there or not, what each wall still takes, each enemy's cell."""
+    """Write, each with the day: the player's cell, each item there or not, bumps left of each wall, enemies' cells."""
     day = word(s, DAY_AT) << 8
     out[0] = day + word(s, CELL_AT)
     at = 1

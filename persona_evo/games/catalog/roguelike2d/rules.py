@@ -56,7 +56,7 @@ from persona_evo.seeds import below
 NORTH, EAST, SOUTH, WEST, TOWARD, AWAY, LATERAL, VERTICAL = range(8)
 UNRESTRICTED, FACTORED, FORWARD_ONLY = range(3)
 TOWARD_WEIGHT, AWAY_WEIGHT = 2, 1
-"""How often a factored player at random goes toward the exit and away from it."""
+"""The weights with which a random factored player goes toward the exit and away from it."""
 
 HAS_WON, IS_DEAD = 1, 2
 DAY_AT, CELL_AT, FOOD_AT, FLAGS_AT, TURN_AT, SAID_AT, ITEMS_AT, WALLS_AT = range(8)
@@ -68,7 +68,7 @@ STATE = REWARD_AT + 2
 
 @compiled
 def today(t: Row, s: Row) -> int:
-    """Where the block of the state's day begins in the tables."""
+    """Return where the block of the state's day begins in the tables."""
     return HEADER + DAY * (word(s, DAY_AT) - 1)
 
 
@@ -90,7 +90,7 @@ def dawn(t: Row, s: Row, day: int) -> None:
 
 @compiled
 def bumps_left(t: Row, s: Row, cell: int) -> int:
-    """Bumps that the wall on a cell still takes; 0 without one."""
+    """Return the number of bumps that the wall on a cell can still take; 0 without a wall."""
     k = word(t, today(t, s) + BOARD + cell) - 1
     if k < 0 or k >= ITEM - 1:
         return 0
@@ -99,7 +99,7 @@ def bumps_left(t: Row, s: Row, cell: int) -> int:
 
 @compiled
 def enemy_on(t: Row, s: Row, cell: int) -> int:
-    """Whether an enemy stands on a cell."""
+    """Return whether an enemy stands on a cell."""
     for k in range(word(t, today(t, s) + ENEMIES)):
         if word(s, ENEMIES_AT + k) == cell:
             return 1
@@ -108,7 +108,7 @@ def enemy_on(t: Row, s: Row, cell: int) -> int:
 
 @compiled
 def die(s: Row) -> None:
-    """The game is lost; the reward takes what was walked toward the exit today."""
+    """Lose the game; the reward includes today's way toward the exit."""
     cell = word(s, CELL_AT)
     put(s, FLAGS_AT, IS_DEAD)
     add_long(s, REWARD_AT, cell % SIDE + cell // SIDE)
@@ -116,7 +116,7 @@ def die(s: Row) -> None:
 
 @compiled
 def arrive(t: Row, s: Row, cell: int) -> int:
-    """The player picks up what lies on the cell; 1 if it is the exit, which ends the day."""
+    """Let the player pick up what lies on the cell; return 1 if it is the exit, which ends the day."""
     lies = word(t, today(t, s) + BOARD + cell) - ITEM
     if lies >= 0 and (word(s, ITEMS_AT) >> lies) & 1:
         gain = word(t, GAINS + word(t, today(t, s) + ITEM_KINDS + lies))
@@ -136,7 +136,7 @@ def arrive(t: Row, s: Row, cell: int) -> int:
 
 @compiled
 def neighbour(cell: int, direction: int) -> int:
-    """The cell one step away, -1 beyond the board."""
+    """Return the cell one step away; -1 if it is off the board."""
     x = cell % SIDE
     y = cell // SIDE
     if direction == NORTH:
@@ -154,7 +154,7 @@ def neighbour(cell: int, direction: int) -> int:
 
 @compiled
 def attempt(t: Row, s: Row, direction: int) -> int:
-    """The player's half of a turn; 1 if the enemies' half follows."""
+    """Carry out the player's half of a turn; return 1 if the enemies' half follows."""
     put(s, FOOD_AT, word(s, FOOD_AT) - 1)
     add(s, MOVES_AT, 1)
     to = neighbour(word(s, CELL_AT), direction)
@@ -177,7 +177,7 @@ def attempt(t: Row, s: Row, direction: int) -> int:
 
 @compiled
 def enemy_step(here: int, player: int) -> int:
-    """The cell next to an enemy, toward the player: within the column if it is the same one, else along the row."""
+    """Return an enemy's next cell toward the player: within the column if both share it, else along the row."""
     if here % SIDE == player % SIDE:
         return here + SIDE if player > here else here - SIDE
     return here + 1 if player % SIDE > here % SIDE else here - 1
@@ -185,7 +185,7 @@ def enemy_step(here: int, player: int) -> int:
 
 @compiled
 def enemies_act(t: Row, s: Row) -> None:
-    """Every enemy steps or attacks once, in the order laid, until the player is dead."""
+    """Let every enemy step or attack once, in the order laid, until the player is dead."""
     block = today(t, s)
     player = word(s, CELL_AT)
     for k in range(word(t, block + ENEMIES)):
@@ -204,7 +204,7 @@ def enemies_act(t: Row, s: Row) -> None:
 
 @compiled
 def direction_of(s: Row, action: int) -> int:
-    """The direction that an action means."""
+    """Return the direction that an action means."""
     if action < TOWARD:
         return action
     away = word(s, SAID_AT) == 1 + AWAY
@@ -215,7 +215,7 @@ def direction_of(s: Row, action: int) -> int:
 
 @rule("step")
 def step(t: Row, s: Row, action: int, rng: NDArray[np.int64]) -> int:
-    """One decision: the first half of a factored move, or a move and what the enemies do then."""
+    """Carry out one decision: the first half of a factored move, or a move and the enemies' reaction."""
     add(s, STEPS_AT, 1)
     if word(s, FLAGS_AT) != 0 or action < 0:
         return 0
@@ -233,7 +233,7 @@ def step(t: Row, s: Row, action: int, rng: NDArray[np.int64]) -> int:
 
 @rule("legal")
 def legal(t: Row, s: Row, actions: NDArray[np.int64]) -> int:
-    """What the player model can do, bumps into walls included."""
+    """Write what the player model can do, including bumps into walls."""
     player = word(t, PLAYER)
     if player == FACTORED:
         first = TOWARD if word(s, SAID_AT) == 0 else LATERAL
@@ -248,7 +248,7 @@ def legal(t: Row, s: Row, actions: NDArray[np.int64]) -> int:
 
 @rule("over")
 def over(t: Row, s: Row) -> int:
-    """Whether the player is dead or has survived every day."""
+    """Return LOST if the player is dead, WON if every day is survived, else RUNNING."""
     flags = word(s, FLAGS_AT)
     if flags == HAS_WON:
         return WON
@@ -257,19 +257,19 @@ def over(t: Row, s: Row) -> int:
 
 @rule("mover")
 def mover(t: Row, s: Row) -> int:
-    """There is one player."""
+    """Return 0, since there is only one player."""
     return 0
 
 
 @compiled
 def apart(a: int, b: int) -> int:
-    """Moves between two cells without anything in the way."""
+    """Return the number of moves between two cells with nothing in the way."""
     return abs(a % SIDE - b % SIDE) + abs(a // SIDE - b // SIDE)
 
 
 @compiled
 def nearest_item(t: Row, s: Row) -> int:
-    """Moves to the nearest item of the day, 0 without any."""
+    """Return the number of moves to the nearest item of the day; 0 without any."""
     block = today(t, s)
     best = -1
     for cell in range(CELLS):
@@ -283,7 +283,7 @@ def nearest_item(t: Row, s: Row) -> int:
 
 @compiled
 def nearest_enemy(t: Row, s: Row) -> int:
-    """Moves to the nearest enemy, WAY without any."""
+    """Return the number of moves to the nearest enemy; WAY without any."""
     best = WAY + 0
     for k in range(word(t, today(t, s) + ENEMIES)):
         best = min(best, apart(word(s, ENEMIES_AT + k), word(s, CELL_AT)))
@@ -292,7 +292,7 @@ def nearest_enemy(t: Row, s: Row) -> int:
 
 @rule("measure")
 def measure(t: Row, s: Row, player: int, out: NDArray[np.float64]) -> int:
-    """Every metric of a state."""
+    """Write every metric of a state."""
     won = word(s, FLAGS_AT) == HAS_WON
     cell = word(s, CELL_AT)
     walked = cell % SIDE + cell // SIDE
@@ -320,7 +320,7 @@ def measure(t: Row, s: Row, player: int, out: NDArray[np.float64]) -> int:
 
 @rule("key")
 def key(t: Row, s: Row) -> int:
-    """All that decides the future: the day and where everything is, without the counters."""
+    """Return a hash of what decides the future: the day and where everything is, without the counters."""
     h = HASH_START + 0
     for k in range(STEPS_AT):
         h = mix(h, word(s, k))
@@ -332,7 +332,7 @@ _legal, _step, _over, _measure = (f.plain for f in (legal, step, over, measure))
 
 @rule("rollout")
 def rollout(t: Row, s: Row, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
-    """Random moves in place; a factored player goes toward the exit as often as the weights say."""
+    """Play random moves in place; a factored player goes toward the exit as often as the weights say."""
     made = 0
     while made < length and _over(t, s) == RUNNING:
         count = _legal(t, s, actions)
@@ -354,7 +354,7 @@ RULES = Rules(legal, step, over, mover, measure, key, rollout)
 
 
 def first(t: Row) -> Row:
-    """The state before the first move."""
+    """Return the state before the first move."""
     s = np.zeros(STATE, dtype=np.uint16)
     s[FOOD_AT] = START_FOOD
     dawn(t, s, 1)

@@ -1,4 +1,4 @@
-"""Numbers of a level's days, known before anybody plays it."""
+"""Computes numbers on a level's days, without playing it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ MEANINGS = {
     "food": "food points of a day's items, mean",
     "enemies": "enemies of all days together",
 }
-"""Every number of `structure` by name, and what it is."""
+"""The name of every number of `structure`, and its meaning."""
 
 
 def structure(level: Level) -> dict[str, float]:
-    """Numbers of the level's layouts (`guide.MEANINGS`)."""
+    """Return numbers on the level's layouts (`guide.MEANINGS`)."""
     days = level.facts["days"]
     gains = level.tables[layout.GAINS : layout.GAINS + 2]
     return {
