@@ -144,7 +144,7 @@ def by_persona(given: Sequence[str], personas: Sequence[Persona]) -> dict[str, s
 
 
 def short(policy: str) -> str:
-    """A policy as a part of a label: a file without its folder and `.json`, and all else as it is written."""
+    """Return a policy as a part of a label: a file without its folder and `.json`, and all else as it is written."""
     from pathlib import Path
 
     if policy.startswith(AGENT):

@@ -14,7 +14,7 @@ from persona_evo.errors import SettingsError
 
 
 def add(commands: Commands) -> None:
-    """The command's options: a command for each study that is installed."""
+    """Add the command with a subcommand for each installed study."""
     parser = commands.add_parser("reproduce", description=__doc__)
     names = list(studies.installed())
     if not names:

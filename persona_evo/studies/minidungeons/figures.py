@@ -17,7 +17,7 @@ from persona_evo.studies.minidungeons.material import DungeonResults
 
 
 def drawings(m: DungeonResults) -> Iterator[Drawing]:
-    """Yield the figures: objects (3), metrics in two maps (4), the evolved personas' paths there (5, 6), and fitness."""
+    """Yield the figures: objects (3), metrics (4) and evolved personas' paths (5, 6) in two maps, and fitness."""
     yield Drawing(("figure3", "objects"), objects(m))
     groups = grouped(evolved_records(m))
     summaries = summarise(evolved_records(m), m.game.metrics, m.bounds)
