@@ -64,10 +64,10 @@ class Forecast:
 
     @property
     def pace(self) -> float | None:
-        """Return the seconds of one core for a unit of work; None before anything is known."""
+        """Seconds of one core for a unit of work; None before anything is known."""
         return self._taken / self._expected if self._expected else None
 
     @property
     def left(self) -> float | None:
-        """Return the remaining seconds; None before anything is known."""
+        """Remaining seconds; None before anything is known."""
         return None if self.pace is None else max(0.0, self._left) / self._jobs * self.pace

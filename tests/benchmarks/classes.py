@@ -165,7 +165,7 @@ def spiel_game(spiel: Any) -> Any:
             return other
 
         def clone(self) -> Any:
-            """A copy (without replaying the history)."""
+            """Return a copy (without replaying the history)."""
             return self.__deepcopy__(None)
 
         def __str__(self) -> str:

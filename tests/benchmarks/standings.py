@@ -109,7 +109,7 @@ class Standings:
         return list(dict.fromkeys(result.group for result in self.results))
 
     def personas(self, group: str) -> set[str]:
-        """The personas that played a group."""
+        """Return the personas that played a group."""
         return {result.persona for result in self.results if result.group == group}
 
     @property

@@ -56,7 +56,7 @@ class MethodRun:
 
     @property
     def validation(self) -> float:
-        """Return the worth of the final policy on the validation levels."""
+        """The worth of the final policy on the validation levels."""
         return self.curve[-1][2]
 
 

@@ -57,7 +57,7 @@ class PolicyComparison(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """Return the meaning of the interval in words."""
+        """The meaning of the interval in words."""
         if self.gain.low > 0:
             return "better"
         return "worse" if self.gain.high < 0 else "no difference shown"
@@ -82,7 +82,7 @@ class Fewer(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Return a description in words."""
+        """A description in words."""
         return f"{self.level}: {self.won} of {self.trials}, UCB1 {self.other} of {self.others}, p = {self.p:.2g}"
 
 

@@ -66,7 +66,7 @@ class RunMeasurement:
 
     @property
     def by_level(self) -> list[float]:
-        """Return the mean utility of each level."""
+        """The mean utility of each level."""
         return [fsum(values) / len(values) for values in self.utilities]
 
     @property

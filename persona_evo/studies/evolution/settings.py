@@ -167,7 +167,7 @@ class StudySettings:
 
     @property
     def chosen(self) -> dict[str, Setting]:
-        """Return the settings that are part of the study, by their names."""
+        """The settings that are part of the study, by their names."""
         return {name: setting for name, setting in SETTINGS.items() if name in self.playthroughs}
 
     def cells(self) -> list[MethodCell]:

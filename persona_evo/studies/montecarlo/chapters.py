@@ -57,7 +57,7 @@ class Said:
 
     @property
     def words(self) -> str:
-        """Return "a > b" or "a = b"."""
+        """The finding as a text: a > b or a = b."""
         return f"{self.a} {'>' if self.different else '='} {self.b}"
 
 
@@ -110,7 +110,7 @@ class ThesisVerdict(NamedTuple):
 
     @property
     def here(self) -> str:
-        """Return "a > b", "a = b" or "a < b" with p, which is not corrected, as in the thesis."""
+        """The result as a text: a > b, a = b or a < b, with p, which is not corrected, as in the thesis."""
         sign = "=" if self.comparison.test.p >= SIGNIFICANT else ">" if self.comparison.share > 0.5 else "<"
         return f"{self.said.a} {sign} {self.said.b}"
 

@@ -96,7 +96,7 @@ class PuyoGame:
 
     @property
     def final(self) -> int:
-        """Return the final score, whether or not the game was lost."""
+        """The final score, whether or not the game was lost."""
         return self.scores[-1]
 
 

@@ -40,7 +40,7 @@ class Board:
 
     @property
     def text(self) -> str:
-        """The level file."""
+        """The text of the level file."""
         return "".join("".join(self.cells[x, y] for x in range(self.width)) + "\n" for y in range(self.height))
 
     def changed(self, changes: Mapping[Spot, str]) -> Board:
@@ -68,7 +68,7 @@ class Board:
 
     @cached_property
     def floor(self) -> frozenset[Spot]:
-        """All that is no wall."""
+        """All tiles that are not walls."""
         return frozenset(s for s, c in self.cells.items() if c != "X")
 
     @cached_property

@@ -26,7 +26,7 @@ class World:
         self._index = {m.symbol: i for i, m in enumerate(game.metrics)}
 
     def start(self) -> State:
-        """The state before the first move."""
+        """Return the state before the first move."""
         return self.game.start(self.level)
 
     def over(self, state: State) -> int:
@@ -38,11 +38,11 @@ class World:
         return int(self.rules.key(self.level.tables, state))
 
     def legal(self, state: State) -> list[int]:
-        """The legal actions."""
+        """Return the legal actions."""
         return [int(a) for a in self._actions[: self.rules.legal(self.level.tables, state, self._actions)]]
 
     def after(self, state: State, action: int) -> State:
-        """The state after a move."""
+        """Return the state after a move."""
         new = state.copy()
         self.rules.step(self.level.tables, new, action, self._rng)
         return new
@@ -54,7 +54,7 @@ class World:
                 yield self.after(state, action)
 
     def value(self, state: State, symbol: str) -> float:
-        """One metric of a state."""
+        """Return one metric of a state."""
         self.rules.measure(self.level.tables, state, 0, self._metrics)
         return float(self._metrics[self._index[symbol]])
 
