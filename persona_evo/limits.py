@@ -30,7 +30,9 @@ _EXACT = 2.0**53
 
 def python_number(value: object) -> object:
     """Convert a number to Python's own `int` or `float`, and return anything else as it is."""
-    if isinstance(value, bool) or getattr(getattr(value, "dtype", None), "kind", "") == "b":  # NumPy's before version 2
+    if (
+        isinstance(value, bool) or getattr(getattr(value, "dtype", None), "kind", "") == "b"
+    ):  # NumPy's truth values before version 2
         return value
     if isinstance(value, SupportsIndex):
         try:
@@ -95,7 +97,7 @@ def jobs(value: object) -> int:
 def _out_of_range(value: object, name: str, expected: str) -> SettingsError:
     try:
         found = repr(value)
-    except ValueError:  # a whole number of thousands of digits
+    except ValueError:  # a whole number with thousands of digits
         found = "a number of more than 4,300 digits"
     return SettingsError(f"{name} is out of range", found=found[:200], expected=expected)
 

@@ -48,7 +48,7 @@ def stream(seed: int) -> NDArray[np.int64]:
 @compiled
 def draw(rng: NDArray[np.int64]) -> int:
     """Draw the next 32 random bits of the stream `rng` as a whole number in [0, 2**32)."""
-    a = int(rng[0])  # a number of Python where this is not compiled, as the product takes more than 63 bits
+    a = int(rng[0])  # a Python number if this is not compiled, since the product has more than 63 bits
     b = int(rng[1])
     x = (a * 0x9E3779BB) & 0xFFFFFFFF
     x = (((x << 5) | (x >> 27)) & 0xFFFFFFFF) * 5 & 0xFFFFFFFF

@@ -74,7 +74,7 @@ def welch(a: Values, b: Values) -> Test:
     (x, y), _, _ = scaled(x, y)
     u, v = float(x.var(ddof=1)) / len(x), float(y.var(ddof=1)) / len(y)
     difference = float(x.mean() - y.mean())
-    if u + v == 0.0:  # variation so small beside the difference that no float holds their ratio
+    if u + v == 0.0:  # the variation is so small relative to the difference that their ratio overflows
         return Test(math.copysign(math.inf, difference), _apart(len(x), len(y)), 0.0, NO_VARIATION)
     t = difference / math.sqrt(u + v)
     df = welch_df(u, v, len(x), len(y))
@@ -236,7 +236,7 @@ def pearson(a: Values, b: Values) -> Correlation:
     x, y = x / math.sqrt(float(x @ x)), y / math.sqrt(float(y @ y))
     sign = math.copysign(1.0, float(x @ y))
     apart = x - sign * y
-    missing = float(apart @ apart) / 2  # 1 - |r|, exact also where r is next to 1
+    missing = float(apart @ apart) / 2  # 1 - |r|, exact even if r is close to 1
     if missing < 1e-30:
         missing = 0.0
     r = sign * (1 - missing)

@@ -106,7 +106,7 @@ def publish(folder: Path, version: Snapshot) -> None:
     new.mkdir()
     schema.write(new / journal.CONFIG, {"schema": journal.SCHEMA, **version.config})
     files.write_atomically(new / journal.TRACES, [checksum.sealed(line) + "\n" for line in version.lines])
-    if not (folder / journal.CONFIG).is_file():  # so that the first version is there while its page is drawn
+    if not (folder / journal.CONFIG).is_file():  # the first version exists while its page is drawn
         for name in (journal.TRACES, journal.CONFIG):
             files.write_atomically(folder / name, (new / name).read_text(encoding="utf-8"))
     results = kept_playtest(new)

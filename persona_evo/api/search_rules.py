@@ -51,7 +51,7 @@ def rules_of_search(
     """Return the rules of a search in a game; open lists are left out if no planner uses them.
 
     Args:
-        search: as for `search_of`; except for presets, only hedge and tolerance may change.
+        search: as for `search_of`; in anything but the name of a preset, only hedge and tolerance are changed.
         hedge, tolerance: None for the values in the settings, or 0 and `usual`.
         agent: the agent that plays move by move, "" for none.
 

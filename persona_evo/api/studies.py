@@ -66,7 +66,7 @@ def installed() -> Mapping[str, EntryPoint]:
     """Find all installed studies by name, in alphabetical order."""
     found = {name: EntryPoint(name, f"{GROUP}.{name}.command:STUDY", GROUP) for name in _shipped()}
     for point in entry_points(group=GROUP):
-        if point.name in found or not point.module.startswith(f"{GROUP}."):  # else its folder has been deleted
+        if point.name in found or not point.module.startswith(f"{GROUP}."):  # otherwise its folder has been deleted
             found[point.name] = point
     return dict(sorted(found.items()))
 

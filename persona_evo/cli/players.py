@@ -79,7 +79,7 @@ def tell_of_agents(policy: str, persona: Persona, game: Game) -> None:
     name = persona.name if policy == "evolved" else policy
     try:
         agent = load_policy(name, game.name).agent
-    except PolicyError:  # no file, or a damaged one, which is told where it is read to play by it
+    except PolicyError:  # no file, or a damaged one, which is reported when it is loaded for play
         return
     if agent:
         note(

@@ -24,7 +24,7 @@ def say(text: object = "", stream: TextIO | None = None) -> None:
     Names and notes come from files, and must not control the terminal.
     """
     target = sys.stdout if stream is None else stream
-    if target is None:  # closed by whoever called
+    if target is None:  # closed by the caller
         raise BrokenPipeError
     line = "\t".join(map(printable, str(text).split("\t")))
     try:

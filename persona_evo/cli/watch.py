@@ -159,9 +159,9 @@ class LevelWatch:
         self.accepted = accepted
         self.personas = [Path(name) for name in args.personas if name.endswith(".toml")]
         self.sources = Sources(self._files)
-        self.before: Results | None = None  # of the version that was answered last, while this one is played
-        self.answer: Results | None = None  # what was told of this version
-        self.answered = 0.0, 0  # when that was, and trials by then
+        self.before: Results | None = None  # results of the last reported version, while this one is played
+        self.answer: Results | None = None  # the last report on this version
+        self.answered = 0.0, 0  # the time of that report, and its trials
         self.finished = False
         self.saved = self.began = time.time()
         self.what = "first look"
@@ -210,7 +210,7 @@ class LevelWatch:
         """Play a round, and report the results when it is time."""
         try:
             self.live.round()
-        except PersonaEvoError as e:  # of a game that is written as a class
+        except PersonaEvoError as e:  # for a game that is written as a class
             note(f"{_clock()} {self.what} cannot be played: {e}")
             self.finished = True
             return

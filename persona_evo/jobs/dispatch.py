@@ -178,7 +178,7 @@ class Dispatch(Generic[S, J, R]):
             self.workers.begin(self.run.__module__)
         return self.workers.begun
 
-    # for those who know more of their jobs
+    # methods that subclasses override
 
     def job(self, number: int) -> J:
         """Return a job in the form in which it is sent to a worker."""
@@ -197,7 +197,7 @@ class Dispatch(Generic[S, J, R]):
         until = np.cumsum(self._cost[first : first + most])
         return max(1, int(np.searchsorted(until, seconds * (1 + 1e-9), side="right"))), seconds
 
-    # the course of things
+    # the loop
 
     def _step(self) -> None:
         """Do some jobs in this process, or wait for one of the workers."""
@@ -257,7 +257,7 @@ class Dispatch(Generic[S, J, R]):
         self.workers.count(0.0, sum(part.seconds), (part.worker,))
         end = sent.first + len(part.results)
         for k, seconds in enumerate(part.seconds):
-            if k or not part.fresh:  # a worker's first job loads what it needs
+            if k or not part.fresh:  # a worker's first job includes loading
                 number = sent.first + k
                 self.costs.learn(self._kinds[self._kind[number]], float(self._thought[number]), seconds)
         self._results[sent.first : end] = part.results

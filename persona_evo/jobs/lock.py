@@ -93,7 +93,7 @@ class Lock:
 
 
 def _holder(path: Path) -> dict[str, object]:
-    if not path.is_file():  # to open a pipe would be to wait
+    if not path.is_file():  # opening a pipe would block
         return {}
     try:
         with open(path, "rb") as f:

@@ -81,7 +81,7 @@ def wait_for_parent(parent: int) -> None:
     windows: Any = importlib.import_module("_winapi")
     try:
         handle = windows.OpenProcess(_SYNCHRONIZE, False, parent)
-    except OSError:  # it has ended
+    except OSError:  # the parent has ended
         return
     windows.WaitForSingleObject(handle, _FOREVER)
 

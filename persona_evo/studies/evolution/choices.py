@@ -88,7 +88,9 @@ class Choices:
         runs: dict[MethodCell, list[MethodRun]] = {cell: [] for cell in settings.cells()}
         for number, row in enumerate(row_journal(folder / RUNS).read(), 1):
             run = _run(row, folder / RUNS, number)
-            others = [] if run.cell.method == LONG else runs.get(run.cell, [])  # of long runs the last one counts
+            others = (
+                [] if run.cell.method == LONG else runs.get(run.cell, [])
+            )  # only the last of several long runs counts
             runs[run.cell] = [*others, run]
         tuned: dict[tuple[str, str], list[str]] = {}
         for number, row in enumerate(row_journal(folder / LINES).read(), 1):
