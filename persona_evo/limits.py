@@ -30,9 +30,7 @@ _EXACT = 2.0**53
 
 def python_number(value: object) -> object:
     """Convert a number to Python's own `int` or `float`, and return anything else as it is."""
-    if (
-        isinstance(value, bool) or getattr(getattr(value, "dtype", None), "kind", "") == "b"
-    ):  # NumPy's truth values before version 2
+    if isinstance(value, bool) or getattr(getattr(value, "dtype", None), "kind", "") == "b":  # NumPy before version 2
         return value
     if isinstance(value, SupportsIndex):
         try:

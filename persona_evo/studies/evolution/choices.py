@@ -88,9 +88,7 @@ class Choices:
         runs: dict[MethodCell, list[MethodRun]] = {cell: [] for cell in settings.cells()}
         for number, row in enumerate(row_journal(folder / RUNS).read(), 1):
             run = _run(row, folder / RUNS, number)
-            others = (
-                [] if run.cell.method == LONG else runs.get(run.cell, [])
-            )  # only the last of several long runs counts
+            others = [] if run.cell.method == LONG else runs.get(run.cell, [])  # only the last long run counts
             runs[run.cell] = [*others, run]
         tuned: dict[tuple[str, str], list[str]] = {}
         for number, row in enumerate(row_journal(folder / LINES).read(), 1):
