@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from persona_evo.version import __version__ as __version__
 
-TYPE_CHECKING = False  # of typing, which is not imported for that: a command is to start, and to be stopped, at once
+TYPE_CHECKING = False  # stands for typing.TYPE_CHECKING: importing typing would delay start and Ctrl-C of commands
 
 if TYPE_CHECKING:
     from typing import Any

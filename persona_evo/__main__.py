@@ -1,8 +1,8 @@
-"""`python -m persona_evo` is `persona-evo`. Nothing is imported here before Ctrl-C is taken care of."""
+"""`python -m persona_evo` is `persona-evo`. Nothing is imported here before Ctrl-C is handled."""
 
 
 def entry() -> int:
-    """Run the command of the command line; its exit code (see `cli.main`)."""
+    """Run the command on the command line and return its exit code (see `cli.main`)."""
     try:
         from persona_evo.cli import main
 

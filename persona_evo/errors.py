@@ -1,16 +1,16 @@
-"""All mistakes that a user can make form one tree of exceptions.
+"""The tree of exceptions for all mistakes that a user can make.
 
-PersonaEvoError                 anything below; the command line prints it and exits with code 2
-├── InputError                  something a user wrote or named is wrong; knows its place
+PersonaEvoError                 base class; the command line prints it and exits with code 2
+├── InputError                  something that a user wrote or named is wrong; it knows the place
 │   ├── FormulaError            a formula does not parse, or names an unknown symbol
 │   ├── LevelError              a level file is not a level
 │   ├── PersonaError            a persona file is incomplete or contradicts itself
 │   ├── PolicyError             a policy file cannot be used
 │   ├── SettingsError           an option, a budget or a name in a map set makes no sense
-│   ├── CompileError            a marked function holds what compiled code cannot do
+│   ├── CompileError            a marked function has code that cannot be compiled
 │   ├── RunError                a run folder is damaged, in use, or belongs to something else
 │   └── ConnectError            a connected game does not start, does not answer, or fails
-│       └── ProtocolError       what came over the wire is not what the protocol says
+│       └── ProtocolError       a message of a connected game violates the protocol
 ├── GameError                   a game breaks the contract of `persona_evo.games`
 └── VerificationError           two ways of computing the same thing disagree
 """
@@ -23,18 +23,18 @@ from dataclasses import dataclass
 from typing import Self
 
 _MOST_FOUND, _MOST_TEXT = 500, 4000
-"""Characters of a message that show what was found, and of each other part of it."""
+"""Largest number of characters in a message for the value that was found, and for each other part."""
 
 _CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def printable(text: str) -> str:
-    """Write control characters other than line ends as escapes, so that a terminal shows a text as it is."""
+    """Escape control characters other than line endings, so that a terminal shows a text as it is."""
     return _CONTROL.sub(lambda m: m.group().encode("unicode_escape", "surrogatepass").decode(), text)
 
 
 def shortened(text: str, most: int) -> str:
-    """Shorten a text to at most `most` characters; it then ends with the number of characters that it had."""
+    """Shorten a text to at most `most` characters; a shortened text ends with its original length."""
     if len(text) <= most:
         return text
     end = f"... ({len(text):,} characters)"
@@ -42,7 +42,7 @@ def shortened(text: str, most: int) -> str:
 
 
 def has_control(text: str) -> bool:
-    """Whether a text holds control characters other than line ends."""
+    """Return whether a text holds control characters other than line endings."""
     return _CONTROL.search(text) is not None
 
 
@@ -76,7 +76,7 @@ class Place:
 
 
 class PersonaEvoError(Exception):
-    """Base of all errors that the user sees as one message without a traceback."""
+    """Base class of all errors that are shown to the user as one message without a traceback."""
 
     def __init__(self, *args: object) -> None:
         super().__init__(*(printable(a) if isinstance(a, str) else a for a in args))
@@ -87,9 +87,9 @@ class InputError(PersonaEvoError):
 
     Args:
         what: one sentence that says what is wrong.
-        place: file, line and column, where known.
-        found: what stood there.
-        expected: what would have been right.
+        place: file, line and column, if known.
+        found: the wrong input.
+        expected: correct input.
         hint: what to do now.
     """
 
@@ -164,12 +164,15 @@ class VerificationError(PersonaEvoError):
 
 
 _NEAR, _PART = 0.66, 0.5
-"""How alike two words are (0 to 1) that may be meant for each other, and so where one is a part of the other."""
+"""Least similarity (0 to 1) of a word to a suggestion for it, and the least if one is a part of the other."""
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word most like `word`, ignoring case, or None when nothing comes near: two thirds of the letters are
-    the same, in order, or one word is the beginning or a part of the other."""
+    """Return the known word most like `word`, ignoring case, or None if none is similar.
+
+    Words are similar if two thirds of the letters are the same, in order, or if one is the beginning or a part of the
+    other.
+    """
     import difflib
 
     by_lower = {k.lower(): k for k in known}
@@ -184,7 +187,7 @@ def _within(word: str, known: str) -> bool:
 
 
 def unknown(word: str, known: Iterable[str]) -> tuple[str, str]:
-    """Return `expected` and `hint` of an error for a name that does not exist: all names, and the nearest one."""
+    """Return `expected` and `hint` of an error for an unknown name: all names, and the most similar one."""
     names = sorted(set(known))
     near = nearest(word, names)
     return "one of " + ", ".join(names), (f"did you mean {near!r}?" if near else "use a name of the list")

@@ -1,10 +1,10 @@
-"""What other packages add by name: through an entry point of a group, or with `register`.
+"""Extensions that other packages add by name: through an entry point of a group, or with `register`.
 
     [project.entry-points."persona_evo.mutations"]
     swap = "my_package:SWAP"
 
 The value of an entry point is "module:object". The object is an instance of the class that belongs to the group. Entry
-points are looked up only for a name that is not built in, and only the one that is asked for is loaded.
+points are looked up only for a name that is not built in, and only the requested one is loaded.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 
 class Extension:
-    """Base of what can be added.
+    """Base class of extensions.
 
     Attributes:
         group: the group of its entry points.
-        noun: what it is called in messages.
+        noun: its name in messages.
     """
 
     group: ClassVar[str]
@@ -36,18 +36,18 @@ class Extension:
 E = TypeVar("E", bound=Extension)
 
 _registered: dict[str, dict[str, Extension]] = {}
-"""Group -> name -> what was registered."""
+"""Registered extensions by group and name."""
 
 
 def register(name: str, extension: Extension) -> None:
     """Add an extension to this process. A name that was registered before gets the new value.
 
     Args:
-        name: letters, digits, _ and -, a letter first. Built-in names stay what they are.
-        extension: an instance of one of the classes that extensions are made of.
+        name: letters, digits, _ and -, a letter first. Built-in names cannot be replaced.
+        extension: an instance of one of the classes of extensions.
 
     Raises:
-        SettingsError: this is not a name, or not an extension.
+        SettingsError: the name is not allowed, or this is not an extension.
     """
     if not isinstance(extension, Extension):
         raise SettingsError(
@@ -84,7 +84,7 @@ def load(kind: type[E], name: str) -> E:
     """Load the extension of a class by its name, which is one of `names`.
 
     Raises:
-        SettingsError: it cannot be loaded, or is something else.
+        SettingsError: it cannot be loaded, or has another type.
     """
     given = _registered.get(kind.group, {}).get(name)
     if given is not None:
@@ -109,14 +109,14 @@ def load(kind: type[E], name: str) -> E:
 
 @contextlib.contextmanager
 def guarded(what: str, expected: str | None = None) -> Iterator[None]:
-    """Turn whatever the code of another package raises into an error of the settings that named it.
+    """Convert any exception in the code of another package to an error of the settings that named it.
 
     Args:
         what: what is wrong, in one sentence.
         expected: what the code is expected to return.
 
     Raises:
-        SettingsError: the code fails, or what it returns is refused.
+        SettingsError: the code fails, or its result is refused.
     """
     try:
         yield

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 FEWEST = 5
-"""Values below which Student's interval of a mean may reach far beyond what there can be, and is then not shown."""
+"""With fewer values, Student's interval of a mean may reach far beyond the possible range; then it is not shown."""
 
 
 NEAR = 1e-12
-"""Relative difference below which two numbers are the same."""
+"""Relative difference below which two numbers count as equal."""
 
 
 Floats = NDArray[np.float64]
@@ -25,9 +25,13 @@ Values = Sequence[float] | Floats
 
 
 class Interval(NamedTuple):
-    """An estimate with its confidence interval. With one value nothing is known of the spread: low = high = value.
+    """An estimate with its confidence interval. With one value the spread is unknown: low = high = value.
 
-    note: why there is no interval although the value is certain, "" for a usual estimate.
+    Attributes:
+        value: the estimate.
+        low, high: the ends of the interval.
+        n: number of values.
+        note: why there is no interval although the value is certain, "" for a usual estimate.
     """
 
     value: float
@@ -38,42 +42,45 @@ class Interval(NamedTuple):
 
     @classmethod
     def exact(cls, value: float, note: str) -> Self:
-        """A value that is no estimate."""
+        """Return a value that is not an estimate."""
         return cls(value, value, value, 1, note)
 
     @property
     def half(self) -> float:
-        """Half the interval's width, what stands behind the plus-minus sign."""
+        """Half the interval's width: the number after the plus-minus sign."""
         return (self.high - self.low) / 2
 
     @property
     def known(self) -> bool:
-        """Whether there is an interval: the mean of one value has none, a rate of one trial does."""
+        """Whether there is an interval: the mean of one value has none, a rate of one trial has one."""
         return self.n > 1 or self.low < self.high
 
     def fits(self, low: float, high: float) -> bool:
-        """Whether the interval may be shown of a mean that lies in [low, high]: not where a few values' is beyond."""
+        """Return whether the interval of a mean in [low, high] may be shown.
+
+        An interval of few values is not shown if it exceeds this range.
+        """
         return self.known and (self.n >= FEWEST or (low <= self.low and self.high <= high))
 
     def within(self, low: float, high: float) -> Interval:
-        """The interval cut off at the ends of the range of what it is about."""
+        """Return the interval, cut off at the ends of the range of its quantity."""
         return self._replace(low=max(self.low, low), high=min(self.high, high))
 
     @property
     def ends(self) -> tuple[float, float] | tuple[str, str]:
-        """Low and high for a file, empty where there is no interval."""
+        """Low and high for a file, empty without an interval."""
         return (self.low, self.high) if self.known else ("", "")
 
     def text(self, digits: int) -> str:
-        """Value and half width with so many digits behind the point; of one value the value alone: 908 (one)."""
+        """Format value and half width with `digits` decimal places; of one value, the value alone: 908 (one)."""
         number = f"{self.value:.{digits}f}"
         return f"{number} ± {self.half:.{digits}f}" if self.known else f"{number} ({self.note or 'one'})"
 
 
 def wilson(successes: int, trials: int, level: float = 0.95) -> Interval:
-    """A rate with its score interval (Wilson 1927, J. Am. Stat. Assoc. 22:209), always within [0, 1].
+    """Return a rate with its score interval (Wilson 1927, J. Am. Stat. Assoc. 22:209), always within [0, 1].
 
-    Without trials nothing is known: rate 0 in [0, 1].
+    Without trials, the rate is 0 and the interval is [0, 1].
     """
     if not 0 <= successes <= trials:
         raise ValueError(f"{successes} successes of {trials} trials")
@@ -81,7 +88,7 @@ def wilson(successes: int, trials: int, level: float = 0.95) -> Interval:
 
 
 def score(rate: float, trials: int, level: float = 0.95) -> Interval:
-    """Wilson's interval around a rate that is as certain as that of so many trials (at least one)."""
+    """Return Wilson's interval around a rate that is as certain as that of `trials` trials (at least one)."""
     z = NormalDist().inv_cdf(0.5 + level / 2)
     scale = 1 + z * z / trials
     middle = (rate + z * z / (2 * trials)) / scale
@@ -92,10 +99,10 @@ def score(rate: float, trials: int, level: float = 0.95) -> Interval:
 
 
 def mean_interval(values: Values, level: float = 0.95) -> Interval:
-    """The mean with its Student t interval: mean +- t(level, n - 1) s / sqrt(n).
+    """Return the mean with its Student t interval: mean +- t(level, n - 1) s / sqrt(n).
 
     Raises:
-        ValueError: no values, or one is not finite.
+        ValueError: there are no values, or one is not finite.
     """
     x = finite(values)
     if len(x) == 0:
@@ -110,10 +117,10 @@ def mean_interval(values: Values, level: float = 0.95) -> Interval:
 
 
 def clustered(groups: Sequence[Values], level: float = 0.95) -> Interval:
-    """The mean of values that come in groups, with an interval for other groups of the same kind.
+    """Return the mean of values in groups, with an interval for further groups of the same kind.
 
     Values of one group are not independent of each other, as playthroughs of one level are not. So the spread is that
-    of the groups' means, each weighed by its size, with Student's t of one degree of freedom less than there are
+    of the groups' means, each weighted by its size, with Student's t of one degree of freedom less than the number of
     groups.
 
     Returns:
@@ -134,13 +141,13 @@ def clustered(groups: Sequence[Values], level: float = 0.95) -> Interval:
 
 
 def clustered_rate(groups: Sequence[tuple[int, int]], level: float = 0.95) -> Interval:
-    """A rate over groups of trials, with Wilson's interval of so many trials as leave it as uncertain as the groups do.
+    """Return a rate over groups of trials, with Wilson's interval for the effective number of independent trials.
 
-    That is the number of independent trials whose variance is that of `clustered`, at least the number of groups and at
-    most that of the trials. A rate of 0 or 1 is as certain as that of one trial a group.
+    That is the number whose variance is that of `clustered`, at least the number of groups and at most the number of
+    trials. A rate of 0 or 1 is as certain as that of one trial per group.
 
     Args:
-        groups: successes and trials of each, of at least two groups with trials.
+        groups: successes and trials of each group; at least two groups with trials.
     """
     successes, trials = (sum(column) for column in zip(*groups, strict=True))
     rate, count = successes / trials, len(groups)
@@ -156,11 +163,11 @@ def clustered_rate(groups: Sequence[tuple[int, int]], level: float = 0.95) -> In
 
 
 def vargha_delaney(a: Values, b: Values, level: float = 0.95) -> Interval:
-    """Vargha and Delaney's A: how likely a value of `a` is larger than one of `b`, ties counting half.
+    """Return Vargha and Delaney's A: the probability that a value of `a` exceeds one of `b`; ties count half.
 
-    0.5 says that neither group tends to larger values; differences are called small from 0.56, medium from 0.64 and
+    0.5 means that neither group tends to larger values; differences are called small from 0.56, medium from 0.64 and
     large from 0.71 on (or below 0.44, 0.36, 0.29; Vargha and Delaney 2000, J. Educ. Behav. Stat. 25:101). The interval
-    is Newcombe's method 5 (2006, Stat. Med. 25:559), which never leaves [0, 1] and has a width also where A is 0 or 1.
+    is Newcombe's method 5 (2006, Stat. Med. 25:559), which never leaves [0, 1] and has a width even if A is 0 or 1.
 
     Returns:
         A with its interval; n is the size of the smaller group.
@@ -185,7 +192,7 @@ def vargha_delaney(a: Values, b: Values, level: float = 0.95) -> Interval:
 
 
 def _edge(far: float, near: float, outside: Callable[[float], bool]) -> float:
-    """Where an interval ends, between a value that may lie outside of it and one that does not, by bisection."""
+    """Find the end of an interval by bisection between a value that may lie outside of it and one that does not."""
     if not outside(far):
         return far
     for _ in range(50):
@@ -195,11 +202,11 @@ def _edge(far: float, near: float, outside: Callable[[float], bool]) -> float:
 
 
 def difference(a: Values, b: Values, level: float = 0.95) -> Interval:
-    """The difference of the means of two groups, a - b, with Welch's t interval.
+    """Return the difference of the means of two groups, a - b, with Welch's t interval.
 
     Returns:
-        The difference; n is the size of the smaller group. Where a group has one value nothing is known of its spread,
-        and the interval is not `known`. Two constants differ by a constant: low = high = value.
+        The difference; n is the size of the smaller group. If a group has one value, its spread is unknown, and the
+        interval is not `known`. The difference of two constants is constant: low = high = value.
 
     Raises:
         ValueError: a group has no values, or one is not finite.
@@ -219,11 +226,13 @@ def difference(a: Values, b: Values, level: float = 0.95) -> Interval:
 
 
 def rate_difference(successes_a: int, trials_a: int, successes_b: int, trials_b: int, level: float = 0.95) -> Interval:
-    """The difference of two rates, a - b, with Newcombe's hybrid score interval (1998, Stat. Med. 17:873, method 10).
+    """Return the difference of two rates, a - b.
+
+    The interval is Newcombe's hybrid score interval (1998, Stat. Med. 17:873, method 10).
 
     Returns:
-        The difference in [-1, 1]; n is the smaller number of trials. Without trials of one group nothing is known: its
-        rate counts as 0 in [0, 1].
+        The difference in [-1, 1]; n is the smaller number of trials. Without trials in one group, its rate counts as 0
+        in [0, 1].
 
     Raises:
         ValueError: more successes than trials, or fewer than none.
@@ -236,7 +245,7 @@ def rate_difference(successes_a: int, trials_a: int, successes_b: int, trials_b:
 
 
 def welch_df(u: float, v: float, n: int, m: int) -> float:
-    """Welch's degrees of freedom; u, v: the squared standard errors of the means of n and m values."""
+    """Return Welch's degrees of freedom; u, v: the squared standard errors of the means of n and m values."""
     largest = max(u, v) or 1.0
     u, v = u / largest, v / largest
     return (u + v) ** 2 / (u * u / (n - 1) + v * v / (m - 1)) if u or v else n + m - 2.0
@@ -250,7 +259,7 @@ def finite(values: Values) -> Floats:
 
 
 def scaled(*samples: Floats) -> tuple[list[Floats], float, float]:
-    """The samples shifted and divided alike into [-1, 1], so that squares neither overflow nor vanish."""
+    """Shift and scale samples alike into [-1, 1], so that squares neither overflow nor vanish."""
     both = np.concatenate(samples)
     shift = float(both[0]) if float(both.max()) / 2 - float(both.min()) / 2 < 1e307 else 0.0
     scale = max(float(np.abs(both - shift).max()), 5e-324)
@@ -258,7 +267,7 @@ def scaled(*samples: Floats) -> tuple[list[Floats], float, float]:
 
 
 def _quantile(df: float, share: float) -> float:
-    """The value below which a Student t variable lies with a probability of `share`."""
+    """Return the value below which a Student t variable lies with a probability of `share`."""
     from scipy.special import stdtrit
 
     return float(stdtrit(df, share))

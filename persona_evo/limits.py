@@ -1,4 +1,4 @@
-"""Numbers and names that users give: one conversion and one set of ranges for Python and the command line.
+"""Conversions and ranges of the numbers and names that users give, shared by Python and the command line.
 
 A whole number may be an `int`, a NumPy integer, or a float with a whole value, such as 1e3. A number may be any real
 number of Python or NumPy. `True`, `nan`, text and None are not numbers.
@@ -30,7 +30,7 @@ _EXACT = 2.0**53
 
 def python_number(value: object) -> object:
     """Convert a number to Python's own `int` or `float`, and return anything else as it is."""
-    if isinstance(value, bool) or getattr(getattr(value, "dtype", None), "kind", "") == "b":  # NumPy's before version 2
+    if isinstance(value, bool) or getattr(getattr(value, "dtype", None), "kind", "") == "b":  # NumPy before version 2
         return value
     if isinstance(value, SupportsIndex):
         try:
@@ -49,16 +49,16 @@ def integral(value: object) -> object:
 
 
 def whole(value: object, name: str, low: int, high: int) -> int:
-    """Convert a value to a whole number of [low, high].
+    """Convert a value to a whole number in [low, high].
 
     Args:
-        value: what the user gave.
-        name: what it is, for the message.
-        low: smallest number allowed.
-        high: largest number allowed.
+        value: the given value.
+        name: its name, for the message.
+        low: the smallest number allowed.
+        high: the largest number allowed.
 
     Raises:
-        SettingsError: it is something else.
+        SettingsError: the value is not such a number.
     """
     found = integral(value)
     if isinstance(found, bool) or not isinstance(found, int) or not low <= found <= high:
@@ -67,10 +67,10 @@ def whole(value: object, name: str, low: int, high: int) -> int:
 
 
 def number(value: object, name: str, low: float, high: float, *, above: bool = False) -> float:
-    """Convert a value to a number of [low, high], or with `above` of (low, high].
+    """Convert a value to a number in [low, high], or with `above` in (low, high].
 
     Raises:
-        SettingsError: it is something else.
+        SettingsError: the value is not such a number.
     """
     found = python_number(value)
     fits = isinstance(found, (int, float)) and not isinstance(found, bool)
@@ -95,7 +95,7 @@ def jobs(value: object) -> int:
 def _out_of_range(value: object, name: str, expected: str) -> SettingsError:
     try:
         found = repr(value)
-    except ValueError:  # a whole number of thousands of digits
+    except ValueError:  # a whole number with thousands of digits
         found = "a number of more than 4,300 digits"
     return SettingsError(f"{name} is out of range", found=found[:200], expected=expected)
 
@@ -104,8 +104,8 @@ def name(value: object, what: str) -> str:
     """Convert a name or a path to text.
 
     Args:
-        value: that was given.
-        what: it should name, for the message.
+        value: the given value.
+        what: what it names, for the message.
 
     Raises:
         SettingsError: it is neither text nor a path.

@@ -1,17 +1,19 @@
-"""Names that people give to things, and how they stand in names of files."""
+"""Names that people give to things, and their form in names of files."""
 
 from __future__ import annotations
 
 import unicodedata
 
 NAME_BYTES = 100
-"""Longest name in UTF-8: file names of 255 bytes hold it with all that is put around it."""
+"""Length of the longest name in UTF-8, which leaves room for other parts of a file name of at most 255 bytes."""
 
 
 def is_name(text: str, digits: bool = False, more: str = "") -> bool:
-    """Whether a text is a name: letters of any script, digits, _ and -, a letter first; at most NAME_BYTES.
+    """Return whether a text is a name: letters of any script, digits, _ and -, a letter first; at most NAME_BYTES.
 
-    digits: whether a digit may come first. more: other characters that it may have after the first.
+    Args:
+        digits: whether a digit may come first.
+        more: other characters that it may have after the first.
     """
     kinds = [unicodedata.category(c)[0] for c in text]
     if not text or kinds[0] not in ("LN" if digits else "L") or len(text.encode("utf-8", "replace")) > NAME_BYTES:

@@ -6,10 +6,10 @@ Every test returns a `Test`. Its `note` says why a p value is not the usual one:
 |---|---|---|
 | a sample has fewer values than the test needs | 1 | "too few values" |
 | all values of both samples are the same | 1 | "no variation" |
-| each sample is constant, the constants differ | that of the exact test of who has which | "no variation" |
+| each sample is constant, the constants differ | that of the exact test (see `_apart`) | "no variation" |
 | a correlation with a constant sample | 1, r = 0 | "no variation" |
 
-Values have to be finite; ValueError otherwise. SciPy computes the distributions; it is slow to
+Values have to be finite; otherwise ValueError is raised. SciPy computes the distributions; it is slow to
 import and loaded by the first interval or test that needs it.
 """
 
@@ -28,14 +28,21 @@ NO_VARIATION = "no variation"
 
 
 _TIED = 1e-7
-"""Relative difference of probabilities below which two results are equally likely."""
+"""Relative difference of probabilities below which two results count as equally likely."""
 
 _EXACT, _WHOLE, _COUNTED = 8, 2**53, 4000
-"""Values of the smaller sample, and orders, up to which ranks are tested exactly; trials of tables counted here."""
+"""Limits of exact tests: values of the smaller sample and orders for ranks, and trials for tables counted here."""
 
 
 class Test(NamedTuple):
-    """A test's statistic, its two-sided p value, its degrees of freedom where it has them, and a note (see module)."""
+    """The result of a test.
+
+    Attributes:
+        statistic: the test's statistic.
+        p: the two-sided p value.
+        df: the degrees of freedom, if it has them.
+        note: why p is not the usual one (see module).
+    """
 
     statistic: float
     p: float
@@ -44,7 +51,7 @@ class Test(NamedTuple):
 
 
 class Correlation(NamedTuple):
-    """A correlation coefficient in [-1, 1] with the p value of "there is none"."""
+    """A correlation coefficient in [-1, 1] with the p value of the hypothesis that there is no correlation."""
 
     r: float
     p: float
@@ -53,9 +60,9 @@ class Correlation(NamedTuple):
 
 
 def welch(a: Values, b: Values) -> Test:
-    """Welch's t test of two means with unequal variances, two-sided (Welch 1947, Biometrika 34:28).
+    """Perform Welch's t test of two means with unequal variances, two-sided (Welch 1947, Biometrika 34:28).
 
-    The statistic is positive when `a` is larger; infinite when two different constants are compared.
+    The statistic is positive if `a` is larger; it is infinite if two different constants are compared.
     """
     x, y = finite(a), finite(b)
     if len(x) < 2 or len(y) < 2:
@@ -67,7 +74,7 @@ def welch(a: Values, b: Values) -> Test:
     (x, y), _, _ = scaled(x, y)
     u, v = float(x.var(ddof=1)) / len(x), float(y.var(ddof=1)) / len(y)
     difference = float(x.mean() - y.mean())
-    if u + v == 0.0:  # variation so small beside the difference that no float holds their ratio
+    if u + v == 0.0:  # the variation is so small relative to the difference that their ratio overflows
         return Test(math.copysign(math.inf, difference), _apart(len(x), len(y)), 0.0, NO_VARIATION)
     t = difference / math.sqrt(u + v)
     df = welch_df(u, v, len(x), len(y))
@@ -75,9 +82,9 @@ def welch(a: Values, b: Values) -> Test:
 
 
 def student(a: Values, known: float) -> Test:
-    """Student's t test of a mean against a value that is known, two-sided.
+    """Perform Student's t test of a mean against a known value, two-sided.
 
-    Where the sample is a constant, another one than the known value, p is that of the sign test: 2^(1 - n).
+    If the sample is a constant other than the known value, p is that of the sign test: 2^(1 - n).
     """
     x = finite(a)
     if len(x) < 2:
@@ -94,9 +101,9 @@ def student(a: Values, known: float) -> Test:
 
 
 def binomial(successes: int, trials: int, known: float) -> Test:
-    """The exact binomial test of a rate against one that is known, two-sided: all results no likelier than this one.
+    """Perform the exact binomial test of a rate against a known one, two-sided: all results no likelier than this one.
 
-    The statistic is the difference of the rates. Against a known 0 or 1 any other result is certain to be another rate.
+    The statistic is the difference of the rates. Against a known 0 or 1, any other result certainly has another rate.
     """
     if trials == 0:
         return Test(0.0, 1.0, 0.0, TOO_FEW)
@@ -119,9 +126,9 @@ def binomial(successes: int, trials: int, known: float) -> Test:
 
 
 def mann_whitney(a: Values, b: Values) -> Test:
-    """Mann-Whitney's rank test, two-sided (Mann and Whitney 1947, Ann. Math. Stat. 18:50).
+    """Perform the Mann-Whitney rank test, two-sided (Mann and Whitney 1947, Ann. Math. Stat. 18:50).
 
-    The statistic is U of `a`: the pairs in which `a` is larger, ties counting half. The p value is exact where the
+    The statistic is U of `a`: the number of pairs in which `a` is larger; ties count half. The p value is exact if the
     smaller sample has at most 8 values and there are no ties; otherwise it is the normal approximation with the
     correction for ties and for continuity.
     """
@@ -151,7 +158,7 @@ def mann_whitney(a: Values, b: Values) -> Test:
 
 
 def _orders(n: int, m: int) -> Floats:
-    """In how many orders of n and m values each U from 0 to n m is found: float64[n m + 1], whole numbers."""
+    """Count the orders of n and m values for each U from 0 to n m: float64[n m + 1], whole numbers."""
     found = np.zeros(n * m + 1)
     found[0] = 1.0
     for i in range(1, n + 1):  # the coefficients of a Gaussian binomial: times 1 - x^(m+i), by 1 - x^i
@@ -162,7 +169,7 @@ def _orders(n: int, m: int) -> Floats:
 
 
 def fisher(successes_a: int, trials_a: int, successes_b: int, trials_b: int) -> Test:
-    """Fisher's exact test of two rates, two-sided: all tables with these margins that are no likelier than this one.
+    """Perform Fisher's exact test of two rates, two-sided: all tables with these margins no likelier than this one.
 
     The statistic is the difference of the rates, a - b.
     """
@@ -188,15 +195,19 @@ def fisher(successes_a: int, trials_a: int, successes_b: int, trials_b: int) -> 
 
 
 def _apart(n: int, m: int) -> float:
-    """p of two samples that are a constant each: how likely n of one and m of another value fall apart by chance.
+    """Return p of two constant samples: the probability that n and m values are separated in this way by chance.
 
-    A t test has nothing to go by there, since it has no spread to compare with: its p would be 0 for any two values.
+    This is the exact test of which sample has which value. A t test does not apply, since there is no spread to compare
+    with: its p would be 0 for any two values.
     """
     return (2 if n == m else 1) / math.comb(n + m, n)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """p values corrected for their number by Holm's step-down method (Holm 1979, Scand. J. Stat. 6:65), same order."""
+    """Correct p values for their number by Holm's step-down method (Holm 1979, Scand. J. Stat. 6:65).
+
+    The corrected values are in the order of the given ones.
+    """
     count = len(p_values)
     corrected = [0.0] * count
     largest = 0.0
@@ -207,9 +218,9 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def pearson(a: Values, b: Values) -> Correlation:
-    """Pearson's correlation; p from t = r sqrt((n - 2) / (1 - r^2)) with n - 2 degrees of freedom.
+    """Return Pearson's correlation; p comes from t = r sqrt((n - 2) / (1 - r^2)) with n - 2 degrees of freedom.
 
-    With fewer than 3 pairs r means nothing: p is 1.
+    With fewer than 3 pairs r has no meaning, and p is 1.
     """
     x, y = finite(a), finite(b)
     if len(x) != len(y):
@@ -225,7 +236,7 @@ def pearson(a: Values, b: Values) -> Correlation:
     x, y = x / math.sqrt(float(x @ x)), y / math.sqrt(float(y @ y))
     sign = math.copysign(1.0, float(x @ y))
     apart = x - sign * y
-    missing = float(apart @ apart) / 2  # 1 - |r|, exact also where r is next to 1
+    missing = float(apart @ apart) / 2  # 1 - |r|, exact even if r is close to 1
     if missing < 1e-30:
         missing = 0.0
     r = sign * (1 - missing)
@@ -238,7 +249,10 @@ def pearson(a: Values, b: Values) -> Correlation:
 
 
 def spearman(a: Values, b: Values) -> Correlation:
-    """Spearman's rank correlation: Pearson's of the ranks, ties sharing their mean rank, with its t approximation."""
+    """Return Spearman's rank correlation: Pearson's of the ranks, with its t approximation.
+
+    Ties share their mean rank.
+    """
     x, y = finite(a), finite(b)
     if len(x) != len(y):
         raise ValueError(f"{len(x)} values against {len(y)}")
@@ -248,14 +262,14 @@ def spearman(a: Values, b: Values) -> Correlation:
 
 
 def _ranks(values: Floats) -> Floats:
-    """The place of each value in their order, from 1; equal ones share the mean of their places."""
+    """Return the rank of each value, from 1; equal values share the mean of their ranks."""
     _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
     shared: Floats = (np.cumsum(counts) - (counts - 1) / 2)[which]
     return shared
 
 
 def _two_sided(t: float, df: float) -> float:
-    """The probability that a Student t variable is at least as far from 0 as t."""
+    """Return the probability that a Student t variable is at least as far from 0 as t."""
     from scipy.special import stdtr
 
     return 2 * float(stdtr(df, -abs(t)))

@@ -1,4 +1,4 @@
-"""Numbers of things in English, as messages and reports say them."""
+"""Numbers of things and lists in English, for messages and reports."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ def listed(values: Mapping[str, object]) -> str:
 
 
 def counted(n: int, thing: str, several: str = "") -> str:
-    """Write a number of things: 1 level, 3 levels, 0 levels; thousands with commas, as in 12,000 games.
+    """Write a number of things: 1 level, 3 levels, 0 levels; thousands have commas, as in 12,000 games.
 
-    several: the plural where it is not the singular with an s ("policies").
+    Args:
+        several: the plural if it is not the singular with an s ("policies").
     """
     return f"{n:,} {plural(n, thing, several)}"
 
 
 def plural(n: int, thing: str, several: str = "") -> str:
-    """Return the word alone, for a number that stands elsewhere in the sentence."""
+    """Return the singular or plural of a word, for a number elsewhere in the sentence."""
     return thing if n == 1 else several or f"{thing}s"
 
 
@@ -28,7 +29,7 @@ def enumerated(names: Sequence[str], most: int = 0) -> str:
     """List names as in a sentence: "a", "a and b", "a, b and c"; with at most 2 of them, "a, b and 1 more".
 
     Args:
-        most: names that are shown; 0 for all.
+        most: largest number of names to show; 0 for all.
     """
     if most and len(names) > most:
         names = [*names[:most], f"{len(names) - most} more"]
@@ -43,7 +44,7 @@ def capital(text: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """Write a text as a sentence of its own, with a capital letter and a full stop."""
+    """Write a text as a sentence, with a capital letter and a full stop."""
     return f"{capital(text)}{'' if text.endswith(('.', '?', '!')) else '.'}"
 
 

@@ -1,21 +1,21 @@
-"""The main job in Python: the functions behind the command line, with names instead of objects where that is easier.
+"""The main job in Python: the functions behind the command line, which take names in place of objects.
 
-| module | what |
+| module | what it holds |
 |---|---|
 | naming | levels, personas, policies and players by their names |
 | search_rules | settings and budgets of searches |
-| evolution | evolve a policy |
-| checks | what is wrong with a game of your own, and with levels that nobody has played |
+| evolution | the evolution of a policy |
+| checks | checks of your own games, and of levels before they are played |
 | frames | playthroughs as rows of tables |
 | options | options with their types |
 | generating | levels drawn from a seed |
-| playtests | play levels, compare two, solve one |
-| results, comparison | what a playtest of levels, or of two versions of one, comes to |
-| runs | what is kept in the folders of runs, and figures of it |
-| experiments | experiments of one's own |
+| playtests | functions that play levels, compare two levels, and solve one |
+| results, comparison | the results of a playtest of levels, or of two versions of one level |
+| runs | the results kept in the folders of runs, and figures of them |
+| experiments | your own experiments |
 | studies | published experiments that can be run again, and how they are found |
 
-Everything raises `PersonaEvoError` for what a user can get wrong.
+Every error that a user can make raises `PersonaEvoError`.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ _NAMES = {
     "search.settings": "Budget SearchSettings",
     "store.policies": "Policy",
 }
-"""The names above by the modules that define them, which are imported by the first use of a name."""
+"""The names above by the modules that define them, which are imported at the first use of a name."""
 
 
 def __getattr__(name: str) -> Any:

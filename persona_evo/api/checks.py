@@ -1,4 +1,4 @@
-"""Check levels before anybody plays them."""
+"""Checks of games, and of levels before they are played."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from persona_evo.games.twins import check_rows
 
 
 def check_game(game: str | Game, levels: LevelsLike, *, seed: int = 0) -> int:
-    """Play random games of a game of your own, and check each state that they come to.
+    """Play random games of a game of your own, and check every state in them.
 
     Args:
         game: the game, its file as "FILE.py:GAME", or its name.
-        levels: names, files or loaded levels to check it on.
-        seed: of the random games.
+        levels: names, files or loaded levels to check the game on.
+        seed: the seed of the random games.
 
     Returns:
-        How many states were looked at. A warning tells of a game whose games all end without a winner.
+        The number of states that were checked. If all games end without a winner, a warning is given.
 
     Raises:
-        GameError: what is wrong, in which level, after which moves.
+        GameError: the game is wrong; the message names the level and the moves.
         LevelError: there is no such level, or a file is not one.
         SettingsError: there is no such game, or the seed is out of range.
     """
@@ -37,11 +37,11 @@ def check_game(game: str | Game, levels: LevelsLike, *, seed: int = 0) -> int:
 
 
 def check_levels(levels: LevelsLike, game: str | Game = registry.DEFAULT) -> list[Finding]:
-    """Find what is wrong with levels, or worth a look, without playing them.
+    """Find problems and peculiarities of levels without playing them.
 
     Args:
-        levels: names, files or loaded levels. Names of levels whose exit cannot be reached are read all the same.
-        game: whose levels they are.
+        levels: names, files or loaded levels. Named levels are read even if their exit cannot be reached.
+        game: the game of the levels.
 
     Returns:
         Findings level by level, the most important of each level first; those on several levels come last.

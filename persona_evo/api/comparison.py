@@ -1,4 +1,4 @@
-"""What differs between two versions of a level."""
+"""The differences between two versions of a level."""
 
 from __future__ import annotations
 
@@ -24,7 +24,13 @@ from persona_evo.playtest.versions import Changes
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """Two versions of a level, A and B: rows for each player and measure, and the answer; printed, the latter."""
+    """A comparison of two versions of a level, A and B; as a string, its answer.
+
+    Attributes:
+        a, b: the two versions.
+        results: the playthroughs of both.
+        rows: the comparison of each measure for each player.
+    """
 
     a: Level
     b: Level
@@ -38,7 +44,7 @@ class Comparison:
 
     @cached_property
     def answer(self) -> Answer:
-        """What differs, in five lines at most. Hit points are told as damage alone."""
+        """The differences in five lines at most. Hit points appear only as damage."""
         game = self.results.game
         again = parse(game.health).symbols if any(r.measure.key == DAMAGE.key for r in self.rows) else ()
         rows = [r for r in self.rows if r.measure.key not in again]
@@ -46,13 +52,13 @@ class Comparison:
 
     @property
     def sentences(self) -> list[str]:
-        """Everything that was compared, in words: what differs, then the win rates that do not."""
+        """All comparisons in words: first the differences, then the win rates without a difference."""
         return headlines(self.rows)
 
     def write(
         self, folder: str | Path, *, workers: Workers | None = None, progress: Callable[[str], None] | None = None
     ) -> Path:
-        """Write traces, tables, pictures and the page into a folder; the page's path (as `Results.write`)."""
+        """Write traces, tables, pictures and the page into a folder, as `Results.write`; return the page's path."""
         from persona_evo.report import folder as report
         from persona_evo.report import versions as drawn
 
@@ -81,7 +87,7 @@ class Comparison:
         ).page
 
     def playthroughs(self, *, states: bool = False) -> list[frames.Row]:
-        """Return what `Results.rows` returns, for both versions."""
+        """Return the rows of `Results.rows` for both versions."""
         return self.results.rows(states=states)
 
     def __str__(self) -> str:
@@ -94,12 +100,12 @@ class Comparison:
         return f"<Comparison of {self.a.name} (A) and {self.b.name} (B): {self.answer.lines[0]}>"
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: the answer, and the summary of each player."""
+        """Return the HTML for a notebook: the answer, and the summary of each player."""
         lines = "".join(f"<p>{html.escape(line)}</p>" for line in self.answer.lines)
         return lines + self.results._repr_html_()
 
     def __reduce__(self) -> tuple[Callable[[Results], Comparison], tuple[Results]]:
-        """Pickle the playthroughs alone; everything else is computed from them again."""
+        """Pickle the playthroughs alone; everything else is computed again from them."""
         return compared, (self.results,)
 
 

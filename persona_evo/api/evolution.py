@@ -46,7 +46,7 @@ from persona_evo.store import runs
 from persona_evo.store.policies import Policy
 
 POOL_SHARE = 0.5
-"""Share of the time until a deadline that the making of levels may take."""
+"""Share of the time until a deadline that the generation of levels may take."""
 
 
 def evolve_policy(
@@ -74,32 +74,32 @@ def evolve_policy(
     """Evolve a tree policy for a persona and keep the run in a folder below `out`.
 
     Args:
-        persona: whom the policy is for.
+        persona: the persona that the policy is for.
         levels: levels to train on; "generate:200" draws 200 from the seed and solves them, in games with a generator.
         preset: "modern", "paper", or settings of the evolution.
         seed: everything random follows from it; a new one if None.
-        iterations, seconds: budget of the search in each playthrough, or for each move where an agent or a skill plays;
-            the agent's or skill's own, or 10,000 iterations, if neither is given.
+        iterations, seconds: budget of the search in each playthrough, or for each move if an agent or a skill plays;
+            if neither is given, that of the agent or skill, or 10,000 iterations.
         budget: replaces iterations and seconds.
-        jobs: cores, -1 for all; without influence on the result. A game of a notebook or of the main program, which
-            other processes do not find, has one.
+        jobs: cores, -1 for all; it does not change the result. A game of a notebook or of the main program, which
+            other processes do not find, uses one.
         out: folder of run folders.
-        duration: seconds after which everything is done, the last steps included. Population and iterations that were
-            not given are then chosen to fit (`evolve.time_plan`).
+        duration: seconds for everything, the last steps included. Population and iterations that were not given are
+            then chosen to fit (`evolve.time_plan`).
         progress, tell: called after each generation, and in the last steps.
         league: in two-player games, the opponents (see `matches.names`); the game's own if not given.
-        agent: who plays with the policies, move by move. Without one, single-player games are planned whole, and
-            two-player games have the game's template.
-        search: rules of the search; "paper" with the preset "paper" and otherwise "single" if not given. "anytime"
-            evolves the planner's open lists. An agent brings its own.
+        agent: the agent that plays with the policies, move by move. Without one, single-player games are planned
+            whole, and two-player games use the game's template.
+        search: rules of the search. By default "paper" with the preset "paper", and otherwise "single". "anytime"
+            evolves the planner's open lists. An agent has its own.
         seed_policies: formulas to start from, named as for `--seed-policies`; None for those of the preset that fit.
-        held_out: how many levels to hold out beside generated ones, 50 if None.
+        held_out: number of held-out levels in addition to generated training levels; 50 if None.
         skill: "novice", "casual", "expert" or "full-sight" evolves for a player who searches anew for each move, in
             place of search, agent and league.
         settings: single values that differ from the preset's; `EvolutionSettings` explains them.
 
     Returns:
-        The outcome; `load_policy(outcome.policy)` is what was found. After Ctrl-C the policy is the best so far, which
+        The outcome; `load_policy(outcome.policy)` loads the policy. After Ctrl-C the policy is the best so far, which
         has not been compared on fresh seeds, and `resume_evolution(outcome.folder)` continues.
 
     Raises:
@@ -122,11 +122,11 @@ def evolve_policy(
 
 @dataclass(frozen=True)
 class EvolutionRequest:
-    """The choices of whoever wants an evolution, as `evolve_policy` explains them.
+    """The arguments of an evolution, as `evolve_policy` explains them.
 
     Attributes:
         changes: single settings of the evolution.
-        prefix: what precedes the names of choices in messages, "--" on the command line.
+        prefix: the prefix of arguments' names in messages, "--" on the command line.
     """
 
     preset: str | EvolutionSettings = "modern"
@@ -155,17 +155,17 @@ class EvolutionRequest:
         tell: pools.Tell | None = None,
         tell_plan: Callable[[Sequence[str]], None] | None = None,
     ) -> EvolutionTask:
-        """What is to be evolved; generated levels are made for it, and its size is made to fit the time.
+        """Return the task of an evolution, with generated levels and a size that fits the time.
 
         Args:
-            persona: whom the policy is for.
+            persona: the persona that the policy is for.
             levels: levels to train on.
-            workers: who makes levels.
+            workers: workers that generate levels.
             game: the game, None for the persona's.
-            options: for the game's level loader.
-            deadline: moment on `time.monotonic` by which the whole evolution is done.
-            tell: told how far the making of levels is.
-            tell_plan: given what was chosen to fit the time, in lines.
+            options: options of the game's level loader.
+            deadline: time on `time.monotonic` by which the whole evolution is done.
+            tell: called with the progress of the generation of levels.
+            tell_plan: called with lines on the sizes that were chosen to fit the time.
 
         Raises:
             InputError: something does not exist, is damaged or out of range, or the parts do not fit together; or the
@@ -218,7 +218,7 @@ class EvolutionRequest:
     def _settings(
         self, game: Game, league: League | None, skilled: SkilledPlay | None, generated: bool
     ) -> EvolutionSettings:
-        """The settings of the evolution."""
+        """Return the settings of the evolution."""
         changes = dict(self.changes or {})
         first = None if self.seed_policies is None else first_policies(self.seed_policies, game.name)
         if not isinstance(self.preset, EvolutionSettings):
@@ -228,7 +228,7 @@ class EvolutionRequest:
         return EvolutionSettings.from_dict({**self.preset.to_dict(), **changes, **more})
 
     def _fixed(self) -> Collection[str]:
-        """The sizes that were chosen by whoever asks, and are not fitted to the time."""
+        """Return the names of the sizes that were given, which are not changed to fit the time."""
         found = {name for name in (time_plan.POPULATION, time_plan.ISLANDS) if name in (self.changes or {})}
         if self.preset != "modern":
             found |= {time_plan.POPULATION, time_plan.ISLANDS}
@@ -248,7 +248,7 @@ class EvolutionRequest:
         deadline: float | None,
         tell: pools.Tell | None,
     ) -> dict[str, pools.LevelPool]:
-        """The pools of generated levels; none where levels are named."""
+        """Return the pools of generated levels; none if levels are named."""
         count = _generated(levels)
         if not count:
             if self.held_out is not None:
@@ -279,7 +279,7 @@ class EvolutionRequest:
 
 
 def _usable(outcome: Outcome) -> Outcome:
-    """An outcome with a policy, after an interruption the best individual so far, as it was bred."""
+    """Return an outcome with a policy: after an interruption, the best individual so far, without simplification."""
     if outcome.policy is not None or outcome.best is None:
         return outcome
     config, text, folder = runs.read_config(outcome.folder), outcome.best.formula, outcome.folder
@@ -313,7 +313,7 @@ def _usable(outcome: Outcome) -> Outcome:
 
 
 def _generated(levels: LevelsLike) -> int:
-    """How many levels are to be generated; 0 where they are named."""
+    """Return the number of levels to generate; 0 if levels are named."""
     return asked([name for name in listed(levels, "a level", (str, Path, Level)) if isinstance(name, str)])
 
 
@@ -330,10 +330,10 @@ def resume_evolution(
     """Continue an evolution where it stopped, or add generations to a finished one.
 
     Args:
-        folder: of the run.
-        game: the game, where the run does not find it: its file has moved, or it was made in a notebook.
-        generations: how many the run is to have in all; None for what it was going to have.
-        jobs, duration, progress, tell: see `evolve_policy`; the sizes of the run stay what they are.
+        folder: the folder of the run.
+        game: the game, if the run does not find it because its file has moved or it was made in a notebook.
+        generations: total number of generations; None for the planned number.
+        jobs, duration, progress, tell: see `evolve_policy`; the sizes of the run do not change.
 
     Raises:
         RunError: this is no folder of a run, it is damaged, in use, or made with other rules of the game.

@@ -1,4 +1,4 @@
-"""Experiments of one's own."""
+"""Your own experiments."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ def experiment(
     jobs: int = 1,
     progress: Tell | None = None,
 ) -> WrittenReport:
-    """Make the searches of an experiment's TOML file and write the page; the same call resumes after any stop.
+    """Run the searches of an experiment's TOML file and write the page; the same call resumes after any interruption.
 
     Args:
         file: see `persona_evo.experiments.files`.
-        folder: for everything.
+        folder: the folder for everything.
         replicates, rollouts: override the values of the file.
-        jobs: cores, for games that are played in this program; without influence on the result.
-        progress: called now and then.
+        jobs: cores, for games that are played in this program; it does not change the result.
+        progress: called with the progress from time to time.
 
     Raises:
-        KeyboardInterrupt: Ctrl-C; what was finished by then is kept.
-        SettingsError, LevelError, PersonaError, PolicyError: the file is wrong, or names what does not exist.
-        RunError: the folder belongs to something else, is damaged, or in use.
+        KeyboardInterrupt: Ctrl-C was pressed; finished work is kept.
+        SettingsError, LevelError, PersonaError, PolicyError: the file is wrong, or names something that does not exist.
+        RunError: the folder belongs to something else, is damaged, or is in use.
         ConnectError: a connected game fails.
     """
     from persona_evo.experiments import files as reading

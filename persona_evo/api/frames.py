@@ -18,7 +18,7 @@ Value: TypeAlias = str | int | float | bool | None
 Row: TypeAlias = dict[str, Value]
 
 SHOWN = 20
-"""Rows that a notebook shows of a table."""
+"""Number of rows of a table that a notebook shows."""
 
 
 def playthrough_row(record: Playthrough) -> Row:
@@ -101,7 +101,7 @@ def to_parquet(rows: Sequence[Mapping[str, Value]], file: str | Path) -> Path:
 
 
 def as_html(title: str, headers: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Write a table for a notebook; a long one shows only its beginning."""
+    """Write a table for a notebook; of a long table, only the beginning is shown."""
     more = f"<p>... and {len(rows) - SHOWN:,} more rows</p>" if len(rows) > SHOWN else ""
     head = "".join(f"<th>{html.escape(name)}</th>" for name in headers)
     body = "".join(

@@ -1,4 +1,4 @@
-"""Levels drawn from a seed, each of which can be won."""
+"""Winnable levels drawn from a seed."""
 
 from __future__ import annotations
 
@@ -30,22 +30,23 @@ def generate_levels(
     jobs: int = -1,
     **options: LevelOption,
 ) -> list[Level]:
-    """Generate levels from a seed: all are different, sound, and proven winnable, and the same for the same seed.
+    """Generate levels from a seed. All are different, sound and proven to be winnable.
+
+    The same arguments always give the same levels. In a game that is not planned, levels are sound, but it is not known
+    whether they can be won.
 
     Args:
-        count: how many.
+        count: number of levels.
         stream: "train", "validation" or "held out"; levels of different streams are never equal.
-        kinds: of the game's kinds of levels, which take turns; all of them if none are named.
-        min_path, max_path: moves to the end of a level, at least and at most.
+        kinds: the game's kinds of levels to use in turn; all if none are named.
+        min_path, max_path: fewest and most moves to the end of a level.
         constraints: lowest and highest value of numbers of the level's structure: {"monsters": (2, 5)}.
-        jobs: cores, -1 for all; without influence on the result.
-        options: for the game's loader.
-
-    Levels of a game that is not planned are sound, and nobody knows whether they can be won.
+        jobs: cores, -1 for all; it does not change the result.
+        options: options of the game's loader.
 
     Raises:
-        SettingsError: the game draws no levels, a number is out of range, or no level was found that is as wanted and
-            can be won.
+        SettingsError: the game draws no levels, a number is out of range, or no winnable level was found that meets
+            the constraints.
     """
     of = game_of(game)
     count = limits.whole(count, "the number of levels", 1, limits.MOST_LEVELS)

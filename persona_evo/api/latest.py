@@ -1,7 +1,7 @@
-"""The folder that `watch` keeps up to date: a playtest's folder whose page loads itself again.
+"""The folder that `watch` keeps up to date: a playtest's folder whose page reloads itself.
 
-A process of its own writes it, at low priority, so that whoever plays is not kept waiting by pictures. It makes the
-whole folder beside the old one and then puts each file in its place at once, the page last.
+A separate process writes it at low priority, so that drawing does not slow down the playthroughs. It makes the whole
+folder beside the old one and then replaces each file at once, the page last.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from persona_evo.store.folders import kind_of
 CONFIG = "watch.json"
 SCHEMA = 1
 STAMP = "stamp.js"
-"""Beside the page: a script that says which version of the folder this is. A page may load it from a file, too."""
+"""A script beside the page with the version of the folder. A page may load a script even from a file."""
 
 _KEPT = (CONFIG, "lock", STAMP, NEW)
-"""What is no part of a version."""
+"""Files that are not part of a version."""
 
 _POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="[^"]*">')
 _RELOAD = """\
@@ -56,12 +56,12 @@ class Snapshot:
     """A version of the folder.
 
     Attributes:
-        config: what `playtest.json` says.
+        config: the contents of `playtest.json`.
         lines: playthroughs as lines of `traces.jsonl`.
-        stamp: names this version.
+        stamp: the name of this version.
         command: the command line, for the page.
-        pictures, replays: what is drawn.
-        accepted: findings that fail nothing.
+        pictures, replays: whether these are drawn.
+        accepted: accepted findings, which are no problems.
     """
 
     config: Mapping[str, Any]
@@ -77,8 +77,8 @@ def claim(folder: Path, values: Mapping[str, Any]) -> None:
     """Take a folder for a watch: a new or empty one, or that of an earlier watch.
 
     Args:
-        folder: one that is there, locked by whoever calls.
-        values: what is watched.
+        folder: an existing folder that the caller has locked.
+        values: the configuration of the watch.
 
     Raises:
         RunError: it holds something else.
@@ -97,7 +97,7 @@ def claim(folder: Path, values: Mapping[str, Any]) -> None:
 
 
 def publish(folder: Path, version: Snapshot) -> None:
-    """Make a version of the folder, and put it in the place of the one before."""
+    """Make a version of the folder, and replace the previous version by it."""
     from persona_evo.api.runs import kept_playtest
     from persona_evo.playtest import journal
 
@@ -106,7 +106,7 @@ def publish(folder: Path, version: Snapshot) -> None:
     new.mkdir()
     schema.write(new / journal.CONFIG, {"schema": journal.SCHEMA, **version.config})
     files.write_atomically(new / journal.TRACES, [checksum.sealed(line) + "\n" for line in version.lines])
-    if not (folder / journal.CONFIG).is_file():  # so that the first version is there while its page is drawn
+    if not (folder / journal.CONFIG).is_file():  # the first version exists while its page is drawn
         for name in (journal.TRACES, journal.CONFIG):
             files.write_atomically(folder / name, (new / name).read_text(encoding="utf-8"))
     results = kept_playtest(new)
@@ -119,7 +119,7 @@ def publish(folder: Path, version: Snapshot) -> None:
 
 
 def _put(new: Path, folder: Path, last: str) -> None:
-    """Put the files of a version in the place of those before, one at a time; `last` comes last."""
+    """Replace the files of the old version by those of the new one, one at a time; `last` comes last."""
     files = sorted((p.relative_to(new) for p in new.rglob("*") if p.is_file()), key=lambda p: (str(p) == last, p))
     for path in files:
         (folder / path).parent.mkdir(exist_ok=True)
@@ -131,7 +131,7 @@ def _put(new: Path, folder: Path, last: str) -> None:
 
 
 def reloading(page: str, stamp: str) -> str:
-    """A page that looks every second whether the folder has another version, and loads itself again then.
+    """Return a page that checks the version of the folder every second, and reloads itself if that has changed.
 
     Browsers do not let a page from a file read another file, but they let it load a script from one.
     """
@@ -145,7 +145,10 @@ def reloading(page: str, stamp: str) -> str:
 
 
 class Publisher:
-    """A process that publishes versions of a folder one after the other; of those that wait only the newest counts."""
+    """A process that publishes versions of a folder one after the other.
+
+    If several versions wait, only the newest is published.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -156,7 +159,7 @@ class Publisher:
     _waiting: Snapshot | None
 
     def start(self) -> None:
-        """Start the process, which then loads what it needs."""
+        """Start the process, which then loads its modules."""
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, str(self.folder), os.getpid()), daemon=True)
@@ -165,12 +168,12 @@ class Publisher:
         theirs.close()
 
     def publish(self, version: Snapshot) -> None:
-        """Have a version published as soon as the process is free."""
+        """Publish a version as soon as the process is free."""
         self._waiting = version
         self.look()
 
     def look(self) -> list[str]:
-        """Go on; what went wrong since the last look."""
+        """Send the waiting version if the process is free; return the errors since the last call."""
         wrong: list[str] = []
         if self._process is None:
             self.start()
@@ -191,7 +194,7 @@ class Publisher:
 
     @property
     def idle(self) -> bool:
-        """Whether all that was to be published is."""
+        """Whether everything is published."""
         return not self._busy and self._waiting is None
 
     def close(self) -> None:
@@ -220,7 +223,7 @@ def _deaf() -> Any:
 
 
 def _serve(pipe: Connection, folder: str, parent: int) -> None:
-    """Publish what the process is sent, and answer with what went wrong, or ""."""
+    """Publish each version that is received, and answer with the error or ""."""
     quiet_worker(parent)
     with contextlib.suppress(OSError, AttributeError):
         os.nice(10)

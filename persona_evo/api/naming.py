@@ -1,8 +1,7 @@
 """Names for objects: levels, personas, policies and players as people write them.
 
-Wherever a level is asked for, its name, file or set does; a persona can be its name, abbreviation or file; a tree
-policy "evolved", "paper", "utility", "ucb1", a policy's name, its file, a run's folder, or "formula:..." (see
-`tree_policy`).
+A level may be given by its name, file or set, and a persona by its name, abbreviation or file. A tree policy may be
+"evolved", "paper", "utility", "ucb1", a policy's name, its file, a run's folder, or "formula:..." (see `tree_policy`).
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ LevelOption: TypeAlias = str | int | float | bool
 """An option of a game's loader."""
 
 FORMULA = "formula:"
-"""Start of a policy that is given as its formula."""
+"""Prefix of a policy that is given as its formula."""
 
 
 def load_game(name: str | Path = registry.DEFAULT) -> Game:
@@ -54,12 +53,12 @@ def load_levels(*names: str | Path, game: str | Game = registry.DEFAULT, **optio
     """Load levels by file, folder, pattern, name or set.
 
     Args:
-        names: of the levels.
-        game: whose levels they are.
-        options: of the game's loader, such as rules="paper".
+        names: names of the levels.
+        game: the game of the levels.
+        options: options of the game's loader, such as rules="paper".
 
     Raises:
-        LevelError: there is no such level, or the file is none.
+        LevelError: there is no such level, or the file is not one.
         SettingsError: the game has no such option.
     """
     of = game_of(game)
@@ -70,7 +69,7 @@ def load_level(name: str | Path, game: str | Game = registry.DEFAULT, **options:
     """Load one level; the arguments are those of `load_levels`.
 
     Raises:
-        LevelError: there is no such level, or the file is none.
+        LevelError: there is no such level, or the file is not one.
         SettingsError: the name stands for several levels, or the game has no such option.
     """
     found = load_levels(name, game=game, **options)
@@ -83,11 +82,11 @@ def load_persona(name: str | Path, game: str | Game | None = None) -> Persona:
     """Load a persona by name, abbreviation or TOML file.
 
     Args:
-        name: of the persona.
+        name: the name of the persona.
         game: the game that the persona is for; None for any.
 
     Raises:
-        PersonaError: there is none, the file is damaged, or it is for another game.
+        PersonaError: there is no such persona, the file is damaged, or it is for another game.
         FormulaError: its utility is not a formula over the game's metrics.
     """
     return load(
@@ -96,7 +95,7 @@ def load_persona(name: str | Path, game: str | Game | None = None) -> Persona:
 
 
 def load_personas(*names: str, game: str | Game = registry.DEFAULT) -> list[Persona]:
-    """Load personas; "all" stands for the paper's four, or for all that the game has if it has none of these.
+    """Load personas; "all" stands for the four of the paper, or for all of the game's if it has none of these.
 
     Raises:
         PersonaError, FormulaError: as for `load_persona`; two personas have the same name.
@@ -108,21 +107,21 @@ def load_policy(name: str | Path, game: str = registry.DEFAULT) -> Policy:
     """Load a policy by name or file, or the final one of a run's folder.
 
     Raises:
-        PolicyError: there is none, or the file is damaged.
+        PolicyError: there is no such policy, or the file is damaged.
     """
     return policy_library.load(name if isinstance(name, Path) else limits.name(name, "a policy"), game)
 
 
 def tree_policy(policy: PolicyLike, persona: Persona, game: Game) -> TreePolicy:
-    """Find the tree policy that a persona plays by.
+    """Find the tree policy by which a persona plays.
 
     Args:
-        policy: an object; or "ucb1", "ucb1:C" with another constant; "utility", which scores states by what the persona
-            wants; "evolved", the policy called like the persona; "paper", the paper's for it; "formula:TEXT"; or what
-            `load_policy` takes.
+        policy: an object; "ucb1", or "ucb1:C" with another constant; "utility", which scores states by the persona's
+            utility; "evolved", the policy with the persona's name; "paper", the paper's policy for it; "formula:TEXT";
+            or a name that `load_policy` takes.
 
     Raises:
-        PolicyError, FormulaError, SettingsError: there is none, or it is damaged.
+        PolicyError, FormulaError, SettingsError: there is no such policy, or it is damaged.
     """
     if isinstance(policy, TreePolicy):
         return policy
@@ -158,7 +157,7 @@ def first_policies(named: str | Sequence[str], game: str = registry.DEFAULT) -> 
     """Convert names of policies for the first population to the form of the evolution's settings.
 
     Args:
-        named: "none", "ucb1", "utility", "library", "formula:TEXT", or what `load_policy` takes.
+        named: "none", "ucb1", "utility", "library", "formula:TEXT", or names that `load_policy` takes.
 
     Raises:
         PolicyError: there is no such policy, or its file is damaged.
@@ -193,10 +192,11 @@ def _constant(text: str) -> float:
 def usual_policy(persona: Persona, game: Game, by_utility: bool) -> TreePolicy:
     """Find a persona's default policy: its evolved one, or its utility if none has been evolved.
 
-    by_utility: the search is one that a utility can lead (see `by_utility`).
+    Args:
+        by_utility: whether a utility can guide the search (see `by_utility`).
 
     Raises:
-        PolicyError: there is no evolved policy, and the utility would not do; or it is damaged.
+        PolicyError: there is no evolved policy, and a utility cannot guide the search; or the policy is damaged.
     """
     try:
         return tree_policy("evolved", persona, game)
@@ -207,7 +207,7 @@ def usual_policy(persona: Persona, game: Game, by_utility: bool) -> TreePolicy:
 
 
 def not_evolved(error: PolicyError) -> bool:
-    """Whether an error says that no policy has been evolved yet; others say that something is wrong with it."""
+    """Return whether an error means that no policy has been evolved yet, and not that a policy is damaged."""
     return error.what.startswith("there is no evolved policy")
 
 
@@ -217,10 +217,11 @@ def player(
     """Combine a persona with its tree policy, or with the agent that plays for it.
 
     Args:
-        persona: who plays.
-        policy: its evolved one if not given; where none has been evolved and levels are planned whole, its utility.
+        persona: the persona.
+        policy: the policy; by default the evolved one, or the utility if none has been evolved and levels are planned
+            whole.
         label: the persona's name if not given, and with UCB1 the persona's name followed by "/ucb1".
-        baseline: label of the player it is compared with.
+        baseline: label of the player that it is compared with.
 
     Raises:
         PersonaError: there is no such persona.
@@ -252,7 +253,7 @@ def persona_of(persona: PersonaLike) -> Persona:
 
 
 def listed(values: object, what: str, single: tuple[type, ...]) -> list[Any]:
-    """Put one value, or several, into a list.
+    """Convert one value or several values to a list.
 
     Raises:
         SettingsError: it is neither.
@@ -267,10 +268,10 @@ def listed(values: object, what: str, single: tuple[type, ...]) -> list[Any]:
 
 
 def levels_of(game: Game, levels: LevelsLike, **options: LevelOption) -> list[Level]:
-    """Convert names to levels; levels among them stay as they are.
+    """Convert names to levels; levels among them are kept as they are.
 
     Raises:
-        LevelError: there is no such level, or the file is none.
+        LevelError: there is no such level, or the file is not one.
         SettingsError: one of them is neither a name nor a level.
     """
     named = listed(levels, "a level", (str, Path, Level))
@@ -292,7 +293,7 @@ def levels_of(game: Game, levels: LevelsLike, **options: LevelOption) -> list[Le
 
 
 def players_of(players: PlayersLike, search: SearchLike = "anytime", agent: str = "") -> list[Player]:
-    """Convert names and personas to players; players among them stay as they are.
+    """Convert names and personas to players; players among them are kept as they are.
 
     Raises:
         PersonaError, PolicyError: as for `player`.

@@ -7,7 +7,7 @@ from typing import TypedDict
 
 
 class EvolutionChanges(TypedDict, total=False):
-    """Single values of `EvolutionSettings`, which explains them, that differ from those of a preset."""
+    """Single values of `EvolutionSettings` that differ from a preset; that class explains them."""
 
     population: int
     islands: int

@@ -1,4 +1,4 @@
-"""Play levels once or many times, compare two, and look for the best that is possible."""
+"""Functions that play levels once or many times, compare two levels, and search for the best plan."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ def plan(
     """Play a level once: search for the best plan.
 
     Args:
-        level: what is played.
-        persona: who plays.
-        policy: as for `player`; the persona's open lists count where it has none.
-        iterations, seconds: of the search; 10,000 iterations if neither is given.
-        budget: in their place.
+        level: the level.
+        persona: the persona.
+        policy: as for `player`; if it has no open lists, those of the persona are used.
+        iterations, seconds: budget of the search; 10,000 iterations if neither is given.
+        budget: replaces iterations and seconds.
         search: rules of the search: "anytime", "single", "paper", settings, or a mapping of some of them.
-        seed: of all random choices.
+        seed: the seed of all random choices.
         hedge, tolerance: as for `playtest_levels`, but both are 0 if not given.
 
     Raises:
@@ -108,32 +108,32 @@ def playtest_levels(
 
     Args:
         levels: names, files or loaded levels.
-        players: made by `player`, or personas, which then play as `player` has them; "all" for the paper's four. The
-            search "paper" and agents need evolved policies.
-        iterations, seconds: of the search in each playthrough; 10,000 iterations if neither is given, or what the agent
-            has for a move.
-        budget: in their place.
+        players: players made by `player`, or personas, from which `player` makes players; "all" for the four of the
+            paper. The search "paper" and agents need evolved policies.
+        iterations, seconds: budget of the search in each playthrough; if neither is given, 10,000 iterations, or the
+            agent's budget for a move.
+        budget: replaces iterations and seconds.
         trials: playthroughs of each player in each level, 1 to 100,000.
         search: rules of the search: "anytime", "single", "paper", settings, or a mapping of some of them.
-        seed: of everything random, a new one if None.
-        jobs: cores, -1 for all; without influence on the result.
-        progress: called now and then.
-        folder: where playthroughs are kept as they are made; the same call continues a batch that was stopped.
-        bound_seconds: time to look for the best possible utility of each persona in each level; 0 not to.
+        seed: everything random follows from it; a new one if None.
+        jobs: cores, -1 for all; it does not change the result.
+        progress: called with the progress from time to time.
+        folder: folder in which each playthrough is kept; the same call continues a batch that was interrupted.
+        bound_seconds: seconds to search for the best possible utility of each persona in each level; 0 for none.
         league, agent: as for `evolve_policy`.
-        hedge: share of the iterations for UCB1 beside the planner's open lists, 0 if not given.
-        tolerance: share of the best utility within which each trial shows a route of its own, 0.01 if not given, and 0
-            where no planner with open lists plays.
-        continuation: share of the budget, beside it, for playing on from the end of a plan to the end of the game.
+        hedge: share of the iterations for UCB1 in addition to the planner's open lists, 0 if not given.
+        tolerance: share of the best utility within which each trial shows a route of its own; by default 0.01, or 0
+            if no planner with open lists plays.
+        continuation: an additional share of the budget, for play from the end of a plan to the end of the game.
         accept: a file of accepted findings (see `persona_evo.games.acceptance`).
-        skills: levels of skill at which each player plays (see `persona_evo.agents.skill`), none for `perfect` alone
+        skills: levels of skill at which each player plays (see `persona_evo.agents.skill`); none for `perfect` alone
             without its name in the label.
         workers: processes that several calls share, in place of `jobs`.
 
     Raises:
         PersonaError, PolicyError, FormulaError, LevelError: there is no such thing, or its file is damaged.
         SettingsError: a number or a setting is out of range, or names are not different.
-        RunError: the folder belongs to something else, is damaged, or in use.
+        RunError: the folder belongs to something else, is damaged, or is in use.
         ConnectError: a connected game fails.
     """
     accepted = [] if accept is None else acceptance.read(Path(accept))
@@ -186,7 +186,7 @@ def _playtest(
     skills: Sequence[str] = (),
     workers: Workers | None = None,
 ) -> Results:
-    """Do what `playtest_levels` does; usual: the tolerance if none is given."""
+    """Play levels as `playtest_levels` does; `usual` is the default tolerance."""
     trials, jobs = limits.whole(trials, "the number of trials", 1, limits.MOST_TRIALS), limits.jobs(jobs)
     seed = fresh() if seed is None else limits.seed(seed)
     bound_seconds = limits.number(bound_seconds, "bound_seconds", 0, 86400)
@@ -245,15 +245,14 @@ def compare(
     skills: Sequence[str] = (),
     workers: Workers | None = None,
 ) -> Comparison:
-    """Play two versions of a level and say what differs.
+    """Play two versions of a level and describe the differences.
 
     Args:
         a, b: the versions.
-        players, trials: as for `playtest_levels`, and so are all further arguments; but the tolerance is 0 if not
-            given.
+        players, trials: as for `playtest_levels`, like all further arguments; but the tolerance is 0 if not given.
 
     Raises:
-        SettingsError: this is not two levels, or what `playtest_levels` raises it for.
+        SettingsError: there are not two levels, or as for `playtest_levels`.
         PersonaError, PolicyError, FormulaError, LevelError, RunError, ConnectError: as for `playtest_levels`.
     """
     chosen = players_of(players, search, agent)
@@ -298,17 +297,18 @@ def solve(
     states: int | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Solution:
-    """Search for the best plan of a persona in a level, and for a proof that there is no better one.
+    """Search for the best plan of a persona in a level, and for a proof that no plan is better.
 
     Args:
-        level: what is played.
-        persona: who plays.
-        method: "auto" is the planner, with the persona's open lists if it has some; the others are to compare with.
-        iterations: of the planner at most. states: of the other methods.
-        seconds: wall clock at most, None for no limit; under it the result depends on the machine.
-        horizon: moves at most, 0 for the game's own.
-        seed: of all random choices.
-        progress: told how far it is.
+        level: the level.
+        persona: the persona.
+        method: "auto" is the planner, with the persona's open lists if it has some; the others are for comparison.
+        iterations: most iterations of the planner.
+        states: most states of the other methods.
+        seconds: limit of wall-clock time, None for no limit; with a limit the result depends on the machine.
+        horizon: most moves, 0 for the game's own horizon.
+        seed: the seed of all random choices.
+        progress: called with the progress in words.
 
     Raises:
         PersonaError, FormulaError, LevelError: there is no such thing, or its file is damaged.

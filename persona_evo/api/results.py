@@ -1,4 +1,4 @@
-"""Results of playtests, with everything that is computed from them."""
+"""The results of playtests and everything that is computed from them."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ if TYPE_CHECKING:
 
 @dataclass(repr=False)
 class Results(batch.BatchResults):
-    """A playtest's playthroughs with everything that is computed from them; printed, its summary and findings.
+    """The playthroughs of a playtest and everything that is computed from them; as a string, its summary and findings.
 
-    In a notebook it is shown as a table; `rows`, `to_pandas` and `to_parquet` give the playthroughs.
+    A notebook shows it as a table; `rows`, `to_pandas` and `to_parquet` give the playthroughs.
 
     Attributes:
-        command: the command line that made it, "" where none did.
-        accepted: findings that fail nothing.
+        command: the command line that made it, "" without one.
+        accepted: accepted findings, which are no problems.
         rates: pass rates by level that were measured elsewhere, for a calibration.
-        begun: what `look` has had begun by workers.
+        begun: computations of `look` that workers have begun.
     """
 
     command: str = ""
@@ -55,27 +55,27 @@ class Results(batch.BatchResults):
 
     @cached_property
     def static(self) -> list[Finding]:
-        """Findings of the level analysis, which plays nothing."""
+        """Findings of the level analysis, which does not play."""
         alone = [f for level in self.levels for f in appraisals.findings(self.game, level)]
         return [*alone, *harder_copies(self.game, self.levels)]
 
     @cached_property
     def outlooks(self) -> dict[str, Outlook]:
-        """For each level that nobody has won, whether it can be won at all."""
+        """Whether each level that nobody has won can be won at all."""
         return {level.name: appraisals.prospect(self.game, level) for level in self._unwon}
 
     @property
     def _unwon(self) -> list[Level]:
-        """Levels that nobody has won, and that may be won, in games where that can be looked into."""
+        """Levels that nobody has won but that may be winnable, in games in which this can be examined."""
         won = {r.level for r in self.records if r.won} | {name for (name, _), bound in self.bounds.items() if bound.won}
         return [level for level in self.levels if self.game.planned and level.name not in won]
 
     def look(self, progress: limits.Tell | None = None, workers: Workers | None = None) -> None:
-        """Work out `static` and `outlooks`, which may take seconds a level; the folder keeps them.
+        """Compute `static` and `outlooks`, which may take seconds per level; the folder keeps them.
 
         Args:
-            progress: told how many of how many are done.
-            workers: who works them out, None for this process.
+            progress: called with the finished and the total number of computations.
+            workers: workers that compute, None for this process.
         """
         asked = [LevelQuestion(LevelText.of(level), False) for level in self.levels]
         asked += [LevelQuestion(LevelText.of(level), True) for level in self._unwon]
@@ -171,13 +171,13 @@ class Results(batch.BatchResults):
         workers: Workers | None = None,
         progress: Callable[[str], None] | None = None,
     ) -> Path:
-        """Write traces, tables, pictures and the page into a folder; the page's path.
+        """Write traces, tables, pictures and the page into a folder; return the page's path.
 
         Args:
-            analysis: one made by `check`, so that the page shows its requirements.
-            pictures, replays: maps, animated replays.
-            workers: who draws, None for this process.
-            progress: told what is being done.
+            analysis: an analysis made by `check`, so that the page shows its requirements.
+            pictures, replays: whether to draw maps and animated replays.
+            workers: workers that draw, None for this process.
+            progress: called with the current step in words.
         """
         from persona_evo.playtest import records
         from persona_evo.report import folder as report
@@ -206,13 +206,13 @@ class Results(batch.BatchResults):
 
     @property
     def drawings(self) -> Iterator[Drawing]:
-        """The figures, not yet drawn."""
+        """Yield the figures, which are not drawn yet."""
         from persona_evo.report import folder as report
 
         return report.drawings(self.game, self.levels, self.analysis)
 
     def save_figures(self, folder: str | Path, form: str = "pdf") -> list[Path]:
-        """Draw the figures for a publication or slides as "pdf", "png" or "svg"; the files."""
+        """Draw the figures for a publication or slides as "pdf", "png" or "svg"; return the files."""
         from persona_evo.report import figures
 
         return figures.save(self.drawings, folder, form)
@@ -221,8 +221,8 @@ class Results(batch.BatchResults):
         """Convert the playthroughs to rows of a table.
 
         Args:
-            states: a row for each state of each playthrough instead, from the start to the end of its plan: the move
-                that led there, the avatar's place, and the metrics. The playthroughs are played again for that.
+            states: whether to give a row for each state of each playthrough instead, from the start to the end of its
+                plan: the move that led to it, the avatar's place, and the metrics. The playthroughs are played again.
 
         Returns:
             Dicts with the same keys; the metrics are called metric_SYMBOL.
@@ -276,7 +276,7 @@ class Results(batch.BatchResults):
         )
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: the summary of each player in each level."""
+        """Return the HTML for a notebook: the summary of each player in each level."""
         headers = ("level", "player", "playthroughs", "win rate", "utility")
         rows = [
             (s.level, s.player, s.trials, f"{s.win_rate.value:.0%}" if s.wins else "", f"{s.utility.value:.3f}")
@@ -287,12 +287,12 @@ class Results(batch.BatchResults):
         return frames.as_html(title, headers, rows)
 
     def __getstate__(self) -> dict[str, object]:
-        """Leave out what workers have begun and what is computed again."""
+        """Leave out computations of workers and values that can be computed again."""
         return {f.name: None if f.name == "begun" else getattr(self, f.name) for f in fields(self)}
 
 
 def listed_few(names: Sequence[str], most: int = 6) -> str:
-    """Names with commas between them, of many the first."""
+    """Join names with commas; of many names, only the first are listed."""
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
 
@@ -311,8 +311,10 @@ def add_bounds(
     workers: Workers | None = None,
     then: Appraisals | None = None,
 ) -> None:
-    """Look for the best possible utility of each persona in each level, and keep what is found beside the results
-    (arguments as for `playtest.bounds.bounds`)."""
+    """Search for the best possible utility of each persona in each level, and keep the bounds with the results.
+
+    The arguments are those of `playtest.bounds.bounds`.
+    """
     results.bounds = limits.bounds(
         results.game,
         results.levels,

@@ -1,4 +1,4 @@
-"""What is in the folders of runs: playtests to be looked at again and compared, and figures of all runs."""
+"""The results in the folders of runs: playtests to read again and compare, and figures of all runs."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 def kept_playtest(folder: str | Path, game_name: str | None = None) -> Results:
-    """A playtest as its folder has it by now, with the limits that were found; nothing is played.
+    """Read the present results of a playtest's folder, with the bounds that were found; nothing is played.
 
     Raises:
-        RunError: no playtest's folder, or a damaged one.
+        RunError: this is no folder of a playtest, or it is damaged.
     """
     where = Path(folder)
     results = as_results(batch.kept(where, game_name=game_name))
@@ -44,7 +44,7 @@ def kept_playtest(folder: str | Path, game_name: str | None = None) -> Results:
 
 
 def playthrough(results: Results, number: int) -> Playthrough:
-    """A playthrough by its number for people: its line in traces.jsonl, from 1.
+    """Return a playthrough by its number for people: its line in traces.jsonl, from 1.
 
     Raises:
         SettingsError: there is no such line.
@@ -57,7 +57,7 @@ def playthrough(results: Results, number: int) -> Playthrough:
 
 
 def compare_playtests(a: Results, b: Results) -> PlaytestChanges:
-    """What changed from one playtest to another of the same levels, or of one version of a level to the next.
+    """Compare two playtests of the same levels, or of two versions of a level.
 
     Raises:
         SettingsError: they are of different games, or have no level or no player in common.
@@ -99,17 +99,17 @@ def save_figures(
     """Draw the figures of a run for a publication or slides.
 
     Args:
-        run: the folder of a playtest, a match, an experiment, an evolution, or a study that has some.
-        folder: where the files go.
+        run: the folder of a playtest, a match, an experiment, an evolution, or a study with figures.
+        folder: the folder for the files.
         form: "pdf", "png" (300 dots per inch) or "svg".
-        game_name: how the game is found now, where it has moved.
-        progress: told each file's name.
+        game_name: the present name of the game, if its file has moved.
+        progress: called with each file's name.
 
     Returns:
         The files.
 
     Raises:
-        RunError: no run's folder, a damaged one, or there is nothing to draw.
+        RunError: this is no run's folder, it is damaged, or there is nothing to draw.
         SettingsError: an unknown format, or a kind of run without figures.
     """
     from persona_evo.report import figures
@@ -125,7 +125,7 @@ def save_figures(
 
 
 def _drawings(entry: RunEntry, game_name: str | None) -> Iterable[Drawing]:
-    """The figures of a run by its kind."""
+    """Return the figures of a run of any kind."""
     if entry.kind in ("playtest", "watch"):
         return kept_playtest(entry.folder, game_name).drawings
     if entry.kind == "evolution":

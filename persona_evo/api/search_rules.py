@@ -15,7 +15,7 @@ from persona_evo.search.settings import PRESETS, Budget, SearchSettings
 SearchLike: TypeAlias = str | SearchSettings | Mapping[str, object]
 
 TOLERANCE = 0.01
-"""Share of the best utility within which the trials of a playtest may take other routes, where nothing else is said."""
+"""The default share of the best utility within which the trials of a playtest may take other routes."""
 
 
 def search_of(search: object) -> SearchSettings:
@@ -23,7 +23,7 @@ def search_of(search: object) -> SearchSettings:
 
     Args:
         search: settings; the name of a preset; or values by the names of settings, {"preset": "single", "rollout": 5},
-            which change the preset, "anytime" if none is named.
+            which change the preset; "anytime" if none is named.
 
     Raises:
         SettingsError: there is no such preset or setting, or a value is out of range.
@@ -48,15 +48,16 @@ def rules_of_search(
     agent: str = "",
     usual: float = 0.0,
 ) -> SearchSettings:
-    """Work out the rules of a search in a game; open lists are left out where no planner uses them.
+    """Return the rules of a search in a game; open lists are left out if no planner uses them.
 
     Args:
-        search: as for `search_of`; all but presets stay what they are but for hedge and tolerance.
-        hedge, tolerance: None for what the settings have, or 0 and `usual`.
-        agent: who plays move by move, "" for nobody.
+        search: as for `search_of`; in anything but the name of a preset, only hedge and tolerance are changed.
+        hedge, tolerance: None for the values in the settings, or 0 and `usual`.
+        agent: the agent that plays move by move, "" for none.
 
     Raises:
-        SettingsError: no such preset; hedge or tolerance out of range, or for a search without lists.
+        SettingsError: there is no such preset; hedge or tolerance is out of range, or is given for a search without
+            lists.
     """
     rules = search_of(search)
     shares = {"hedge": hedge, "tolerance": tolerance}
@@ -78,7 +79,7 @@ def rules_of_search(
 def budget_of(
     budget: Budget | None, iterations: int | None, seconds: float | None, league: League | None = None
 ) -> Budget:
-    """Make the budget of a search from a budget, from iterations and seconds, or from nothing.
+    """Make the budget of a search from a budget, from iterations and seconds, or from defaults.
 
     Raises:
         SettingsError: it is given in both ways, or a number is out of range.
@@ -107,6 +108,12 @@ def _listless(rules: SearchSettings, game: Game, agent: str) -> str:
 
 
 def by_utility(game: Game, search: SearchSettings | None = None, agent: str = "") -> bool:
-    """Whether personas without a policy are played by their utility: where whole levels are planned, as the paper does
-    not. search: None for the usual one. agent: who plays move by move, "" for nobody."""
+    """Return whether personas without a policy play by their utility.
+
+    They do where whole levels are planned, except by the search of the paper.
+
+    Args:
+        search: the settings of the search, None for the default ones.
+        agent: the agent that plays move by move, "" for none.
+    """
     return game.planned and not agent and (search is None or search.preset_name != "paper")

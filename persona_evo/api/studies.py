@@ -2,7 +2,7 @@
 
 A package adds a study with an entry point of the group `persona_evo.studies`: its name is the study's, its value is
 "module:object", and the object is a `Study`. The studies that ship are the folders of the package of the same name;
-they are found there in a checkout that is not installed, too. Everything else works where that package is missing.
+they are also found in a checkout that is not installed. Everything else works without that package.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from persona_evo.report.figures import Drawing
 
 GROUP = "persona_evo.studies"
-"""The group of entry points, and the package of the studies that ship."""
+"""The group of entry points, and the package with the studies that ship."""
 
 CONFIG = "reproduction.json"
 """The file in a study's folder that says which study it is and what the result depends on."""
@@ -32,7 +32,7 @@ CONFIG = "reproduction.json"
 
 @dataclass(frozen=True)
 class Reproduction(WrittenReport):
-    """The report of a study that has been run; as a string, its text."""
+    """The report of a finished study; as a string, its text."""
 
     def __str__(self) -> str:
         return self.text
@@ -40,7 +40,7 @@ class Reproduction(WrittenReport):
 
 @dataclass(frozen=True)
 class Study:
-    """A published experiment that can be run again. Importing its module should load little: lists of studies do it.
+    """A published experiment that can be run again. Its module should import little, since lists of studies import it.
 
     Attributes:
         help: one line for lists.
@@ -48,7 +48,7 @@ class Study:
         add_arguments: adds the options of its command to a parser.
         run: runs its command with the parsed options; returns the exit code.
         reproduce: runs it from Python; None if only its command does.
-        resume: continues it from Python, given its folder; None likewise.
+        resume: continues it from Python, given its folder; None if only its command does.
         drawings: the figures of a study's folder for print; None if it has none.
     """
 
@@ -66,13 +66,13 @@ def installed() -> Mapping[str, EntryPoint]:
     """Find all installed studies by name, in alphabetical order."""
     found = {name: EntryPoint(name, f"{GROUP}.{name}.command:STUDY", GROUP) for name in _shipped()}
     for point in entry_points(group=GROUP):
-        if point.name in found or not point.module.startswith(f"{GROUP}."):  # else its folder has been deleted
+        if point.name in found or not point.module.startswith(f"{GROUP}."):  # otherwise its folder has been deleted
             found[point.name] = point
     return dict(sorted(found.items()))
 
 
 def _shipped() -> list[str]:
-    """The studies in the package of those that ship, [] where it is missing."""
+    """Return the names of the studies that ship, [] without their package."""
     spec = find_spec(GROUP)
     folders = None if spec is None else spec.submodule_search_locations
     return [] if folders is None else [module.name for module in pkgutil.iter_modules(folders) if module.ispkg]
@@ -115,7 +115,7 @@ def study_of(folder: Path) -> tuple[str, Study]:
     """Find the study that a folder belongs to; return its name and the study.
 
     Raises:
-        RunError: it is not the folder of a study, or its file is damaged.
+        RunError: the folder is not that of a study, or its file is damaged.
         SettingsError: the study is not installed.
     """
     from persona_evo.jobs.folder import JobKind
@@ -125,11 +125,11 @@ def study_of(folder: Path) -> tuple[str, Study]:
 
 
 def reproduce(study: str = "minidungeons", *choices: Any, **settings: Any) -> Reproduction:
-    """Run a study and write its report; the same call resumes it after any stop.
+    """Run a study and write its report; the same call resumes it after any interruption.
 
     Args:
-        study: its name.
-        choices, settings: the study's own, such as those of `persona_evo.studies.minidungeons.reproduction.reproduce`.
+        study: the name of the study.
+        choices, settings: arguments of the study, as in `persona_evo.studies.minidungeons.reproduction.reproduce`.
 
     Raises:
         SettingsError: the study is not installed, or runs only from the command line.
@@ -141,14 +141,14 @@ def reproduce(study: str = "minidungeons", *choices: Any, **settings: Any) -> Re
 
 
 def resume_reproduction(folder: str | Path, **settings: Any) -> Reproduction:
-    """Continue a study, given nothing but its folder.
+    """Continue a study from its folder alone.
 
     Args:
-        folder: of a study that was begun.
-        settings: those that may change on the way, such as `jobs`.
+        folder: the folder of a study that was begun.
+        settings: settings that may change between calls, such as `jobs`.
 
     Raises:
-        RunError: it is not the folder of a study, or its file is damaged.
+        RunError: the folder is not that of a study, or its file is damaged.
         SettingsError: the study is not installed, or runs only from the command line.
     """
     name, study = study_of(Path(folder))

@@ -1,4 +1,4 @@
-"""The command line: one module a command, each with `add` (its options) and `run` (what it does).
+"""The command line: one module per command, each with `add` (adds its options) and `run` (runs it).
 
-Nothing heavy is imported before a command runs, so that `--help` is there at once.
+Nothing heavy is imported before a command runs, so that `--help` appears at once.
 """

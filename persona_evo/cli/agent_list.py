@@ -35,6 +35,6 @@ def _abouts(game: Game) -> list[tuple[str, str]]:
         found = {"": ""}
     if all(isinstance(v, dict) for k, v in found.items() if k != "league"):
         return [(k, str(v.get("about", ""))) for k, v in found.items() if k != "league"]
-    from persona_evo.agents.agent_files import load_agents  # says what is wrong with the file, and where
+    from persona_evo.agents.agent_files import load_agents  # reports errors in the file with their place
 
     return [(a.name, a.about) for a in load_agents(Path(game.agents), game).values()]

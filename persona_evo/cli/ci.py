@@ -1,4 +1,4 @@
-"""What `playtest` and `level check` write for continuous integration: --junit and --summary."""
+"""The files that `playtest` and `level check` write for continuous integration: --junit and --summary."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def check(args: argparse.Namespace) -> None:
     """Refuse files that cannot be written, before anything is played.
 
     Raises:
-        SettingsError: which one.
+        SettingsError: a file cannot be written; the message names it.
     """
     for name in OPTIONS:
         target: Path | None = getattr(args, name)
@@ -47,12 +47,12 @@ def check(args: argparse.Namespace) -> None:
 
 
 def wanted(args: argparse.Namespace) -> bool:
-    """Whether anything is to be written."""
+    """Return whether any of these files is to be written."""
     return any(getattr(args, name) is not None for name in OPTIONS)
 
 
 def words(args: argparse.Namespace) -> list[str]:
-    """Return the options as they were given."""
+    """Return the options as they were typed."""
     return [word for name in OPTIONS if getattr(args, name) for word in (f"--{name}", str(getattr(args, name)))]
 
 
@@ -64,7 +64,11 @@ def write(
     findings: Sequence[Finding],
     facts: Mapping[str, str],
 ) -> None:
-    """Write what was asked for. facts: where the rest is, and how it was made, by name."""
+    """Write the requested files.
+
+    Args:
+        facts: by name, where the other results are and how they were made.
+    """
     from persona_evo.jobs.files import write_atomically
     from persona_evo.report import ci
 

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from persona_evo.jobs.workers import Workers
 
 ROOT = Path("runs") / "comparisons"
-"""Where comparisons are kept for which no folder is named."""
+"""The folder of comparisons without a named folder."""
 
 
 def add(commands: Commands) -> None:
-    """The command's options."""
+    """Add the command and its options."""
     parser = commands.add_parser("compare", description=__doc__, epilog=playtest_options.SKILL_TABLE)
     parser.add_argument("a", type=filled, metavar="A", help="a level")
     parser.add_argument("b", type=filled, metavar="B", help="another one, or another version of it")
@@ -38,7 +38,7 @@ def add(commands: Commands) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Play both, print the answer and write the page."""
+    """Play both versions, print the answer and write the page."""
     options.check_backend(args)
     with playtest.workers_of(args, 2) as workers:
         return _run(args, workers)

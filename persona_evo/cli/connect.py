@@ -36,7 +36,7 @@ what was found is kept all the same.
 """
 
 PORT = 5730
-"""Where `connect attach` waits for a game unless said otherwise."""
+"""The default port on which `connect attach` waits for a game."""
 
 ATTACH = """\
 Search as `connect search` does, in a game that you start yourself: in Play Mode, or in a debugger. The command prints
@@ -88,7 +88,7 @@ test = ["default@4-8"]
 
 
 def add(commands: Commands) -> None:
-    """The command's options."""
+    """Add the command and its options."""
     parser = commands.add_parser("connect", description=__doc__)
     parts = parser.add_subparsers(dest="command_connect", metavar="new|search|attach|replay|shrink", required=True)
     new = parts.add_parser("new", help="write a description to start from")
@@ -178,14 +178,14 @@ def _add_search(search: argparse.ArgumentParser) -> None:
 
 
 def run_new(args: argparse.Namespace) -> int:
-    """Write a description."""
+    """Write a game's description."""
     target = begun(args, "a game", ".toml", lambda name: TEMPLATE.format(name=name), ConnectError)
     say(f"wrote {target}; edit it, then  persona-evo doctor --game {target}")
     return 0
 
 
 def run_search(args: argparse.Namespace) -> int:
-    """Search one level; also where that has to end early, what was found up to then is kept."""
+    """Search one level; if the search ends early, the results so far are kept."""
     from persona_evo.errors import PersonaEvoError
 
     kept: list[str] = []
@@ -199,7 +199,7 @@ def run_search(args: argparse.Namespace) -> int:
 
 
 def _search(args: argparse.Namespace, kept: list[str]) -> int:
-    """Search; `kept` gets the names of the files that are written."""
+    """Search one level; the names of written files are added to `kept`."""
     from contextlib import ExitStack
     from dataclasses import replace
 
@@ -287,7 +287,7 @@ def _attached(args: argparse.Namespace) -> Game:
 
 
 def _seed(args: argparse.Namespace) -> int:
-    """The seed that is given, that of the search in the folder, or a new one."""
+    """Return the given seed, that of the search in the folder, or a new one."""
     from persona_evo.connect.search_folder import SearchFolder
 
     known = SearchFolder.seed(args.out) if args.seed is None and args.out is not None else None
@@ -295,7 +295,7 @@ def _seed(args: argparse.Namespace) -> int:
 
 
 def _told(args: argparse.Namespace, game: Game, level: Level, search: ConnectedSearch, seconds: float) -> list[str]:
-    """Say what a search found, and write it down where that is wanted; the names of the files."""
+    """Print the results of a search and write the requested files; return their names."""
     from persona_evo.connect.traces import Trace
 
     best = search.best
@@ -343,7 +343,7 @@ def run_replay(args: argparse.Namespace) -> int:
 
 
 def _replay_cases(game: str, file: Path, number: int | None) -> int:
-    """Play failures again; 1 if one of them still makes the game fail."""
+    """Play failures again; return 1 if one of them still makes the game fail."""
     from persona_evo.connect.cases import CasePlayer, read_cases
     from persona_evo.connect.description_file import read
     from persona_evo.errors import GameError
@@ -363,7 +363,7 @@ def _replay_cases(game: str, file: Path, number: int | None) -> int:
 
 
 def run_shrink(args: argparse.Namespace) -> int:
-    """Cut a failure down to the choices that matter."""
+    """Reduce a failure to the choices that are necessary for it."""
     from persona_evo.connect.cases import CasePlayer, add_case, case_of, read_cases
     from persona_evo.connect.description_file import read
 

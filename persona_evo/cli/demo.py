@@ -126,7 +126,11 @@ def _evolved(args: argparse.Namespace, game: Game, out: Path) -> Outcome:
 
 
 def _playtest(args: argparse.Namespace, game: Game, policy: Policy, file: Path, folder: Path) -> int:
-    """Playtest a policy against UCB1 and write the report; file: of the policy."""
+    """Playtest a policy against UCB1 and write the report.
+
+    Args:
+        file: the file of the policy.
+    """
     from persona_evo.api import load_persona, player, playtest_levels
     from persona_evo.games.commands import command
     from persona_evo.jobs.workers import Workers

@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _say_what_is_compiled() -> None:
-    """Print where compiled code is kept, whose it is, and how much of it can be used here."""
+    """Print where compiled code is kept, who owns it, and how much of it can be used here."""
     from persona_evo.compiling import INTERPRET, cache
     from persona_evo.compiling.machine import host, mark
 
@@ -103,7 +103,7 @@ def _say_what_is_compiled() -> None:
 
 
 def _check(args: argparse.Namespace) -> int:
-    """Load a game that runs in this program, and check it on a level, if one is named."""
+    """Load a game that runs in this program, and check it on a level if one is named."""
     from persona_evo.cli import option_values
     from persona_evo.games import mapsets, registry
     from persona_evo.games.check import check_game

@@ -1,4 +1,4 @@
-"""What `evolve` shows: a line for each generation, the last steps, and what came out."""
+"""The output of `evolve`: a line for each generation, the last steps, and the results."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from persona_evo.store.policies import Policy
 
 GAMES = 4
-"""Games of each pair of the match that is recommended: a first look, which more games make a measurement."""
+"""Games of each pair in the recommended match, which is a first look; more games make a measurement."""
 MOST_LEVELS, SHOWN = 12, 3
-"""Of more levels than these only so many are shown: those with the lowest and those with the highest utility."""
+"""Largest number of levels that are all shown, and how many of more are: those with the lowest and highest utility."""
 AMPLE = 5
-"""The time that is recommended after one that was too short, as a multiple of what the first generation takes."""
+"""The recommended time after one that was too short, as a multiple of the first generation's time."""
 
 
 def teller() -> Callable[[GenerationProgress], None]:
-    """Shows each generation on one line."""
+    """Return a function that shows each generation on one line."""
     from persona_evo.evolve.genome import is_lists
 
     line = StatusLine()
@@ -51,7 +51,7 @@ def teller() -> Callable[[GenerationProgress], None]:
 
 
 def phase_teller() -> Callable[[Phase], None]:
-    """Shows the last steps of an evolution, each on a line of its own."""
+    """Return a function that shows the last steps of an evolution, each on its own line."""
     lines: dict[str, StatusLine] = {}
 
     def tell(p: Phase) -> None:
@@ -71,7 +71,11 @@ def phase_teller() -> Callable[[Phase], None]:
 
 
 def finish(outcome: Outcome, game: Game, persona: str = "", levels: Sequence[str] = ()) -> int:
-    """Say what came out, and what to do with it; the exit code. persona, levels: as named on the command line."""
+    """Print the results and the next commands; return the exit code.
+
+    Args:
+        persona, levels: the names on the command line.
+    """
     from persona_evo.agents.skill import MOVE_BY_MOVE
     from persona_evo.evolve.driving import INTERRUPTED
     from persona_evo.games import registry
@@ -129,7 +133,7 @@ def finish(outcome: Outcome, game: Game, persona: str = "", levels: Sequence[str
 
 
 def _tell_policy(policy: Policy, outcome: Outcome) -> None:
-    """Say what an evolution found, and how good it is."""
+    """Print the policy that an evolution found, and how good it is."""
     if not outcome.generations:
         n = policy.run["evaluations"]
         best = f"the best of the {counted(n, 'formula')} evaluated so far" if n else "one of those it starts from"

@@ -41,11 +41,11 @@ RENEWED = (
     "agent",
     "skill",
 )
-"""Options that a resumed run has from its folder."""
+"""Options whose values a resumed run takes from its folder."""
 
 
 def add(commands: Commands) -> None:
-    """The command's options."""
+    """Add the command and its options."""
     parser = commands.add_parser("evolve", description=__doc__)
     _add_training(parser)
     _add_sizes(parser)
@@ -75,7 +75,7 @@ def add(commands: Commands) -> None:
 
 
 def _add_training(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say what is evolved and from what."""
+    """Add the options for the persona, the levels and the first population."""
     parser.add_argument("--persona", type=filled, metavar="PERSONA", help=options.PERSONA)
     parser.add_argument(
         "--levels",
@@ -104,7 +104,7 @@ def _add_training(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_sizes(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say how large the evolution is."""
+    """Add the options for the size of the evolution."""
     parser.add_argument("--preset", choices=("paper", "modern"), help="protocol (default: modern)")
     parser.add_argument(
         "--generations", type=whole(1, MOST), metavar="N", help="number of populations to evaluate (default: 100)"
@@ -138,7 +138,7 @@ def _add_sizes(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_play(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say how the playthroughs are played."""
+    """Add the options for the playthroughs."""
     parser.add_argument(
         "--search",
         choices=options.PRESETS,
@@ -233,7 +233,7 @@ def _start(args: argparse.Namespace, end: float | None, workers: Workers) -> int
 
 
 def _changes(args: argparse.Namespace) -> dict[str, Any]:
-    """The single settings that were given, by --set and by options of their own."""
+    """Return the single settings that were given with --set or with options of their own."""
     changes: dict[str, Any] = {}
     for name, value in option_values.once(args.set, "--set").items():
         if name == "preset":
@@ -253,7 +253,7 @@ def _changes(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _pool_teller() -> Callable[[str, int, int], None]:
-    """Show how far the making of levels is, each step on a line of its own."""
+    """Return a function that shows the progress of the generation of levels, each step on its own line."""
     lines: dict[str, StatusLine] = {}
 
     def tell(what: str, done: int, total: int) -> None:

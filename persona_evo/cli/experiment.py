@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from persona_evo.jobs.progress import Progress
 
 ROOT = Path("runs") / "experiments"
-"""Where experiments are kept for which no folder is named."""
+"""The folder of experiments without a named folder."""
 
 
 def add(commands: Commands) -> None:
-    """The command's options."""
+    """Add the command and its options."""
     parser = commands.add_parser("experiment", description=__doc__)
     parser.add_argument("what", type=filled, metavar="FILE.toml|new|replay", help="an experiment's file, or what to do")
     parser.add_argument(
@@ -80,7 +80,7 @@ def add(commands: Commands) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write a file, make an experiment, or show what it found."""
+    """Write a template, run an experiment, or show its best way to play."""
     if args.what in ("new", "replay"):
         if args.name is None:
             raise SettingsError(
@@ -176,7 +176,7 @@ def _replay(args: argparse.Namespace) -> int:
 
 
 def _best(records: Sequence[SearchRecord], experiment: Experiment) -> SearchRecord:
-    """The search with the best score, of those with the first goal where there are several."""
+    """Return the search with the best score; if combinations have several goals, only the first goal's count."""
     searched = {cell.label: cell.goal for cell in experiment.cells}
     goals = list(dict.fromkeys(searched[record.cell] for record in records))
     if len(goals) > 1:
@@ -188,7 +188,7 @@ def _best(records: Sequence[SearchRecord], experiment: Experiment) -> SearchReco
 
 
 def teller() -> Callable[[Progress], None]:
-    """A line of progress."""
+    """Return a function that shows the progress on one line."""
     line = StatusLine()
 
     def tell(p: Progress) -> None:

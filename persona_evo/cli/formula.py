@@ -16,7 +16,7 @@ KINDS = ("text", "latex", "python", "numpy", "csharp")
 
 
 def add(commands: Commands) -> None:
-    """The command's options."""
+    """Add the command and its options."""
     parser = commands.add_parser("formula", description=__doc__)
     parts = parser.add_subparsers(dest="command_formula", metavar="simplify|export", required=True)
     simplify = parts.add_parser("simplify", help="simplify a formula and check that its values stay the same")
@@ -37,7 +37,7 @@ def add(commands: Commands) -> None:
 
 
 def add_export(parser: argparse.ArgumentParser) -> None:
-    """--to, --name, -o."""
+    """Add --to, --name and -o."""
     parser.add_argument("--to", default="text", choices=KINDS, help="language (default: %(default)s)")
     parser.add_argument("--name", default="score", type=filled, metavar="NAME", help="of the function (default: score)")
     parser.add_argument("-o", "--out", type=path, metavar="FILE", help="file to write (default: standard output)")
@@ -45,7 +45,7 @@ def add_export(parser: argparse.ArgumentParser) -> None:
 
 
 def run_simplify(args: argparse.Namespace) -> int:
-    """Print the raw and the simplified formula and what was done."""
+    """Print the raw and the simplified formula and the steps of the simplification."""
     from persona_evo.formula.simplify import HANG_SECONDS, simplify
     from persona_evo.search.tree_policy import columns_for
 
@@ -64,7 +64,7 @@ def run_export(args: argparse.Namespace) -> int:
 
 
 def read(text: str, args: argparse.Namespace) -> Formula:
-    """A formula over the symbols that tree policies of the game may use."""
+    """Parse a formula over the symbols that tree policies of the game may use."""
     from persona_evo.errors import Place
     from persona_evo.formula import parse
     from persona_evo.search.tree_policy import plan_variables, variables
@@ -74,7 +74,7 @@ def read(text: str, args: argparse.Namespace) -> Formula:
 
 
 def write(formula: Formula, args: argparse.Namespace, about: str) -> int:
-    """Export a formula to where the options say."""
+    """Export a formula as the options say."""
     from persona_evo.formula.export import export
 
     text = export(formula, args.to, args.name, about)
@@ -82,7 +82,7 @@ def write(formula: Formula, args: argparse.Namespace, about: str) -> int:
 
 
 def put(text: str, args: argparse.Namespace) -> int:
-    """Print a text, or write it to a file that is not there yet (or anew with --force)."""
+    """Print a text, or write it to a file that does not exist yet (with --force, replace it)."""
     from persona_evo.errors import Place, SettingsError
     from persona_evo.jobs import files
 

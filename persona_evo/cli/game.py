@@ -13,7 +13,7 @@ from persona_evo.errors import SettingsError
 from persona_evo.words import counted
 
 SILENT = 3.0
-"""Seconds that a check takes without a word."""
+"""Seconds after which a check shows its progress."""
 
 
 def add(commands: Commands) -> None:
@@ -64,7 +64,7 @@ def run_new(args: argparse.Namespace) -> int:
 
 
 def run_check(args: argparse.Namespace) -> int:
-    """Check a game by itself, and compare it with another one if that is asked for."""
+    """Check a game by itself, and compare it with another one if requested."""
     from persona_evo.games import registry
     from persona_evo.games.check import check_game
     from persona_evo.games.twins import check_rows, check_twins
@@ -84,7 +84,7 @@ def run_check(args: argparse.Namespace) -> int:
 
 
 class _Progress:
-    """Shows how far a check is, once it takes more than a moment."""
+    """Shows the progress of a check that takes more than a moment."""
 
     def __init__(self) -> None:
         self._line, self._from = StatusLine(), time.monotonic() + SILENT

@@ -38,7 +38,7 @@ Sets of levels: a TOML file with arrays, such as  night = ["maps/a.txt", "train0
 
 
 def add(commands: Commands) -> None:
-    """The command's options."""
+    """Add the command and its options."""
     parser = commands.add_parser("level", description=f"{__doc__}\n\n{FORMAT}")
     parser.appendix = _legend
     parts = parser.add_subparsers(dest="command_level", metavar="new|generate|import|check|list", required=True)
@@ -66,7 +66,7 @@ def add(commands: Commands) -> None:
 
 
 def _legend() -> str:
-    """What the characters of a level of the usual game mean."""
+    """Return the meaning of the characters in a level of the default game."""
     from persona_evo.games import registry
     from persona_evo.games.guides import guide
 
@@ -74,7 +74,7 @@ def _legend() -> str:
 
 
 def run_new(args: argparse.Namespace) -> int:
-    """Write a level that can be played as it is, and say what its characters mean."""
+    """Write a level that can be played as it is, and print the meaning of its characters."""
     from persona_evo.games.commands import command
     from persona_evo.games.guides import guide
 
@@ -94,7 +94,7 @@ def run_new(args: argparse.Namespace) -> int:
 
 
 def run_import(args: argparse.Namespace) -> int:
-    """Read levels and write each one's text under its name."""
+    """Read levels and write the text of each under its name."""
     from persona_evo.names import file_name
 
     game = option_values.game_of(args)
@@ -107,7 +107,7 @@ def run_import(args: argparse.Namespace) -> int:
 
 
 def run_check(args: argparse.Namespace) -> int:
-    """Read every level, also after a wrong one; exit code 2 if one cannot be read, 1 if one has a problem."""
+    """Read every level, even after a wrong one; exit code 2 if one cannot be read, 1 if one has a problem."""
     from persona_evo.games import mapsets
     from persona_evo.games.acceptance import accept
     from persona_evo.games.diagnosis import diagnose
@@ -151,7 +151,7 @@ def run_check(args: argparse.Namespace) -> int:
 def _write_ci(
     args: argparse.Namespace, files: Mapping[str, str], found: Sequence[Finding], errors: Mapping[str, str]
 ) -> None:
-    """--junit and --summary: a test case for each level."""
+    """Write the files of --junit and --summary with a test case for each level."""
     from persona_evo.report.ci import level_cases
 
     facts = {f"{name} cannot be read": error for name, error in errors.items()}
@@ -160,7 +160,7 @@ def _write_ci(
 
 
 def _tell(game: Game, levels: list[Level], told: Sorted) -> None:
-    """Findings level by level, the accepted ones apart."""
+    """Print findings level by level; accepted findings come apart from the others."""
     from persona_evo.games.acceptance import no_longer
     from persona_evo.games.diagnosis import has_analysis, unknown_in
     from persona_evo.games.findings import lines
@@ -192,10 +192,10 @@ def _outcome(levels: int, found: Sequence[Finding], wrong: int, unread: int) -> 
     """Return the last line of a check.
 
     Args:
-        levels: how many were checked.
+        levels: number of levels that were checked.
         found: the findings.
-        wrong: how many levels have problems.
-        unread: how many levels cannot be read.
+        wrong: number of levels with problems.
+        unread: number of levels that cannot be read.
     """
     problems = sum(f.severity == "problem" for f in found)
     if not wrong and not unread:
@@ -211,7 +211,7 @@ def _outcome(levels: int, found: Sequence[Finding], wrong: int, unread: int) -> 
 
 
 def _tell_one(finding: Finding) -> None:
-    """One finding, wrapped to the terminal's width."""
+    """Print a finding, wrapped to the terminal's width."""
     from persona_evo.report.layout import terminal_width, wrapped
 
     for text in filter(None, (f"  {finding.severity} ({finding.kind}): {finding.text}", finding.look)):
@@ -220,7 +220,7 @@ def _tell_one(finding: Finding) -> None:
 
 
 def _structure(game: Game, levels: list[Level]) -> None:
-    """A table of the numbers that the game gives of its levels."""
+    """Print a table of the structural numbers of the levels."""
     from persona_evo.games.guides import guide
     from persona_evo.report.tables import Table
 
@@ -237,7 +237,7 @@ def _structure(game: Game, levels: list[Level]) -> None:
 
 
 def run_list(args: argparse.Namespace) -> int:
-    """Sets, then levels with a line on each, then the format of a level."""
+    """Print sets, then levels with a line on each, then the format of a level."""
     from persona_evo.games import importers, mapsets
     from persona_evo.games.guides import guide
 

@@ -1,4 +1,4 @@
-"""`persona-evo level generate`: levels out of a seed, as files."""
+"""`persona-evo level generate`: generate levels from a seed and write them to files."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ train, chooses by validation, and reports on held-out.
 """
 
 SHORT = ("monsters", "treasures", "potions", "traps", "width", "height")
-"""Numbers of the structure that have options of their own."""
+"""Numbers of the structure that have their own options."""
 MOST = 1_000_000
 DIGITS = 20
-"""Most digits of a number, leading zeros included."""
+"""Largest number of digits in a number, leading zeros included."""
 _RANGE = re.compile(r"(\d+)(?:(-)(\d+)?)?", re.ASCII)
 
 
@@ -110,7 +110,7 @@ def add(parts: Commands) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the levels, and describe each in a line."""
+    """Write the levels, and describe each on one line."""
     from persona_evo.games.commands import command
     from persona_evo.games.generating import generator
 
@@ -143,7 +143,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _levels(args: argparse.Namespace, game: Game, seed: int, constraints: Constraints) -> Iterator[Won]:
-    """The levels one by one, as they are ready."""
+    """Yield each level as soon as it is ready."""
     from persona_evo.evolve import pools
     from persona_evo.games.generating import generate
     from persona_evo.games.level_text import LevelText
@@ -159,10 +159,10 @@ def _levels(args: argparse.Namespace, game: Game, seed: int, constraints: Constr
 
 
 def constraints_of(args: argparse.Namespace, game: Game) -> Constraints:
-    """What was asked for.
+    """Return the requested constraints.
 
     Raises:
-        SettingsError: a path in a game that has none, or one that is impossible, or a number is named twice.
+        SettingsError: a path in a game without paths, an impossible path, or a number that is named twice.
     """
     from persona_evo.games.constraints import AllowedRange, Constraints
 
@@ -180,7 +180,7 @@ def constraints_of(args: argparse.Namespace, game: Game) -> Constraints:
 
 
 def in_words(won: Won, game: Game, drawn: Generator) -> str:
-    """What a level is, in a line."""
+    """Describe a level on one line."""
     numbers: Mapping[str, float] = game.structure(won.level.load(game)) if game.structure is not None else {}
     said = [f"{name} {numbers[name]:g}" for name in drawn.shown if name in numbers]
     return ", ".join([*said, *([f"won in {won.moves} moves"] if won.moves else [])])
@@ -190,7 +190,7 @@ def check_folder(folder: Path) -> None:
     """Check that files can be written into a folder, which need not exist yet.
 
     Raises:
-        LevelError: they cannot.
+        LevelError: files cannot be written.
     """
     import os
 

@@ -1,13 +1,13 @@
-"""`persona-evo COMMAND`: parse, call, and turn errors into one message and an exit code.
+"""`persona-evo COMMAND`: parse the command line, run the command, and convert errors to a message and an exit code.
 
 | code | meaning |
 |---|---|
 | 0 | done |
 | 1 | a requirement (`--require`) does not hold, or a connected game is not fit |
-| 2 | something that was given is wrong; nothing is lost |
+| 2 | the input is wrong; nothing is lost |
 | 130 | stopped by Ctrl-C |
-| 143 | stopped by `kill` (SIGTERM), which otherwise does what Ctrl-C does |
-| 141 | nobody reads the output any more |
+| 143 | stopped by `kill` (SIGTERM), which otherwise has the same effect as Ctrl-C |
+| 141 | the reader of the output has closed it |
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ COMMANDS = {
     "game": "write a game to start from, and check games",
     "doctor": "versions, cores and the cache of compiled code",
 }
-"""Modules, in the order in which they are met, and what `--help` says of them."""
+"""Modules of commands in the order of a user's first steps, with their lines in `--help`."""
 
 _ENDING = 3.0
 """Seconds after a Ctrl-C in which further ones count as the same."""
@@ -114,14 +114,18 @@ def _open_streams() -> None:
 
 
 class _Stops(list[float]):
-    """Times of Ctrl-C and SIGTERM. code: the exit code of a process that stops for them."""
+    """Times of Ctrl-C and SIGTERM.
+
+    Attributes:
+        code: the exit code of a process that stops because of them.
+    """
 
     code = 130
 
 
 @contextlib.contextmanager
 def _interrupts(stops: _Stops) -> Iterator[None]:
-    """Record Ctrl-C and SIGTERM in `stops`, also where compiled code swallows the exception.
+    """Record Ctrl-C and SIGTERM in `stops`, even if compiled code swallows the exception.
 
     Further signals are ignored while the command ends. Workers and games handle signals themselves.
     """
@@ -168,7 +172,7 @@ def entry() -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; its exit code."""
+    """Run one command and return its exit code."""
     stops = _Stops()
     try:
         _open_streams()
@@ -222,7 +226,7 @@ def _main(argv: Sequence[str] | None, stops: _Stops) -> int:
 
 
 def _tell_of_compiling() -> None:
-    """Report what is compiled while a command works."""
+    """Show what is compiled while a command works."""
     from persona_evo.cli.say import Compiling
     from persona_evo.compiling.news import listen
 
@@ -230,7 +234,7 @@ def _tell_of_compiling() -> None:
 
 
 def _hear_warnings() -> None:
-    """Print warnings of this package as notes, each on a line of its own."""
+    """Print warnings of this package as notes, each on its own line."""
     import logging
 
     from persona_evo.cli.say import note
@@ -245,7 +249,11 @@ def _hear_warnings() -> None:
 
 
 def _flush(quietly: bool = False) -> None:
-    """Flush standard output. quietly: drop what cannot be written."""
+    """Flush standard output.
+
+    Args:
+        quietly: whether to drop output that cannot be written.
+    """
     from persona_evo.cli.say import STDOUT, silence
 
     try:

@@ -29,16 +29,16 @@ if TYPE_CHECKING:
     from persona_evo.matches.job import Match, PlayedMatch
 
 ROOT = Path("runs") / "matches"
-"""Where matches are kept for which no folder is named."""
+"""The folder of matches without a named folder."""
 
 MOVES = 30
-"""Moves of a game, until some were tried out."""
+"""Assumed number of moves of a game until some have been played."""
 
 REPLAY = "replay"
-"""In place of a game: draw a game of a match that was played."""
+"""The word in place of a game that draws a game of a finished match."""
 
 LONG = 180.0
-"""Seconds from which on a match is long enough to say beforehand what it takes."""
+"""Seconds from which a match is long enough for an estimate of its duration."""
 
 PROGRAMS = """\
 programs of others (FILE.py), as for the course COMP 424; a class needs no base, the course's frame is understood:
@@ -59,7 +59,7 @@ _SIZES = re.compile(r"(\d{1,3})(?:\.\.(\d{1,3}))?")
 
 
 def add(commands: Commands) -> None:
-    """The command's options."""
+    """Add the command and its options."""
     parser = commands.add_parser("match", description=__doc__, epilog=PROGRAMS)
     parser.add_argument(
         "game", type=filled, metavar="GAME|replay", help='a two-player game, or "module:object" of your own, or replay'
@@ -136,7 +136,7 @@ def add(commands: Commands) -> None:
 
 
 def sizes(text: str) -> list[int]:
-    """A kind of value: N or N..M."""
+    """Convert N or N..M to a list of sizes."""
     found = _SIZES.fullmatch(text.strip())
     low, high = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
     if low > high or low == 0:
@@ -145,7 +145,7 @@ def sizes(text: str) -> list[int]:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Play and report, or draw a game again; 130 after Ctrl-C."""
+    """Play and report, or draw a game again; return the exit code, 130 after Ctrl-C."""
     if args.game == REPLAY:
         return _replay(args)
     if args.number is not None:
@@ -179,7 +179,7 @@ def _run(args: argparse.Namespace, workers: Workers) -> int:
 
 
 def _cheap(args: argparse.Namespace) -> None:
-    """Refuse what can be refused before anything is read, and compiled."""
+    """Refuse wrong options before anything is read or compiled."""
     from persona_evo.matches.records import even
 
     if len(args.agents) == 1:
@@ -222,13 +222,13 @@ def _match(args: argparse.Namespace, game: Game, workers: Workers) -> int:
 
 
 class _Teller:
-    """Says once, before the first game, what a long match will take."""
+    """Prints the expected duration of a long match once, before the first game."""
 
     def __init__(self, match: Match, jobs: int) -> None:
         self._match, self._jobs, self._said = match, jobs, False
 
     def expect(self, p: Progress) -> None:
-        """Hear of progress; the first time is before the first game."""
+        """Take note of progress; the first call comes before the first game."""
         said, self._said = self._said, True
         if said or p.eta is None or p.eta < LONG:
             return
@@ -250,7 +250,7 @@ class _Teller:
 
 
 def _finish(args: argparse.Namespace, played: PlayedMatch, folder: Path) -> int:
-    """Print the tables, write the page; the exit code."""
+    """Print the tables and write the page; return the exit code."""
     from persona_evo.jobs.files import writing_in
     from persona_evo.report import match as report
     from persona_evo.report import match_tables as tables
@@ -287,7 +287,7 @@ def _finish(args: argparse.Namespace, played: PlayedMatch, folder: Path) -> int:
 
 
 def _replay(args: argparse.Namespace) -> int:
-    """Draw a game of a match that was played."""
+    """Draw a game of a finished match."""
     if len(args.agents) != 1:
         raise SettingsError(
             "replay needs the folder of one match",
@@ -322,7 +322,7 @@ def _replay(args: argparse.Namespace) -> int:
 
 
 def match_of(args: argparse.Namespace, game: Game) -> Match:
-    """What was asked for."""
+    """Return the match that the options describe."""
     from persona_evo.agents.program import MOVE_SECONDS, try_out
     from persona_evo.games import registry
     from persona_evo.games.level_text import LevelText
@@ -352,7 +352,7 @@ def match_of(args: argparse.Namespace, game: Game) -> Match:
 
 
 def levels_of(args: argparse.Namespace, game: Game) -> list[Level]:
-    """The levels named, or the game's own; in each size that was asked for."""
+    """Return the named levels, or the game's own, in each requested size."""
     import inspect
 
     from persona_evo.games import mapsets
@@ -386,7 +386,7 @@ def levels_of(args: argparse.Namespace, game: Game) -> list[Level]:
 
 
 def _say_faults(played: PlayedMatch, folder: Path) -> None:
-    """Each kind of fault once, with how often it happened and an example."""
+    """Print each kind of fault once, with its number and an example."""
     from persona_evo.matches.records import log_of
     from persona_evo.report.match_tables import faults
 

@@ -1,4 +1,4 @@
-"""What the options of a command stand for: games, levels, budgets, players."""
+"""The values that options stand for: games, levels, budgets, players."""
 
 from __future__ import annotations
 
@@ -33,15 +33,16 @@ if TYPE_CHECKING:
 
 
 MUCH, RATE, ITERATIONS = 15.0, 300_000.0, 10_000
-"""Seconds of work on one core for which workers are started before anything else, iterations per second, and those of a
-search if not given."""
+"""Figures for an estimate of work: the seconds on one core from which workers are started before anything else, the
+iterations per second, and the default iterations of a search.
+"""
 
 
 def rules_of(args: argparse.Namespace, game: Game, league: League | None = None) -> SearchSettings:
-    """Work out the rules of the search from the options.
+    """Return the rules of the search from the options.
 
     Raises:
-        SettingsError: --hedge or --tolerance where no planner with open lists plays, --selection-rule where one does.
+        SettingsError: --hedge or --tolerance without a planner with open lists, or --selection-rule with one.
     """
     from dataclasses import replace
 
@@ -63,7 +64,7 @@ def rules_of(args: argparse.Namespace, game: Game, league: League | None = None)
 
 
 def new_folder(root: Path, words: Sequence[str]) -> Path:
-    """Name a new folder below `root` by the time and some words."""
+    """Return the name of a new folder below `root`, made of the time and some words."""
     from datetime import UTC, datetime
 
     from persona_evo.names import file_name
@@ -86,8 +87,9 @@ def game_of(args: argparse.Namespace) -> Game:
 
 
 def check_outside(name: str) -> None:
-    """See that a connected game's description is right and that what it names is there, which costs nothing, before
-    anything is compiled for it. Other games, and descriptions that are not there, are not looked at.
+    """Check that a connected game's description is correct and that the files that it names exist.
+
+    This takes no time and is done before anything is compiled. Other games and missing descriptions are not checked.
 
     Raises:
         ConnectError: the description is wrong, or there is nothing to start.
@@ -103,14 +105,14 @@ def check_outside(name: str) -> None:
 
 
 def accepted_of(args: argparse.Namespace) -> list[Accepted]:
-    """Read the file of accepted findings; return no entries if none is named."""
+    """Read the file of accepted findings; return no entries if no file is named."""
     from persona_evo.games import acceptance
 
     return [] if args.accept is None else acceptance.read(args.accept)
 
 
 def report_findings(game: Game) -> None:
-    """Say what made a connected game fail, and what could not be checked."""
+    """Print why a connected game failed, and what could not be checked."""
     from persona_evo.cli.say import note
 
     for finding in () if game.outside is None else game.outside.findings():
@@ -118,7 +120,7 @@ def report_findings(game: Game) -> None:
 
 
 def moved(args: argparse.Namespace) -> str | None:
-    """Return where the game of a resumed job is now, if --game says so."""
+    """Return the present place of a resumed job's game, if --game gives it."""
     from persona_evo.games import registry
 
     return None if args.game == registry.DEFAULT else str(args.game)
@@ -142,7 +144,7 @@ _KINDS: dict[str, tuple[tuple[type, ...], str]] = {
     "bool": ((bool,), "true or false"),
     "int": ((int, bool), "a whole number"),
 }
-"""Annotation of a loader's option -> what its value may be, and this in words."""
+"""By annotation of a loader's option, the types of its value, and these in words."""
 
 
 def _check_options(found: Mapping[str, Any], game: Game) -> None:
@@ -220,8 +222,8 @@ def workers_of(args: argparse.Namespace, module: str, seconds: float) -> Workers
     """Make the workers; start them at once if there is probably enough work.
 
     Args:
-        module: what a worker needs first.
-        seconds: of work on one core that there are about.
+        module: the module that a worker imports first.
+        seconds: estimated seconds of work on one core.
     """
     from persona_evo.compiling import is_warm
     from persona_evo.jobs.workers import Workers
@@ -289,7 +291,7 @@ def players_of(args: argparse.Namespace, game: Game) -> list[Player]:
 
 
 def note_left_out(game: Game, level: Level, players: Sequence[Player], rules: SearchSettings) -> None:
-    """Say which of the lists that personas and policies bring are not searched with, and why."""
+    """Print which open lists of personas and policies are not used, and why."""
     from persona_evo.cli.say import note
     from persona_evo.search.list_orders import left_out
 

@@ -1,4 +1,4 @@
-"""Options that several commands share, and what they stand for."""
+"""Options that several commands share, and their values."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     pass
 
 PRESETS = ("paper", "single", "anytime")
-"""Rules of the search (`search.settings.PRESETS`)."""
+"""Presets of the search's rules (`search.settings.PRESETS`)."""
 
 LEVELS = "files, folders, patterns, names or sets (train, test, all; one of your own: FILE.toml#name)"
-"""What names of levels may be."""
+"""The forms of names of levels."""
 
 PERSONA = "name, abbreviation or TOML file"
 
@@ -107,7 +107,11 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
 
 
 def add_backend(parser: argparse.ArgumentParser, address: bool = True) -> None:
-    """Add --backend and --address; address: False if the command always starts its own cluster."""
+    """Add --backend and --address.
+
+    Args:
+        address: False if the command always starts its own cluster.
+    """
     parser.add_argument(
         "--backend",
         default="loky",
@@ -132,7 +136,12 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
 
 
 def add_league(parser: argparse.ArgumentParser, whom: str, who: str) -> None:
-    """Add --league and --agent. whom: who meets the league. who: what the agent is."""
+    """Add --league and --agent.
+
+    Args:
+        whom: the name of those who meet the league.
+        who: a description of the agent.
+    """
     parser.add_argument(
         "--league",
         nargs="+",
@@ -178,7 +187,11 @@ def add_policies(parser: argparse.ArgumentParser) -> None:
 
 
 def add_search(parser: argparse.ArgumentParser, tolerance: float) -> None:
-    """Add --search, --hedge and --tolerance. tolerance: the default."""
+    """Add --search, --hedge and --tolerance.
+
+    Args:
+        tolerance: the default of --tolerance.
+    """
     parser.add_argument(
         "--search",
         choices=PRESETS,
@@ -221,7 +234,7 @@ def add_out(parser: argparse.ArgumentParser, text: str) -> None:
 
 
 def check_picture(target: Path, suffix: str = ".gif") -> None:
-    """Refuse a name for a picture that does not end as its format does."""
+    """Refuse a picture's name without the suffix of its format."""
     if target.suffix.lower() != suffix:
         raise SettingsError(
             f"the picture is a {suffix[1:].upper()} file, and its name says otherwise",
@@ -249,7 +262,7 @@ def check_backend(args: argparse.Namespace) -> None:
 
 
 def check_gif(target: Path | None) -> None:
-    """Refuse a name for an animated picture that is none of a GIF."""
+    """Refuse the name of an animated picture that is not a GIF."""
     if target is not None and target.suffix.lower() != ".gif":
         raise SettingsError(
             "a replay is written as a GIF",

@@ -1,4 +1,4 @@
-"""An argparse that answers mistakes with one clear message, and the kinds of values that options take."""
+"""An argument parser that answers mistakes with one clear message, and the types of option values."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Parser(argparse.ArgumentParser):
         return super().format_help() + (f"\n{self.appendix()}\n" if self.appendix else "")
 
     def error(self, message: str) -> NoReturn:
-        """Refuse what stands on the command line; a mistyped option explains what is missing, so it comes first."""
+        """Refuse the command line; a mistyped option explains missing arguments, so it is reported first."""
         typed = [a for a in self._typed if a.startswith("--") and len(a) > 2]
         mistyped = [a for a in typed if a.partition("=")[0] not in self._option_string_actions]
         if mistyped and "required" in message:
@@ -48,7 +48,7 @@ class Parser(argparse.ArgumentParser):
         raise SettingsError(message, hint=f"{self.prog} --help lists the commands")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse as argparse does, but let the command that unknown arguments follow refuse them."""
+        """Parse as argparse does, but unknown arguments are refused by the command that they follow."""
         self._typed = sys.argv[1:] if args is None else list(args)
         given = self._typed[: self._typed.index("--")] if "--" in self._typed else self._typed
         for word in given:
@@ -74,7 +74,7 @@ class Parser(argparse.ArgumentParser):
         )
 
     def _print_message(self, message: str, file: Any = None) -> None:
-        """Print as all else is printed; argparse does not tell where its help cannot be written."""
+        """Print in the same way as all other output, since argparse ignores it if its help cannot be written."""
         from persona_evo.cli.say import say
 
         if message:

@@ -118,7 +118,7 @@ def run_check(args: argparse.Namespace) -> int:
 
 
 def _levels(args: argparse.Namespace, game: Game) -> list[Level]:
-    """Return the levels that were named, or some that ship with the game; a connected game has none of these."""
+    """Return the named levels, or some that ship with the game; a connected game has none of these."""
     from persona_evo.games import mapsets
 
     if args.levels:
@@ -142,7 +142,7 @@ def _goals(persona: Persona) -> list[tuple[str, Formula]]:
 
 
 def _telling(states: Sequence[Sampled], persona: Persona, players: int) -> list[SampleState]:
-    """Return the states that say most about a utility: a start, the worst, median and best, a lost and a won end."""
+    """Return the states that show most of a utility: a start, the worst, median and best, a lost and a won end."""
     from persona_evo.games.core import LOST, WON
     from persona_evo.personas.template import SampleState
 

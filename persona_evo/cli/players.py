@@ -79,7 +79,7 @@ def tell_of_agents(policy: str, persona: Persona, game: Game) -> None:
     name = persona.name if policy == "evolved" else policy
     try:
         agent = load_policy(name, game.name).agent
-    except PolicyError:  # no file, or a damaged one, which is told where it is read to play by it
+    except PolicyError:  # no file, or a damaged one, which is reported when it is loaded for play
         return
     if agent:
         note(
@@ -144,7 +144,7 @@ def by_persona(given: Sequence[str], personas: Sequence[Persona]) -> dict[str, s
 
 
 def short(policy: str) -> str:
-    """A policy as a part of a label: a file without its folder and `.json`, and all else as it is written."""
+    """Return a policy as a part of a label: a file without its folder and `.json`, and all else as it is written."""
     from pathlib import Path
 
     if policy.startswith(AGENT):

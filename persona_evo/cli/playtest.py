@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from persona_evo.search.settings import Budget
 
 ROOT = Path("runs") / "playtests"
-"""Where playtests are kept for which no folder is named."""
+"""The folder of playtests without a named folder."""
 
 
 def add(commands: Commands) -> None:
-    """The command's options."""
+    """Add the command and its options."""
     parser = commands.add_parser("playtest", description=__doc__, epilog=f"{REQUIREMENTS}\n{SKILL_TABLE}")
     parser.add_argument("levels", nargs="*", type=filled, metavar="LEVEL", help=options.LEVELS)
     add_playing(parser, TOLERANCE)
@@ -89,7 +89,7 @@ def add(commands: Commands) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Play, find the limits, analyse, write, print; 1 if a requirement fails."""
+    """Play, compute bounds, analyse, write and print; return 1 if a requirement fails."""
     options.check_backend(args)
     ci.check(args)
     with workers_of(args, len(args.levels)) as workers:
@@ -97,7 +97,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def workers_of(args: argparse.Namespace, levels: int) -> Workers:
-    """Who plays so many levels or sets of levels."""
+    """Return the workers for a number of levels or sets of levels."""
     return option_values.workers_of(
         args, "persona_evo.playtest.playing", option_values.thought(args, args.trials * levels)
     )
@@ -154,7 +154,7 @@ def _run(args: argparse.Namespace, workers: Workers) -> int:
 
 
 def players_of(args: argparse.Namespace, game: Game) -> list[Player]:
-    """Who plays: each persona, at each level of skill that was named."""
+    """Return the players: each persona, at each named level of skill."""
     from persona_evo.playtest.players import check_ladder, with_skills
 
     check_ladder(args.skill, game)
@@ -162,14 +162,14 @@ def players_of(args: argparse.Namespace, game: Game) -> list[Player]:
 
 
 def _rates(args: argparse.Namespace) -> dict[str, float]:
-    """The pass rates that were given, none without any."""
+    """Return the given pass rates, none without any."""
     from persona_evo.playtest.calibration import read_rates
 
     return {} if args.calibrate is None else read_rates(args.calibrate)
 
 
 def _check_rates(args: argparse.Namespace, rates: dict[str, float], levels: list[str]) -> None:
-    """See that a calibration has enough levels, and say which levels of the file are not played."""
+    """Check that a calibration has enough levels, and name the levels of the file that are not played."""
     from persona_evo.playtest.calibration import check_rates
 
     if args.calibrate is not None:
@@ -182,7 +182,7 @@ def _check_rates(args: argparse.Namespace, rates: dict[str, float], levels: list
 def _check_ranges(
     args: argparse.Namespace, game: Game, levels: Sequence[Level], requirements: Sequence[Requirement]
 ) -> None:
-    """Refuse requirements that no result can fulfil, and warn of those that all do."""
+    """Refuse requirements that no result can meet, and warn of those that every result meets."""
     from persona_evo.playtest import ranges
 
     longest = max((game.horizon_of(level) for level in levels), default=0) if game.planned and not args.agent else 0
@@ -199,7 +199,7 @@ def play(
     folder: Path | None,
     workers: Workers,
 ) -> Results:
-    """Play everything, with progress."""
+    """Play everything and show the progress."""
     from persona_evo.api.results import as_results
     from persona_evo.games import registry
     from persona_evo.games.level_text import LevelText
@@ -253,7 +253,7 @@ def play(
 
 
 def _effort(budget: Budget, players: Sequence[Player], league: League | None) -> str:
-    """How much the players search, for people."""
+    """Describe how much the players search."""
     limit = ", ".join(f"{v:g} {k}" for k, v in budget.to_dict().items() if v is not None)
     if league is not None:
         return f"{limit} a move"
@@ -266,7 +266,7 @@ def _effort(budget: Budget, players: Sequence[Player], league: League | None) ->
 
 
 def _note_league(league: League, players: list[Player], trials: int) -> None:
-    """Say who is met, or in single-player games who plays."""
+    """Print who the opponents are, or in single-player games who plays."""
     from persona_evo.playtest.duels import meeting, met
     from persona_evo.playtest.players import movers
 
@@ -300,7 +300,7 @@ def _resumed(args: argparse.Namespace, workers: Workers) -> Results:
 
 
 def teller() -> Callable[[Progress], None]:
-    """Shows how far the playthroughs are."""
+    """Return a function that shows the progress of the playthroughs."""
     line = StatusLine()
 
     def tell(p: Progress) -> None:
@@ -311,7 +311,7 @@ def teller() -> Callable[[Progress], None]:
 
 
 def _wanted(args: argparse.Namespace) -> list[str]:
-    """Options that say what is made of the playthroughs, which its folder does not hold, as they were given."""
+    """Return the options, as typed, for output that the folder does not record."""
     words = [f"--{name}" for name in ("no-pictures", "no-replays") if getattr(args, name.replace("-", "_"))]
     if args.bound_seconds != BOUND_SECONDS:
         words += ["--bound-seconds", f"{args.bound_seconds:g}"]
@@ -321,7 +321,11 @@ def _wanted(args: argparse.Namespace) -> list[str]:
 
 
 def interrupted(results: Results, wanted: Sequence[str] = ()) -> int:
-    """Say what is kept after Ctrl-C, and how to go on, with further options; the exit code."""
+    """Print what is kept after Ctrl-C, and how to continue; return the exit code.
+
+    Args:
+        wanted: further options for the command that continues.
+    """
     from persona_evo.games.commands import command
 
     if results.folder is None:
@@ -333,7 +337,7 @@ def interrupted(results: Results, wanted: Sequence[str] = ()) -> int:
 
 
 def finish(args: argparse.Namespace, results: Results, game_name: str | None, workers: Workers) -> Analysis:
-    """Look for the limits, analyse, write the folder and print the summary."""
+    """Compute bounds, analyse, write the folder and print the summary."""
     from persona_evo.api.results import add_bounds
     from persona_evo.playtest.bounds import limited
     from persona_evo.report.text import summary_text
@@ -371,7 +375,7 @@ def finish(args: argparse.Namespace, results: Results, game_name: str | None, wo
 
 
 def _write_ci(args: argparse.Namespace, results: Results, analysis: Analysis, page: Path) -> None:
-    """--junit and --summary. Levels are test cases where a requirement is on findings."""
+    """Write the files of --junit and --summary. Levels are test cases if a requirement is on findings."""
     from persona_evo.playtest import require
     from persona_evo.report.ci import level_cases, requirement_cases
 
@@ -383,7 +387,7 @@ def _write_ci(args: argparse.Namespace, results: Results, analysis: Analysis, pa
 
 
 def _seed_of(folder: Path, otherwise: int) -> int:
-    """The seed of the playtest that a folder holds, so that the same command continues it."""
+    """Return the seed of the playtest in a folder, so that the same command continues it."""
     from persona_evo.playtest import journal
 
     return journal.reopen(folder).seed if (folder / journal.CONFIG).is_file() else otherwise

@@ -1,4 +1,4 @@
-"""The options and help texts of `playtest`, those that `compare` and `watch` share with it among them."""
+"""The options and help texts of `playtest`, including those that it shares with `compare` and `watch`."""
 
 from __future__ import annotations
 
@@ -47,16 +47,20 @@ levels of skill (--skill): players who search anew for each move and make mistak
   compares them with people.
 """
 FEWEST_LEVELS = 4
-"""As `playtest.calibration.FEWEST`."""
+"""The same as `playtest.calibration.FEWEST`."""
 BOUND_SECONDS = 3.0
 TOLERANCE = 0.01
-"""As `api.search_rules.TOLERANCE`."""
+"""The same as `api.search_rules.TOLERANCE`."""
 CONTINUATION = 0.1
-"""As `playtest.playing.CONTINUATION`."""
+"""The same as `playtest.playing.CONTINUATION`."""
 
 
 def add_playing(parser: argparse.ArgumentParser, tolerance: float) -> None:
-    """What `playtest` and `compare` share. tolerance: where none is given."""
+    """Add the options that `playtest` and `compare` share.
+
+    Args:
+        tolerance: the default of --tolerance.
+    """
     options.add_personas(parser)
     options.add_policies(parser)
     parser.add_argument(

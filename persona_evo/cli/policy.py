@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def add(commands: Commands) -> None:
-    """The command's options."""
+    """Add the command and its options."""
     parser = commands.add_parser("policy", description=__doc__)
     parts = parser.add_subparsers(dest="command_policy", metavar="list|show|export|simplify|install", required=True)
     listing = parts.add_parser("list", help="list the policies that commands find by name, and their files")
@@ -55,7 +55,7 @@ def add(commands: Commands) -> None:
 
 
 def run_list(args: argparse.Namespace) -> int:
-    """One line a policy."""
+    """Print one line per policy."""
     from persona_evo.report.tables import Table
     from persona_evo.store import policy_library
 
@@ -92,7 +92,7 @@ def run_list(args: argparse.Namespace) -> int:
 
 
 _NAMED = 12
-"""Training levels that are named; of more the first ones are, with the number of all."""
+"""Largest number of training levels that are named; of more, the first ones and the total number are shown."""
 
 
 def _trained_on(levels: Sequence[str]) -> str:
@@ -102,14 +102,14 @@ def _trained_on(levels: Sequence[str]) -> str:
 
 
 def _rounded(formula: str) -> str:
-    """A formula with its long constants cut to four digits, for a list."""
+    """Return a formula for a list, with constants rounded to four digits."""
     import re
 
     return re.sub(r"\d+\.\d{5,}", lambda m: f"{float(m.group()):.4g}", formula)
 
 
 def run_show(args: argparse.Namespace) -> int:
-    """Everything that a policy's file says, for people."""
+    """Print the contents of a policy's file for people."""
     policy = _load(args)
     from persona_evo.evolve.explanation import meanings, of_policy
     from persona_evo.formula import parse
@@ -135,7 +135,7 @@ def run_show(args: argparse.Namespace) -> int:
 
 
 def tell_formulas(policy: Policy) -> None:
-    """What a policy scores states by, and what came of simplifying it."""
+    """Print the formula that scores states, and the result of its simplification."""
     if policy.formula:
         say(f"formula     {policy.formula}")
         say(f"simplified  {policy.simplified or '(no simpler form)'}")
@@ -145,14 +145,14 @@ def tell_formulas(policy: Policy) -> None:
 
 
 def tell_words(words: Sequence[str]) -> None:
-    """What a formula seeks, avoids and saves, a line each."""
+    """Print what a formula seeks, avoids and saves, one line each."""
     for line in words:
         group, _, rest = line.partition(": ")
         say(f"  {group:<9} {rest}" if rest else f"  {group}")
 
 
 def tell_comparison(policy: Policy) -> None:
-    """How a policy does beside others, if its file says so."""
+    """Print the comparison of a policy with others, if its file has one."""
     from persona_evo.evolve.rivals import of_policy
 
     comparison = of_policy(policy)
@@ -161,7 +161,7 @@ def tell_comparison(policy: Policy) -> None:
 
 
 def run_simplify(args: argparse.Namespace) -> int:
-    """Simplify a policy's formula with all the time that it takes, and write the file anew."""
+    """Simplify a policy's formula without a time limit, and write the file again."""
     import contextlib
     import dataclasses
 
@@ -214,7 +214,7 @@ def run_export(args: argparse.Namespace) -> int:
 
 
 def run_install(args: argparse.Namespace) -> int:
-    """Copy a policy to where it is found by name."""
+    """Copy a policy to the place where it is found by name."""
     import dataclasses
 
     from persona_evo.games.commands import command
@@ -241,7 +241,7 @@ def run_install(args: argparse.Namespace) -> int:
 
 
 def _load(args: argparse.Namespace) -> Policy:
-    """The policy that was named; a file's is of its own game where --game is not given."""
+    """Return the named policy; without --game, a file's policy is one of its own game."""
     from persona_evo.games import registry
     from persona_evo.store import policies, policy_library
 

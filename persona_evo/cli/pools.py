@@ -1,4 +1,4 @@
-"""Generated levels for an evolution: what `--levels generate:N` asks for, made and solved before it begins."""
+"""Levels that `--levels generate:N` generates and solves before an evolution begins."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def add_held_out(parser: argparse.ArgumentParser) -> None:
-    """--held-out."""
+    """Add --held-out."""
     parser.add_argument(
         "--held-out",
         type=whole(1, 10_000),
@@ -29,10 +29,10 @@ def add_held_out(parser: argparse.ArgumentParser) -> None:
 
 
 def is_asked(args: argparse.Namespace) -> bool:
-    """Whether levels are to be generated.
+    """Return whether levels are to be generated.
 
     Raises:
-        SettingsError: --held-out without levels that are, or a wrong number of levels.
+        SettingsError: --held-out without generated levels, or a wrong number of levels.
     """
     from persona_evo.games.generating import asked
 
@@ -51,7 +51,7 @@ def is_asked(args: argparse.Namespace) -> bool:
 def pools_of(
     args: argparse.Namespace, game: Game, persona: Persona, seed: int, workers: Workers
 ) -> dict[str, LevelPool]:
-    """The pools by their streams; none where levels are named."""
+    """Return the pools by their streams; none if levels are named."""
     if not is_asked(args):
         return {}
     from persona_evo.evolve import pools

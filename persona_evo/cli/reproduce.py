@@ -14,7 +14,7 @@ from persona_evo.errors import SettingsError
 
 
 def add(commands: Commands) -> None:
-    """The command's options: a command for each study that is installed."""
+    """Add the command with a subcommand for each installed study."""
     parser = commands.add_parser("reproduce", description=__doc__)
     names = list(studies.installed())
     if not names:
@@ -25,7 +25,7 @@ def add(commands: Commands) -> None:
         try:
             study = studies.get(name)
         except SettingsError as e:
-            # Without a prefix that anybody types, options are arguments like others.
+            # With a prefix that nobody types, options are parsed like other arguments.
             _refuse(found.add_parser(name, help="cannot be loaded", prefix_chars="\0", add_help=False), e)
             continue
         command = found.add_parser(name, help=study.help, description=study.description)

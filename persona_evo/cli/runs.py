@@ -32,7 +32,7 @@ RUN = "a run's folder, a part of its name that no other run has, or latest"
 
 
 def add(commands: Commands) -> None:
-    """The command's options."""
+    """Add the command and its options."""
     parser = commands.add_parser("runs", description=__doc__)
     parts = parser.add_subparsers(dest="command_runs", metavar="list|show|compare|clean", required=True)
     listing = parts.add_parser("list", help="list all runs, newest first")
@@ -91,14 +91,14 @@ def add(commands: Commands) -> None:
 
 
 def add_roots(parser: argparse.ArgumentParser) -> None:
-    """ROOT..., where runs are looked for."""
+    """Add ROOT..., the folders in which runs are searched for."""
     parser.add_argument(
         "roots", nargs="*", type=path, metavar="ROOT", help="folders to search for runs (default: runs)"
     )
 
 
 def add_root(parser: argparse.ArgumentParser) -> None:
-    """--root."""
+    """Add --root."""
     parser.add_argument(
         "--root",
         action="append",
@@ -109,10 +109,10 @@ def add_root(parser: argparse.ArgumentParser) -> None:
 
 
 def roots_of(given: Sequence[Path] | None) -> list[Path]:
-    """The folders in which runs are looked for.
+    """Return the folders in which runs are searched for.
 
     Raises:
-        RunError: one that was named is none.
+        RunError: a named one is not a folder.
     """
     from persona_evo.store.folders import ROOT
 
@@ -123,7 +123,7 @@ def roots_of(given: Sequence[Path] | None) -> list[Path]:
 
 
 def run_list(args: argparse.Namespace) -> int:
-    """One line a run."""
+    """Print one line per run."""
     from persona_evo.report.run_tables import listing
     from persona_evo.store import folders
 
@@ -143,7 +143,7 @@ def run_list(args: argparse.Namespace) -> int:
 
 
 def run_show(args: argparse.Namespace) -> int:
-    """A run's summary, a playthrough, or its page."""
+    """Print a run's summary or a playthrough, or write its page or figures."""
     from persona_evo.report.run_tables import facts
     from persona_evo.store import folders
 
@@ -177,10 +177,10 @@ def run_show(args: argparse.Namespace) -> int:
 
 
 def readable(name: str, roots: Sequence[Path]) -> RunEntry:
-    """The run that is meant.
+    """Return the run that a name stands for.
 
     Raises:
-        RunError: there is none, several, or it is damaged.
+        RunError: there is no such run, there are several, or it is damaged.
     """
     from persona_evo.store import folders
 
@@ -191,7 +191,7 @@ def readable(name: str, roots: Sequence[Path]) -> RunEntry:
 
 
 def _found(entry: RunEntry, args: argparse.Namespace) -> str:
-    """What a run has found by now, as text."""
+    """Return the results of a run so far as text."""
     from persona_evo.report import run_tables
 
     if entry.kind in ("playtest", "watch"):
@@ -217,7 +217,7 @@ def _found(entry: RunEntry, args: argparse.Namespace) -> str:
 
 
 def _playtest(entry: RunEntry, args: argparse.Namespace) -> Results:
-    """The results of a playtest's folder."""
+    """Return the results in a playtest's folder."""
     from persona_evo.api.runs import kept_playtest
 
     return kept_playtest(entry.folder, option_values.moved(args))
@@ -241,7 +241,7 @@ def _figures(entry: RunEntry, args: argparse.Namespace) -> int:
 
 
 def _trace(entry: RunEntry, args: argparse.Namespace) -> int:
-    """Play a playthrough, as text or as a GIF."""
+    """Show a playthrough as text or as a GIF."""
     if entry.kind not in ("playtest", "watch"):
         hint = f"persona-evo {entry.kind} replay {entry.folder}" if entry.kind in ("match", "experiment") else None
         raise SettingsError(
@@ -275,7 +275,7 @@ def _trace(entry: RunEntry, args: argparse.Namespace) -> int:
 
 
 def run_compare(args: argparse.Namespace) -> int:
-    """What changed between two runs."""
+    """Print the differences between two runs."""
     roots = roots_of(args.root)
     a, b = readable(args.a, roots), readable(args.b, roots)
     kinds = {"watch": "playtest"}
@@ -301,7 +301,7 @@ def run_compare(args: argparse.Namespace) -> int:
 
 
 def run_clean(args: argparse.Namespace) -> int:
-    """List what can be deleted, and with --yes delete it."""
+    """List the runs that can be deleted, and with --yes delete them."""
     from persona_evo.jobs.deadline import duration
     from persona_evo.report.run_tables import size
     from persona_evo.store import cleaning, folders

@@ -1,4 +1,4 @@
-"""What commands print: results to standard output, progress and notices to standard error."""
+"""The output of commands: results to standard output, progress and notices to standard error."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from persona_evo.compiling import Work
 
 STDOUT = "standard output"
-"""What an error of the operating system names where that cannot be written."""
+"""The name of the stream in errors of the operating system when it cannot be written."""
 
 
 def say(text: object = "", stream: TextIO | None = None) -> None:
-    """Print a line or lines: control characters as escapes, and in plain ASCII where the terminal cannot show the rest.
+    """Print lines with control characters escaped, and in plain ASCII if the terminal cannot show other characters.
 
-    Names and notes come from files, and must not command the terminal.
+    Names and notes come from files, and must not control the terminal.
     """
     target = sys.stdout if stream is None else stream
-    if target is None:  # closed by whoever called
+    if target is None:  # closed by the caller
         raise BrokenPipeError
     line = "\t".join(map(printable, str(text).split("\t")))
     try:
@@ -42,12 +42,16 @@ def say(text: object = "", stream: TextIO | None = None) -> None:
 
 
 def to_go(eta: float | None, what: str = "") -> str:
-    """Format the seconds to go for the end of a line; "" before they are known. what: what they are for."""
+    """Format the remaining seconds for the end of a line; "" before they are known.
+
+    Args:
+        what: the work that they are for.
+    """
     return "" if eta is None else f", {duration(eta)} to go{what}"
 
 
 def note(text: object) -> None:
-    """Print to standard error: what is going on, and what is no result."""
+    """Print progress and notices, which are not results, to standard error."""
     StatusLine.done_with_line()
     with _if_heard():
         say(text, sys.stderr)
@@ -55,7 +59,7 @@ def note(text: object) -> None:
 
 @contextlib.contextmanager
 def _if_heard() -> Iterator[None]:
-    """Go on if standard error cannot be written."""
+    """Continue if standard error cannot be written."""
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (for the rest of the process)
     try:
@@ -65,7 +69,7 @@ def _if_heard() -> Iterator[None]:
 
 
 def silence(stream: TextIO | None) -> None:
-    """Let a stream that cannot be written go nowhere, also when the process ends."""
+    """Discard the output of a stream that cannot be written, also when the process ends."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         if stream is not None:
             nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -74,7 +78,7 @@ def silence(stream: TextIO | None) -> None:
 
 
 class StatusLine:
-    """A line that is rewritten on a terminal, and written anew now and then elsewhere."""
+    """A line that is rewritten on a terminal; elsewhere, a new line is written from time to time."""
 
     _open = False
 
@@ -83,7 +87,7 @@ class StatusLine:
         self._last: float | None = None
 
     def show(self, text: str, *, last: bool = False) -> None:
-        """Say how far things are; `last` keeps the line."""
+        """Show the progress; `last` keeps the line."""
         with _if_heard():
             self._show(text, last)
 
@@ -114,7 +118,7 @@ class StatusLine:
 
 
 class Compiling:
-    """Says what is compiled: in words once, then in a line of progress."""
+    """Reports what is compiled: in a sentence once, then in a line of progress."""
 
     def __init__(self) -> None:
         self._line, self._began, self._open = StatusLine(), 0.0, 0

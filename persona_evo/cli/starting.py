@@ -1,4 +1,4 @@
-"""Files to start from, as the `new` commands write them."""
+"""Template files that the `new` commands write."""
 
 from __future__ import annotations
 
@@ -22,12 +22,16 @@ def begun(
     """Write a file that can be used as it is.
 
     Args:
-        args: name; out, where to instead of the name with `suffix`; force, whether a file that is there may go.
-        what: the file is of, with its article, for messages. text: of the file, by the name. error: what is raised.
-        digits: whether the name may begin with one. scripts: whether it may have other letters than a to z.
+        args: the options: name; out, the path instead of the name with `suffix`; force, whether to replace a file.
+        what: the kind of file with its article, for messages.
+        suffix: the suffix of the file.
+        text: returns the text of the file for a name.
+        error: the class of errors to raise.
+        digits: whether the name may begin with a digit.
+        scripts: whether it may have letters other than a to z.
 
     Raises:
-        error: the name is none, or the file is there already.
+        error: the name is not allowed, or the file exists already.
     """
     letters = "letters of any script" if scripts else "letters"
     if not is_name(args.name, digits) or not (scripts or args.name.isascii()):

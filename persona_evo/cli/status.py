@@ -14,7 +14,7 @@ EVERY = 2.0
 
 
 def add(commands: Commands) -> None:
-    """The command's options."""
+    """Add the command and its options."""
     parser = commands.add_parser("status", description=__doc__)
     add_roots(parser)
     parser.add_argument("--follow", action="store_true", help="keep reporting until no run is in progress, or Ctrl-C")
@@ -29,7 +29,7 @@ def add(commands: Commands) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Tell it once, or again and again."""
+    """Print the status once, or repeatedly."""
     from persona_evo.report.run_tables import facts
     from persona_evo.store import folders
 

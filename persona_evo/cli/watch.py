@@ -30,19 +30,19 @@ if TYPE_CHECKING:
     from persona_evo.playtest.players import Player
 
 FOLDER = Path("runs") / "latest"
-"""Where the report is, unless said otherwise."""
+"""The default folder of the report."""
 
 LOOK = 0.1
-"""Seconds between two looks at the files."""
+"""Seconds between two checks of the files."""
 
 PATIENCE = 1.0
-"""Seconds after which what was played by then is told, once each player has played each level."""
+"""Seconds after which partial results are reported, once each player has played each level."""
 
 DAY = 86400.0
 
 
 def add(commands: Commands) -> None:
-    """The command's options."""
+    """Add the command and its options."""
     parser = commands.add_parser("watch", description=__doc__, epilog=playtest_options.SKILL_TABLE)
     parser.add_argument("levels", nargs="+", type=filled, metavar="LEVEL", help=options.LEVELS)
     playtest_options.add_playing(parser, playtest_options.TOLERANCE)
@@ -131,15 +131,15 @@ def _address(game: Game) -> str:
 
 
 class LevelWatch:
-    """What goes on until Ctrl-C: look at the files, play, tell, publish.
+    """The loop until Ctrl-C: check the files, play, report, publish.
 
     Args:
         args: the command's options.
-        game: what is played.
+        game: the game.
         live: plays, and has begun with the first version.
         publisher: writes the report.
-        command: for the page.
-        players, accepted: of the first version.
+        command: the command line, for the page.
+        players, accepted: those of the first version.
     """
 
     def __init__(
@@ -159,9 +159,9 @@ class LevelWatch:
         self.accepted = accepted
         self.personas = [Path(name) for name in args.personas if name.endswith(".toml")]
         self.sources = Sources(self._files)
-        self.before: Results | None = None  # of the version that was answered last, while this one is played
-        self.answer: Results | None = None  # what was told of this version
-        self.answered = 0.0, 0  # when that was, and trials by then
+        self.before: Results | None = None  # results of the last reported version, while this one is played
+        self.answer: Results | None = None  # the last report on this version
+        self.answered = 0.0, 0  # the time of that report, and its trials
         self.finished = False
         self.saved = self.began = time.time()
         self.what = "first look"
@@ -174,7 +174,7 @@ class LevelWatch:
         return [*mapsets.find(self.game, self.args.levels), *self.personas, *accepted]
 
     def go(self) -> None:
-        """Watch for ever."""
+        """Watch without end."""
         while True:
             changed = self.sources.changed()
             if changed:
@@ -187,7 +187,7 @@ class LevelWatch:
                 note(f"the page cannot be written: {wrong}")
 
     def _load(self, changed: Sequence[Path]) -> None:
-        """Take the new version of what was saved; what is wrong with it is told, and the old one stays."""
+        """Load the saved version; if it is wrong, report that and keep the old one."""
         try:
             if any(path in self.personas for path in changed):
                 self.players = playtest.players_of(self.args, self.game)
@@ -207,10 +207,10 @@ class LevelWatch:
         self.saved = min(self.began, max(times, default=self.began))
 
     def _play(self) -> None:
-        """Play a round, and tell what it comes to when it is time for that."""
+        """Play a round, and report the results when it is time."""
         try:
             self.live.round()
-        except PersonaEvoError as e:  # of a game that is written as a class
+        except PersonaEvoError as e:  # for a game that is written as a class
             note(f"{_clock()} {self.what} cannot be played: {e}")
             self.finished = True
             return
@@ -235,7 +235,7 @@ class LevelWatch:
         return found
 
     def _tell(self, done: int) -> None:
-        """Tell what the change did, with as many trials of both versions as both have."""
+        """Report the effect of the change, with the number of trials that both versions have."""
         from persona_evo.playtest.changes import changes
         from persona_evo.report import run_tables
 
@@ -261,7 +261,7 @@ class LevelWatch:
         self._publish(now)
 
     def _finish(self) -> None:
-        """Tell what the other trials changed."""
+        """Report what the remaining trials changed."""
         from persona_evo.playtest.changes import changes
         from persona_evo.report import run_tables
 

@@ -10,11 +10,11 @@ V = TypeVar("V")
 
 
 class WorkerCache(threading.local, Generic[V]):
-    """Values that are expensive to make, for each thread of each worker on its own.
+    """Values that are expensive to make. Each thread of each worker has its own.
 
     Args:
-        size: most values of a thread; the oldest goes first.
-        close: called with a value that goes.
+        size: largest number of values of a thread; the oldest value is removed first.
+        close: called with each value that is removed.
     """
 
     def __init__(self, size: int, close: Callable[[V], Any] = lambda _: None) -> None:

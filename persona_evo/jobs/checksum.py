@@ -16,11 +16,11 @@ KEY = "crc"
 
 _SEAL = re.compile(rf',\s*"{KEY}"\s*:\s*"([0-9a-f]{{8}})"\s*\}}\s*\Z')
 _DAMAGED = re.compile(rf',\s*"{KEY}"\s*:[^,{{}}\[\]]*\}}\s*\Z')
-"""A last key KEY whose value is no checksum."""
+"""A last key KEY whose value is not a checksum."""
 _RENAMED = re.compile(r',\s*"[^"]*"\s*:\s*"([0-9a-f]{8})"\s*\}\s*\Z')
-"""A last key of another name whose value could be a checksum."""
+"""A last key with another name whose value could be a checksum."""
 _LONGEST = 80
-"""Characters that a checksum takes at the end of a text, at most."""
+"""The largest number of characters of a checksum at the end of a text."""
 
 
 def sealed(text: str) -> str:
@@ -42,9 +42,9 @@ def verify(text: str, place: Place, error: type[InputError], hint: str) -> bool:
     """Check an object against its checksum.
 
     Args:
-        text: of the object.
-        place: where it is.
-        error: what to raise.
+        text: the text of the object.
+        place: the place of the object.
+        error: the class of errors to raise.
         hint: what to do about a damaged object.
 
     Returns:

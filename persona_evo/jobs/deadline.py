@@ -16,7 +16,7 @@ def duration(text: str) -> float:
     """Convert a duration such as `8h`, `1h30m`, `90s` or `2.5h` to seconds; a bare number means seconds.
 
     Raises:
-        SettingsError: it is none, or not above 0.
+        SettingsError: the text is not a duration, or it is not above 0.
     """
     value = text.strip().lower()
     total, position = 0.0, 0
@@ -34,7 +34,7 @@ def until(text: str, now: datetime | None = None) -> float:
     """Return the seconds until a time of day (today or tomorrow), or until a date and time such as 2031-05-04T07:00.
 
     Raises:
-        SettingsError: it is none, or lies in the past.
+        SettingsError: the text is not a time, or it is in the past.
     """
     now = now or datetime.now()
     match = re.fullmatch(r"\s*([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?\s*", text)

@@ -1,9 +1,9 @@
-"""Jobs for workers: what is begun next, how many go together, and the results in the order of the jobs.
+"""The distribution of jobs to workers: their order, their grouping, and their results in order.
 
-Jobs go out in parts. A part is long enough to be worth its way to a worker, and parts get shorter towards the end, so
-that all workers finish at about the same time. Jobs are begun in their order, so that results can be written down as
-they come; near the end, where one long job could keep everybody waiting, the longest come first. What a job takes is
-judged by jobs of its kind that are done.
+Jobs are sent in parts. A part is long enough to justify its way to a worker, and parts get shorter towards the end, so
+that all workers finish at about the same time. Jobs are started in their order, so that results can be written as they
+arrive. Near the end, when one long job could keep all workers waiting, the longest jobs come first. The duration of a
+job is estimated from finished jobs of its kind.
 
 Neither the results nor their order depend on any of this.
 """
@@ -21,64 +21,75 @@ from numpy.typing import NDArray
 from persona_evo.jobs.workers import Workers, worker_name
 
 PART_SECONDS = (0.05, 1.0)
-"""Shortest and longest time that a part should take: shorter ones cost in traffic, longer ones leave workers waiting
-and show progress late."""
+"""Shortest and longest time of a part: shorter ones cost too much traffic, longer ones leave workers waiting and show
+progress late.
+"""
 
 PARTS = 4
-"""Parts for each worker into which the work that is left is thought to be cut."""
+"""The remaining work is divided into about this many parts for each worker."""
 
 AHEAD = 2
-"""Parts for each worker that are under way at once, so that none waits for this process."""
+"""Number of parts for each worker that are sent at once, so that no worker waits for this process."""
 
 LAST = 3.0
-"""The longest jobs come first when what is left is less than this many of them for each worker."""
+"""The longest jobs come first when the remaining work is less than this many of them for each worker."""
 
 LATE = 2.0
-"""A part ends early when it takes this many times longer than it should: its other jobs are given out again."""
+"""A part ends early when it takes this many times longer than planned; its other jobs are sent again."""
 
 WORTH = 1.5
-"""Work of fewer seconds is done in this process: it is not worth the start of workers."""
+"""Seconds of work below which it is done in this process, since starting workers takes longer."""
 
 PRIOR = 0.5
-"""Seconds of work for which what was thought beforehand counts."""
+"""Seconds of work for which the first estimate counts as much as measurements."""
 
 _LOOK = 0.1
-"""Seconds after which what is left is judged anew."""
+"""Seconds after which the remaining work is estimated again."""
 
 S = TypeVar("S")
 J = TypeVar("J")
 R = TypeVar("R")
 
 Run = Callable[[S, Sequence[J]], Iterator[R]]
-"""The results of some jobs, one by one; no job is begun before it is asked for. First comes what all jobs share."""
+"""Yields the results of some jobs one by one, and starts no job before its result is requested.
+
+The first argument is the data that all jobs share.
+"""
 
 
 class Costs:
-    """How long jobs take on one core, as a multiple of what was thought beforehand, for each kind of job."""
+    """Durations of jobs on one core, as a multiple of their first estimate, for each kind of job."""
 
     def __init__(self) -> None:
         self._all = [PRIOR, PRIOR]
         self._kinds: dict[Hashable, list[float]] = {}
 
     def learn(self, kind: Hashable, thought: float, took: float) -> None:
-        """Take account of a job that was done."""
+        """Add the measured duration of a finished job."""
         for known in (self._all, self._kinds.setdefault(kind, [0.0, 0.0])):
             known[0] += thought
             known[1] += took
 
     def factor(self, kind: Hashable) -> float:
-        """Return how much longer jobs of a kind take than was expected; for an unknown kind, how much longer all do."""
+        """Return the ratio of measured to estimated durations for a kind of job; if it is unknown, that of all jobs."""
         thought, took = self._kinds.get(kind, self._all)
         return max(took, 1e-9) / thought
 
     @property
     def known(self) -> bool:
-        """Whether any job was timed."""
+        """Whether the duration of any job has been measured."""
         return bool(self._kinds)
 
 
 class Part(NamedTuple):
-    """The results of the first jobs of a part, and the seconds that each took."""
+    """The results of the first jobs of a part.
+
+    Attributes:
+        results: the results.
+        seconds: the duration of each job.
+        worker: the name of the worker.
+        fresh: whether these were the worker's first jobs of this kind.
+    """
 
     results: list[Any]
     seconds: list[float]
@@ -87,27 +98,27 @@ class Part(NamedTuple):
 
 
 class _Sent(NamedTuple):
-    """A part that is under way: numbers of its first job and of the one after its last."""
+    """A part that a worker has: the numbers of its first job and of the one after its last."""
 
     first: int
     end: int
 
 
 class Dispatch(Generic[S, J, R]):
-    """Jobs that are being done; iterating gives the results in the order of the jobs, some at a time.
+    """Runs jobs with workers. Iteration yields the results in the order of the jobs, some at a time.
 
     Args:
-        workers: who does them. They are not closed.
+        workers: the workers, which are not closed.
         run: makes results; a function that can be imported.
-        shared: what `run` needs beside the jobs.
-        jobs: what is to be done.
-        kinds: of each job; jobs of one kind take about as long as was thought, times a factor.
-        thought: seconds of each job on one core as thought beforehand, above 0.
-        costs: what is known of such jobs from earlier ones; it learns from these.
+        shared: data that `run` needs in addition to the jobs.
+        jobs: the jobs.
+        kinds: the kind of each job; the durations of one kind are their estimates times a common factor.
+        thought: the estimated seconds of each job on one core, above 0.
+        costs: measured durations of earlier jobs, to which these are added.
 
     Attributes:
-        then: what the same workers begin with when nothing of this is left to begin; it is iterated afterwards.
-        left: seconds of work on one core that are not begun yet, as far as can be told.
+        then: jobs that the same workers start when all jobs here are started; it is iterated afterwards.
+        left: estimated seconds of work on one core that is not started yet.
     """
 
     then: Dispatch[Any, Any, Any] | None = None
@@ -153,40 +164,43 @@ class Dispatch(Generic[S, J, R]):
 
     @property
     def eta(self) -> float:
-        """Seconds until everything is done, as far as can be told."""
+        """Estimated seconds until all jobs are finished."""
         sent = sum(float(self._cost[part.first : part.end].sum()) for part in self._sent.values())
         return (self.left + sent / 2) / self.workers.jobs
 
     def begin(self) -> bool:
-        """Start the workers where there is work for them; whether there is. Iterating does so by itself."""
+        """Start the workers if there is enough work; return whether they are started.
+
+        Iteration does this as well.
+        """
         self.look()
         if self.workers.begun or self.left >= WORTH:
             self.workers.begin(self.run.__module__)
         return self.workers.begun
 
-    # for those who know more of their jobs
+    # methods that subclasses override
 
     def job(self, number: int) -> J:
         """Return a job in the form in which it is sent to a worker."""
         return self.jobs[number]
 
     def made(self, first: int, results: Sequence[R]) -> Sequence[int]:
-        """Take account of results; numbers of jobs that have to be done again."""
+        """Take account of results, and return the numbers of jobs that have to be done again."""
         return ()
 
     def size(self, first: int, most: int, seconds: float) -> tuple[int, float]:
         """Decide how many jobs from number `first` on form a part, at most `most`, and how long it should take.
 
         Args:
-            seconds: what a part should take now.
+            seconds: present duration of a part.
         """
         until = np.cumsum(self._cost[first : first + most])
         return max(1, int(np.searchsorted(until, seconds * (1 + 1e-9), side="right"))), seconds
 
-    # the course of things
+    # the loop
 
     def _step(self) -> None:
-        """Have some jobs done: here, or by workers, of whom one is waited for."""
+        """Do some jobs in this process, or wait for one of the workers."""
         if not self.begin() or not (self.workers.ready or self._sent or self._long()):
             first, end, seconds = self._part()
             self._take(_Sent(first, end), done((self.run, self.shared, self._taken(first, end), seconds)))
@@ -201,19 +215,19 @@ class Dispatch(Generic[S, J, R]):
             self._take(self._sent.pop(answer), answer.result())
 
     def _send(self, room: int) -> None:
-        """Have at most so many parts under way."""
+        """Send parts until `room` are with workers."""
         while len(self._sent) < room and self._open.any():
             first, end, seconds = self._part()
             task = self.run, self.shared, self._taken(first, end), seconds
             self._sent[self.workers.submit(done, task)] = _Sent(first, end)
 
     def _long(self) -> bool:
-        """Whether the next job may take so long here that the workers would be waiting for it."""
+        """Return whether the next job may take so long in this process that the workers would wait for it."""
         first = int(np.argmax(self._open))
         return float(self._cost[first]) > PART_SECONDS[1] / 2
 
     def look(self) -> None:
-        """Judge what is left, unless that was done just now."""
+        """Estimate the remaining work, unless that was done a moment ago."""
         now = time.perf_counter()
         if now - self._looked < _LOOK:
             return
@@ -222,7 +236,7 @@ class Dispatch(Generic[S, J, R]):
         self.left = float(self._cost[self._open].sum())
 
     def _part(self) -> tuple[int, int, float]:
-        """Choose the next part: its first job, the one after its last, and the seconds it may take."""
+        """Choose the next part: its first job, the one after its last, and its longest duration in seconds."""
         first = int(np.argmax(self._open))
         longest = int(np.argmax(np.where(self._open, self._cost, 0.0)))
         if not self.workers.alone and self.left <= LAST * self.workers.jobs * self._cost[longest]:
@@ -239,11 +253,11 @@ class Dispatch(Generic[S, J, R]):
         return [self.job(number) for number in range(first, end)]
 
     def _take(self, sent: _Sent, part: Part) -> None:
-        """Keep the results of a part, and see what has to be given out (again)."""
+        """Keep the results of a part, and mark jobs that have to be sent (again)."""
         self.workers.count(0.0, sum(part.seconds), (part.worker,))
         end = sent.first + len(part.results)
         for k, seconds in enumerate(part.seconds):
-            if k or not part.fresh:  # a worker's first job loads what it needs
+            if k or not part.fresh:  # a worker's first job includes loading
                 number = sent.first + k
                 self.costs.learn(self._kinds[self._kind[number]], float(self._thought[number]), seconds)
         self._results[sent.first : end] = part.results
@@ -253,7 +267,7 @@ class Dispatch(Generic[S, J, R]):
             self._open[number], self._there[number], self._results[number] = True, False, None
 
     def _ready(self) -> list[R]:
-        """Return the next results in order, as far as they are there."""
+        """Return the next results in order, as far as they have arrived."""
         missing = np.flatnonzero(~self._there[self._next :])
         end = self._next + int(missing[0]) if len(missing) else len(self.jobs)
         found: list[R] = self._results[self._next : end]
@@ -263,11 +277,11 @@ class Dispatch(Generic[S, J, R]):
 
 
 _used: set[Run[Any, Any, Any]] = set()
-"""What this worker has run."""
+"""The functions that this worker has run."""
 
 
 def done(task: tuple[Run[S, J, R], S, Sequence[J], float]) -> Part:
-    """Run a part's jobs, as many as there is time for, but at least one (this is what workers call)."""
+    """Run the jobs of a part until time runs out, but at least one (workers call this)."""
     run, shared, jobs, limit = task
     part = Part([], [], worker_name(), run not in _used)
     _used.add(run)

@@ -1,4 +1,4 @@
-"""Files of this program: atomic writes, appends that survive a crash, and reads of regular files alone."""
+"""File access: atomic writes, appends that survive a crash, and reads of regular files only."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def write_atomically(path: Path, text: str | bytes | Iterable[str]) -> None:
     A device or a pipe is written to directly. A symbolic link remains one.
 
     Args:
-        path: of the file.
-        text: whole or in pieces, with the line ends that the file is to have.
+        path: the file.
+        text: the text, whole or in pieces, with the line endings that the file is to have.
 
     Raises:
         InputError: UTF-8 cannot hold the text; the old file is left as it is.
@@ -92,7 +92,7 @@ def _encoded(text: str | bytes, path: Path) -> bytes:
 
 @contextlib.contextmanager
 def naming(path: Path | str) -> Iterator[None]:
-    """Add the name of a file to errors of the operating system, which name none when writing fails."""
+    """Add the name of a file to errors of the operating system, which do not name it when writing fails."""
     try:
         yield
     except OSError as e:
@@ -125,8 +125,8 @@ def opened(path: Path, error: type[InputError], expected: str = "a regular file"
     """Open a file for reading.
 
     Args:
-        path: of the file.
-        error: what to raise.
+        path: the file.
+        error: the class of errors to raise.
         expected: what the file should be, for the message.
 
     Raises:

@@ -1,7 +1,7 @@
-"""The folder of a job: what it is for, and the lock that keeps a second process out.
+"""The folder of a job: its configuration, and a lock that keeps a second process out.
 
 The configuration is the first file in a folder and holds everything that the results depend on. A folder with the same
-configuration is resumed; any other is refused, with what differs and what to do.
+configuration is resumed. Any other folder is refused; the message lists the differences and what to do.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NAMING = ("name", "variant", "player")
 """Keys that may hold the name of an element of a list."""
 
 _MOST = 6
-"""Most differences that a message lists."""
+"""The largest number of differences in a message."""
 
 
 @dataclass(frozen=True)
@@ -33,13 +33,13 @@ class JobKind:
     """A kind of job, and how its folder is recognized.
 
     Attributes:
-        name: of the job, in messages.
+        name: the name of the job in messages.
         config: name of the file with the configuration.
-        lines: name of the file with the results, which cannot be there before the configuration; "" without one.
-        version: of the configuration's format.
-        hints: what to do where a value differs that no option sets.
+        lines: name of the file with the results, which cannot exist before the configuration; "" without one.
+        version: the version of the configuration's format.
+        hints: what to do about a difference in a value that no option sets.
         hint: what to do about other differences; "{folder}" stands for the folder.
-        comparable: the part of a configuration that decides the results, with the fields that older versions lack.
+        comparable: returns the part of a configuration that decides the results, with fields that older versions lack.
     """
 
     name: str
@@ -51,7 +51,7 @@ class JobKind:
     comparable: Callable[[Values], Values] = dict
 
     def reader(self, folder: Path) -> schema.Reader:
-        """Read the configuration of a folder, to take values out.
+        """Return a reader of a folder's configuration.
 
         Raises:
             RunError: the folder is not one of this kind, or the file is damaged or of a newer version.
@@ -75,11 +75,11 @@ class JobKind:
 class JobFolder:
     """The folder of a job, locked from its creation until `close` or the end of `with`.
 
-    A new folder gets its configuration; one that has the same configuration is resumed.
+    The configuration is written into a new folder. A folder with the same configuration is resumed.
 
     Args:
-        kind: of the job.
-        path: of the folder.
+        kind: the kind of job.
+        path: the folder.
         values: the configuration without the version of its format.
 
     Raises:
@@ -109,15 +109,15 @@ class JobFolder:
 
 
 def claim(kind: JobKind, folder: Path, values: Values) -> None:
-    """Write the configuration of a job into its folder, or compare it with the one that is there.
+    """Write the configuration of a job into its folder, or compare it with the one in the folder.
 
     Args:
-        kind: of the job.
-        folder: which the caller has locked.
+        kind: the kind of job.
+        folder: the folder, which the caller has locked.
         values: the configuration without the version of its format.
 
     Raises:
-        RunError: the folder is for something else, or damaged.
+        RunError: the folder belongs to something else, or is damaged.
     """
     config = folder / kind.config
     values = {"schema": kind.version, **values}
@@ -149,7 +149,7 @@ def claim(kind: JobKind, folder: Path, values: Values) -> None:
 
 
 def _refuse_other_work(kind: JobKind, folder: Path) -> None:
-    """RunError where a folder without a configuration of this kind has a file that another kind of work has written."""
+    """Raise RunError if a folder without a configuration of this kind has a file of another kind of job."""
     for path in sorted(folder.glob("*.json")):
         if path.is_file() and _has_schema(path):
             raise RunError(
@@ -162,7 +162,7 @@ def _refuse_other_work(kind: JobKind, folder: Path) -> None:
 
 
 def _has_schema(path: Path) -> bool:
-    """Whether a file begins as those that this program writes."""
+    """Return whether a file begins like the files that this program writes."""
     with path.open(encoding="utf-8", errors="replace") as file:
         return '"schema"' in file.read(200)
 
@@ -171,11 +171,11 @@ _HINTS = {
     "schema": "the folder comes from another version of persona-evo: name another folder",
     "game_version": "the game's rules were others when this was begun: name another folder",
 }
-"""What to do where a value differs that nobody gives."""
+"""What to do about a difference in a value that the user does not set."""
 
 
 def differences(known: Values, ours: Values) -> tuple[str, str] | None:
-    """Describe where two configurations differ, as what was found and what was expected; None where they do not.
+    """Describe the differences of two configurations as (found, expected); None if there are none.
 
     A value that is missing counts as null.
     """
@@ -190,7 +190,7 @@ def differences(known: Values, ours: Values) -> tuple[str, str] | None:
 
 
 def _differences(name: str, there: Any, here: Any) -> list[tuple[str, str]]:
-    """List where a value of a folder and the one that was asked for differ, as pairs of words.
+    """List the differences between a value in the folder and the requested one as pairs of words.
 
     Elements of a list that all differ in the same way are listed once, without their names.
     """
@@ -229,9 +229,9 @@ def made(folder: Path, what: str = "folder", option: str = "--out") -> None:
     """Make a folder, unless it exists.
 
     Args:
-        folder: to make.
+        folder: the folder.
         what: its name in messages.
-        option: of the command line, which names it.
+        option: the command-line option that names it.
 
     Raises:
         RunError: it cannot be made.

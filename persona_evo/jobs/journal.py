@@ -2,8 +2,8 @@
 
 Guarantees, whatever kills the process or stops the machine:
 
-- A result that `Journal.append` was given is on disk when it returns.
-- The file holds a beginning of the results and at most one torn line, which is cut off by the next `append`.
+- When `Journal.append` returns, its results are on disk.
+- The file holds a beginning of the results and at most one torn line, which the next `append` cuts off.
 - A line that was damaged or changed later is reported with its file and number. It is never used, and never skipped.
 
 Lines that earlier versions wrote have no checksum and are accepted as long as no line before them has one.
@@ -33,14 +33,14 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class LineFormat(Generic[R]):
-    """How the results of a kind of job are written.
+    """The format of a job's results.
 
     Attributes:
-        name: of a result, in messages.
-        encode: the line for a result, without its end and its checksum.
-        decode: the result that a line holds; raises RunError with the place where it holds none.
-        key: what tells results apart.
-        label: a key in words.
+        name: the name of a result in messages.
+        encode: returns the line for a result, without its end and its checksum.
+        decode: returns the result in a line, or raises RunError with the place.
+        key: returns the key that distinguishes results.
+        label: returns a key in words.
         hint: what to do about a line that is damaged or does not belong to the job.
     """
 
@@ -56,8 +56,8 @@ class Journal(Generic[R]):
     """The results of a job, in a file that grows by whole lines.
 
     Args:
-        path: of the file; it need not exist.
-        form: how a line is written and read.
+        path: the file, which need not exist.
+        form: the format of a line.
     """
 
     def __init__(self, path: Path, form: LineFormat[R]) -> None:
@@ -65,11 +65,15 @@ class Journal(Generic[R]):
         self._known = 0
 
     def place(self, number: int) -> Place:
-        """Return the place of a result; number: of the result, from 1."""
+        """Return the place of a result.
+
+        Args:
+            number: the number of the result, from 1.
+        """
         return Place(str(self.path), number)
 
     def append(self, results: Iterable[R]) -> None:
-        """Write results, safe from a crash when this returns; a torn last line is cut off first.
+        """Write results, which are safe from a crash when this returns; a torn last line is cut off first.
 
         Raises:
             RunError: the file lacks results that were read or written before.
@@ -82,8 +86,8 @@ class Journal(Generic[R]):
         """Read all results without changing the file; a torn last line is ignored.
 
         Args:
-            wanted: keys of all results of the job in their order, of which those in the file must be the first; None
-                where results come in any order.
+            wanted: keys of all results of the job in their order, of which those in the file must be the first; None if
+                results come in any order.
 
         Raises:
             RunError: a line is damaged, or does not belong to the job.
@@ -117,10 +121,10 @@ class Journal(Generic[R]):
 
 
 def check_kept(path: Path, known: int) -> None:
-    """Check that a file which this process appends to still holds what was written.
+    """Check that a file to which this process appends still holds everything that was written.
 
     Args:
-        path: of the file.
+        path: the file.
         known: its size in bytes after the last line that was read or written.
 
     Raises:
@@ -150,13 +154,13 @@ def rows(path: Path, name: str, hint: str = REPEAT, end: int | None = None) -> I
     """Read the whole lines of a file without their checksums; a torn last line is left out.
 
     Args:
-        path: of the file; one that does not exist has no lines.
-        name: what a line holds, for messages.
+        path: the file; one that does not exist has no lines.
+        name: the name of a line's content, for messages.
         hint: what to do about a damaged line.
-        end: where to stop, in bytes; None for the end of the file.
+        end: position at which to stop, in bytes; None for the end of the file.
 
     Raises:
-        RunError: it is no regular file, or a line is damaged.
+        RunError: it is not a regular file, or a line is damaged.
     """
     if not path.exists():
         return
@@ -225,13 +229,13 @@ def _refuse_constant(text: str) -> float:
 
 
 def cut_torn_line(path: Path) -> None:
-    """Cut off what follows the last line end of a file, if there is a file."""
+    """Cut off everything after the last line ending of a file, if there is a file."""
     if path.is_file() and _whole_bytes(path) < path.stat().st_size:
         os.truncate(path, _whole_bytes(path))
 
 
 def _whole_bytes(path: Path) -> int:
-    """Count the bytes of a file up to its last line end."""
+    """Count the bytes of a file up to its last line ending."""
     with open(path, "rb") as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - 1))

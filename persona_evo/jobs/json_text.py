@@ -17,10 +17,10 @@ _SURROGATE = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 )
 _CUT = re.compile(r"( starting)? at$")
-"""How messages of `json` end that a place follows."""
+"""The end of a message of `json` that is followed by a place."""
 
 _DIGITS = 20
-"""Digits and sign of the longest whole number of 64 bits."""
+"""The largest number of digits and sign of a 64-bit integer."""
 
 RESTORE = "restore the file from a copy"
 """What to do about a damaged file."""
@@ -30,9 +30,9 @@ def parse(text: str, source: str, error: type[InputError]) -> dict[str, Any]:
     """Parse the JSON text of an object.
 
     Args:
-        text: of the file or line.
+        text: the text of the file or line.
         source: its name, for messages.
-        error: what to raise.
+        error: the class of errors to raise.
 
     Raises:
         error: the text is not JSON or not an object, has a key twice, a number that is not finite or beyond 64 bits,
@@ -80,12 +80,12 @@ def parse(text: str, source: str, error: type[InputError]) -> dict[str, Any]:
 
 
 class _StrictValues:
-    """Hooks of `json.loads` that refuse values which would be lost or changed without a word.
+    """Hooks of `json.loads` that refuse values which would be lost or changed silently.
 
     Args:
-        text: that is parsed.
+        text: the text that is parsed.
         source: its name, for messages.
-        error: what to raise.
+        error: the class of errors to raise.
     """
 
     def __init__(self, text: str, source: str, error: type[InputError]) -> None:
@@ -130,7 +130,11 @@ class _StrictValues:
 
 
 def parse_line(text: str, place: Place, error: type[InputError]) -> dict[str, Any]:
-    """Parse a line of a file as `parse` does; place: of the line."""
+    """Parse a line of a file as `parse` does.
+
+    Args:
+        place: the place of the line.
+    """
     try:
         return parse(text.rstrip("\r\n"), place.source, error)
     except InputError as e:
@@ -169,7 +173,7 @@ def place_at(text: str, position: int, source: str) -> Place:
 def locate(text: str, path: Sequence[str | int], source: str) -> Place:
     """Find where the value at a path of keys and indices begins in a valid JSON text.
 
-    If the path does not exist, its deepest part that does is found.
+    If the path does not exist, the place of its deepest existing part is returned.
     """
     position = _skip(text, 1 if text.startswith("\ufeff") else 0)
     for step in path:

@@ -1,8 +1,8 @@
-"""One process for one folder.
+"""A lock that lets only one process work in a folder.
 
-The operating system locks an open file, so the lock is released when the process that holds it ends, however that
-happens. The file names the holder; it is empty when there is none. Such locks do not reach other machines, so the name
-of another machine in the file counts as a lock.
+The operating system locks an open file, so the lock is released when its process ends in any way. The file names the
+holder; it is empty without one. Such locks do not reach other machines, so the name of another machine in the file
+counts as a lock.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from typing import Self
 from persona_evo.errors import Place, RunError
 
 LOCK = "lock"
-"""Name of the lock file."""
+"""The name of the lock file."""
 
 _LONGEST = 4096
-"""Bytes that say who holds a lock, at most; whatever else the file has says nothing."""
+"""The largest number of bytes that name the holder of a lock; the rest of the file is ignored."""
 
 
 _TRIES, _PAUSE = 5, 0.01
-"""How often a lock is tried, and seconds between."""
+"""Number of attempts to take a lock, and seconds between them."""
 
 
 class Lock:
@@ -40,7 +40,7 @@ class Lock:
         """Take the lock.
 
         Raises:
-            RunError: another process has it, or one on another machine left its name.
+            RunError: another process holds it, or the file names a process on another machine.
         """
         try:
             handle = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
@@ -93,7 +93,7 @@ class Lock:
 
 
 def _holder(path: Path) -> dict[str, object]:
-    if not path.is_file():  # to open a pipe would be to wait
+    if not path.is_file():  # opening a pipe would block
         return {}
     try:
         with open(path, "rb") as f:
@@ -105,10 +105,10 @@ def _holder(path: Path) -> dict[str, object]:
 
 
 def holder(folder: Path) -> tuple[int, str] | None:
-    """Return the process and the machine at work in a folder, or None.
+    """Return the process that works in a folder and its machine, or None.
 
-    A process that was killed leaves its name behind and no lock, and counts as nobody. What another machine's name
-    says is believed, as in `Lock.acquire`.
+    A process that was killed leaves its name without a lock, and does not count. The name of another machine is
+    believed, as in `Lock.acquire`.
     """
     path = folder / LOCK
     said = _holder(path)
@@ -131,7 +131,7 @@ def holder(folder: Path) -> tuple[int, str] | None:
 
 
 def _try_often(handle: int) -> bool:
-    """Take the lock, also where somebody looks at this very moment whether it is held (see `holder`)."""
+    """Take the lock, with several attempts, since another process may test it at the same moment (see `holder`)."""
     for _ in range(_TRIES):
         if _try(handle):
             return True

@@ -1,4 +1,4 @@
-"""Progress of a job, and an estimate of the time that is left."""
+"""The progress of a job, and an estimate of the remaining time."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 
 class Progress(NamedTuple):
-    """What a job reports while it runs.
+    """The progress that a job reports while it runs.
 
     Attributes:
-        done: pieces of work that are finished.
-        total: all pieces of work.
-        eta: seconds to go, None before that can be estimated.
-        what: the piece of work that was finished last, or that is under way, in words.
+        done: number of finished pieces of work.
+        total: number of all pieces of work.
+        eta: estimated remaining seconds; None before there is an estimate.
+        what: the piece of work that was finished last or is in progress, in words.
         part: the part of the job that this is about, "" for the whole job.
         ended: whether that part is finished.
     """
@@ -32,7 +32,7 @@ class Progress(NamedTuple):
 
 
 Tell = Callable[[Progress], None]
-"""Called with the progress of a job now and then."""
+"""A function that is called with the progress of a job from time to time."""
 
 
 PRIOR = 2.0
@@ -40,12 +40,12 @@ PRIOR = 2.0
 
 
 class Forecast:
-    """Estimates the seconds to go from the pace so far.
+    """Estimates the remaining seconds from the pace so far.
 
     Args:
-        costs: what each piece of work is expected to take on one core: seconds, or any other measure of work.
-        jobs: cores.
-        prior: work for which the expectation counts as much as a measurement; 0 where `costs` are not seconds.
+        costs: expected cost of each piece of work on one core, in seconds or in another measure of work.
+        jobs: number of cores.
+        prior: work for which the expectation counts as much as a measurement; 0 if `costs` are not seconds.
     """
 
     def __init__(self, costs: Sequence[float], jobs: int, prior: float = PRIOR) -> None:
@@ -53,21 +53,21 @@ class Forecast:
         self._expected = self._taken = prior
 
     def skip(self, costs: Sequence[float]) -> None:
-        """Take out pieces of work that were finished before."""
+        """Remove pieces of work that were finished before."""
         self._left -= sum(costs)
 
     def made(self, costs: Sequence[float], seconds: float, cores: int | None = None) -> None:
-        """Take account of pieces of work that so many cores (all by default) finished in so many seconds."""
+        """Take account of pieces of work that `cores` cores (all by default) finished in `seconds` seconds."""
         self._left -= sum(costs)
         self._expected += sum(costs)
         self._taken += seconds * (cores or self._jobs)
 
     @property
     def pace(self) -> float | None:
-        """Seconds of one core for a unit of work, None before anything is known."""
+        """Seconds of one core for a unit of work; None before anything is known."""
         return self._taken / self._expected if self._expected else None
 
     @property
     def left(self) -> float | None:
-        """Seconds to go, None before anything is known."""
+        """Remaining seconds; None before anything is known."""
         return None if self.pace is None else max(0.0, self._left) / self._jobs * self.pace

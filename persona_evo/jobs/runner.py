@@ -1,7 +1,7 @@
-"""Run jobs: collect results in their order, or as soon as each is finished.
+"""Functions that run jobs and collect results in their order, or as soon as each is finished.
 
-`collect` serves jobs whose results are written in their order, such as the playthroughs of a playtest. `Runner` serves
-independent jobs that may take long, such as the training runs of a study: each result is kept as soon as it is there.
+`collect` is for jobs whose results are written in their order, such as the playthroughs of a playtest. `Runner` is for
+independent jobs that may take long, such as the training runs of a study: each result is kept at once.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 AHEAD = 1
-"""Jobs that wait for workers, beside those at work."""
+"""Number of jobs that wait for workers, in addition to those at work."""
 
 
 def collect(
@@ -29,16 +29,16 @@ def collect(
     journal: Journal[R] | None = None,
     report: Callable[[Sequence[R]], object] | None = None,
 ) -> bool:
-    """Write down results as they come, then keep and report them.
+    """Write results as they arrive, then keep and report them.
 
     Args:
-        parts: the results that are still missing, some at a time, in their order (such as a `Dispatch`).
-        results: those that are there; new ones are added.
-        journal: where each part is written before anything else happens with it; None for nowhere.
+        parts: the missing results, some at a time, in their order (such as a `Dispatch`).
+        results: the known results, to which new ones are added.
+        journal: the journal to which each part is written first; None for none.
         report: called with each part when it is kept.
 
     Returns:
-        Whether the job is complete; False where Ctrl-C ended it.
+        Whether the job is complete; False if Ctrl-C ended it.
     """
     try:
         for made in parts:
@@ -57,9 +57,9 @@ class Job(Generic[T]):
     """A job that does not depend on others.
 
     Attributes:
-        name: in words.
-        task: what the runner's function is called with; can be sent to a worker.
-        weight: work, relative to other jobs.
+        name: the job in words.
+        task: the argument of the runner's function, which can be sent to a worker.
+        weight: amount of work, relative to other jobs.
     """
 
     name: str
@@ -68,10 +68,10 @@ class Job(Generic[T]):
 
 
 class Runner:
-    """Has jobs done until a deadline.
+    """Runs jobs until a deadline.
 
     Args:
-        workers: who do them.
+        workers: the workers.
         end: deadline on `time.monotonic`, None for none. A job that would not be finished by then is not started.
         tell: called after each job.
     """
@@ -82,17 +82,17 @@ class Runner:
     def run(
         self, part: str, function: Callable[[T], R], jobs: Sequence[Job[T]], keep: Callable[[R], None], known: int = 0
     ) -> bool:
-        """Have jobs done in their order, as many at a time as there are workers.
+        """Run jobs in their order, as many at a time as there are workers.
 
         Args:
-            part: what the jobs are part of, for messages.
+            part: the name of the part that the jobs belong to, for messages.
             function: called with a job's task; can be imported.
-            jobs: what to do.
-            keep: called with each result as soon as it is there, in the order in which jobs are finished.
-            known: jobs of the part that were finished before.
+            jobs: the jobs.
+            keep: called with each result at once, in the order in which jobs are finished.
+            known: number of jobs of the part that were finished before.
 
         Returns:
-            Whether all jobs are finished; False where the time was up.
+            Whether all jobs are finished; False if time ran out.
         """
         forecast, last = Forecast([job.weight for job in jobs], self.workers.jobs, prior=0), time.monotonic()
         room = self.workers.jobs + (0 if self.workers.alone else AHEAD)
@@ -116,7 +116,7 @@ class Runner:
         return True
 
     def _late(self, job: Job[Any], forecast: Forecast) -> bool:
-        """Whether a job would be finished after the deadline."""
+        """Return whether a job would be finished after the deadline."""
         return self.end is not None and time.monotonic() + (forecast.pace or 0.0) * job.weight > self.end
 
     def _say(self, progress: Progress) -> None:

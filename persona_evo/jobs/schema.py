@@ -1,4 +1,4 @@
-"""Values of JSON files, each checked when it is read, with its JSON path, line and column in every message."""
+"""Values of JSON files, which are checked when they are read; messages give the JSON path, line and column."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def read(path: Path, error: Error) -> tuple[dict[str, Any], str]:
         The object, without its checksum, and the text.
 
     Raises:
-        error: as `files.read_text` and `parse` raise it, and where the file does not have the checksum that it names.
+        error: as for `files.read_text` and `parse`, or the file does not match its checksum.
     """
     text = files.read_text(path, error)
     data = parse(text, str(path), error)
@@ -38,13 +38,13 @@ def read(path: Path, error: Error) -> tuple[dict[str, Any], str]:
 
 
 def write(path: Path, values: Mapping[str, Any]) -> None:
-    """Replace a JSON file, with a checksum; raises as `files.write_atomically`."""
+    """Replace a JSON file and add a checksum; errors are those of `files.write_atomically`."""
     files.write_atomically(path, checksum.sealed(dump(values)))
 
 
 @dataclass(frozen=True)
 class Reader:
-    """Takes values out of a JSON object, each checked, with the JSON path and the line in every message."""
+    """Takes values out of a JSON object and checks each; messages give the JSON path and the line."""
 
     data: Mapping[str, Any]
     text: str
@@ -61,7 +61,12 @@ class Reader:
         hint: str = "",
         said: str | None = None,
     ) -> InputError:
-        """Make the error for the value at `path` below this object. found: that value; said: words in its place."""
+        """Make the error for the value at `path` below this object.
+
+        Args:
+            found: the value at `path`.
+            said: words in its place.
+        """
         full = (*self.path, *path)
         name = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in full) or "."
         shown = said if found is _ABSENT else _short(found)
@@ -107,7 +112,7 @@ class Reader:
         return found
 
     def made(self, key: str, make: Callable[[dict[str, Any]], T]) -> T:
-        """Convert an object with `make`; whatever that raises becomes an error at this key."""
+        """Convert an object with `make`; any exception becomes an error at this key."""
         value = self.get(key, dict, "an object")
         try:
             return make(value)
@@ -141,7 +146,7 @@ class Reader:
         return dict(values)
 
     def only(self, names: Sequence[str]) -> None:
-        """Refuse keys that are not known."""
+        """Refuse unknown keys."""
         for key in self.data:
             if key not in names:
                 expected, hint = unknown(key, names)
@@ -160,10 +165,10 @@ def migrate(
 
     Args:
         current: the version that this program writes.
-        migrations: version -> function that turns an object of it into one of the next version.
+        migrations: by version, the function that converts an object to the next version.
 
     Raises:
-        error: no version, or one that this program does not know.
+        error: there is no version, or one that this program does not know.
     """
     reader = Reader(data, text, source, error)
     version = reader.whole("schema")

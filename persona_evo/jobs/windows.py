@@ -1,7 +1,7 @@
-"""What Windows does differently: pipes, parents of processes, files that others have open, and command lines.
+"""Differences of Windows: pipes, parents of processes, files that other programs have open, and command lines.
 
-`WINDOWS` decides which way is taken. The calls of Windows are in modules that exist only there, so they are imported
-when they are needed. `tests/jobs/test_windows.py` runs both ways.
+`WINDOWS` decides which way is taken. The Windows functions are in modules that exist only there, so they are imported
+when they are needed. `tests/jobs/test_windows.py` tests both ways.
 """
 
 from __future__ import annotations
@@ -18,17 +18,19 @@ from typing import Any
 WINDOWS = os.name == "nt"
 
 _TRIES, _PAUSE = 20, 0.05
-"""How often a file is replaced that somebody has open, and seconds between."""
+"""Number of attempts to replace a file that another program has open, and seconds between them."""
 
 _LOOK = 0.005
-"""Seconds between two looks at a pipe."""
+"""Seconds between two checks of a pipe."""
 
 _SYNCHRONIZE, _FOREVER = 0x00100000, 0xFFFFFFFF
-"""Arguments of calls of Windows: the right to wait for a process, and for how long."""
+"""Arguments of Windows functions: the right to wait for a process, and an unlimited time."""
 
 
 def replace(old: Path, new: Path) -> None:
-    """Rename a file, which replaces another. On Windows, wait a second for programs that have the other one open.
+    """Rename a file to the name of another, which it replaces.
+
+    On Windows, this waits up to a second for programs that have the other file open.
 
     Raises:
         OSError: the file cannot be replaced.
@@ -67,7 +69,11 @@ def writable(pipe: int, seconds: float) -> bool:
 
 
 def wait_for_parent(parent: int) -> None:
-    """Wait until the process that started this one has ended; parent: its number."""
+    """Wait until the process that started this one has ended.
+
+    Args:
+        parent: the number of that process.
+    """
     if not WINDOWS:
         while os.getppid() == parent:
             time.sleep(1.0)
@@ -75,7 +81,7 @@ def wait_for_parent(parent: int) -> None:
     windows: Any = importlib.import_module("_winapi")
     try:
         handle = windows.OpenProcess(_SYNCHRONIZE, False, parent)
-    except OSError:  # it has ended
+    except OSError:  # the parent has ended
         return
     windows.WaitForSingleObject(handle, _FOREVER)
 

@@ -1,14 +1,14 @@
-"""Many cores: tasks in, results out (`dispatch` says which task comes next).
+"""Workers on many cores, which take tasks and return results (`dispatch` decides which task comes next).
 
 | backend | where the work is done |
 |---|---|
 | loky | processes on this machine, kept alive from one call to the next |
-| threading | threads; searches let go of Python's lock while they run |
-| dask | a Dask cluster: the one at `address`, or one started here for the occasion |
+| threading | threads; searches release Python's global lock while they run |
+| dask | a Dask cluster: the one at `address`, or one that is started here |
 | ray | a Ray cluster, likewise |
 
-Two promises: what a task returns does not depend on the backend, and no process is left behind when `Workers` is
-closed, also after Ctrl-C and also (within two seconds) when this process is killed.
+There are two guarantees. The result of a task does not depend on the backend. No process is left when `Workers` is
+closed, even after Ctrl-C and (within two seconds) after this process is killed.
 """
 
 from __future__ import annotations
@@ -35,28 +35,31 @@ from persona_evo.jobs import windows
 BACKENDS = ("loky", "threading", "dask", "ray")
 
 CONNECT_SECONDS = 10
-"""How long a cluster's scheduler may take to answer."""
+"""Seconds within which a cluster's scheduler has to answer."""
 
 IDLE = 300.0
-"""Seconds after which idle processes end, unless asked otherwise."""
+"""Seconds after which idle processes end by default."""
 
 _ADDRESS = re.compile(r"([a-z]+://)?(\[[0-9a-fA-F:]+\]|[A-Za-z0-9_.-]+):[0-9]{1,5}")
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-"""Variables by which libraries are told that a worker has one core."""
+"""Environment variables that tell libraries to use one core in a worker."""
 
 T = TypeVar("T")
 R = TypeVar("R")
 _Send = Callable[..., "Future[Any]"]
-"""Has a function called by a worker, as `Executor.submit` does."""
+"""Lets a worker call a function, as `Executor.submit` does."""
 
 
 @dataclass(frozen=True)
 class Usage:
     """How well the cores were used.
 
-    jobs: how many were asked for. workers: how many did something. wall: seconds in which there was work. busy: seconds
-    that tasks took, all workers together.
+    Attributes:
+        jobs: number of cores that were asked for.
+        workers: number of workers that did something.
+        wall: seconds in which there was work.
+        busy: seconds of all tasks, all workers together.
     """
 
     jobs: int
@@ -66,7 +69,7 @@ class Usage:
 
     @property
     def share(self) -> float:
-        """Share of the time that the cores were at work, 0 to 1."""
+        """Share of the time in which the cores were at work, 0 to 1."""
         return min(1.0, self.busy / (self.wall * self.jobs)) if self.wall > 0 else 0.0
 
 
@@ -83,12 +86,12 @@ class Workers:
     Args:
         jobs: at least 1, or -1 for all cores. One job runs in this process, unless it is a cluster's.
         backend: see the module's table.
-        address: of a cluster's scheduler, None to start one.
+        address: the address of a cluster's scheduler, None to start one.
         idle: seconds without work after which processes of the backend loky end; they are started again when needed.
 
     Raises:
-        SettingsError: no such backend, number of jobs or address, or its package is not installed; on entering `with`
-            also where no cluster answers.
+        SettingsError: there is no such backend, number of jobs or address, or its package is not installed; on entering
+            `with`, also if no cluster answers.
     """
 
     def __init__(self, jobs: int = 1, backend: str = "loky", address: str | None = None, idle: float = IDLE) -> None:
@@ -133,12 +136,12 @@ class Workers:
         self.close()
 
     def begin(self, module: str) -> None:
-        """Start the workers, if there are any, and have them import a module; this does not wait."""
+        """Start the workers, if there are any, and let them import a module; this does not wait."""
         if not self.alone and not self._first:
             self._first = [self.submit(_imported, module) for _ in range(self.jobs)]
 
     def submit(self, function: Callable[[T], R], task: T) -> Future[R]:
-        """Have function(task) run by a worker. For processes both must be importable and picklable."""
+        """Let a worker call function(task). For processes, both must be importable and picklable."""
         return self._sender()(function, task)
 
     def map(self, function: Callable[[T], R], tasks: Sequence[T]) -> list[R]:
@@ -152,7 +155,13 @@ class Workers:
         return [t.result for t in timed]
 
     def count(self, wall: float, busy: float = 0.0, who: Iterable[str] = ()) -> None:
-        """Take seconds of work into the usage. who: workers that did some of it."""
+        """Add seconds of work to the usage.
+
+        Args:
+            wall: seconds in which there was work.
+            busy: seconds of tasks.
+            who: names of workers that did some of the work.
+        """
         self._wall += wall
         self._busy += busy
         self._seen.update(who)
@@ -189,13 +198,13 @@ def lent(
     *,
     alone: bool = False,
 ) -> Iterator[Workers]:
-    """Provide workers: those that are given, which are left running, or new ones.
+    """Provide workers: the given ones, which keep running, or new ones.
 
     Args:
-        workers: that are running already, None for new ones.
-        jobs, backend, address: of new ones, see `Workers`.
-        alone: work in this process, whatever is given. A game that runs in processes of its own needs that: it plays
-            many rollouts at once (see `persona_evo.connect`).
+        workers: workers that are running already, None for new ones.
+        jobs, backend, address: arguments of new ones, see `Workers`.
+        alone: whether to work in this process in any case. A game that runs in processes of its own needs that: it
+            plays many rollouts at once (see `persona_evo.connect`).
     """
     if alone:
         yield Workers(1)
@@ -213,7 +222,7 @@ class _Timed(NamedTuple):
 
 
 def worker_name() -> str:
-    """Return a name that no other worker has: machine, process and thread."""
+    """Return a unique name of this worker: machine, process and thread."""
     return f"{socket.gethostname()}.{os.getpid()}.{threading.get_ident()}"
 
 

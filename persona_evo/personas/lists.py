@@ -106,7 +106,7 @@ def how_many(count: int) -> str | None:
 def _shown(value: object) -> str:
     try:
         return repr(value)[:80]
-    except ValueError:  # a whole number of thousands of digits
+    except ValueError:  # a whole number with thousands of digits
         return "a number with thousands of digits"
 
 

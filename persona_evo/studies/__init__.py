@@ -1,11 +1,11 @@
-"""Published experiments run again, a folder for each, and what they share.
+"""Published experiments that can be run again, a folder for each, and the code that they share.
 
-| module | what |
+| module | what it holds |
 |---|---|
 | `commands` | options and messages that the commands of all studies share |
-| `keeping` | `reproduction.json`: what the folder of a reproduction is for |
+| `keeping` | the folder of a reproduction and its settings in `reproduction.json` |
 | `colosseum` | agents of two students' reports for Colosseum Survival! |
-| `evolution` | what an evolved policy is worth beside other ways to come by one; a study of our own |
+| `evolution` | comparison of an evolved policy with other ways to find one; a study of our own |
 | `minidungeons` | personas through MCTS with evolved heuristics (Holmgård et al. 2019) |
 | `montecarlo` | machine playtesting of designs and playstyles (Keehl 2018) |
 | `puyo` | Monte Carlo search for Puyo-Puyo (Hanson and Moffat 2014) |

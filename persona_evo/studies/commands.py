@@ -18,9 +18,9 @@ def add_running(parser: argparse.ArgumentParser, folder: str, backend: bool = Tr
     """Add --jobs, --backend, --seed, --out and --resume.
 
     Args:
-        parser: of the study's command.
-        folder: where everything is kept by default, for the help.
-        backend: False for a study that has no choice of it.
+        parser: the parser of the study's command.
+        folder: the default folder, for the help.
+        backend: False for a study without a choice of backends.
     """
     options.add_jobs(parser)
     if backend:
@@ -35,15 +35,15 @@ def add_running(parser: argparse.ArgumentParser, folder: str, backend: bool = Tr
 
 
 def check_running(args: argparse.Namespace, frozen: Sequence[str], free: str = "") -> None:
-    """Check the backend, and that no option comes with --resume whose value the folder has.
+    """Check the backend, and that --resume comes without options whose values the folder has.
 
     Args:
         args: the parsed options.
         frozen: names of the options that the folder has, without --seed, --out and --quick.
-        free: further options that may come with --resume, for the message; each followed by a comma and a space.
+        free: further options that may come with --resume, for the message; each is followed by a comma and a space.
 
     Raises:
-        SettingsError: an option that does not go with --resume, or a backend that cannot be used.
+        SettingsError: an option cannot be combined with --resume, or the backend cannot be used.
     """
     given = "--jobs, --backend" if "backend" in args else "--jobs"
     if "backend" in args:
@@ -60,18 +60,18 @@ def check_running(args: argparse.Namespace, frozen: Sequence[str], free: str = "
 
 
 def seed_of(args: argparse.Namespace) -> int:
-    """The seed given, or 1."""
+    """Return the given seed, or 1 without one."""
     return 1 if args.seed is None else int(args.seed)
 
 
 def drawing() -> Callable[[str], None]:
-    """What to call with the name of each picture that is drawn."""
+    """Return a function to call with the name of each picture that is drawn."""
     line = StatusLine()
     return lambda text: line.show(f"drawing {text}")
 
 
 def finished(folder: Path, text: str, page: Path) -> int:
-    """Print what came out, and where the rest is; the exit code."""
+    """Print the results and where the rest is; return the exit code."""
     StatusLine.done_with_line()
     say(text)
     say(f"\neverything is in {folder}, start with {page}")

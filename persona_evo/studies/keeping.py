@@ -1,4 +1,4 @@
-"""The folder of a reproduction: what it is for stands in `reproduction.json`, which is written first."""
+"""The folder of a reproduction: its settings are in `reproduction.json`, which is written first."""
 
 from __future__ import annotations
 
@@ -17,12 +17,14 @@ T = TypeVar("T")
 
 
 ROOT = Path("runs")
-"""Where reproductions are kept for which no folder is named."""
+"""The folder of reproductions without a named folder."""
 
 
 def usual_folder(*words: str) -> Path:
-    """The folder of a reproduction for which none is named: below ROOT, or in the current folder where it was begun
-    there, as versions did that kept it there."""
+    """Return the folder of a reproduction without a named one.
+
+    It lies below ROOT, or in the current folder if an earlier version began the reproduction there.
+    """
     name = "-".join(("reproduction", *filter(None, words)))
     return Path(name) if (Path(name) / CONFIG).is_file() else ROOT / name
 
@@ -39,26 +41,26 @@ def opened(folder: Path, study: str, values: Mapping[str, Any]) -> JobFolder:
     """Make or resume the folder of a reproduction, and lock it.
 
     Args:
-        folder: where.
-        study: its name.
-        values: plain ones, everything that the result depends on.
+        folder: the folder.
+        study: the name of the study.
+        values: everything that the result depends on, as plain values.
 
     Raises:
-        RunError: the folder is for something else, damaged, or in use.
+        RunError: the folder belongs to something else, is damaged, or is in use.
     """
     return JobFolder(KIND, folder, {"study": study, **values})
 
 
 def row_journal(path: Path) -> Journal[Row]:
-    """A file of plain values, a line each, in any order."""
+    """Return a journal of plain values, one line each, in any order."""
     return Journal(path, plain_rows("line", hint="delete the line: what it holds is worked out again"))
 
 
 def reopened(folder: Path, study: str) -> schema.Reader:
-    """What a folder says it is for, beside its study.
+    """Return a reader of a reproduction's settings, and check the name of its study.
 
     Raises:
-        RunError: it is not the folder of such a reproduction, or its file is damaged.
+        RunError: the folder does not belong to such a reproduction, or its file is damaged.
     """
     r = KIND.reader(folder)
     if r.text_of("study", "") != study:
@@ -72,10 +74,10 @@ def reopened(folder: Path, study: str) -> schema.Reader:
 
 
 def settings(folder: Path, study: str, make: Callable[..., T]) -> T:
-    """What a folder is for, made of the values in its file, by name.
+    """Return the settings in a reproduction's folder, made by `make` from the values by name.
 
     Raises:
-        RunError: no folder of this reproduction, or a damaged file.
+        RunError: this is no folder of this reproduction, or a file is damaged.
     """
     data = reopened(folder, study).data
     try:

@@ -1,1 +1,1 @@
-"""The project's numbers, measured: `python -m tests.benchmarks [names...] [--quick] [--full] [--out FOLDER]`."""
+"""Benchmarks of the project: `python -m tests.benchmarks [names...] [--quick] [--full] [--out FOLDER]`."""

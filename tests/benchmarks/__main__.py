@@ -108,7 +108,7 @@ BENCHMARKS: dict[str, Callable[[Choice], list[Row]]] = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the benchmarks that are named, or all; 0 whatever they find."""
+    """Run the named benchmarks, or all; return 0 whatever they find."""
     arguments = sys.argv[1:] if argv is None else list(argv)
     if arguments[:1] == ["planner"]:
         from . import planner

@@ -9,11 +9,11 @@ WALLS = 0.25
 """Share of the inner tiles that are turned into walls, as long as all floor stays connected."""
 
 THINGS = "MMRRobPPTTTt"
-"""What is put into a level of 16 by 16; a smaller one has its share, a larger one no more, beside hero and exit."""
+"""The objects of a level of 16 by 16, beside hero and exit; a smaller level has its share, a larger one no more."""
 
 
 def cavern(side: int, seed: int) -> str:
-    """The text of a level of `side` by `side` tiles, its ring of walls included."""
+    """Return the text of a level of `side` by `side` tiles, including its outer walls."""
     rng = random.Random(seed)
     inner = [(x, y) for y in range(1, side - 1) for x in range(1, side - 1)]
     floor = set(inner)
@@ -29,7 +29,7 @@ def cavern(side: int, seed: int) -> str:
 
 
 def _connected(floor: set[tuple[int, int]], gone: tuple[int, int]) -> bool:
-    """Whether the neighbours of a tile still reach each other without it, within a few steps around it."""
+    """Return whether the neighbours of a tile reach each other without it, within a few steps around it."""
     x, y = gone
     near = [tile for tile in ((x + 1, y), (x - 1, y), (x, y + 1), (x, y - 1)) if tile in floor]
     if not near:

@@ -1,4 +1,4 @@
-"""What the published figures hang on: each claim about the reproduction with the playthroughs that show it.
+"""The playthroughs that support each claim about the reproduction.
 
 Everything here is played with the preset `paper` of the search (the first selected node that wins ends it, finished
 nodes are selected again) unless the row says otherwise.
@@ -26,7 +26,7 @@ USUAL = 10_000
 
 
 def _players(kinds: Sequence[str], kept: Sequence[Persona]) -> list[Player]:
-    """For each persona its policies of these kinds: ucb1, or the start of a name such as paper or printed."""
+    """Return the players of each persona with these kinds of policies: ucb1, or a prefix such as paper or printed."""
     found = []
     for persona in kept:
         for kind in kinds:
@@ -37,7 +37,7 @@ def _players(kinds: Sequence[str], kept: Sequence[Persona]) -> list[Player]:
 
 
 def ungraded(persona: Persona) -> Persona:
-    """The persona whose nearness to the exit counts at the exit alone."""
+    """Return the persona with a utility in which the distance to the exit counts only at the exit."""
     text = str(persona.utility).replace("PE", "if(PE >= 1, 1, 0)")
     return replace(persona, utility=parse(text, game().symbols))
 
@@ -47,7 +47,11 @@ def _under_paper_rules(levels: Sequence[Level]) -> list[Level]:
 
 
 def measure(trials: int, loops: Sequence[int] = LOOPS, tell: Tell | None = None, usual: int = USUAL) -> list[Row]:
-    """All rows. usual: iterations where nothing else is said."""
+    """Return all rows.
+
+    Args:
+        usual: default number of iterations.
+    """
     kept = list(personas().values())
     players = _players(("ucb1", "paper"), kept)
     paper, levels = SearchSettings.paper(), maps()

@@ -1,4 +1,4 @@
-"""A game as a Python class: our search beside other people's on the same class, with the same rollouts."""
+"""A game as a Python class: our search and other packages' searches on the same class, with the same rollouts."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from .timing import interleaved
 
 TEXT = "..$...@....$..........$......D\n"
 TIMES = 1.5
-"""What is to be reached, beside the package `mcts`."""
+"""The required speed relative to the package `mcts`."""
 
 UTILITY = "COINS + OUT - 0.01 * ST"
 
 
 def worth(state: Corridor) -> float:
-    """The utility of a state."""
+    """Return the utility of a state."""
     metrics = state.measure()
     return metrics["COINS"] + metrics["OUT"] - 0.01 * metrics["ST"]  # type: ignore[no-any-return]
 
 
 def over(state: Corridor) -> bool:
-    """Whether nothing follows a state."""
+    """Return whether a state is final."""
     return state.steps >= LONGEST or state.over() is not None
 
 
 def rolled_out(state: Corridor) -> float:
-    """The utility after random moves."""
+    """Return the utility after random moves."""
     state = state.copy()
     for _ in range(ROLLOUT):
         if over(state):
@@ -48,27 +48,27 @@ def rolled_out(state: Corridor) -> float:
 
 
 class Position:
-    """A state as the package `mcts` wants it."""
+    """A state in the form that the package `mcts` needs."""
 
     def __init__(self, state: Corridor) -> None:
         self.state = state
 
     def getPossibleActions(self) -> list[str]:
-        """The legal actions."""
+        """Return the legal actions."""
         return self.state.legal()  # type: ignore[no-any-return]
 
     def takeAction(self, action: str) -> Position:
-        """The state after an action; this one stays."""
+        """Return the state after an action; this one does not change."""
         after = self.state.copy()
         after.apply(action)
         return Position(after)
 
     def isTerminal(self) -> bool:
-        """Won or at the horizon."""
+        """Return whether the game is won or at the horizon."""
         return over(self.state)
 
     def getReward(self) -> float:
-        """The utility."""
+        """Return the utility."""
         return worth(self.state)
 
 
@@ -92,7 +92,7 @@ def _open_spiel(iterations: int) -> Callable[[], object]:
     description = spiel_game(spiel)
 
     class Rollouts(algorithm.Evaluator):  # type: ignore[misc]
-        """Rolls out as we do."""
+        """Evaluates states by the same rollouts as ours."""
 
         def evaluate(self, state: Any) -> list[float]:
             return [rolled_out(state.inside)]
@@ -110,7 +110,7 @@ def _open_spiel(iterations: int) -> Callable[[], object]:
 
 
 def spiel_game(spiel: Any) -> Any:
-    """The class as a game of OpenSpiel."""
+    """Return the class as a game of OpenSpiel."""
     kind = spiel.GameType(
         short_name="corridor",
         long_name="Corridor",
@@ -165,7 +165,7 @@ def spiel_game(spiel: Any) -> Any:
             return other
 
         def clone(self) -> Any:
-            """A copy (without replaying the history)."""
+            """Return a copy (without replaying the history)."""
             return self.__deepcopy__(None)
 
         def __str__(self) -> str:
@@ -187,11 +187,11 @@ PEERS: dict[str, tuple[str, float, Callable[[int], Callable[[], object]]]] = {
     "PyPI mcts": ("mcts", TIMES, _pypi),
     "OpenSpiel's Python MCTSBot": ("pyspiel", 0.0, _open_spiel),
 }
-"""What it is called, the module it needs, the goal, and what makes a search of it."""
+"""By package: the module that it needs, the goal, and a function that makes a search."""
 
 
 def measure(iterations: int, rounds: int) -> list[Row]:
-    """Iterations per second of ours and of each peer: the same class, as many iterations, the same rollouts."""
+    """Measure iterations per second of our search and each peer, with the same class, iterations and rollouts."""
     level = GAME.load(TEXT, "corridor")
     planner = Planner(GAME, level, to_the_end(), iterations + 1)
     goal, budget = parse(UTILITY, GAME.symbols), Budget(iterations=iterations)

@@ -1,9 +1,9 @@
-"""Colosseum Survival!: speed against the course's own program, and the table of a students' report.
+"""Colosseum Survival!: speed compared with the course's own program, and the table of a students' report.
 
     python -m tests.benchmarks.colosseum            speed, and the table at 1.8 s and at equal iterations
     python -m tests.benchmarks.colosseum --short    the same with fewer and shorter searches
 
-Seconds are of this process's CPU, as in the recorded figures of others, so that other work on the machine counts less.
+Seconds are CPU time of this process, as in the recorded figures, so that other work on the machine matters less.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from persona_evo.seeds import stream
 from tests.shared import shared
 
 COURSE = {6: 611, 8: 286, 10: 163, 12: 85}
-"""Random games a second of the course's program, the faster of two runs (README of the recorded cases)."""
+"""Random games per second of the course's program, the faster of two runs (README of the recorded cases)."""
 
 NODES = {6: 700, 12: 36}
-"""Nodes of the published program's trees in 1.8 s of CPU, first move, about the median of the recorded ones."""
+"""Nodes of the published program's trees in 1.8 s of CPU time at the first move, about the recorded median."""
 
 REPORT = {
     6: (104.71, 2.86),
@@ -47,7 +47,7 @@ SIZES = range(6, 13)
 
 
 def games_a_second(size: int, seconds: float) -> float:
-    """Games of two random players of the course, compiled."""
+    """Return the games per second of two random players of the course, compiled."""
     level, rng = GAME.load(f"random {size}", "random"), stream(1)
     starts = [GAME.start(level, seed) for seed in range(40)]
     played, actions = np.zeros(3000, dtype=np.int64), np.zeros(level.max_actions, dtype=np.int64)
@@ -60,7 +60,7 @@ def games_a_second(size: int, seconds: float) -> float:
 
 
 def first_search(agent: Agent, size: int, seconds: float, seed: int) -> tuple[int, int, int, int]:
-    """Iterations, nodes, breadth and depth of a search from a start that takes so much CPU."""
+    """Return iterations, nodes, breadth and depth of a search from a start with this CPU time."""
     level = GAME.load(f"random {size}", "random")
     probe = AgentSeat(agent.with_budget(500, None), GAME, level, seed)
     state = GAME.start(level, seed)
@@ -78,7 +78,7 @@ def first_search(agent: Agent, size: int, seconds: float, seed: int) -> tuple[in
 
 
 def game_shape(agent: Agent, size: int, seed: int) -> tuple[float, float]:
-    """Largest breadth and depth of an agent's trees in a game against the random player."""
+    """Return the largest breadth and depth of an agent's trees in a game against the random player."""
     from persona_evo.agents.contest import contest
 
     level = GAME.load(f"random {size}", "random")
@@ -89,7 +89,7 @@ def game_shape(agent: Agent, size: int, seed: int) -> tuple[float, float]:
 
 
 def recorded() -> dict[int, dict[str, Any]]:
-    """The published program's trees, as recorded."""
+    """Return the recorded trees of the published program."""
     text = shared("cases/colosseum/peer_uct.jsonl").read_text(encoding="utf-8")
     return {row["size"]: row for row in map(json.loads, text.splitlines())}
 

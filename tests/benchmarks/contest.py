@@ -1,4 +1,4 @@
-"""Who plays in the planner's benchmark, on which levels, and one pair of level and persona played by all of them."""
+"""The players and levels of the planner's benchmark, and the playthroughs of one pair of level and persona."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from . import small_levels
 from .levels import game, shared
 
 PERSONAS = {"runner": "R", "monster_killer": "MK", "treasure_collector": "TC", "completionist": "C"}
-"""The paper's four and how tables call them."""
+"""The four personas of the paper and their names in tables."""
 
 OWN_METRIC = {"runner": "ST", "monster_killer": "MS", "treasure_collector": "TO", "completionist": "IC"}
-"""What a persona is about: nobody else should have more of it (of ST: less)."""
+"""The metric that each persona seeks: no other persona should have more of it (of ST: less)."""
 
 GENERATED_SEED, HELD_OUT_SEED = 1, 9_001
-"""Levels to develop with, and levels that nobody looks at while tuning."""
+"""Seeds of the levels for development, and of the levels that are not used for tuning."""
 
 GROUPS = {
     "shipped": "the levels that ship with the game",
@@ -35,30 +35,45 @@ GROUPS = {
     "real": "levels of other designers",
     "held_out": "levels never tuned on (generated)",
 }
-"""Sets of levels and what they are."""
+"""Sets of levels and their descriptions."""
 
 PLANNER, UTILITY, UCB1, SINGLE = "planner", "planner, no policy", "UCB1", "single"
 REFERENCE = "reference"
-"""Plays for the best known alone, with a larger budget, where nothing is proven."""
+"""A player with a larger budget that only contributes to the best known utility, if nothing is proven."""
 
 
 @dataclass(frozen=True)
 class Contender:
-    """Who plays. policy: `shipped`, `utility`, or `ucb1`."""
+    """A player.
+
+    Attributes:
+        name: the name in tables.
+        settings: settings of the search.
+        policy: `shipped`, `utility`, or `ucb1`.
+    """
 
     name: str
     settings: SearchSettings
     policy: str = "shipped"
 
     def tree_policy(self, persona: Persona) -> TreePolicy:
-        """The policy with which it plays a persona."""
+        """Return the policy with which it plays a persona."""
         if self.policy == "ucb1":
             return TreePolicy.ucb1()
         return TreePolicy.utility(persona.utility) if self.policy == "utility" else shipped(persona.name)
 
 
 class Result(NamedTuple):
-    """One playthrough. steps, slain, opened, consumed: ST, MS, TO and IC at its end; cpu: seconds of processor time."""
+    """One playthrough.
+
+    Attributes:
+        group, level, persona, player, iterations, seed: what was played.
+        utility: the utility at its end.
+        won: whether it was won.
+        proven: whether its plan is proven to be the best.
+        cpu: seconds of processor time.
+        steps, slain, opened, consumed: ST, MS, TO and IC at its end.
+    """
 
     group: str
     level: str
@@ -76,13 +91,13 @@ class Result(NamedTuple):
     consumed: float
 
     def metric(self, symbol: str) -> float:
-        """One of the personas' own metrics."""
+        """Return one of the personas' own metrics."""
         return {"ST": self.steps, "MS": self.slain, "TO": self.opened, "IC": self.consumed}[symbol]
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A level, as text since levels do not travel well, and a persona."""
+    """A level and a persona. The level is given as text, which is sent to workers."""
 
     group: str
     level: str
@@ -92,7 +107,14 @@ class Pair:
 
 @dataclass(frozen=True)
 class Match:
-    """What is played: everybody with each budget. seeds: by player. reference: iterations, 0 for none."""
+    """The playthroughs: each player with each budget.
+
+    Attributes:
+        contenders: the players.
+        budgets: iterations.
+        seeds: number of seeds by player.
+        reference: iterations of the reference, 0 for none.
+    """
 
     contenders: tuple[Contender, ...]
     budgets: tuple[int, ...]
@@ -101,7 +123,7 @@ class Match:
 
 
 def contenders(ablation: bool = True) -> list[Contender]:
-    """Everybody; with the ablation also the planner with each of its lists left out."""
+    """Return all players; with the ablation, also the planner without each of its lists."""
     whole = SearchSettings.anytime()
     found = [
         Contender(PLANNER, whole),
@@ -117,18 +139,18 @@ def contenders(ablation: bool = True) -> list[Contender]:
 
 @cache
 def personas() -> dict[str, Persona]:
-    """The paper's four by name."""
+    """Return the four personas of the paper by name."""
     return {p.name: p for p in catalog(game()) if p.name in PERSONAS}
 
 
 @cache
 def shipped(persona: str) -> TreePolicy:
-    """The policy evolved for a persona that comes with the project."""
+    """Return the shipped policy that was evolved for a persona."""
     return policy_library.find(persona, game().name).tree_policy(game())
 
 
 def levels_of(group: str, count: int, held_out_seed: int = HELD_OUT_SEED) -> list[Level]:
-    """The first levels of a group; none where the shared data is not there."""
+    """Return the first levels of a group; none if the shared data is missing."""
     if group in ("generated", "held_out"):
         seed = GENERATED_SEED if group == "generated" else held_out_seed
         return generate(game(), count, seed, "train" if group == "generated" else "held out")
@@ -142,7 +164,7 @@ def levels_of(group: str, count: int, held_out_seed: int = HELD_OUT_SEED) -> lis
 
 
 def play(pair: Pair, match: Match) -> list[Result]:
-    """All playthroughs of a pair; those of the reference come last."""
+    """Play all playthroughs of a pair; those of the reference come last."""
     level = game().load(pair.text, pair.level)
     warm(match.contenders)
     fill(level, personas()[pair.persona])
@@ -161,7 +183,7 @@ def play(pair: Pair, match: Match) -> list[Result]:
 
 
 def played(pair: Pair, level: Level, who: Contender, budget: Budget, seeds: Sequence[int]) -> Iterator[Result]:
-    """One playthrough a seed, all in the memory of one planner, as in a playtest."""
+    """Yield one playthrough for each seed, all in the memory of one planner, as in a playtest."""
     persona = personas()[pair.persona]
     policy = who.tree_policy(persona)
     planner = Planner(game(), level, who.settings, capacity_for(budget))
@@ -187,14 +209,14 @@ def played(pair: Pair, level: Level, who: Contender, budget: Budget, seeds: Sequ
 
 
 def timed(planner: Planner, utility: Formula, policy: TreePolicy, budget: Budget, seed: int) -> tuple[Plan, float]:
-    """A plan, and the processor time it took."""
+    """Return a plan, and the processor time that it took."""
     began = time.process_time()
     return planner.plan(utility, policy, budget, seed), time.process_time() - began
 
 
 @cache
 def warm(who: tuple[Contender, ...]) -> None:
-    """See that everything is compiled, or read from disk, in this process before anything is timed."""
+    """Compile everything in this process, or load it from disk, before anything is timed."""
     level = small_levels.small(0)
     for contender in who:
         for persona in personas().values():
@@ -203,6 +225,6 @@ def warm(who: tuple[Contender, ...]) -> None:
 
 
 def fill(level: Level, persona: Persona) -> None:
-    """Let a level's tables fill up (ways of monsters, say), so that who plays first does not pay for all."""
+    """Fill a level's tables (such as ways of monsters), so that the first player does not pay for them."""
     planner = Planner(game(), level, SearchSettings.single(), 3_000)
     planner.plan(persona.utility, TreePolicy.ucb1(), Budget(2_000), 0)

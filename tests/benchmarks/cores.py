@@ -1,6 +1,6 @@
-"""What a second core is worth: commands with one job and with two, beside a second copy of the yardstick.
+"""The gain of a second core: commands with one and two jobs, compared with a second copy of the yardstick.
 
-The copies of the yardstick say what the machine gives at that moment; they run before each pair of commands.
+The copies of the yardstick show the speed of the machine at that moment; they run before each pair of commands.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from .yardstick import Map, Unavailable
 
 JOBS = 2
 SHARE = 0.94
-"""What two jobs are to reach of what a second copy of the yardstick gains."""
+"""The required gain of two jobs, as a share of the gain of a second copy of the yardstick."""
 
 
 class Command(NamedTuple):
-    """What is timed.
+    """A command that is timed.
 
     Attributes:
-        name: as the table shows it.
-        words: of the command line, without jobs and folder.
-        results: what has to be the same for any number of jobs, from the folder that the command has written.
+        name: the name in the table.
+        words: the command line, without jobs and folder.
+        results: returns the results in the command's folder that must be the same for any number of jobs.
     """
 
     name: str
@@ -53,7 +53,7 @@ def _policy(folder: Path) -> object:
 
 
 def commands(quick: bool) -> Sequence[Command]:
-    """Work of a minute or more with one job; with `quick` of seconds, in which starting up counts."""
+    """Return commands that take a minute or more with one job; with `quick` seconds, in which starting up matters."""
     levels = [field.level.source for field in fields()]
     if quick:
         words = (
@@ -89,10 +89,10 @@ def commands(quick: bool) -> Sequence[Command]:
 
 
 def timed(command: Command, jobs: int) -> tuple[float, object]:
-    """Seconds of a command from its start to its end, and its results.
+    """Run a command; return its seconds from start to end, and its results.
 
     Raises:
-        RuntimeError: it fails.
+        RuntimeError: the command fails.
     """
     with tempfile.TemporaryDirectory() as out:
         words = [*command.words, "--jobs", str(jobs), "--seed", "1", "--out", str(Path(out) / "out")]
@@ -105,7 +105,7 @@ def timed(command: Command, jobs: int) -> tuple[float, object]:
 
 
 def gain_of_yardstick(turns: int) -> float:
-    """How much faster two copies of the yardstick, side by side, play random games than one.
+    """Return how much faster two copies of the yardstick, side by side, play random games than one.
 
     Raises:
         Unavailable: there is no yardstick here.
@@ -121,7 +121,7 @@ def gain_of_yardstick(turns: int) -> float:
 
 
 def measure(quick: bool) -> list[Row]:
-    """A row for each command."""
+    """Return a row for each command."""
     rows = []
     for command in commands(quick):
         what = f"{command.name}: gain of {JOBS} jobs beside that of a second copy of the yardstick"

@@ -1,4 +1,4 @@
-"""Colosseum Survival! on one core beside the course's program and a published agent's, as rows of the table."""
+"""Colosseum Survival! on one core, compared with the course's program and a published agent, as rows of the table."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from .colosseum import COURSE, GAME, NODES, first_search, games_a_second
 from .report import Row, judge
 
 SECONDS = 1.8
-"""A move of the published agent."""
+"""Seconds of a move of the published agent."""
 
 TIMES = 10
-"""How many times as fast a compiled game ought to be as one in Python, at least."""
+"""The required speed of a compiled game relative to one in Python."""
 
 
 def measure(quick: bool) -> list[Row]:
-    """Random games a second and nodes of a first move, on the smallest and the largest board."""
+    """Measure random games per second and nodes of a first move, on the smallest and the largest board."""
     seconds, starts = (0.2, 1) if quick else (3.0, 5)
     agent = load_agents(Path(GAME.agents), GAME)["uct_walls"]
     rows = []

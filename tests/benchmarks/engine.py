@@ -1,7 +1,7 @@
-"""The engine beside the yardstick in C++: random turns, UCB1, formulas, levels of all sizes, bytes a node.
+"""The engine compared with the yardstick in C++: random turns, UCB1, formulas, levels of all sizes, bytes per node.
 
-Results are compared before times: the same random games, as many nodes, the same best plan. Then both run in turn, and
-the ratios of their rates in each round give the median and the quartiles that the table shows.
+Results are compared before times: the same random games, as many nodes, the same best plan. Then both run in turn. The
+table shows the median and the quartiles of the ratios of their rates in each round.
 """
 
 from __future__ import annotations
@@ -30,37 +30,37 @@ from .timing import interleaved
 from .yardstick import Found, Map, Searcher, Unavailable
 
 LONGEST = 200
-"""Turns of a playout, moves from the root of a tree, at most: the game's horizon."""
+"""Largest number of turns of a playout and of moves from the root of a tree: the game's horizon."""
 
 ROLLOUT = 10
 SEED = 7
 
 UTILITY = "0.7 * MS + 0.3 * PE - 5 * DEAD"
-"""The monster killer's, which the yardstick has built in."""
+"""The monster killer's utility, which is built into the yardstick."""
 
 FORMULAS = {
     "R and metrics": (yardstick.METRICS, "R + 0.5 * MS + 0.3 * PE - WON - DEAD - 0.02 * ST"),
     "R, metrics and N": (yardstick.VISITS, "R + MS + 0.3 * PE - WON - DEAD - 0.01 * N"),
     "R, metrics, N and P": (yardstick.PARENTS, "R + MS + PE - WON - DEAD + 2 * sqrt(2 * log(P) / N)"),
 }
-"""Tree policies that the yardstick has built in, too; of their iterations at least SEARCHING add a node."""
+"""Tree policies that are also built into the yardstick; at least SEARCHING of their iterations add a node."""
 
 SEARCHING = 0.9
-"""Nodes by iterations below which a search does little but select finished nodes again."""
+"""Nodes per iteration below which a search does little except select finished nodes again."""
 
 UCB1_SHARE, FORMULA_SHARE, TURNS_SHARE, BYTES = 0.8, 0.65, 0.9, 100
 
 
 class Effort(NamedTuple):
-    """How much is measured.
+    """The amount of measurements.
 
     Attributes:
-        turns: of a piece of random games.
+        turns: turns of a piece of random games.
         compared: turns whose metrics are compared.
-        counts: iterations of searches under UCB1 -> (levels, rounds).
+        counts: (levels, rounds) by iterations of searches under UCB1.
         formula: iterations of searches by formulas.
-        sizes: sides of the levels that are made.
-        rounds: how often all else is measured.
+        sizes: sides of the generated levels.
+        rounds: number of all other measurements.
     """
 
     turns: int
@@ -84,19 +84,25 @@ FULL = USUAL._replace(counts=USUAL.counts | {1_000_000: (11, 5), 10_000_000: (1,
 
 
 def to_the_end() -> SearchSettings:
-    """The paper's rules of the search, but it goes on after a win, so that every search does all its iterations."""
+    """Return the paper's rules of the search without the end at a win, so that every search does all its iterations."""
     return replace(SearchSettings.paper(), stop="budget")
 
 
 @cache
 def utility() -> Formula:
-    """The utility that is searched for."""
+    """Return the utility of all searches."""
     return parse(UTILITY, game().symbols)
 
 
 @dataclass(frozen=True)
 class Field:
-    """A level for both sides. name: as tables show it. text: of its file."""
+    """A level for both sides.
+
+    Attributes:
+        name: the name in tables.
+        level: the level.
+        text: the text of its file.
+    """
 
     name: str
     level: Level
@@ -105,13 +111,13 @@ class Field:
 
 @cache
 def fields() -> tuple[Field, ...]:
-    """The maps that the figures are means of."""
+    """Return the maps that the figures are means of."""
     return tuple(Field(m.name, m, Path(m.source).read_text(encoding="utf-8")) for m in maps())
 
 
 @cache
 def caverns(sizes: tuple[int, ...]) -> tuple[Field, ...]:
-    """Levels of these sizes, made from one seed."""
+    """Return levels of these sizes, generated from one seed."""
     made = ((f"{n}x{n}", cavern(n, seed=n)) for n in sizes)
     return tuple(Field(name, game().load(text, name), text) for name, text in made)
 
@@ -120,9 +126,9 @@ def caverns(sizes: tuple[int, ...]) -> tuple[Field, ...]:
 
 
 def first_difference(field: Field, count: int, seed: int) -> int | None:
-    """The turn after which the metrics of both sides differ, None where they are the same all along.
+    """Return the turn after which the metrics of both sides differ; None if they are always the same.
 
-    Python goes move by move through the game's rules; then both play on without being watched.
+    Python plays move by move by the game's rules; then both sides play on without a comparison.
     """
     on, rules, rng, made = Map(field.text, LONGEST), game().rules(), stream(seed), 0
     wanted, level = on.trace(count, stream(seed)), field.level
@@ -141,7 +147,7 @@ def first_difference(field: Field, count: int, seed: int) -> int | None:
 
 
 def same(plan: Plan, found: Found) -> bool:
-    """Whether a search of ours and one of the yardstick's came to the same."""
+    """Return whether a search of ours and one of the yardstick have the same result."""
     ours = (plan.iterations, plan.nodes, plan.utility, len(plan.actions), plan.metrics["WON"] == 1)
     return ours == tuple(found)
 
@@ -151,9 +157,9 @@ class Pair:
 
     Args:
         field: the level.
-        iterations: of the search.
-        kind: of the yardstick's searches.
-        policy: the same for ours.
+        iterations: iterations of the search.
+        kind: kind of the yardstick's search.
+        policy: the same policy for our search.
     """
 
     def __init__(self, field: Field, iterations: int, kind: int, policy: TreePolicy) -> None:
@@ -163,11 +169,11 @@ class Pair:
         self._budget = Budget(iterations=iterations)
 
     def ours(self) -> Plan:
-        """Our search."""
+        """Run our search."""
         return self.planner.plan(utility(), self._policy, self._budget, SEED)
 
     def theirs(self) -> Found:
-        """The yardstick's."""
+        """Run the yardstick's search."""
         return self.searcher.search(self._kind, self.iterations, stream(SEED))
 
 
@@ -175,18 +181,18 @@ class Pair:
 
 
 def _rates(works: dict[str, Callable[[], object]], amount: int, rounds: int) -> dict[str, list[float]]:
-    """What each side does in a second, round by round."""
+    """Return the amount per second of each side, round by round."""
     return {side: [amount / t for t in times] for side, times in interleaved(works, rounds).items()}
 
 
 def _ratios(rates: Sequence[dict[str, list[float]]]) -> tuple[list[float], float, float]:
-    """Round by round our mean rate over all levels by theirs, then the medians of both."""
+    """Return the ratios of our mean rate over all levels to the yardstick's by round, then the medians of both."""
     ours, theirs = ([fmean(r) for r in zip(*(of[side] for of in rates), strict=True)] for side in ("ours", "theirs"))
     return [a / b for a, b in zip(ours, theirs, strict=True)], median(ours), median(theirs)
 
 
 def measure_turns(effort: Effort) -> list[Row]:
-    """Random turns of the hero."""
+    """Measure random turns of the hero."""
     what, reach = f"random hero turns, {which()}", f"at least {TURNS_SHARE} of the yardstick"
     for field in fields():
         at = first_difference(field, effort.compared, 3)
@@ -220,7 +226,11 @@ def _searches(
     rounds: int,
     least: float = 0.0,
 ) -> Row:
-    """One kind of search, on each level on both sides; least: nodes by iterations."""
+    """Measure one kind of search on each level on both sides.
+
+    Args:
+        least: smallest number of nodes per iteration.
+    """
     reach, rates = f"at least {share} of the yardstick" if share else "", []
     for field in where:
         pair = Pair(field, iterations, kind, policy)
@@ -253,7 +263,7 @@ def _searches(
 
 
 def measure_ucb1(effort: Effort) -> list[Row]:
-    """UCB1 at growing numbers of iterations."""
+    """Measure UCB1 with growing numbers of iterations."""
     rows, ucb1 = [], TreePolicy.ucb1()
     for iterations, (count, rounds) in effort.counts.items():
         what = f"UCB1, {iterations:,} iterations, {count} of {which()}"
@@ -262,7 +272,7 @@ def measure_ucb1(effort: Effort) -> list[Row]:
 
 
 def measure_bytes() -> list[Row]:
-    """Memory of trees of 100,000 nodes."""
+    """Measure the memory of trees of 100,000 nodes."""
     sizes = []
     for field in fields():
         searcher = Searcher(Map(field.text, LONGEST), 100_000, ROLLOUT)
@@ -274,7 +284,7 @@ def measure_bytes() -> list[Row]:
 
 
 def bytes_per_node(level: Level, iterations: int) -> float:
-    """Memory of a tree by its nodes, free places in blocks of children included."""
+    """Return the memory of a tree per node, including free places in blocks of children."""
     planner = Planner(game(), level, to_the_end(), iterations + 1)
     run = TreeSearch(planner, planner.level.start, 0, utility(), TreePolicy.ucb1(), SEED, None)
     run.spend(Budget(iterations=iterations), 0.0)
@@ -282,7 +292,7 @@ def bytes_per_node(level: Level, iterations: int) -> float:
 
 
 def measure_formulas(effort: Effort) -> list[Row]:
-    """Formulas as tree policies."""
+    """Measure formulas as tree policies."""
     rows = []
     for name, (kind, text) in FORMULAS.items():
         what = f"formula of {name}, {effort.formula:,} iterations, {which()}"
@@ -292,7 +302,10 @@ def measure_formulas(effort: Effort) -> list[Row]:
 
 
 def measure_sizes(effort: Effort) -> list[Row]:
-    """UCB1 on levels of growing size, beside the yardstick up to what it takes, and beside the smallest level."""
+    """Measure UCB1 on levels of growing size.
+
+    It is compared with the yardstick up to the largest level that this takes, and with the smallest level.
+    """
     rows, first, iterations, ucb1 = [], 0.0, 10_000, TreePolicy.ucb1()
     for field in caverns(effort.sizes):
         planner = Planner(game(), field.level, to_the_end(), iterations + 1)
@@ -312,7 +325,7 @@ def measure_sizes(effort: Effort) -> list[Row]:
 
 
 def measure(effort: Effort) -> list[Row]:
-    """Everything beside the yardstick."""
+    """Measure everything that is compared with the yardstick."""
     try:
         yardstick.library()
     except Unavailable as e:

@@ -1,4 +1,4 @@
-"""What an evolution costs."""
+"""The cost of an evolution."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ def _spec(persona: str, iterations: int) -> FitnessSpec:
 
 
 def measure_cost(quick: bool, full: bool) -> list[Row]:
-    """The paper's evolution of each persona on two cores: whole, or a few generations early and, bred on, late."""
+    """Measure the paper's evolution of each persona on two cores.
+
+    Either all generations run, or a few, from which the time of the others is estimated.
+    """
     names = ["runner", "monster_killer", "treasure_collector", "completionist"]
     made = GENERATIONS if full else (2 if quick else 12)
     rows = []
@@ -51,7 +54,7 @@ def measure_cost(quick: bool, full: bool) -> list[Row]:
 
 
 def _evolve(persona: str, made: int, iterations: int) -> list[float]:
-    """Seconds of each of the first `made` generations under the paper's preset."""
+    """Return the seconds of each of the first `made` generations under the paper's preset."""
     settings = EvolutionSettings.paper(generations=made)
     with Workers(JOBS) as workers:
         fitness = Fitness(_spec(persona, iterations), workers)

@@ -26,11 +26,11 @@ from .report import FIGURE, REACHED, SHORT, Row
 FOLDER = Path("runs/findings")
 MD2 = "minidungeons2"
 BASES = 40
-"""Levels on which a planter tries before a kind gets along with fewer cases."""
+"""Number of levels that a planter tries before a kind has to do with fewer cases."""
 
 
 def options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.benchmarks findings",
         description=__doc__,
@@ -52,7 +52,7 @@ def options(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def bases(seed: int, first: int, drawn: bool = True) -> Iterator[Board]:
-    """Sound levels to plant faults in: generated ones, and every third by a designer."""
+    """Yield sound levels to plant faults in: generated ones, and every third by a designer."""
     designed = [board for _, _, board in sound_drawn()] if drawn else []
     Random(f"bases {seed} {first}").shuffle(designed)
     for number in itertools.count(first):
@@ -63,7 +63,7 @@ def bases(seed: int, first: int, drawn: bool = True) -> Iterator[Board]:
 
 
 def sound_cases(seed: int, each: int) -> Iterator[Case]:
-    """Sound levels of MiniDungeons 2: generated ones, and those by designers."""
+    """Yield sound levels of MiniDungeons 2: generated ones, and those by designers."""
     for number in range(4 * each):
         yield Case(
             f"md2-sound-{number}",
@@ -78,7 +78,7 @@ def sound_cases(seed: int, each: int) -> Iterator[Case]:
 
 
 def planted_cases(seed: int, each: int) -> Iterator[Case]:
-    """Faults of MiniDungeons 2 and what looks like them, each in levels of its own."""
+    """Yield faults of MiniDungeons 2 and their look-alikes, each in levels of its own."""
     for k, (fault, planters) in enumerate(PLANTERS.items()):
         yield from _planted(seed, each, 100 * k, fault, FAULT, planters)
     for k, (fault, planter) in enumerate(LOOK_ALIKES.items()):
@@ -100,7 +100,7 @@ def _planted(seed: int, each: int, first: int, fault: str, role: str, planters: 
 
 
 def all_cases(seed: int, each: int) -> Iterator[Case]:
-    """All cases of a seed, and those drawn by hand."""
+    """Yield all cases of a seed, and those drawn by hand."""
     from .faults.class_cases import class_cases
     from .faults.seeded_cases import alive_cases, roguelike_faults, roguelike_sound
 
@@ -115,7 +115,7 @@ def all_cases(seed: int, each: int) -> Iterator[Case]:
 
 
 def judged(cases: Sequence[Case], how: str, jobs: int) -> list[Verdict]:
-    """All cases diagnosed and judged, in their order, or those finished when Ctrl-C is pressed."""
+    """Diagnose and judge all cases in their order; after Ctrl-C, return those that are finished."""
     from joblib import Parallel, delayed
 
     began, verdicts = time.perf_counter(), list[Verdict]()
@@ -141,7 +141,7 @@ def _one(case: Case, how: str) -> Verdict:
 
 
 def chosen(args: argparse.Namespace) -> list[Case]:
-    """The cases that the command line asks for."""
+    """Return the cases that the command line asks for."""
     began = time.perf_counter()
     made = kept(args.out, f"{args.seed} {args.each}", lambda: all_cases(args.seed, args.each))
     cases = [c for c in made if not args.only or any(t in c.name for t in args.only)]
@@ -151,7 +151,7 @@ def chosen(args: argparse.Namespace) -> list[Case]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Make the cases, have them diagnosed, print the tables, write everything down."""
+    """Make the cases, diagnose them, print the tables and write everything."""
     args = options(arguments)
     cases = chosen(args)
     if args.list:
@@ -169,7 +169,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def measure(quick: bool) -> list[Row]:
-    """The rows of the table of all benchmarks."""
+    """Return the rows for the table of all benchmarks."""
     args = options(["--quick"] if quick else [])
     rows, cases = [], chosen(args)
     for how in args.how:

@@ -1,4 +1,4 @@
-"""How the shipped policies do on levels that nobody evolved on, beside the best that the solver knows there."""
+"""The shipped policies on levels that no policy was evolved on, compared with the best plans that the solver knows."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ ITERATIONS = 60_000
 
 
 def measure(trials: int, seconds: float = 10.0, iterations: int = ITERATIONS, tell: Tell | None = None) -> list[Row]:
-    """For each persona, with its shipped policy and with UCB1, a row for all levels and one for each level.
+    """Return a row for all levels and one for each level, for each persona with its shipped policy and with UCB1.
 
-    seconds: of the solver, for each level and persona.
+    Args:
+        seconds: seconds of the solver for each level and persona.
     """
     table, kept = Table(tell), list(personas().values())
     for where, levels in (("maps of the paper", maps()), ("unseen levels", unseen())):

@@ -1,7 +1,7 @@
-"""What each ingredient of the preset `modern` is worth: one at a time is taken away or changed, the rest stays.
+"""The value of each ingredient of the preset `modern`: one at a time is removed or changed, the others stay.
 
-Of the search, with the shipped policies (which read the state alone) and with UCB1 (which reads the search); of the
-evolution, by evolving anew with several seeds and playing all maps with what comes out.
+Ingredients of the search are tested with the shipped policies (which read the state alone) and with UCB1 (which reads
+the search). Those of the evolution are tested by new evolutions with several seeds, whose policies play all maps.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .study import Row, Table, Tell, personas, played
 
 ITERATIONS = 60_000
 LONGER = 40
-"""Times the iterations of the evolution has a playthrough of what came out of it."""
+"""Iterations of a playthrough with an evolved policy, as a multiple of those in the evolution."""
 
 BUDGETS = (2_000, 6_000, 20_000, 120_000, 240_000, 480_000)
 """Iterations of a playthrough; the last three are 2, 4 and 8 times the usual, to see what UCB1 needs to come near."""
@@ -52,7 +52,7 @@ SEARCH: Mapping[str, tuple[str, dict[str, Any]]] = {
     "R": ("the mean alone", {"value": "mean"}),
     "all of the above": ("preset paper", dict(SearchSettings.paper().to_dict())),
 }
-"""Ingredient -> (what stands in for it, the settings)."""
+"""Ingredient -> (its replacement in words, the settings)."""
 
 EVOLUTION: Mapping[str, tuple[str, dict[str, Any]]] = {
     "distances to targets": ("without", {"costly": False}),
@@ -68,7 +68,7 @@ EVOLUTION: Mapping[str, tuple[str, dict[str, Any]]] = {
 }
 
 SMALL: dict[str, Any] = {"population": 30, "generations": 15, "final_candidates": 5, "final_trials": 5}
-"""Of the evolutions compared."""
+"""Settings of the compared evolutions."""
 
 NEAREST = "min(if(NM, NM, 1), min(if(NT, NT, 1), if(NP, NP, 1)))"
 INFORMED = {
@@ -77,7 +77,7 @@ INFORMED = {
     "treasure_collector": "TO + 0.1*HL - 0.1*NT - 0.02*NE - 0.003*ST",
     "completionist": f"IC*MS + 1.19*IC - 0.1*{NEAREST} - 0.002*ST",
 }
-"""Formulas by hand: the way to what the persona is after."""
+"""Handwritten formulas that lead to each persona's goal."""
 
 
 def _shipped(persona: Persona) -> TreePolicy:
@@ -91,7 +91,11 @@ def _by_hand(name: str, formula: str) -> TreePolicy:
 def of_search(
     trials: int, iterations: int = ITERATIONS, names: Sequence[str] = (), tell: Tell | None = None
 ) -> list[Row]:
-    """Rows about the search. names: of ingredients, "budget" and "policy"; all if none."""
+    """Return rows about the search.
+
+    Args:
+        names: names of ingredients, "budget" and "policy"; all if none.
+    """
     kept, table, whole = list(personas().values()), Table(tell), SearchSettings.anytime()
     ucb1 = TreePolicy.ucb1()
     players = [Player(p, policy, f"{p.name} {policy.name}") for p in kept for policy in (_shipped(p), ucb1)]
@@ -125,7 +129,7 @@ def of_evolution(
     iterations: int = 1_500,
     small: Mapping[str, Any] = SMALL,
 ) -> list[Row]:
-    """Rows about the evolution of one persona, trained on the levels that ship and played on all maps.
+    """Return rows about the evolution of one persona, trained on the shipped levels and played on all maps.
 
     A row's interval is that of the mean over the evolutions (Student's t), which is wide for few.
     """
@@ -165,7 +169,7 @@ def _evolved(
 
 
 def _together(rows: Sequence[Row]) -> Row:
-    """One row of the same setting with several seeds."""
+    """Combine rows of the same setting with several seeds to one row."""
     from scipy.stats import t
 
     values = [r.utility for r in rows]

@@ -1,4 +1,4 @@
-"""Memory: of a tree of millions, and over a thousand generations."""
+"""Memory of a tree with millions of nodes, and of an evolution over a thousand generations."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ with Workers(1) as workers:
 
 
 def _python(code: str, *arguments: object) -> list[float]:
-    """Run a program in a process of its own; the numbers it prints."""
+    """Run a program in its own process; return the numbers that it prints."""
     done = subprocess.run([sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True, cwd=ROOT)
     if done.returncode:
         raise RuntimeError(f"the measured program failed: {done.stderr.strip()[-400:]}")
@@ -60,7 +60,7 @@ def _python(code: str, *arguments: object) -> list[float]:
 
 
 def measure_tree(nodes: int) -> list[Row]:
-    """The resident memory of a tree of `nodes` nodes on one map, in a process of its own.
+    """Measure the resident memory of a tree of `nodes` nodes on one map, in its own process.
 
     C = 100 makes UCB1 grow the tree in breadth, so that it becomes large.
     """
@@ -81,7 +81,7 @@ def measure_tree(nodes: int) -> list[Row]:
 
 
 def measure_generations(early: int, late: int) -> list[Row]:
-    """Resident memory after `early` and after `late` small generations, for both presets."""
+    """Measure resident memory after `early` and after `late` small generations, for both presets."""
     rows = []
     for preset in ("paper", "modern"):
         first, last = _python(_GENERATIONS, early, late, preset)

@@ -47,16 +47,16 @@ EVOLVED, TUNED = "evolved ", "tuned ucb1"
 
 @dataclass(frozen=True)
 class Study:
-    """A game and what is done with it.
+    """A game and its experiment.
 
     Attributes:
-        game: name, or file.
-        persona: name, or file.
-        levels: how many of each stream are drawn; or their names, or folders.
-        iterations: of a playthrough.
-        playthroughs: of a run, and of the search for UCB1's constant.
-        trials: playthroughs of each held-out level, the same seeds for everybody.
-        settings: of the evolution that differ from `EvolutionSettings.sampling`.
+        game: name or file of the game.
+        persona: name or file of the persona.
+        levels: number of levels that are drawn for each stream; or their names or folders.
+        iterations: iterations of a playthrough.
+        playthroughs: playthroughs of a run, and of the search for UCB1's constant.
+        trials: playthroughs of each held-out level, with the same seeds for all policies.
+        settings: settings of the evolution that differ from `EvolutionSettings.sampling`.
     """
 
     game: str
@@ -69,7 +69,7 @@ class Study:
 
     @property
     def address(self) -> str:
-        """The game as the registry finds it."""
+        """The name under which the registry finds the game."""
         return str(ROOT / self.game) if "/" in self.game else self.game
 
 
@@ -108,7 +108,7 @@ STUDIES = {
 
 
 def pools_of(study: Study, game: Game, utility: Any, lists: Any, workers: Workers) -> list[LevelPool]:
-    """The levels of the three streams; the best known utilities where levels are drawn."""
+    """Return the levels of the three streams, with the best known utilities if levels are drawn."""
     if isinstance(study.levels[0], int):
         counts = dict(zip(STREAMS, map(int, study.levels), strict=True))
         return list(pools.prepared(game, utility, counts, SEED, workers, lists=lists).values())
@@ -119,12 +119,12 @@ def pools_of(study: Study, game: Game, utility: Any, lists: Any, workers: Worker
 def measure(
     name: str, steps: Sequence[str], only: Sequence[str], playthroughs: int, out: Path, so_far: bool = False
 ) -> None:
-    """One study: what is not there yet of its steps; when all are, play the held-out levels and write both files.
+    """Do the missing steps of a study; when all are done, play the held-out levels and write both files.
 
     Args:
-        steps: "evolved N" or TUNED; each comes to a policy, which is a line of `NAME.jsonl` at once.
-        only: steps to make now, all that are missing if empty.
-        so_far: make none, and report on those that are there.
+        steps: "evolved N" or TUNED; each finds a policy, which is written to `NAME.jsonl` at once.
+        only: steps to do now; all missing steps if empty.
+        so_far: whether to do no step, and to report on the finished ones.
     """
     study = STUDIES[name]
     game = registry.get(study.address)
@@ -173,7 +173,7 @@ def measure(
 
 
 def _made(file: Path) -> dict[str, dict[str, Any]]:
-    """The lines of the steps that were made."""
+    """Return the lines of the finished steps."""
     if not file.exists():
         return {}
     lines = map(json.loads, file.read_text(encoding="utf-8").splitlines())
@@ -183,7 +183,7 @@ def _made(file: Path) -> dict[str, dict[str, Any]]:
 def play(
     found: dict[str, str], held_out: LevelPool, spec: FitnessSpec, trials: int, workers: Workers
 ) -> dict[str, list[list[tuple[float, float]]]]:
-    """For each policy (utility, won) of [level][trial]; equal policies play once."""
+    """Return (utility, won) by [level][trial] for each policy; equal policies play once."""
     plan = [
         [seeds.derive(SEED, "held out", level, trial) for trial in range(trials)]
         for level in range(len(held_out.levels))
@@ -206,7 +206,7 @@ def report(
     playthroughs: int,
     out: Path,
 ) -> None:
-    """Both files, and a line for each comparison."""
+    """Write both files and print a line for each comparison."""
     means = {key: [sum(u for u, _ in level) / len(level) for level in levels] for key, levels in utilities.items()}
     groups = {
         kind: [means[key] for key in means if key.startswith(kind)]
@@ -248,12 +248,12 @@ def report(
 
 
 def say(text: str) -> None:
-    """A line at once."""
+    """Print a line at once."""
     print(text, flush=True)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command."""
+    """Run the command."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.other_games", description=__doc__)
     parser.add_argument("names", nargs="+", choices=sorted(STUDIES), metavar="NAME", help=", ".join(STUDIES))
     parser.add_argument("--out", type=Path, required=True, help="folder for the results")

@@ -39,23 +39,23 @@ from .standings import Standing, Standings, grouped, key_of
 FOLDER = Path("runs/planner")
 ABLATION = "ablation"
 PLAYERS = {"planner": PLANNER, "utility": UTILITY, "ucb1": UCB1, "single": SINGLE}
-"""Words of the command line and who they stand for; ABLATION stands for all others."""
+"""Players by their words on the command line; ABLATION stands for all others."""
 
 REACH = {
     60_000: {"share": 0.99, "wins": 0.99, "proofs": 0.9, "cpu": 0.5},
     3_000: {"share": 0.97, "wins": 0.96, "proofs": 0.7, "cpu": 1.0},
 }
-"""By iterations: what is to be reached at least, of processor time against `single` at most."""
+"""Goals by iterations: least values, and for processor time the largest ratio to `single`."""
 
 ON_PAPERS_MAPS = {"runner": 0.790, "monster_killer": 1.0, "treasure_collector": 0.880, "completionist": 0.937}
-"""Mean utilities of the paper's maps to be reached with 60,000 iterations."""
+"""Mean utilities on the paper's maps to be reached with 60,000 iterations."""
 
 WORST = 15
-"""Pairs of level and persona that are named because they fall short."""
+"""Number of pairs of level and persona that are named because they fall short."""
 
 
 def options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """The command line, with what --quick and --full leave open filled in."""
+    """Parse the command line; --quick and --full fill in options that are not given."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.benchmarks planner",
         description=__doc__,
@@ -112,7 +112,7 @@ def options(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def match_of(args: argparse.Namespace) -> Match:
-    """Who plays, how often and with which budgets."""
+    """Return the players, numbers of seeds and budgets."""
     chosen = [c for c in contenders() if _chosen(c, args.players)]
     named = set(PLAYERS.values())
     seeds = {c.name: args.seeds if c.name in named else args.ablation_seeds for c in chosen}
@@ -125,7 +125,7 @@ def _chosen(contender: Contender, players: Sequence[str]) -> bool:
 
 
 def pairs_of(args: argparse.Namespace) -> list[Pair]:
-    """Levels and personas to be played."""
+    """Return the levels and personas to be played."""
     found = []
     for group in args.levels:
         levels = levels_of(group, args.count, args.held_out_seed)
@@ -138,7 +138,7 @@ def pairs_of(args: argparse.Namespace) -> list[Pair]:
 
 
 def played(pairs: Sequence[Pair], match: Match, jobs: int) -> list[Result]:
-    """All playthroughs, or those finished when Ctrl-C is pressed; how far it is goes to the terminal."""
+    """Play all playthroughs and show the progress; after Ctrl-C, return those that are finished."""
     from joblib import Parallel, delayed
 
     began, results = time.perf_counter(), []
@@ -157,12 +157,12 @@ def played(pairs: Sequence[Pair], match: Match, jobs: int) -> list[Result]:
 
 
 def grid(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table."""
+    """Return a Markdown table."""
     return "\n".join("| " + " | ".join(row) + " |" for row in (headings, ["---"] * len(headings), *rows))
 
 
 def percent(value: float) -> str:
-    """A share for people."""
+    """Format a share for people."""
     return "" if value != value else f"{100 * value:.2f}"
 
 
@@ -180,7 +180,7 @@ STANDINGS = (
 
 
 def cells(standing: Standing) -> list[str]:
-    """A line of a block's table."""
+    """Return a line of a block's table."""
     behind = "" if standing.behind is None else str(len(standing.behind))
     ratio = "" if standing.cpu_ratio != standing.cpu_ratio else f"{standing.cpu_ratio:.2f}"
     return [
@@ -197,7 +197,7 @@ def cells(standing: Standing) -> list[str]:
 
 
 def block(standings: Standings, match: Match, group: str) -> str:
-    """The tables of one group of levels."""
+    """Return the tables of one group of levels."""
     found = [
         standing
         for iterations in match.budgets
@@ -216,7 +216,7 @@ def block(standings: Standings, match: Match, group: str) -> str:
 
 
 def details(standings: Standings, match: Match, group: str) -> list[str]:
-    """With the largest budget: who has more of another's metric, and the pairs that fall short or behind."""
+    """Return, for the largest budget, who has more of another's metric, and the pairs that fall short or behind."""
     found, largest = [], match.budgets[-1]
     for player in (c.name for c in match.contenders if c.name in (PLANNER, SINGLE)):
         found.append(crossed(standings, group, player, largest))
@@ -231,7 +231,7 @@ def details(standings: Standings, match: Match, group: str) -> list[str]:
 
 
 def crossed(standings: Standings, group: str, player: str, iterations: int) -> str:
-    """The means of all personas in the own metrics of all, and who is overtaken."""
+    """Return the means of all personas in the metrics of all, and the personas that are overtaken."""
     table = standings.crossed(group, player, iterations)
     rows = [[PERSONAS[persona], *(f"{value:.3f}" for value in means.values())] for persona, means in table.items()]
     over = standings.overtaken(group, player, iterations)
@@ -243,7 +243,7 @@ def crossed(standings: Standings, group: str, player: str, iterations: int) -> s
 
 
 def goals(standings: Standings, match: Match, group: str) -> list[Row]:
-    """The planner against what is to be reached on levels that it was not tuned on."""
+    """Compare the planner with its goals on levels that it was not tuned on."""
     rows = []
     for iterations, aim in REACH.items():
         standing = standings.standing(group, PLANNER, iterations)
@@ -300,7 +300,7 @@ def goals(standings: Standings, match: Match, group: str) -> list[Row]:
 
 
 def on_papers_maps(standings: Standings) -> list[Row]:
-    """The mean utilities of the paper's maps against what is known to be possible there."""
+    """Compare the mean utilities on the paper's maps with those known to be possible there."""
     rows = []
     for persona, aim in ON_PAPERS_MAPS.items():
         results = [r for r in standings.of("paper", PLANNER, 60_000) if r.persona == persona]
@@ -318,7 +318,7 @@ def on_papers_maps(standings: Standings) -> list[Row]:
 
 
 def rows_of(standings: Standings, match: Match) -> list[Row]:
-    """All goals, and whether any proof was wrong."""
+    """Return all goals, and whether any proof was wrong."""
     wrong = standings.contradicted
     proofs = sum(result.proven for result in standings.results)
     rows = [judge("proofs that something better contradicts", "none", f"{len(wrong)} of {proofs}", 1.0 - len(wrong))]
@@ -330,7 +330,7 @@ def rows_of(standings: Standings, match: Match) -> list[Row]:
 
 
 def document(standings: Standings, match: Match, command: str) -> str:
-    """README.md of the run."""
+    """Return the README.md of the run."""
     facts = ", ".join(f"{k} {v}" for k, v in machine().items())
     seeds = ", ".join(f"{name}: {count}" for name, count in match.seeds.items())
     more = f" (and, where nothing was proven, searches of {match.reference:,} iterations)" if match.reference else ""
@@ -374,7 +374,7 @@ PAIRS = (
 
 
 def write_pairs(path: Path, standings: Standings) -> None:
-    """One line for each level, persona, player and budget."""
+    """Write one line for each level, persona, player and budget."""
     with path.open("w", newline="", encoding="utf-8") as file:
         out = csv.writer(file, lineterminator="\n")
         out.writerow(PAIRS)
@@ -401,7 +401,7 @@ def write_pairs(path: Path, standings: Standings) -> None:
 
 
 def run(arguments: Sequence[str] | None = None) -> tuple[list[Row], str]:
-    """Play and write; the goals, and the whole document."""
+    """Play and write; return the goals and the whole document."""
     args = options(arguments)
     match, pairs = match_of(args), pairs_of(args)
     if not pairs:
@@ -417,11 +417,11 @@ def run(arguments: Sequence[str] | None = None) -> tuple[list[Row], str]:
 
 
 def measure(quick: bool, full: bool) -> list[Row]:
-    """The goals, for the table of all benchmarks."""
+    """Return the goals for the table of all benchmarks."""
     return run(["--quick"] if quick else ["--full"] if full else [])[0]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command of its own, with all options."""
+    """Run the benchmark as a command with all options."""
     print(run(arguments)[1])
     return 0

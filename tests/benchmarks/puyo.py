@@ -1,4 +1,4 @@
-"""Puyo-Puyo on one core: random drops, and moves by exhaustive search, beside what public programs were measured at."""
+"""Puyo-Puyo on one core: random drops, and moves by exhaustive search, compared with the figures of public programs."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from .turns import playouts
 PUBLIC = 7.5e6
 """Random drops/s of the fastest public C++ core that was measured (puyoai, 6.4 to 7.5 M on a core like this one)."""
 TREE_SEARCH = 0.212
-"""Seconds a move of the C tree search of gym_puyopuyo at depth 3."""
+"""Seconds per move of the C tree search of gym_puyopuyo at depth 3."""
 GOAL = 0.010
 LEAVES = 22**3
 
 
 def random_drops(drops: int, seed: int) -> int:
-    """Random games from an empty field, choosing, dropping, resolving and scoring; a checksum."""
+    """Play random games from an empty field with all their steps; return a checksum."""
     game = registry.get("puyo")
     (level,) = mapsets.resolve(game, ["position01"])
     return playouts(game, level, drops, 150, stream(seed))
 
 
 def exhaustive(moves: int) -> int:
-    """So many moves by exhaustive search to depth 3 from an empty field on; the leaves of the first."""
+    """Play moves by exhaustive search to depth 3 from an empty field; return the number of leaves of the first."""
     game = registry.get("puyo")
     (level,) = mapsets.resolve(game, ["position01"])
     player = Lookahead(game, level, parse("SC", game.symbols), 3, "dfs", ties="first")
@@ -40,7 +40,7 @@ def exhaustive(moves: int) -> int:
 
 
 def measure(quick: bool) -> list[Row]:
-    """Both figures."""
+    """Measure both figures."""
     drops, moves, repeats = (20_000, 3, 2) if quick else (500_000, 20, 8)
     assert exhaustive(1) == LEAVES
     best = best_times({"drops": lambda: random_drops(drops, 1), "moves": lambda: exhaustive(moves)}, repeats)

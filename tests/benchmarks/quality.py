@@ -1,4 +1,4 @@
-"""How well the shipped policies play, beside the paper's formulas and UCB1 under the same search."""
+"""The quality of the shipped policies, compared with the paper's formulas and UCB1 under the same search."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .levels import game, maps, which
 from .report import FIGURE, REACHED, SHORT, Row, skipped
 
 ITERATIONS = 100_000
-"""Of one playthrough; no more than a second of it either."""
+"""Iterations of a playthrough, which takes no more than a second."""
 
 AIMS = {"runner": 0.78, "monster_killer": 0.95, "treasure_collector": 0.80, "completionist": 0.85}
 LIMITS = {"runner": 0.790, "monster_killer": 1.0, "treasure_collector": 0.882, "completionist": 0.938}
@@ -26,13 +26,13 @@ BASELINES = ("paper_", "printed_")
 
 
 def shipped(persona: str) -> list[policies.Policy]:
-    """The policies evolved for a persona that come with the project, and not from the paper."""
+    """Return the shipped policies that were evolved for a persona and are not from the paper."""
     found = [p for p in policy_library.available("minidungeons2") if p.persona == persona and p.kind == "formula"]
     return [p for p in found if not p.name.startswith(BASELINES)]
 
 
 def _mean(records: Sequence[Playthrough], label: str) -> tuple[float, float]:
-    """Mean over the maps of the mean utility, and half the width of its 95 % interval."""
+    """Return the mean over the maps of the mean utility, and half the width of its 95 % interval."""
     by_level: dict[str, list[float]] = {}
     for record in records:
         if record.player == label:
@@ -78,6 +78,6 @@ def _play(persona: Persona, trials: int) -> list[Row]:
 
 
 def measure(trials: int) -> list[Row]:
-    """All four personas."""
+    """Measure all four personas."""
     personas = {p.name: p for p in catalog(game())}
     return [row for name in AIMS for row in _play(personas[name], trials)]

@@ -1,4 +1,4 @@
-"""One table of what was measured against what is to be reached."""
+"""One table of measured figures and their goals."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 REACHED, SHORT, FIGURE, SKIPPED = "reached", "short", "figure", "skipped"
-"""Verdicts: the goal is met; it is not; a figure without a goal of its own; not measured, and the text says why."""
+"""Verdicts: the goal is met; it is not met; there is no goal; nothing was measured, and the text says why."""
 
 
 @dataclass(frozen=True)
@@ -21,10 +21,10 @@ class Row:
     """One line of the table.
 
     Attributes:
-        what: was measured.
+        what: the measured quantity.
         reach: the goal in words.
         measured: the figure with its unit.
-        ratio: the ratio that counts, the median where it was measured several times.
+        ratio: the ratio that counts, the median if it was measured several times.
         verdict: REACHED, SHORT, FIGURE or SKIPPED.
         spread: the quartiles of the ratio.
     """
@@ -38,24 +38,24 @@ class Row:
 
 
 def judge(what: str, reach: str, measured: str, ratio: float, at_least: float = 1.0) -> Row:
-    """A row whose goal is `ratio >= at_least`."""
+    """Return a row with the goal `ratio >= at_least`."""
     return Row(what, reach, measured, ratio, REACHED if ratio >= at_least else SHORT)
 
 
 def compared(what: str, reach: str, measured: str, ratios: Sequence[float], at_least: float = 0.0) -> Row:
-    """A row with the median and the quartiles of several ratios; the goal, if any, is `median >= at_least`."""
+    """Return a row with the median and the quartiles of several ratios; the goal, if any, is `median >= at_least`."""
     low, median, high = np.percentile(ratios, (25, 50, 75)).tolist()
     verdict = FIGURE if not at_least else REACHED if median >= at_least else SHORT
     return Row(what, reach, measured, median, verdict, (low, high))
 
 
 def skipped(what: str, reach: str, reason: str) -> Row:
-    """A row that says why there is no figure."""
+    """Return a row that says why there is no figure."""
     return Row(what, reach, reason, None, SKIPPED)
 
 
 def cells(row: Row) -> tuple[str, str, str, str, str]:
-    """A row as text."""
+    """Return a row as text."""
     ratio = "" if row.ratio is None else f"{row.ratio:.3g}"
     if row.spread is not None:
         ratio += " ({:.3g} to {:.3g})".format(*row.spread)
@@ -66,7 +66,7 @@ HEADINGS = ("what", "reach (goal)", "measured", "ratio", "verdict")
 
 
 def markdown(rows: Sequence[Row]) -> str:
-    """The table as Markdown, columns aligned."""
+    """Return the table as Markdown with aligned columns."""
     body = [HEADINGS, *map(cells, rows)]
     widths = [max(len(line[k]) for line in body) for k in range(len(HEADINGS))]
     lines = ["| " + " | ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)) + " |" for line in body]
@@ -75,7 +75,7 @@ def markdown(rows: Sequence[Row]) -> str:
 
 
 def machine() -> dict[str, str]:
-    """What the figures were measured on."""
+    """Describe the machine of the measurements."""
     facts = {"python": sys.version.split()[0], "system": platform.platform(), "processor": platform.machine()}
     info = Path("/proc/cpuinfo")
     if info.exists():
@@ -91,7 +91,7 @@ def machine() -> dict[str, str]:
 
 
 def write(folder: Path, rows: Sequence[Row], options: dict[str, object]) -> None:
-    """The table as benchmarks.json and benchmarks.md."""
+    """Write the table as benchmarks.json and benchmarks.md."""
     folder.mkdir(parents=True, exist_ok=True)
     facts = machine()
     data = {"machine": facts, "options": options, "rows": [asdict(r) for r in rows]}

@@ -1,4 +1,4 @@
-"""Formulas: the interpreter beside machine code."""
+"""Speed of formulas in the interpreter and in machine code."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from .report import SHORT, Row, compared
 from .timing import interleaved
 
 ROWS = 1_000
-"""Rows of variables that each formula is computed for."""
+"""Number of rows of variables for which each formula is computed."""
 
 LONG = "if(MS > 0.5, R * R + PE, min(R, RMAX)) - exp(-D / (1 + N)) * max(HL, 0.1) + sqrt(abs(RSD)) / (1 + NM)"
-"""Of the size of an evolved formula."""
+"""A formula of the size of an evolved one."""
 
 
 class Slate(NamedTuple):
-    """What the interpreter works on: a formula's code, rows of variables, its stack, and the values."""
+    """The arrays of the interpreter: a formula's code and constants, rows of variables, its stack, and the values."""
 
     ops: IntRow
     constants: FloatRow
@@ -41,7 +41,7 @@ class Slate(NamedTuple):
 
 @entry
 def interpret(slate: Slate, repeats: int) -> int:
-    """Compute the formula for all rows, so many times."""
+    """Compute the formula for all rows `repeats` times."""
     for _ in range(repeats):
         for i in range(len(slate.rows)):
             slate.out[i] = run(slate.ops, slate.constants, slate.rows[i], slate.stack)
@@ -61,7 +61,7 @@ def _machine() -> Any:
 
 
 def _rows(symbols: Sequence[str], seed: int) -> NDArray[np.float64]:
-    """Variables as a search has them: utilities and shares, and whole numbers for visits and depths."""
+    """Draw variables as in a search: utilities and shares, and whole numbers for visits and depths."""
     rng = np.random.default_rng(seed)
     rows = rng.random((ROWS, len(symbols)))
     for symbol in ("N", "P", "D", "ST"):
@@ -88,7 +88,7 @@ def _works(formula: Formula, symbols: tuple[str, ...], repeats: int) -> dict[str
 
 
 def measure(repeats: int, rounds: int) -> list[Row]:
-    """How much faster a formula is as machine code; the values are compared bit by bit."""
+    """Measure how much faster a formula is as machine code; the values are compared bit by bit."""
     texts = {name: text for name, (_, text) in FORMULAS.items()} | {"an evolved size": LONG}
     found = []
     for name, text in texts.items():

@@ -1,4 +1,4 @@
-"""Levels of MiniDungeons 2 so small that everything in them can be tried out."""
+"""Levels of MiniDungeons 2 that are small enough for an exhaustive search."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from persona_evo.games.core import Level
 from .levels import game
 
 ATTEMPTS = 1_000
-"""Tries at one level before it is given up."""
+"""Largest number of attempts to make a level."""
 
 
 def loaded(text: str, name: str) -> Level | None:
-    """The level as the game reads it, None where it refuses (no way to the exit, a hero walled in)."""
+    """Load a level; return None if the game refuses it (no way to the exit, a hero walled in)."""
     try:
         return game().load(text, name)
     except LevelError:
@@ -24,7 +24,7 @@ def loaded(text: str, name: str) -> Level | None:
 
 
 def small(seed: int, number: int = 0) -> Level:
-    """A level of 3x3 to 5x5 tiles within its walls, with few things in it: small enough to try everything out."""
+    """Draw a level of 3x3 to 5x5 tiles within its walls with few objects: small enough for an exhaustive search."""
     rng = Random(f"small {seed} {number}")
     for _ in range(ATTEMPTS):
         width, height = rng.randint(3, 5), rng.randint(3, 5)

@@ -1,4 +1,4 @@
-"""Results of the planner's benchmark put together: shares of the best known, wins, proofs, time, and who falls behind.
+"""Summaries of the planner's benchmark: shares of the best known utility, wins, proofs, time, and who falls behind.
 
 A mean is over levels of means over seeds, so that each level counts once.
 """
@@ -17,7 +17,7 @@ from .contest import OWN_METRIC, PERSONAS, SINGLE, UCB1, Result
 
 NEAR = 1e-9
 SMALL = 0.1
-"""Best known utilities below this make no good unit: the share is 1 less the distance there."""
+"""A best known utility below this is too small for a unit: the share is then 1 minus the distance to it."""
 
 SIGNIFICANT = 0.01
 K = TypeVar("K")
@@ -27,21 +27,33 @@ Key = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Best:
-    """The best known of a level and persona. won: whether a plan worth as much wins. proven: no plan is worth more."""
+    """The best known utility of a level and persona.
+
+    Attributes:
+        utility: the utility.
+        won: whether a plan with this utility wins.
+        proven: whether no plan has a higher utility.
+    """
 
     utility: float
     won: bool
     proven: bool
 
     def share(self, utility: float) -> float:
-        """How near a utility comes to it, 1 for as good."""
+        """Return how close a utility comes to it; 1 means that it is equal."""
         return utility / self.utility if self.utility >= SMALL else 1.0 - (self.utility - utility)
 
 
 @dataclass(frozen=True)
 class Standing:
-    """A player with a budget on a group of levels. shares: by persona. cpu_ratio: to `single`, NaN without it. behind:
-    pairs with fewer wins than UCB1, None where there are too few playthroughs to tell."""
+    """The summary of a player with a budget on a group of levels.
+
+    Attributes:
+        player, iterations: the player and its budget.
+        shares: share of the best known utility by persona.
+        cpu_ratio: processor time relative to `single`, NaN without it.
+        behind: pairs with fewer wins than UCB1; None if there are too few playthroughs to tell.
+    """
 
     player: str
     iterations: int
@@ -55,12 +67,12 @@ class Standing:
 
 
 def key_of(result: Result) -> Key:
-    """Whose best known counts."""
+    """Return the key of the best known utility for a result."""
     return result.group, result.level, result.persona
 
 
 def grouped(results: Iterable[Result], key: Callable[[Result], K]) -> dict[K, list[Result]]:
-    """Results by a key, in the order in which keys come first."""
+    """Group results by a key, in the order in which keys first appear."""
     found: dict[K, list[Result]] = defaultdict(list)
     for result in results:
         found[key(result)].append(result)
@@ -69,21 +81,21 @@ def grouped(results: Iterable[Result], key: Callable[[Result], K]) -> dict[K, li
 
 @cache
 def fewer(wins: int, of: int, others: int, of_others: int) -> float:
-    """Fisher's exact test, one-sided: how likely so few wins would be if both won equally often."""
+    """Return p of Fisher's exact test, one-sided: the probability of so few wins if both won equally often."""
     from scipy.stats import fisher_exact
 
     return float(fisher_exact([[wins, of - wins], [others, of_others - others]], alternative="less").pvalue)
 
 
 class Standings:
-    """All results. results: those of the reference as well, which only count for the best known."""
+    """Summaries of all results. Results of the reference count only for the best known utility."""
 
     def __init__(self, results: Sequence[Result]) -> None:
         self.results = results
 
     @cached_property
     def best(self) -> dict[Key, Best]:
-        """The best known of each level and persona."""
+        """The best known utility of each level and persona."""
         found = {}
         for key, results in grouped(self.results, key_of).items():
             top = max(result.utility for result in results)
@@ -97,12 +109,12 @@ class Standings:
         return list(dict.fromkeys(result.group for result in self.results))
 
     def personas(self, group: str) -> set[str]:
-        """The personas that played a group."""
+        """Return the personas that played a group."""
         return {result.persona for result in self.results if result.group == group}
 
     @property
     def contradicted(self) -> list[Result]:
-        """Results called proven although something better was found: each is an error of the program."""
+        """Results that are called proven although something better was found; each is an error of the program."""
         return [r for r in self.results if r.proven and r.utility < self.best[key_of(r)].utility - NEAR]
 
     @cached_property
@@ -110,20 +122,20 @@ class Standings:
         return grouped(self.results, lambda r: (r.group, r.player, r.iterations))
 
     def of(self, group: str, player: str, iterations: int) -> list[Result]:
-        """The playthroughs of one player with one budget on one group of levels."""
+        """Return the playthroughs of one player with one budget on one group of levels."""
         return self._by_player.get((group, player, iterations), [])
 
     def mean(self, results: Iterable[Result], value: Callable[[Result], float]) -> float:
-        """Over levels and personas of the mean over seeds; NaN of nothing."""
+        """Return the mean over levels and personas of the mean over seeds; NaN without results."""
         groups = grouped(results, key_of).values()
         return fmean(fmean(map(value, group)) for group in groups) if groups else math.nan
 
     def share(self, result: Result) -> float:
-        """How near a playthrough comes to the best known."""
+        """Return how close a playthrough comes to the best known utility."""
         return self.best[key_of(result)].share(result.utility)
 
     def standing(self, group: str, player: str, iterations: int) -> Standing | None:
-        """How a player does, None if it did not play."""
+        """Return the summary of a player; None if it did not play."""
         results = self.of(group, player, iterations)
         if not results:
             return None
@@ -143,7 +155,7 @@ class Standings:
         )
 
     def behind(self, group: str, player: str, iterations: int) -> tuple[tuple[str, str], ...] | None:
-        """Levels and personas of which the player wins fewer playthroughs than UCB1."""
+        """Return levels and personas in which the player wins fewer playthroughs than UCB1."""
         ours = grouped(self.of(group, player, iterations), key_of)
         theirs = grouped(self.of(group, UCB1, iterations), key_of)
         both = [key for key in ours if key in theirs]
@@ -161,7 +173,7 @@ class Standings:
         return fewer(0, ours, theirs, theirs) < SIGNIFICANT
 
     def crossed(self, group: str, player: str, iterations: int) -> dict[str, dict[str, float]]:
-        """By persona, the mean of each persona's own metric."""
+        """Return the mean of each persona's own metric, by persona."""
         results = self.of(group, player, iterations)
         return {
             persona: {
@@ -172,7 +184,7 @@ class Standings:
         }
 
     def overtaken(self, group: str, player: str, iterations: int) -> list[tuple[str, str]]:
-        """Personas, each with another one that has more of its own metric (of steps: fewer)."""
+        """Return personas, each with another one that has more of its own metric (of steps: fewer)."""
         table = self.crossed(group, player, iterations)
         found = []
         for persona, symbol in OWN_METRIC.items():
@@ -182,7 +194,7 @@ class Standings:
         return found
 
     def worst(self, group: str, player: str, iterations: int, count: int) -> list[tuple[Key, float]]:
-        """The pairs with the lowest mean shares, the lowest first; none that have it all."""
+        """Return the pairs with the lowest mean shares, the lowest first; pairs with a full share are left out."""
         pairs = grouped(self.of(group, player, iterations), key_of)
         shares = [(key, fmean(map(self.share, results))) for key, results in pairs.items()]
         low = sorted((share, key) for key, share in shares if share < 1 - NEAR)

@@ -1,4 +1,4 @@
-"""How long one waits: for the help, for the first playthrough, for the first compilation."""
+"""Waiting times: for the help, for the first playthrough, and for the first compilation."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ main(sys.argv[1:])
 
 
 def _run(arguments: list[str], environment: dict[str, str] | None = None) -> tuple[float, str]:
-    """Seconds until a Python program ends, and what it said."""
+    """Run a Python program; return its seconds and its output."""
     began = time.perf_counter()
     done = subprocess.run(
         [sys.executable, *arguments],
@@ -46,7 +46,7 @@ def _run(arguments: list[str], environment: dict[str, str] | None = None) -> tup
 
 
 def _playtest(environment: dict[str, str] | None = None) -> tuple[float, str]:
-    """Seconds from the start of the process to the end of the first playthrough of the default search."""
+    """Return the seconds from the start of the process to the end of the first playthrough of the default search."""
     level = maps()[0].source
     with tempfile.TemporaryDirectory() as out:
         command = [
@@ -72,7 +72,7 @@ def _playtest(environment: dict[str, str] | None = None) -> tuple[float, str]:
 
 
 def measure(quick: bool) -> list[Row]:
-    """Help, warm start and first compilation, in processes of their own."""
+    """Measure help, warm start and first compilation in separate processes."""
     repeats = 2 if quick else 5
     help_seconds = best_wall(lambda: _run(["-m", "persona_evo.cli.main", "--help"])[0], repeats)
     what = f"`persona-evo --help`, best of {repeats}"

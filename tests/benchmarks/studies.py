@@ -55,7 +55,7 @@ STUDIES: dict[str, Callable[[argparse.Namespace, Tell], None]] = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the studies named, or all, and write NAME.csv for each, anew with every row."""
+    """Run the named studies, or all; NAME.csv of each is written again after every row."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(STUDIES))
     parser.add_argument("--trials", type=int, default=5, help="playthroughs of a map (default: %(default)s)")

@@ -1,7 +1,7 @@
 """Studies: the same playtest under settings that differ in one thing, with intervals, as one table.
 
 A row is a mean over maps of the mean over seeds, with half the width of its 95 % interval (maps are fixed, seeds are
-drawn), so two rows differ for sure where their intervals do not meet.
+drawn), so two rows certainly differ if their intervals do not overlap.
 """
 
 from __future__ import annotations
@@ -29,8 +29,21 @@ Tell = Callable[["Row"], None]
 
 @dataclass(frozen=True)
 class Row:
-    """One line. what: is varied; value: how; of: the tree policy; playthroughs: of all maps; difference: to the row of
-    the same persona that the others are compared with, and its half width; best_known: the mean of the limits."""
+    """One line of the table.
+
+    Attributes:
+        study: the name of the study.
+        what: the setting that is varied.
+        value: its value.
+        persona: the persona.
+        of: the tree policy.
+        playthroughs: number of playthroughs on all maps.
+        iterations: iterations of a playthrough.
+        utility, half_width: mean utility, and half the width of its interval.
+        win_rate: share of the playthroughs that won.
+        difference, difference_half_width: difference to the base's row of the same persona, and its half width.
+        best_known: the mean of the limits.
+    """
 
     study: str
     what: str
@@ -49,12 +62,12 @@ class Row:
 
 
 def personas() -> dict[str, Persona]:
-    """The paper's four by name."""
+    """Return the four personas of the paper by name."""
     return {p.name: p for p in catalog(game()) if p.set == "paper"}
 
 
 def by_map(records: Iterable[Playthrough]) -> dict[str, list[float]]:
-    """Utilities of each map."""
+    """Return the utilities of each map."""
     found: dict[str, list[float]] = {}
     for record in records:
         found.setdefault(record.level, []).append(record.utility)
@@ -62,7 +75,7 @@ def by_map(records: Iterable[Playthrough]) -> dict[str, list[float]]:
 
 
 def mean_over_maps(records: Sequence[Playthrough]) -> tuple[float, float]:
-    """The mean over maps, and half the width of its 95 % interval."""
+    """Return the mean over maps, and half the width of its 95 % interval."""
     groups = by_map(records)
     mean = fmean(fmean(v) for v in groups.values())
     variance = sum(stdev(v) ** 2 / len(v) if len(v) > 1 else 0.0 for v in groups.values()) / len(groups) ** 2
@@ -80,7 +93,10 @@ def played(
     settings: SearchSettings,
     each: bool = False,
 ) -> list[Row]:
-    """One row for each player; with `each` one for each player and level after that, with the level as its value."""
+    """Play and return one row for each player.
+
+    With `each`, rows for each player and level follow, with the level as their value.
+    """
     results = playtest(
         game(), list(levels), players, trials, seed=SEED, budget=Budget(iterations), settings=settings, jobs=cores()
     )
@@ -115,7 +131,7 @@ def played(
 
 
 def against(rows: Sequence[Row], base: Sequence[Row]) -> list[Row]:
-    """The rows with their difference to the base's row of the same persona and policy."""
+    """Return the rows with their difference to the base's row of the same persona and policy."""
     known = {(b.persona, b.of): b for b in base}
     found = []
     for row in rows:
@@ -126,14 +142,18 @@ def against(rows: Sequence[Row], base: Sequence[Row]) -> list[Row]:
 
 
 class Table:
-    """Rows as they come. tell: called with each."""
+    """Rows that are added one after the other.
+
+    Args:
+        tell: called with each row.
+    """
 
     def __init__(self, tell: Tell | None = None) -> None:
         self.rows: list[Row] = []
         self._tell = tell
 
     def add(self, rows: Sequence[Row], base: Sequence[Row] | None = None) -> list[Row]:
-        """Keep rows, with their difference to the base's where one is given; the rows as kept."""
+        """Keep rows, with their difference to the base if there is one; return the rows as kept."""
         kept = list(rows) if base is None else against(rows, base)
         self.rows += kept
         for row in kept if self._tell else ():
@@ -142,7 +162,7 @@ class Table:
 
 
 def write(path: Path, rows: Sequence[Row]) -> None:
-    """As CSV."""
+    """Write rows as CSV."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", newline="", encoding="utf-8") as file:
         out = csv.writer(file, lineterminator="\n")
@@ -154,7 +174,7 @@ def write(path: Path, rows: Sequence[Row]) -> None:
 
 
 def line(row: Row) -> str:
-    """For the terminal."""
+    """Format a row for the terminal."""
     against = "" if row.difference is None else f" {row.difference:+.3f} ± {row.difference_half_width:.3f}"
     against += "" if row.best_known is None else f" of {row.best_known:.3f} ({row.utility / row.best_known:.1%})"
     return (

@@ -1,4 +1,4 @@
-"""The benchmark command prints and writes its table (what the figures are is not tested: machines differ)."""
+"""The benchmark command prints and writes its table (its figures are not tested, since machines differ)."""
 
 from __future__ import annotations
 

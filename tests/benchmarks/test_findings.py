@@ -1,4 +1,4 @@
-"""The seeded-fault benchmark: its proofs hold, and what it counts is counted right. The product is not asked."""
+"""The seeded-fault benchmark: its proofs hold, and its scores are counted correctly. The product does not run."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ X     X     X
 X P   X    eX
 XXXXXXXXXXXXX
 """)
-"""A sound level for planters that need no luck."""
+"""A sound level for planters that do not depend on chance."""
 
 
 def found(kind: str, *places: str, severity: str = "problem", level: str = "a", text: str = "") -> dict[str, object]:

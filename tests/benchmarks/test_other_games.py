@@ -1,4 +1,4 @@
-"""The study of other games, from next to nothing: it goes on where it stopped, and its two files agree."""
+"""The study of other games with tiny settings: it continues after an interruption, and its two files agree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The planner's benchmark: its levels are what they are said to be, its statistics right, its table complete."""
+"""The planner's benchmark: its levels match their description, its statistics are correct, its table is complete."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.benchmarks.standings import Best, Standings, fewer
 
 
 def result(player: str = PLANNER, seed: int = 0, utility: float = 0.5, won: bool = True, **more: object) -> Result:
-    """A playthrough of the monster killer."""
+    """Make a playthrough of the monster killer."""
     values = {
         "group": "g",
         "level": "a",

@@ -1,7 +1,7 @@
-"""Fair timing on a machine that others use, too.
+"""Fair timing on a machine that others use as well.
 
-What is compared runs in turn, in short pieces, and the best time of each piece counts. Work of one thread is timed by
-its own processor time, so that waiting for a core is not counted.
+The compared pieces of work run in turn, in short pieces, and the best time of each counts. Work of one thread is timed
+by its own processor time, so that waiting for a core is not counted.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ K = TypeVar("K", bound=Hashable)
 
 
 def cpu_seconds(work: Callable[[], object]) -> float:
-    """Processor time of this thread that `work` takes."""
+    """Return the processor time of this thread that `work` takes."""
     began = time.thread_time()
     work()
     return time.thread_time() - began
 
 
 def best_times(works: Mapping[K, Callable[[], object]], repeats: int) -> dict[K, float]:
-    """The best processor time of each piece of work, all of them run in turn `repeats` times."""
+    """Return the best processor time of each piece of work; all run in turn `repeats` times."""
     best = dict.fromkeys(works, float("inf"))
     for _ in range(repeats):
         for name, work in works.items():
@@ -30,7 +30,7 @@ def best_times(works: Mapping[K, Callable[[], object]], repeats: int) -> dict[K,
 
 
 def interleaved(works: Mapping[K, Callable[[], object]], rounds: int) -> dict[K, list[float]]:
-    """The processor times of each piece of work, all of them run in turn so many times."""
+    """Return the processor times of each piece of work; all run in turn `rounds` times."""
     times: dict[K, list[float]] = {name: [] for name in works}
     for _ in range(rounds):
         for name, work in works.items():
@@ -39,5 +39,5 @@ def interleaved(works: Mapping[K, Callable[[], object]], rounds: int) -> dict[K,
 
 
 def best_wall(work: Callable[[], float], repeats: int) -> float:
-    """The smallest of `repeats` durations that `work` reports."""
+    """Return the smallest of `repeats` durations that `work` reports."""
     return min(work() for _ in range(repeats))

@@ -1,11 +1,11 @@
-"""Rollouts a second over the wire: the driver against games that cost next to nothing, and against 2D Roguelike in C#.
+"""Rollouts per second over the wire: the driver with games that cost next to nothing, and with 2D Roguelike in C#.
 
-`python -m tests.benchmarks.transport GAME [ARGUMENT ...]` measures a game of any language; without one a game in C is
-compiled, and those in C# where Mono is. The usual case is 40 decisions with 8 metrics each, sent back before every
-decision. 2D Roguelike has 16 metrics and a place, and its random games are 40 to 120 decisions long.
+`python -m tests.benchmarks.transport GAME [ARGUMENT ...]` measures a game in any language. Without one, a game in C is
+compiled, and those in C# if Mono is installed. The usual case is 40 decisions with 8 metrics each, which are sent back
+before every decision. 2D Roguelike has 16 metrics and a place, and its random games are 40 to 120 decisions long.
 
-On a machine where others work, too, a second figure counts: rollouts a second of the busier side's own time, since
-driver and game run side by side on a core each. The table shows both where they differ.
+On a machine with other work, a second figure counts: rollouts per second of the busier side's own time, since driver
+and game run side by side on a core each. The table shows both if they differ.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from tests.benchmarks.report import Row, judge, skipped
 
 HERE = Path(__file__).parent
 GOAL = 10_000
-"""Rollouts a second with one worker."""
+"""Rollouts per second with one worker."""
 
 QUEUES = (1, 8, 32)
-"""Orders that the game may hold."""
+"""Number of orders that the game may hold."""
 
 ROGUELIKE_GOAL = 1_000
-"""Rollouts of 2D Roguelike a second and worker: 50 times the thesis' 20."""
+"""Rollouts of 2D Roguelike per second and worker: 50 times the thesis' 20."""
 
 MANY = 8
-"""Workers that have to run without loss, on however few cores."""
+"""Number of workers that have to run without loss on any number of cores."""
 
 
 def build(folder: Path) -> Path | None:
-    """The game in C, None where there is no compiler."""
+    """Build the game in C; return None without a compiler."""
     compiler = shutil.which("gcc")
     if compiler is None:
         return None
@@ -51,7 +51,7 @@ def build(folder: Path) -> Path | None:
 
 
 def build_csharp(folder: Path, game: str) -> Path | None:
-    """A game in C#, None where there is no Mono or no source."""
+    """Build a game in C#; return None without Mono or the source."""
     script = HERE.parents[1] / "unity_support" / "build.py"
     if shutil.which("mcs") is None or shutil.which("mono") is None or not script.is_file():
         return None
@@ -60,7 +60,13 @@ def build_csharp(folder: Path, game: str) -> Path | None:
 
 
 class Rate(NamedTuple):
-    """Rollouts a second: as seen, and of the busier side's own time (0 where that is not known); rollouts lost."""
+    """Rollouts per second.
+
+    Attributes:
+        seen: rollouts per second of elapsed time.
+        own: rollouts per second of the busier side's own time; 0 if unknown.
+        lost: number of lost rollouts.
+    """
 
     seen: float
     own: float
@@ -82,7 +88,7 @@ def rate(
     settings: Mapping[str, Any] | None = None,
     mode: int = p.UNIFORM,
 ) -> Rate:
-    """Rollouts a second with all metrics; the first tenth is not counted."""
+    """Measure rollouts per second with all metrics; the first tenth is not counted."""
     start = Start(game, logs, tuple(arguments), dict(settings or {}))
     lost = 0
     with ProcessPool(start, workers, queue=queue) as pool:
@@ -99,7 +105,7 @@ def rate(
 
 
 def _own_time(pid: int) -> float:
-    """Seconds that a process and those below it have computed; 0 where the system does not tell."""
+    """Return the CPU seconds of a process and its descendants; 0 if the system does not tell."""
     try:
         below = [pid, *guard.descendants(pid)]
         words = [Path(f"/proc/{n}/stat").read_text(encoding="ascii").rpartition(")")[2].split() for n in below]
@@ -109,7 +115,7 @@ def _own_time(pid: int) -> float:
 
 
 def measure(quick: bool, game: Path | None = None, arguments: Sequence[str] = ("40", "8")) -> list[Row]:
-    """A row for each game and queue, then 2D Roguelike and many workers."""
+    """Return a row for each game and queue, then rows for 2D Roguelike and many workers."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         if game is not None:
@@ -161,7 +167,7 @@ def _many(game: Path, logs: Path, quick: bool) -> Row:
 
 
 def main() -> int:
-    """Measure the game that is named."""
+    """Measure the game on the command line."""
     from tests.benchmarks.report import markdown
 
     words = sys.argv[1:]

@@ -1,4 +1,4 @@
-"""Random games by compiled rules, in one compiled loop."""
+"""Random games by compiled rules in one compiled loop."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from persona_evo.search.expansion import copy
 
 
 class Ground(NamedTuple):
-    """What games are played on.
+    """The arrays of random games.
 
     Attributes:
         rules, tables, start: the game, the level and its first state.
@@ -38,7 +38,7 @@ class Ground(NamedTuple):
 
 @entry
 def play_turns(ground: Ground, turns: int) -> int:
-    """Random games of `turns` turns in all; the sum of the squares of their lengths."""
+    """Play random games of `turns` turns in all; return the sum of the squares of their lengths."""
     total = 0
     while turns > 0:
         copy(ground.start, ground.state)
@@ -59,7 +59,7 @@ def play_turns(ground: Ground, turns: int) -> int:
 
 @lru_cache(maxsize=32)
 def _handle(game: Game, level: Level, longest: int) -> Handle[Ground]:
-    """The level in the layout that searches play it in."""
+    """Return the level in the layout of the search."""
     game, level, _ = game.for_search(level)
     actions, played, rng = (np.zeros(n, dtype=np.int64) for n in (max(1, level.max_actions), longest, 2))
     seen = np.zeros((longest + 1, len(game.metrics)))
@@ -67,7 +67,7 @@ def _handle(game: Game, level: Level, longest: int) -> Handle[Ground]:
 
 
 def playouts(game: Game, level: Level, turns: int, longest: int, rng: NDArray[np.int64]) -> int:
-    """Random games of `turns` turns in all, at most `longest` each; a checksum of them."""
+    """Play random games of `turns` turns in all, at most `longest` each; return a checksum of them."""
     handle = _handle(game, level, longest)
     handle.work.rng[:] = rng
     found = play_turns(handle, turns)

@@ -1,4 +1,4 @@
-"""The yardstick in C++ (`md2ref.cpp`): built once where it can be, called through ctypes."""
+"""The yardstick in C++ (`md2ref.cpp`), which is built once if possible and called through ctypes."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ COMPILERS = ("g++", "clang++", "c++")
 WITH_SSE = ("x86_64", "amd64", "i686")
 
 UCB1, METRICS, VISITS, PARENTS = range(4)
-"""What a search selects by: UCB1, or one of the formulas that are compiled in."""
+"""Tree policies of a search: UCB1, or one of the formulas that are compiled in."""
 
 TRACED = ("ST", "PE", "PD", "TO", "MS", "HL", "MTK", "JT", "TU", "TS", "DEAD", "WON")
-"""Metrics that `Map.trace` gives."""
+"""Metrics that `Map.trace` returns."""
 
 _LONG, _POINTER, _DOUBLE = ctypes.c_int64, ctypes.c_void_p, ctypes.c_double
 
@@ -35,13 +35,13 @@ class Unavailable(Exception):
 
 
 class Found(NamedTuple):
-    """What a search has found.
+    """The result of a search.
 
     Attributes:
-        iterations: made.
-        nodes: in the tree.
-        utility: of the best node.
-        moves: from the root to the best node.
+        iterations: number of iterations.
+        nodes: number of nodes in the tree.
+        utility: utility of the best node.
+        moves: number of moves from the root to the best node.
         won: whether that node is won.
     """
 
@@ -53,13 +53,13 @@ class Found(NamedTuple):
 
 
 def cache_folder() -> Path:
-    """Where the library is kept from run to run."""
+    """Return the folder in which the library is kept from run to run."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "persona-evo-benchmarks"
 
 
 @cache
 def library() -> ctypes.CDLL:
-    """The yardstick as a library.
+    """Load the yardstick as a library.
 
     Raises:
         Unavailable: it cannot be built here.
@@ -92,11 +92,11 @@ def library() -> ctypes.CDLL:
 
 
 class Map:
-    """A level as the yardstick has it.
+    """A level of the yardstick.
 
     Args:
-        text: the level file's.
-        longest: turns of a playout, and moves from the root of a tree, at most (255 or fewer).
+        text: the text of the level file.
+        longest: largest number of turns of a playout and of moves from the root of a tree (255 or fewer).
 
     Raises:
         Unavailable: there is no yardstick here, or the level is too large for it.
@@ -113,11 +113,11 @@ class Map:
             library().md2_unload(self._level)
 
     def playouts(self, turns: int, rng: NDArray[np.int64]) -> int:
-        """Random playouts of `turns` turns in all; a checksum of their ends."""
+        """Play random playouts of `turns` turns in all; return a checksum of their ends."""
         return int(library().md2_playouts(self._level, turns, self.longest, rng.ctypes.data))
 
     def trace(self, turns: int, rng: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The metrics after each turn of such playouts, float64[turns, TRACED]."""
+        """Return the metrics after each turn of such playouts, float64[turns, TRACED]."""
         out = np.zeros((turns, len(TRACED)))
         library().md2_trace(self._level, turns, self.longest, rng.ctypes.data, out.ctypes.data)
         return out
@@ -128,7 +128,7 @@ class Searcher:
 
     Args:
         on: the level.
-        most: iterations of a search at most.
+        most: largest number of iterations of a search.
         rollout: random moves after an expansion.
     """
 
@@ -142,7 +142,11 @@ class Searcher:
             library().md2_free(self._tree)
 
     def search(self, kind: int, iterations: int, rng: NDArray[np.int64]) -> Found:
-        """A search that goes on after a win. kind: UCB1 with the constant of UCB1, or one of the formulas."""
+        """Run a search that continues after a win.
+
+        Args:
+            kind: UCB1 with the constant of UCB1, or one of the formulas.
+        """
         on, out = self._map, self._out
         made = library().md2_search(
             on._level,
@@ -159,5 +163,5 @@ class Searcher:
         return Found(int(made), int(out[0]), float(self._best[0]), int(out[2]), bool(out[3]))
 
     def bytes_per_node(self) -> float:
-        """Memory of the last search's tree under UCB1, children that were not tried yet included, by its nodes."""
+        """Return the memory of the last search's tree under UCB1 per node, including untried children."""
         return float(self._out[4] * self._out[1] / self._out[0])

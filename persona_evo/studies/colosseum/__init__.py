@@ -1,8 +1,8 @@
-"""Two students' agents for Colosseum Survival! (McGill, COMP 424, 2023), against each other and part by part.
+"""Two students' agents for Colosseum Survival! (McGill, COMP 424, 2023): matches between them and tests of their parts.
 
-| module | what |
+| module | what it holds |
 |---|---|
-| `matches` | settings, the matches in their order, what the reports say (`colosseum.toml`) |
+| `matches` | settings, the matches in their order, the claims of the reports (`colosseum.toml`) |
 | `findings` | verdicts on the reports' claims |
 | `report` | the page |
 | `command` | `persona-evo reproduce colosseum` |

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from persona_evo.jobs.progress import Progress
 
 FROZEN = ("games", "iterations", "seconds")
-"""Options that a resumed reproduction has from its folder."""
+"""Options whose values a resumed reproduction takes from its folder."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The study's options."""
+    """Add the study's options to a parser."""
     parser.add_argument(
         "--games",
         type=whole(2, 10_000),
@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Play and report what is not there yet."""
+    """Play the missing games and write the report; return the exit code."""
     check_running(args, FROZEN)
     from persona_evo.studies.colosseum import matches as colosseum
     from persona_evo.studies.colosseum import report

@@ -90,9 +90,9 @@ def rating_rows(m: ColosseumGames) -> list[dict[str, object]]:
 
 
 TOO_FEW = "(too few games)"
-"""In place of a verdict where the games carry none."""
+"""The text in place of a verdict if there are too few games for one."""
 
 
 def verdict(m: ColosseumGames, v: ReportVerdict) -> str:
-    """The word for a sentence; none where too few games were played."""
+    """Return the word of a verdict, or TOO_FEW if too few games were played."""
     return TOO_FEW if findings.few(m) else v.kind

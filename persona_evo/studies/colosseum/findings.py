@@ -1,4 +1,4 @@
-"""What the games of a Colosseum reproduction say: shares, trees, and how they go with the reports' sentences."""
+"""Findings of a Colosseum reproduction: shares of wins, shapes of trees, and verdicts on the reports' claims."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from persona_evo.words import counted
 YES, ROUGHLY, WEAK, NO = "yes", "the direction, of another size", "the direction, not significant", "no"
 SIGNIFICANT = 0.05
 USUAL = 0.1
-"""c of the first report."""
+"""The exploration constant c of the first report."""
 NEARLY_ALL = 0.95
-"""Of games won against the random agent, what counts as all of them."""
+"""The share of wins against the random agent that counts as winning all games."""
 
 
 NEAR = 0.25
-"""A number of a report is met within this share of it."""
+"""The relative difference up to which a number counts as equal to that of a report."""
 RULES = (
     f'"{YES}": significant (p < {SIGNIFICANT:g}) where two are compared, and numbers of trees within {NEAR:.0%} of the '
     f"report's, shares with the report's within their interval; \"{ROUGHLY}\": significant, with other numbers.",
@@ -42,13 +42,17 @@ RULES = (
     f'times the number of values is below {SIGNIFICANT:g}; otherwise "{NO}": the best of several is above the rest by '
     "luck alone.",
 )
-"""What the words of verdicts mean."""
+"""The meaning of the verdicts' words."""
 
 
 class ReportVerdict(NamedTuple):
-    """A sentence of a report, what came out here, and how that goes together: YES, ROUGHLY, WEAK or NO.
+    """A verdict on a claim of a report.
 
-    explained: whether what came out is what the claim's `why` is a reason for.
+    Attributes:
+        claim: the claim.
+        here: the result of this reproduction, in words.
+        kind: the verdict: YES, ROUGHLY, WEAK or NO.
+        explained: whether the claim's `why` is a reason for this result.
     """
 
     claim: ColosseumClaim
@@ -58,7 +62,13 @@ class ReportVerdict(NamedTuple):
 
 
 class TreeShape(NamedTuple):
-    """Trees of an agent on a board: means over games of the largest breadth and depth in a game, and of the nodes."""
+    """The size of an agent's search trees on a board.
+
+    Attributes:
+        breadth: mean over games of the largest breadth in a game.
+        depth: mean over games of the largest depth in a game.
+        nodes: mean number of nodes.
+    """
 
     breadth: Interval
     depth: Interval
@@ -66,28 +76,28 @@ class TreeShape(NamedTuple):
 
 
 def name_of(word: str) -> str:
-    """The name of an agent as `match.names` gives it."""
+    """Return the name of an agent as `match.names` gives it."""
     return word.partition("=")[0] if "=" in word.partition(":")[0] else word
 
 
 def share(p: Pair) -> Interval:
-    """Of the games that were no ties, those that the first agent won."""
+    """Return the share of the games without a tie that the first agent won."""
     return wilson(p.wins, p.games - p.ties)
 
 
 def pair(m: ColosseumGames, match: str, a: str, b: str) -> Pair:
-    """The games of a match between two agents."""
+    """Return the games of a match between two agents."""
     return standings.pair(m.played[match], a, b)
 
 
 def pair_of(m: ColosseumGames, match: str) -> Pair:
-    """The games of a match between two agents that are in the order of its name."""
+    """Return the games of a match of two agents, in the order of the match's name."""
     first = m.played[match][0]
     return pair(m, match, first.first, first.second)
 
 
 def shape(m: ColosseumGames, match: str, name: str, size: int) -> TreeShape | None:
-    """The trees of an agent in a match, None where it made none."""
+    """Return the size of an agent's trees in a match; None if it built none."""
     rows = []
     for r in m.played[match]:
         if r.level == f"size{size}" and name in (r.first, r.second):
@@ -104,51 +114,56 @@ def shape(m: ColosseumGames, match: str, name: str, size: int) -> TreeShape | No
 
 
 def thinking(m: ColosseumGames, match: str, name: str, size: int) -> Thinking:
-    """How an agent thought in a match."""
+    """Return how much an agent searched in a match."""
     return standings.thinking(m.played[match], name, f"size{size}")
 
 
 def words(p: Pair) -> str:
-    """Won, tied and lost, the share of those decided with its interval, and p."""
+    """Describe a pair: games won, tied and lost, the share of wins with its interval, and p."""
     s = share(p)
     losses = p.games - p.wins - p.ties
     return f"{p.wins} · {p.ties} · {losses}; {s.value:.0%} ({s.low:.0%} to {s.high:.0%}), {p_text(p.p)}"
 
 
 def p_text(p: float) -> str:
-    """A test's p."""
+    """Format the p value of a test."""
     return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
 
 
 def better(p: Pair) -> str:
-    """Whether the first agent is better."""
+    """Return the kind of verdict on the claim that the first agent is better."""
     won = share(p).value > 0.5
     return (YES if p.p < SIGNIFICANT else WEAK) if won else NO
 
 
 def worse(p: Pair) -> bool:
-    """Whether the first agent is significantly worse."""
+    """Return whether the first agent is significantly worse."""
     return share(p).value < 0.5 and p.p < SIGNIFICANT
 
 
 def stands_out(p: float, tried: int) -> bool:
-    """Whether the best of several values is better than chance picks it: p times their number (Bonferroni)."""
+    """Return whether the best of several values is significant after Bonferroni's correction.
+
+    Args:
+        p: the p value of the best one.
+        tried: number of values that were tried.
+    """
     return p * tried < SIGNIFICANT
 
 
 def few(m: ColosseumGames) -> bool:
-    """Whether the games are fewer or thought shorter about than usual, so that they carry no verdict."""
+    """Return whether there are too few games, or games with too little search, for verdicts."""
     usual = ColosseumSettings()
     return m.settings.quick or m.settings.games < usual.games or m.settings.iterations < usual.iterations
 
 
 def verdicts(m: ColosseumGames) -> list[ReportVerdict]:
-    """Every sentence of both reports."""
+    """Return the verdicts on all claims of both reports."""
     return [ReportVerdict(claim, *_judged(m, claim.key)) for claim in study().claims]
 
 
 Judged = tuple[str, str, bool]
-"""What came out, the kind of verdict, and whether the claim's reason is one for that."""
+"""The result in words, the kind of verdict, and whether the claim's reason explains the result."""
 
 
 def _judged(m: ColosseumGames, key: str) -> Judged:
@@ -214,7 +229,7 @@ def _trees(m: ColosseumGames, key: str) -> Judged:
 
 
 def constants(m: ColosseumGames, other: str) -> dict[float, Pair]:
-    """uct_walls with every c against an agent."""
+    """Return the games of uct_walls against an agent for each value of c."""
     return {c: pair(m, f"c-{other}-{c}", "c", other) for c in CONSTANTS}
 
 
@@ -264,7 +279,7 @@ def _deeper(m: ColosseumGames) -> Judged:
 
 
 def speed(m: ColosseumGames, depth: int) -> float:
-    """Iterations a second with games of so many random moves on the large board."""
+    """Return the iterations per second on the large board with random games of `depth` moves."""
     t = thinking(m, f"depth-{depth}-short", "early", LARGE)
     return t.iterations / t.seconds if t.seconds > 0 else 0.0
 

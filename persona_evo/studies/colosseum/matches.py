@@ -1,14 +1,14 @@
-"""Two reports of students on Colosseum Survival! again: their agents against each other, match by match.
+"""The matches of the Colosseum reproduction: agents of two students' reports play against each other.
 
 | in the folder | what |
 |---|---|
 | reproduction.json | everything that the games depend on, written first |
-| runs/NAME/ | each match, a folder as `match.records` has it |
+| runs/NAME/ | each match, a folder in the format of `match.records` |
 
-Table 1 of the first report was made under a limit of seconds and is made so again, with few games; and at as many
-iterations as its published program has nodes, so that the machine does not matter. All else is played with iterations,
-on 12 x 12 a tenth of those on 6 x 6, as in the reports (about 600 and 60 nodes). A game that is finished is never
-played again; the same call goes on after any stop.
+Table 1 of the first report was made with a limit of seconds. It is made again in two ways: with few games under such a
+limit, and with as many iterations as the published program has nodes, which does not depend on the machine. All other
+matches have a limit of iterations. On 12 x 12 this is a tenth of the limit on 6 x 6, as in the reports (about 600 and
+60 nodes). A finished game is never played again; after an interruption, the same call continues.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ ALL = (
     "killer_depth",
     "potential_field",
 )
-"""Who meets whom in the round robin."""
+"""The agents of the round robin."""
 
 FREE = "no_prior=uct_walls:LOST=0"
 HEURISTICS = {
@@ -59,27 +59,33 @@ HEURISTICS = {
     "whole-tree": ("killer_moves", "both in the tree", "whole_tree=killer_moves:variant=killer_games"),
     "anything": ("killer_moves", "all of them", "plain=killer_moves:variant="),
 }
-"""What an agent can be without: the agent, what it is without, and the agent without it."""
+"""Agents without one of their parts: the agent, the part, and the agent without it."""
 
 CONSTANTS = (0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0, 1.4, 2.0)
 OPPONENTS = ("uct_walls", "killer_moves")
-"""Values of c, and who is played against with each."""
+"""The opponents of the agents with each value of c (CONSTANTS)."""
 
 EQUIVALENCE = (20, 100, 500, 2000, 10000)
-"""K of uct_rave."""
+"""The values of K (the equivalence parameter) of uct_rave."""
 
 DEPTHS = (5, 10, 20, 40, 2000)
-"""Moves of a random game before it is judged; 2000 is to its end."""
+"""Number of moves after which a random game is judged; 2000 means that it is played to its end."""
 
 LARGE, MIDDLE, SMALL = 12, 8, 6
-"""Boards. RAVE is tried on 8 x 8, since 60 iterations do not even try all moves of 12 x 12 once."""
+"""Sizes of boards. RAVE is tried on 8 x 8, since 60 iterations do not even try all moves of 12 x 12 once."""
 
 TENTH = 10
 
 
 class Trees(NamedTuple):
-    """A row of table 1. nodes, measured: of the published program's trees on another machine, and their breadth
-    and depth; 0 where that is not known."""
+    """A row of table 1.
+
+    Attributes:
+        size: the size of the board.
+        breadth, depth: breadth and depth of the trees in the report.
+        nodes: number of nodes of the published program's trees on another machine; 0 if unknown.
+        measured: breadth and depth of these trees; 0 if unknown.
+    """
 
     size: int
     breadth: float
@@ -89,7 +95,14 @@ class Trees(NamedTuple):
 
 
 class ColosseumClaim(NamedTuple):
-    """What a report says, and what to think of it where it comes out otherwise."""
+    """A claim of a report.
+
+    Attributes:
+        key: the name of the claim.
+        report: the number of the report.
+        says: the claim in words.
+        why: an explanation in case the result here is different.
+    """
 
     key: str
     report: int
@@ -98,7 +111,7 @@ class ColosseumClaim(NamedTuple):
 
 
 class ColosseumReports(NamedTuple):
-    """Both reports."""
+    """The numbers and claims of both reports."""
 
     title: str
     source: str
@@ -109,7 +122,7 @@ class ColosseumReports(NamedTuple):
 
 @functools.cache
 def study() -> ColosseumReports:
-    """What stands in the file beside this module."""
+    """Return the contents of `colosseum.toml`."""
     data = tomllib.loads(Path(__file__).with_name("colosseum.toml").read_text(encoding="utf-8"))
     return ColosseumReports(
         data["title"],
@@ -127,11 +140,16 @@ def _row(data: dict[str, Any]) -> Trees:
 
 @dataclass(frozen=True)
 class ColosseumSettings:
-    """A reproduction.
+    """The settings of a reproduction.
 
-    games: of each pair in the round robin and against the random agent; single pairs play twice as many. iterations: a
-    move on 6 x 6. seconds: a move in table 1, in timed games for each size. short: seconds a move where games of random
-    moves are cut short.
+    Attributes:
+        seed: everything random follows from it.
+        games: games of each pair in the round robin and against the random agent; single pairs play twice as many.
+        iterations: iterations of a move on 6 x 6.
+        seconds: seconds of a move in table 1.
+        timed: games with a limit of seconds for each size of board.
+        short: seconds of a move in the matches in which random games are cut short.
+        quick: whether these are the settings of a first look.
     """
 
     seed: int = 1
@@ -159,20 +177,27 @@ class ColosseumSettings:
 
     @classmethod
     def of(cls, *, quick: bool = False, **given: int | float | None) -> ColosseumSettings:
-        """The usual settings or those of a first look; what is given replaces single values."""
+        """Return the usual settings or those of a first look; given values replace single ones."""
         usual = cls(games=4, iterations=100, seconds=0.1, timed=1, short=0.005, quick=True) if quick else cls()
         values: dict[str, Any] = {k: v for k, v in given.items() if v is not None}
         return dataclasses.replace(usual, **values)
 
     @property
     def tenth(self) -> int:
-        """Iterations a move on 12 x 12."""
+        """Iterations of a move on 12 x 12."""
         return self.iterations // TENTH
 
 
 @dataclass
 class ColosseumGames:
-    """The games of each match by its name. complete: False after Ctrl-C."""
+    """The games of a reproduction.
+
+    Attributes:
+        folder: the folder of the reproduction.
+        settings: its settings.
+        played: the games by the match's name.
+        complete: False after Ctrl-C.
+    """
 
     folder: Path
     settings: ColosseumSettings
@@ -181,12 +206,12 @@ class ColosseumGames:
 
 
 def matches(s: ColosseumSettings) -> dict[str, Match]:
-    """Every match, by name, in the order of playing: first what does not depend on the machine."""
+    """Return all matches by name in the order of playing; those that do not depend on the machine come first."""
     return dict(itertools.chain(_trees(s), _pairs(s), _heuristics(s), _constants(s), _ideas(s), _timed(s)))
 
 
 def _trees(s: ColosseumSettings) -> Iterator[tuple[str, Match]]:
-    """Table 1 at as many iterations as the published program has nodes."""
+    """Yield the matches of table 1 with as many iterations as the published program has nodes."""
     for row in study().trees:
         yield f"trees-{row.size}", _match(s, ("uct_walls", "random"), (row.size,), s.games, row.nodes)
     nodes = {row.size: row.nodes for row in study().trees}
@@ -215,7 +240,7 @@ def _constants(s: ColosseumSettings) -> Iterator[tuple[str, Match]]:
 
 
 def _ideas(s: ColosseumSettings) -> Iterator[tuple[str, Match]]:
-    """What the reports suggest: RAVE, and random games that end early."""
+    """Yield the matches of the reports' suggestions: RAVE, and random games that end early."""
     for k in EQUIVALENCE:
         pair = (f"rave=uct_rave:K={k}", "uct_walls")
         yield f"rave-{k}-6", _match(s, pair, (SMALL,), 2 * s.games, s.iterations)
@@ -227,7 +252,7 @@ def _ideas(s: ColosseumSettings) -> Iterator[tuple[str, Match]]:
 
 
 def _timed(s: ColosseumSettings) -> Iterator[tuple[str, Match]]:
-    """What is played under a limit of seconds, and comes out otherwise on another machine."""
+    """Yield the matches with a limit of seconds, whose results depend on the machine."""
     for depth in DEPTHS:
         pair = (f"early=killer_depth:rollout={depth}", "killer_moves")
         yield f"depth-{depth}-short", _match(s, pair, (LARGE,), s.games, None, s.short)
@@ -258,10 +283,10 @@ def _agent(word: str) -> Agent:
 def run(
     folder: Path, settings: ColosseumSettings, *, jobs: int = 1, backend: str = "loky", tell: Tell | None = None
 ) -> ColosseumGames:
-    """Play what is not played yet; what Ctrl-C leaves is not complete.
+    """Play the missing games; after Ctrl-C, return those that are finished.
 
     Raises:
-        RunError: the folder is for something else, damaged, or in use.
+        RunError: the folder belongs to something else, is damaged, or is in use.
     """
     found, material = matches(settings), ColosseumGames(folder, settings)
     values = {"game_version": registry.get(STUDY).version, **dataclasses.asdict(settings)}
@@ -283,7 +308,7 @@ def run(
 
 
 class _Ahead:
-    """How much of all matches is still to be played, each game weighed by what it is thought to take."""
+    """An estimate of how much of all matches is still to be played, with a weight for each game's expected duration."""
 
     def __init__(self, found: Mapping[str, Match], jobs: int, tell: Tell) -> None:
         self._costs = {name: match.costs(match.jobs()) for name, match in found.items()}
@@ -292,13 +317,19 @@ class _Ahead:
         self._name, self._done, self._before, self._at = "", 0, 0, time.perf_counter()
 
     def begun(self, name: str, there: int, total: int) -> None:
-        """A match of `total` games begins, of which so many are there."""
+        """Note that a match begins.
+
+        Args:
+            name: the name of the match.
+            there: number of games that are finished.
+            total: number of all games.
+        """
         self._before += len(self._costs.get(self._name, ()))
         self._forecast.skip(self._costs[name][:there])
         self._name, self._done, self._at = name, there, time.perf_counter()
 
     def progress(self, p: Progress) -> None:
-        """Some games were played."""
+        """Take account of games that were played."""
         now = time.perf_counter()
         if p.done > self._done:
             self._forecast.made(self._costs[self._name][self._done : p.done], now - self._at)
@@ -307,9 +338,9 @@ class _Ahead:
 
 
 def reopen(folder: Path) -> ColosseumSettings:
-    """What a folder is for.
+    """Return the settings in a reproduction's folder.
 
     Raises:
-        RunError: no folder of this reproduction, or a damaged file.
+        RunError: this is no folder of this reproduction, or a file is damaged.
     """
     return keeping.settings(folder, STUDY, ColosseumSettings)

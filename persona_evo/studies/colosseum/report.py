@@ -1,10 +1,10 @@
-"""The report of the Colosseum reproduction: what two students' reports say, and what comes out here.
+"""The report of the Colosseum reproduction: the claims of two students' reports, and the results here.
 
 | file | what |
 |---|---|
 | index.html | the page; its picture lies beside it |
-| tables/claims.csv | each sentence of the reports with what came out |
-| tables/trees.csv | table 1: breadth, depth and nodes by board, report and here |
+| tables/claims.csv | each claim of the reports with the result |
+| tables/trees.csv | table 1: breadth, depth and nodes by board, in the report and here |
 | tables/pairs.csv | every pair of agents of every match: games, shares, tests, trees |
 | tables/ratings.csv | the round robin |
 | figures/c.svg | win rate against c |
@@ -53,12 +53,12 @@ NOTE = (
     "95 % intervals; p is that of the exact sign test."
 )
 OTHER = 2.0
-"""How many times as many nodes, or as few, are those of another program."""
+"""Trees are taken for those of another program if they have this many times more or fewer nodes."""
 DECIDED = "of the games that were no ties; 95 % intervals; p: exact sign test, not corrected"
 
 
 def write(m: ColosseumGames, progress: Callable[[str], None] | None = None) -> WrittenReport:
-    """Write the report into the reproduction's folder; files of the same names are written anew."""
+    """Write the report into the reproduction's folder and replace files of the same names."""
     for name in ("tables", "figures"):
         (m.folder / name).mkdir(exist_ok=True)
     if progress is not None:
@@ -110,7 +110,7 @@ def write(m: ColosseumGames, progress: Callable[[str], None] | None = None) -> W
 
 
 def standing(m: ColosseumGames, said: Sequence[ReportVerdict]) -> list[str]:
-    """How many sentences come out as the reports have them, and what is otherwise here than there."""
+    """Return sentences on how many claims are confirmed, and on what is done differently here."""
     if findings.few(m):
         lines = [
             f"{counted(len(said), 'sentence')}. A first look with few or short games: nothing here confirms or "
@@ -140,7 +140,7 @@ def standing(m: ColosseumGames, said: Sequence[ReportVerdict]) -> list[str]:
 
 
 def details(m: ColosseumGames, said: Sequence[ReportVerdict]) -> list[str]:
-    """What came out of each sentence, and what to think of it where that is otherwise here and there is a reason."""
+    """Return the result of each claim, with the explanation if the result differs and has one."""
     found = []
     for v in said:
         why = ""
@@ -162,7 +162,7 @@ def _cells(p: Pair) -> list[str]:
 
 
 def claims_table(m: ColosseumGames, said: Sequence[ReportVerdict]) -> Table:
-    """Each sentence of the reports."""
+    """Return a table of all claims of the reports."""
     rows = [["first" if v.claim.report == 1 else "second", verdict(m, v), v.claim.says] for v in said]
     return Table(
         "The reports and this reproduction", ["report", "so here?", "it says"], rows, left=frozenset({1, 2}), keys=3
@@ -178,7 +178,7 @@ def _spread(s: Any) -> str:
 
 
 def trees_table(m: ColosseumGames) -> Table:
-    """Table 1 and the numbers with the prior against three walls."""
+    """Return table 1, and the numbers with the prior against three walls."""
     rows = []
     for row in study().trees:
         equal, timed = findings.shape(m, f"trees-{row.size}", "uct_walls", row.size), _timed(m, row.size)
@@ -219,7 +219,7 @@ def _tree_row(name: str, row: Trees, equal: TreeShape | None, timed: TreeShape |
 
 
 def random_table(m: ColosseumGames) -> Table:
-    """Every agent against the random one."""
+    """Return a table of every agent against the random one."""
     said = {"uct_walls": "50 of 50", "killer_moves": "all", "two_ply": "about 90 %"}
     rows = []
     for name in ALL[1:]:
@@ -230,7 +230,7 @@ def random_table(m: ColosseumGames) -> Table:
 
 
 def ratings_table(m: ColosseumGames) -> Table:
-    """The round robin's ratings."""
+    """Return a table of the round robin's ratings."""
     rows = [
         [r.name, f"{r.points:+.0f}", r.interval, f"{r.score:.0%}", str(r.games)]
         for r in standings.ratings(m.played["all"], ALL, m.settings.seed)
@@ -240,7 +240,7 @@ def ratings_table(m: ColosseumGames) -> Table:
 
 
 def matrix_table(m: ColosseumGames) -> Table:
-    """The round robin's pairs, the better agents first."""
+    """Return a table of the round robin's pairs; the better agents come first."""
     order = [r.name for r in standings.ratings(m.played["all"], ALL, m.settings.seed)]
     rows = []
     for a in order:
@@ -251,7 +251,7 @@ def matrix_table(m: ColosseumGames) -> Table:
 
 
 def heuristics_table(m: ColosseumGames) -> Table:
-    """Agents against themselves without a part."""
+    """Return a table of agents against themselves without one of their parts."""
     rows = []
     for name, (whole, what, word) in HEURISTICS.items():
         row = [whole, what]
@@ -263,7 +263,7 @@ def heuristics_table(m: ColosseumGames) -> Table:
 
 
 def constants_table(m: ColosseumGames) -> Table:
-    """uct_walls by its c."""
+    """Return a table of uct_walls by its c."""
     found = {other: findings.constants(m, other) for other in OPPONENTS}
     rows = [[f"{c:g}", *(cell for other in OPPONENTS for cell in _cells(found[other][c]))] for c in CONSTANTS]
     heads = ["c", *(head for other in OPPONENTS for head in (f"against {other}", "share", "p"))]
@@ -275,7 +275,7 @@ def constants_table(m: ColosseumGames) -> Table:
 
 
 def rave_table(m: ColosseumGames) -> Table:
-    """uct_rave by its K against uct_walls."""
+    """Return a table of uct_rave against uct_walls by its K."""
     rows = [
         [
             f"{k:,}",
@@ -293,7 +293,7 @@ def rave_table(m: ColosseumGames) -> Table:
 
 
 def early_table(m: ColosseumGames) -> Table:
-    """killer_depth by the length of its random games against killer_moves."""
+    """Return a table of killer_depth against killer_moves by the length of its random games."""
     rows = []
     for depth in DEPTHS:
         row = ["to the end" if depth == max(DEPTHS) else str(depth)]
@@ -338,7 +338,7 @@ def _picture(m: ColosseumGames) -> Svg:
 
 
 def facts(m: ColosseumGames) -> dict[str, str]:
-    """Seeds, budgets, versions."""
+    """Return seeds, budgets and versions."""
     s = m.settings
     usual = ColosseumSettings.of(quick=s.quick)
     given = [

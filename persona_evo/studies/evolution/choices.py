@@ -1,4 +1,4 @@
-"""Which policies of a study are held against which: those of runs, those chosen on the training levels, and others."""
+"""The policies that a study compares: those of runs, those chosen on the training levels, and others."""
 
 from __future__ import annotations
 
@@ -29,14 +29,23 @@ from persona_evo.studies.evolution.training import LINES, RUNS, tune_lines
 from persona_evo.studies.keeping import row_journal
 
 LINE, SEED, SHIPPED, PLAIN, UTILITY = "best line", "best seed", "shipped policy", "UCB1", "no policy"
-"""Policies that runs are compared with. The last one is searched by the utility alone."""
+"""The policies that runs are compared with. The last one stands for a search by the utility alone."""
 SEEDS = "single"
 """The setting in which the best seed is chosen."""
 
 
 @dataclass(frozen=True)
 class MethodRun:
-    """What a run came to. curve: (playthroughs, training, validation, policy) wherever the best changed."""
+    """The result of a run.
+
+    Attributes:
+        cell: the cell of the run.
+        number: the number of the run.
+        policy: the final policy.
+        playthroughs: number of playthroughs that the run took.
+        seconds: the time that the run took.
+        curve: (playthroughs, training, validation, policy) at each change of the best policy.
+    """
 
     cell: MethodCell
     number: int
@@ -47,18 +56,18 @@ class MethodRun:
 
     @property
     def validation(self) -> float:
-        """What its policy was worth on the validation levels."""
+        """The worth of the final policy on the validation levels."""
         return self.curve[-1][2]
 
 
 @dataclass
 class Choices:
-    """Everything that a study has found by now.
+    """All results of a study so far.
 
     Attributes:
-        settings, levels: of the study.
-        runs: by cell, in the order of their numbers.
-        tuned: by setting and persona, the lines with their tuned numbers.
+        settings, levels: the settings and levels of the study.
+        runs: the runs by cell, in the order of their numbers.
+        tuned: the lines with tuned constants by setting and persona.
         known: all measurements.
     """
 
@@ -71,7 +80,7 @@ class Choices:
 
     @classmethod
     def of(cls, folder: Path, settings: StudySettings, levels: Levels) -> Choices:
-        """What a folder has.
+        """Read the results in a study's folder.
 
         Raises:
             RunError: a file is damaged.
@@ -79,7 +88,7 @@ class Choices:
         runs: dict[MethodCell, list[MethodRun]] = {cell: [] for cell in settings.cells()}
         for number, row in enumerate(row_journal(folder / RUNS).read(), 1):
             run = _run(row, folder / RUNS, number)
-            others = [] if run.cell.method == LONG else runs.get(run.cell, [])  # of long runs the last one counts
+            others = [] if run.cell.method == LONG else runs.get(run.cell, [])  # only the last long run counts
             runs[run.cell] = [*others, run]
         tuned: dict[tuple[str, str], list[str]] = {}
         for number, row in enumerate(row_journal(folder / LINES).read(), 1):
@@ -91,16 +100,16 @@ class Choices:
     # policies
 
     def methods(self, setting: str) -> list[str]:
-        """Methods that have cells in a setting."""
+        """Return the methods that have cells in a setting."""
         found = {cell.method for cell in self.runs if cell.setting == setting}
         return [method for method in METHODS if method in found]
 
     def chosen_run(self, cell: MethodCell) -> MethodRun | None:
-        """The run that is best on the validation levels, the first of equals."""
+        """Return the run of a cell that is best on the validation levels; of several best ones, the first."""
         return max(self.runs.get(cell, []), key=lambda run: run.validation, default=None)
 
     def reference(self, what: str, setting: str, persona: str) -> str | None:
-        """The text of a policy that runs are compared with, None where there is none (yet)."""
+        """Return the text of a policy that runs are compared with; None if there is none (yet)."""
         key = what, setting, persona
         if key not in self._references:
             self._references[key] = self._reference(*key)
@@ -116,7 +125,7 @@ class Choices:
         return f"{UCB1_TEXT}{math.sqrt(2)!r}" if what == PLAIN else load_persona(persona, study_game()).utility.text
 
     def references(self, setting: str) -> list[str]:
-        """What runs of a setting are compared with."""
+        """Return the names of the policies that the runs of a setting are compared with."""
         return [
             LINE,
             *([SEED] if setting == SEEDS else []),
@@ -128,13 +137,13 @@ class Choices:
     # measurements
 
     def line_probes(self, setting: str, persona: str) -> list[Probe]:
-        """All lines of a persona on the training levels: as they were written, and tuned."""
+        """Return probes of all lines of a persona on the training levels, both as written and with tuned constants."""
         tuned = self.tuned.get((setting, persona), [])
         texts = dict.fromkeys([*lines()[1][persona], *tuned])
         return [self.probe(setting, persona, text, CHOOSING, 1) for text in texts]
 
     def seed_probes(self, setting: str, persona: str) -> list[Probe]:
-        """All formulas that an evolution with seeds starts from on the training levels."""
+        """Return probes on the training levels of all formulas that an evolution with seeds starts from."""
         who = load_persona(persona, study_game())
         spec = spec_of(self.settings, setting, who, self.levels.pool(persona, TRAINING).levels)
         settings = settled(self.settings.evolving(MethodCell(setting, SEEDED, persona)), spec)
@@ -151,7 +160,7 @@ class Choices:
         seeds: str = "",
         iterations: int = 0,
     ) -> Probe:
-        """A policy in a setting; trials and iterations are those of the study unless given."""
+        """Return the probe of a policy in a setting; trials and iterations are those of the study unless given."""
         s = self.settings
         return probe(
             persona,
@@ -165,7 +174,7 @@ class Choices:
 
 
 def choose(folder: Path, settings: StudySettings, levels: Levels, runner: Runner) -> bool:
-    """Tune the lines, and measure on the training levels what is chosen there; whether all is done."""
+    """Tune the lines and measure the candidates on the training levels; return whether all is done."""
     if not tune_lines(folder, settings, levels, runner):
         return False
     c = Choices.of(folder, settings, levels)

@@ -1,4 +1,4 @@
-"""`persona-evo reproduce evolution`: what an evolved tree policy is worth beside other ways to come by one."""
+"""`persona-evo reproduce evolution`: compare evolved tree policies with policies found in other ways."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from persona_evo.jobs.progress import Progress
 
 FROZEN = ("setting", "persona", "runs", "playthroughs", "training", "held_out")
-"""Options that a resumed study has from its folder."""
+"""Options whose values a resumed study takes from its folder."""
 SETTINGS = ("single", "planner-300", "planner-1000", "casual")
 PERSONAS = ("runner", "monster_killer", "treasure_collector", "completionist")
 STAGES = ("pools", "lines", "train", "measure", "budgets", "transfer", "report")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The study's options."""
+    """Add the study's options to a parser."""
     parser.add_argument(
         "--stage",
         choices=STAGES,
@@ -79,7 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do what is not there yet, and report."""
+    """Run the missing parts and write the report; return the exit code."""
     check_running(args, FROZEN, free="--stage, --paper, --levels, --long, --for, ")
     from persona_evo.jobs.deadline import duration as seconds
     from persona_evo.studies.evolution import levels, report, study

@@ -1,4 +1,4 @@
-"""Charts of the study of evolution: how policies get better in the course of runs, and with more search."""
+"""Charts of the study of evolution: the quality of policies in the course of runs, and with more search."""
 
 from __future__ import annotations
 
@@ -16,11 +16,14 @@ from persona_evo.studies.evolution.settings import LONG, METHODS, MethodCell, st
 from persona_evo.studies.evolution.stages import budget_policies, budget_probe, budgeted, curve_probe
 
 PLACES = 12
-"""Points of a learning curve."""
+"""Number of points of a learning curve."""
 
 
 def learning(c: Choices) -> Iterator[Drawing]:
-    """For each setting and persona: share of the best known utility over playthroughs, training dashed."""
+    """Draw learning curves for each setting and persona: share of the best known utility over playthroughs.
+
+    The curve on the training levels is dashed.
+    """
     for setting in c.settings.chosen:
         for persona in c.settings.personas:
             series = []
@@ -59,12 +62,12 @@ def _curves(c: Choices, cell: MethodCell, place: int) -> list[Series]:
 
 
 def _at(run: MethodRun, playthroughs: int) -> tuple[int, float, float, str]:
-    """The point of a curve that holds after so many playthroughs."""
+    """Return the point of a run's curve that holds after a number of playthroughs."""
     return [p for p in run.curve if p[0] <= playthroughs][-1]
 
 
 def budget_lines(c: Choices, settings: tuple[str, ...], persona: str) -> dict[str, list[tuple[int, float]]]:
-    """(iterations, mean held-out utility) of each policy whose budget is varied, as far as it was measured."""
+    """Return (iterations, mean held-out utility) of each policy that was measured at several budgets."""
     found = {}
     for name, text in budget_policies(c, settings, persona).items():
         probes = {n: budget_probe(c, settings[0], persona, text, n) for n in c.settings.budgets}
@@ -75,7 +78,7 @@ def budget_lines(c: Choices, settings: tuple[str, ...], persona: str) -> dict[st
 
 
 def budgets(c: Choices) -> Iterator[Drawing]:
-    """For each search and persona: mean utility on held-out levels over iterations, once there are several budgets."""
+    """Draw mean utility on held-out levels over iterations for each search and persona with several budgets."""
     for search, settings in budgeted(c).items():
         for persona in c.settings.personas:
             lines = budget_lines(c, settings, persona)
@@ -87,11 +90,11 @@ def budgets(c: Choices) -> Iterator[Drawing]:
 
 
 def best_known(c: Choices, persona: str) -> float:
-    """The mean of the best known utilities of the held-out levels."""
+    """Return the mean of the best known utilities of the held-out levels."""
     return fmean(c.levels.pool(persona, HELD_OUT).best)
 
 
 def title_of(persona: str) -> str:
-    """What a persona is called in reports."""
+    """Return the name of a persona in reports."""
     found = load_persona(persona, study_game())
     return found.title or persona.replace("_", " ")

@@ -1,4 +1,4 @@
-"""What a study says: comparisons with intervals, wins level by level, and which goals are met."""
+"""Findings of a study: comparisons with intervals, wins in each level, and the goals that are met."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ from persona_evo.studies.evolution.settings import (
 from persona_evo.studies.evolution.stages import ENOUGH, budget_probe, win_probe
 
 LOSS = -0.005
-"""Nothing is lost where the interval of a difference lies above this."""
+"""Nothing is lost if the interval of a difference lies above this."""
 RARE = 0.01
-"""Chance below which fewer wins are taken for no accident."""
+"""Probability below which a smaller number of wins is not attributed to chance."""
 SHOWN = 3
-"""Levels with fewer wins that a goal names."""
+"""Number of levels with fewer wins that a goal names."""
 MOST = 3
-"""Personas for which most goals have to be met."""
+"""Number of personas for which most goals have to be met."""
 
 
 class PolicyComparison(NamedTuple):
-    """The runs of a cell held against one policy.
+    """A comparison of the runs of a cell with one policy.
 
     Attributes:
-        cell: whose runs.
+        cell: the cell of the runs.
         against: the policy, by its name in `choices`.
         levels: name of the set of levels.
-        runs: how many were measured.
+        runs: number of runs that were measured.
         mean, other: mean utility of the runs and of the policy.
         gain: the difference with its 95 % interval.
     """
@@ -57,14 +57,21 @@ class PolicyComparison(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """What the interval says."""
+        """The meaning of the interval in words."""
         if self.gain.low > 0:
             return "better"
         return "worse" if self.gain.high < 0 else "no difference shown"
 
 
 class Fewer(NamedTuple):
-    """A level with fewer wins of evolved lists than of UCB1. p: of Fisher's exact test, one-sided."""
+    """A level in which evolved lists win less often than UCB1.
+
+    Attributes:
+        level: the name of the level.
+        won, trials: wins and trials of the evolved lists.
+        other, others: wins and trials of UCB1.
+        p: the one-sided p value of Fisher's exact test.
+    """
 
     level: str
     won: int
@@ -75,13 +82,19 @@ class Fewer(NamedTuple):
 
     @property
     def text(self) -> str:
-        """In words."""
+        """A description in words."""
         return f"{self.level}: {self.won} of {self.trials}, UCB1 {self.other} of {self.others}, p = {self.p:.2g}"
 
 
 @dataclass(frozen=True)
 class StudyGoal:
-    """What the study was to show. met: None where something has not been measured. why: what came out, in words."""
+    """A goal of the study.
+
+    Attributes:
+        text: the goal.
+        met: whether it is met; None if something has not been measured.
+        why: the result in words.
+    """
 
     text: str
     met: bool | None
@@ -89,19 +102,19 @@ class StudyGoal:
 
 
 def measured(c: Choices, cell: MethodCell, where: str = HELD_OUT) -> list[RunMeasurement]:
-    """The final policies of a cell's runs on a set of levels, as far as they were measured."""
+    """Return the measurements of the final policies of a cell's runs on a set of levels, as far as they exist."""
     probes = [c.probe(cell.setting, cell.persona, run.policy, where) for run in c.runs.get(cell, [])]
     return [c.known[p] for p in probes if p in c.known]
 
 
 def of_reference(c: Choices, what: str, setting: str, persona: str, where: str = HELD_OUT) -> RunMeasurement | None:
-    """A policy that runs are compared with, None where it was not measured."""
+    """Return the measurement of a policy that runs are compared with; None if it was not measured."""
     text = c.reference(what, setting, persona)
     return None if text is None else c.known.get(c.probe(setting, persona, text, where))
 
 
 def compared(c: Choices, cell: MethodCell, against: str, where: str = HELD_OUT) -> PolicyComparison | None:
-    """The runs of a cell held against a policy, None where either was not measured."""
+    """Compare the runs of a cell with a policy; return None if either was not measured."""
     runs, other = measured(c, cell, where), of_reference(c, against, cell.setting, cell.persona, where)
     if not runs or other is None:
         return None
@@ -116,7 +129,7 @@ def _comparison(
 
 
 def comparisons(c: Choices, setting: str, where: str = HELD_OUT) -> Iterator[PolicyComparison]:
-    """All that is known of a setting."""
+    """Yield all comparisons of a setting that can be made."""
     for cell in c.runs:
         if cell.setting == setting:
             found = (compared(c, cell, what, where) for what in c.references(setting))
@@ -124,7 +137,7 @@ def comparisons(c: Choices, setting: str, where: str = HELD_OUT) -> Iterator[Pol
 
 
 def at_budget(c: Choices, cell: MethodCell, iterations: int) -> PolicyComparison | None:
-    """All runs of a cell against the shipped policy with so much search, None where that was not measured."""
+    """Compare all runs of a cell with the shipped policy at a budget; return None if that was not measured."""
     text = c.reference(SHIPPED, cell.setting, cell.persona)
     if text is None:
         return None
@@ -136,7 +149,10 @@ def at_budget(c: Choices, cell: MethodCell, iterations: int) -> PolicyComparison
 
 
 def fewer_wins(c: Choices, setting: str, persona: str, trials: int) -> list[Fewer] | None:
-    """Levels in which evolved lists win less often than UCB1, the clearest first; None where wins were not measured."""
+    """Return the levels in which evolved lists win less often than UCB1; None if wins were not measured.
+
+    The level with the clearest difference comes first.
+    """
     cell, ucb1 = MethodCell(setting, SEEDED, persona), c.reference(PLAIN, setting, persona)
     assert ucb1 is not None
     runs = [
@@ -156,7 +172,7 @@ def fewer_wins(c: Choices, setting: str, persona: str, trials: int) -> list[Fewe
 
 
 def in_own_metric(c: Choices, setting: str) -> dict[str, dict[str, float]] | None:
-    """The mean of each persona's own metric (first key) over the runs of each persona (second key)."""
+    """Return the mean of each persona's own metric (first key) over the runs of each persona (second key)."""
     means: dict[str, dict[str, float]] = {}
     for persona in c.settings.personas:
         metric = load_persona(persona, study_game()).priority
@@ -169,7 +185,7 @@ def in_own_metric(c: Choices, setting: str) -> dict[str, dict[str, float]] | Non
 
 
 def share_of_best(c: Choices, persona: str, measure: RunMeasurement) -> float:
-    """The mean share of the best known utility on the held-out levels."""
+    """Return the mean share of the best known utility on the held-out levels."""
     pool = c.levels.pool(persona, HELD_OUT)
     spec = replace(spec_of(c.settings, "single", load_persona(persona, study_game()), ()), best=pool.best)
     return fmean(spec.share(case, utility, 0.0) for case, utility in enumerate(measure.by_level))
@@ -179,7 +195,7 @@ def share_of_best(c: Choices, persona: str, measure: RunMeasurement) -> float:
 
 
 def goals(c: Choices) -> list[StudyGoal]:
-    """What was to be reached."""
+    """Return the goals of the study with their results."""
     everybody = len(c.settings.personas)
     found = [
         _for_personas(
@@ -239,7 +255,7 @@ def _pairs(c: Choices, setting: str, method: str, against: Sequence[str]) -> Pai
 def _for_personas(
     c: Choices, text: str, needed: int, pairs: Pairs, holds: Callable[[PolicyComparison], bool]
 ) -> StudyGoal:
-    """A goal that so many personas have to meet, each in all of its comparisons."""
+    """Return a goal that `needed` personas have to meet, each in all of its comparisons."""
     met = {p: None if None in found else all(holds(one) for one in found if one) for p, found in pairs.items()}
     count, unknown = sum(m is True for m in met.values()), sum(m is None for m in met.values())
     needed = min(needed, len(pairs))
@@ -283,7 +299,7 @@ def _cross(c: Choices, setting: str) -> StudyGoal:
 
 
 def nothing_gained(c: Choices, where: str = HELD_OUT) -> list[str]:
-    """Sentences on where an evolution gains nothing."""
+    """Return sentences on the cells in which an evolution gains nothing."""
     found = []
     for setting in c.settings.chosen:
         for one in comparisons(c, setting, where):
@@ -297,16 +313,16 @@ def nothing_gained(c: Choices, where: str = HELD_OUT) -> list[str]:
 
 
 def plain(persona: str) -> str:
-    """A persona's name in a sentence."""
+    """Return the name of a persona as it appears in a sentence."""
     return persona.replace("_", " ")
 
 
 def spoken(against: str) -> str:
-    """What runs are compared with, in a sentence."""
+    """Return the name of a compared policy as it appears in a sentence."""
     return against if against in (PLAIN, UTILITY) else f"the {against}"
 
 
 def signed(gain: Interval) -> str:
-    """A difference with its interval: +.012 (+.003 to +.020)."""
+    """Format a difference with its interval: +.012 (+.003 to +.020)."""
     value, low, high = (f"{round(v, 3) + 0.0:+.3f}".replace("0.", ".", 1) for v in (gain.value, gain.low, gain.high))
     return f"{value} ({low} to {high})"

@@ -1,4 +1,4 @@
-"""The levels of a study: pools that are generated and solved once, and sets of levels that were named."""
+"""The levels of a study: pools that are generated and solved once, and named sets of levels."""
 
 from __future__ import annotations
 
@@ -23,15 +23,21 @@ FILE = "pools.jsonl"
 TRAINING, VALIDATION, HELD_OUT = "train", "validation", "held out"
 """Streams of generated levels."""
 CHOOSING = "choosing"
-"""The training levels that lines and seeds are chosen on: the first ones."""
+"""The name of the first training levels, on which lines and seeds are chosen."""
 CHOICES = 100
-"""How many these are at most."""
+"""The largest number of these levels."""
 PAPER, OTHERS = "paper", "others"
-"""Sets of levels that have to be named: the maps of the paper, and levels of other designers."""
+"""Sets of levels that have to be named: the maps of the paper, and levels by other designers."""
 
 
 class LevelSet(NamedTuple):
-    """Levels that policies are measured on. digest: names their texts."""
+    """A set of levels on which policies are measured.
+
+    Attributes:
+        name: the name of the set.
+        levels: the levels.
+        digest: a digest of their texts.
+    """
 
     name: str
     levels: tuple[LevelText, ...]
@@ -39,23 +45,28 @@ class LevelSet(NamedTuple):
 
     @classmethod
     def of(cls, name: str, levels: Sequence[LevelText]) -> LevelSet:
-        """A set of levels with its digest."""
+        """Return a set of levels with its digest."""
         texts = "".join(level.digest for level in levels)
         return cls(name, tuple(levels), hashlib.blake2b(texts.encode(), digest_size=8).hexdigest())
 
 
 @dataclass
 class Levels:
-    """All levels of a study. pools: by persona and stream. named: sets that were named, by their names."""
+    """All levels of a study.
+
+    Attributes:
+        pools: the generated levels by persona and stream.
+        named: the named sets by their names.
+    """
 
     pools: dict[tuple[str, str], LevelPool]
     named: dict[str, LevelSet]
 
     def pool(self, persona: str, stream: str) -> LevelPool:
-        """The levels of a stream, with what is known of a persona's best.
+        """Return the levels of a stream, with the best known results of a persona.
 
         Raises:
-            RunError: it is not there yet.
+            RunError: the pool does not exist yet.
         """
         if (persona, stream) not in self.pools:
             raise RunError(
@@ -64,24 +75,24 @@ class Levels:
         return self.pools[persona, stream]
 
     def sets(self, persona: str) -> list[LevelSet]:
-        """What a persona's policies are measured on."""
+        """Return the sets on which a persona's policies are measured."""
         return [self.set_of(persona, HELD_OUT), *self.named.values()]
 
     def set_of(self, persona: str, name: str) -> LevelSet:
-        """A set by its name."""
+        """Return a set by its name."""
         if name == CHOOSING:
             return LevelSet.of(name, self.pool(persona, TRAINING).levels[:CHOICES])
         return self.named[name] if name in self.named else LevelSet.of(name, self.pool(persona, name).levels)
 
 
 def named(name: str, where: str) -> LevelSet:
-    """A set of levels that are read from a folder or whatever else names levels."""
+    """Return a set of the levels in a folder, or of those that another name for levels stands for."""
     game = study_game()
     return LevelSet.of(name, [LevelText.of(level) for level in mapsets.resolve(game, [where])])
 
 
 def make(folder: Path, settings: StudySettings, runner: Runner) -> bool:
-    """Generate and solve the pools that are not there yet; whether all are there."""
+    """Generate and solve the missing pools; return whether all exist."""
     game, counts = study_game(), _counts(settings)
     streams, best = _read(folder)
 
@@ -107,10 +118,14 @@ def make(folder: Path, settings: StudySettings, runner: Runner) -> bool:
 
 
 def read(folder: Path, sets: Mapping[str, LevelSet] | None = None) -> Levels:
-    """The pools that a folder has. sets: that were named.
+    """Read the pools in a study's folder.
+
+    Args:
+        folder: the folder of the study.
+        sets: the named sets of levels.
 
     Raises:
-        RunError: its file is damaged.
+        RunError: the file of the pools is damaged.
     """
     streams, best = _read(folder)
     found = {(name, stream): LevelPool(streams[stream], values) for (name, stream), values in best.items()}
@@ -120,7 +135,7 @@ def read(folder: Path, sets: Mapping[str, LevelSet] | None = None) -> Levels:
 def _read(
     folder: Path,
 ) -> tuple[dict[str, tuple[LevelText, ...]], dict[tuple[str, str], tuple[float, ...]]]:
-    """The levels of each stream, and the best known of each persona and stream."""
+    """Return the levels of each stream, and the best known utilities of each persona and stream."""
     texts: dict[str, LevelText] = {}
     streams: dict[str, tuple[LevelText, ...]] = {}
     best: dict[tuple[str, str], tuple[float, ...]] = {}

@@ -1,6 +1,6 @@
-"""What policies are worth: each is played on a set of levels, with the same seeds for all of them.
+"""Measurements of policies: each is played on a set of levels, with the same seeds for all policies.
 
-A measurement is named by everything that decides it, so what is known is never played twice, whichever stage asks.
+The key of a measurement holds everything that decides it, so no stage plays what another stage has measured.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ FILE = "measures.jsonl"
 
 
 class Probe(NamedTuple):
-    """What is measured: a policy, and whose utility it plays for, how and where.
+    """The key of a measurement: a policy, the persona whose utility it plays for, and how and where it plays.
 
     Attributes:
-        persona: name.
-        search: a search preset, "" from move to move.
-        iterations: of a playthrough, or of a move.
-        levels: name of a set of levels.
-        digest: of their texts.
+        persona: the name of the persona.
+        search: a search preset, "" for play from move to move.
+        iterations: iterations of a playthrough, or of a move.
+        levels: the name of a set of levels.
+        digest: the digest of their texts.
         trials: playthroughs of each level.
-        seeds: their name; playthroughs with the same name and number have the same seeds.
-        policy: its text.
+        seeds: the name of the seeds; playthroughs with the same name and number have the same seeds.
+        policy: the text of the policy.
     """
 
     persona: str
@@ -52,11 +52,11 @@ class Probe(NamedTuple):
 
 @dataclass(frozen=True)
 class RunMeasurement:
-    """What came out.
+    """The result of a measurement.
 
     Attributes:
-        utilities: [level][trial].
-        won: [level], how many trials won.
+        utilities: utility by [level][trial].
+        won: number of trials that won by [level].
         metrics: mean over levels and trials of each metric of the game.
     """
 
@@ -66,17 +66,17 @@ class RunMeasurement:
 
     @property
     def by_level(self) -> list[float]:
-        """Mean utility of each level."""
+        """The mean utility of each level."""
         return [fsum(values) / len(values) for values in self.utilities]
 
     @property
     def utility(self) -> float:
-        """Mean over levels."""
+        """The mean utility over all levels."""
         return fsum(self.by_level) / len(self.utilities)
 
     @property
     def win_rate(self) -> float:
-        """Share of the playthroughs that won."""
+        """The share of the playthroughs that won."""
         return sum(self.won) / sum(len(values) for values in self.utilities)
 
 
@@ -90,10 +90,15 @@ class _Task(NamedTuple):
 
 
 def measure(folder: Path, stage: str, probes: Iterable[Probe], seed: int, levels: Levels, runner: Runner) -> bool:
-    """Measure what is not known yet; whether all is.
+    """Make the missing measurements and return whether all exist.
 
     Args:
-        seed: of the study.
+        folder: the folder of the study.
+        stage: the name of the stage, for messages.
+        probes: the measurements to make.
+        seed: the seed of the study.
+        levels: the levels of the study.
+        runner: runs the jobs.
     """
     known, wanted = read(folder), list(dict.fromkeys(probes))
     missing = sorted((p for p in wanted if p not in known), key=lambda p: (p.iterations, *p[:7]))
@@ -113,7 +118,7 @@ def measure(folder: Path, stage: str, probes: Iterable[Probe], seed: int, levels
 
 
 def play(task: _Task) -> dict[str, Any]:
-    """Measure on one core (this is what workers do).
+    """Make a measurement on one core (workers call this).
 
     Returns:
         The line for the file.
@@ -137,7 +142,7 @@ def play(task: _Task) -> dict[str, Any]:
 
 
 def read(folder: Path) -> dict[Probe, RunMeasurement]:
-    """All that was measured.
+    """Read all measurements in a study's folder.
 
     Raises:
         RunError: a line cannot be read.
@@ -160,17 +165,20 @@ def read(folder: Path) -> dict[Probe, RunMeasurement]:
 def probe(
     persona: str, search: str, iterations: int, where: LevelSet, trials: int, policy: str, seeds: str = ""
 ) -> Probe:
-    """A probe of a policy on a set of levels."""
+    """Return the probe of a policy on a set of levels."""
     return Probe(persona, search, iterations, where.name, where.digest, trials, seeds, policy)
 
 
 def best_of(known: Known, probes: Sequence[Probe]) -> str | None:
-    """The policy with the highest mean utility among some probes, the first of equals; None if one is not known."""
+    """Return the policy with the highest mean utility among some probes; None if one was not measured.
+
+    Of several best ones, the first is returned.
+    """
     if not probes or any(p not in known for p in probes):
         return None
     return max(probes, key=lambda p: known[p].utility).policy
 
 
 def _cost(probe: Probe) -> float:
-    """What a playthrough takes, relative to others."""
+    """Return the relative cost of a playthrough."""
     return probe.iterations * (1.0 if probe.search else 30.0) + 300.0

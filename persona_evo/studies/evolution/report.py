@@ -37,7 +37,7 @@ VERDICTS = {True: "met", False: "missed", None: "not measured"}
 
 
 def write(folder: Path, settings: StudySettings, progress: Callable[[str], None] | None = None) -> WrittenReport:
-    """Write the report into the study's folder; files of the same names are written anew."""
+    """Write the report into the study's folder and replace files of the same names."""
     c = Choices.of(folder, settings, with_measured(folder))
     goals, drawn = goal_table(c), [*curves.learning(c), *curves.budgets(c)]
     images = figures.save(drawn, folder / "figures", "png", progress) if drawn else []
@@ -60,19 +60,19 @@ def write(folder: Path, settings: StudySettings, progress: Callable[[str], None]
 
 
 def with_measured(folder: Path) -> levels.Levels:
-    """The levels of a study, and the names of sets that were given when policies were measured on them."""
+    """Return the levels of a study, with the names of the sets on which policies were measured."""
     sets = {p.levels: LevelSet(p.levels, (), p.digest) for p in measuring.read(folder) if p.levels in (PAPER, OTHERS)}
     return levels.read(folder, sets)
 
 
 def goal_table(c: Choices) -> Table:
-    """Each goal with what came out, for a terminal."""
+    """Return a table of the goals and their results, for a terminal."""
     rows = [[goal.text, VERDICTS[goal.met], goal.why or NONE] for goal in findings.goals(c)]
     return Table("Goals", ["goal", "", "what came out"], rows, [_INTERVALS], left=frozenset({1, 2}))
 
 
 def goal_parts(c: Choices) -> list[Table | Lines]:
-    """The goals for a page: a short table of what was met, and sentences that say what came out."""
+    """Return the goals for a page: a short table of the goals that are met, and sentences with the results."""
     found = findings.goals(c)
     table = Table("Goals", ["goal", ""], [[goal.text, VERDICTS[goal.met]] for goal in found], left=frozenset({1}))
     return [table, Lines([*(f"{goal.text}: {goal.why}" for goal in found if goal.why), _INTERVALS])]
@@ -85,7 +85,7 @@ _INTERVALS = (
 
 
 def progress_table(c: Choices) -> Table:
-    """How many runs of each cell are there, and what they took."""
+    """Return a table of the finished runs of each cell and their cost."""
     rows = []
     for setting in c.settings.chosen:
         for method in c.settings.chosen[setting].methods:
@@ -126,7 +126,7 @@ def _in_words(c: Choices, setting: str) -> str:
 
 
 def tables_of(c: Choices, setting: str) -> list[Table | Text]:
-    """How policies play, then means and differences on each set of levels that was measured."""
+    """Return how policies play, then means and differences on each set of levels that was measured."""
     found: list[Table | Text] = [Text(_in_words(c, setting))]
     for where, words in SETS.items():
         if where == HELD_OUT or where in c.levels.named:
@@ -140,7 +140,7 @@ _OPTIONS = {PAPER: "paper", OTHERS: "levels"}
 
 
 def means(c: Choices, setting: str, where: str, words: str) -> Table:
-    """Mean utility and win rate of everything that plays in a setting."""
+    """Return a table of mean utility and win rate of all policies in a setting."""
     names = c.references(setting)
     rows = []
     for persona in c.settings.personas:
@@ -161,7 +161,7 @@ def _mean(measures: Sequence[RunMeasurement]) -> str:
 
 
 def differences(c: Choices, setting: str, where: str, words: str) -> Table:
-    """The runs of each cell against each policy."""
+    """Return a table that compares the runs of each cell with each policy."""
     names = c.references(setting)
     known = {(one.cell, one.against): one for one in findings.comparisons(c, setting, where)}
     rows = []
@@ -177,7 +177,7 @@ def differences(c: Choices, setting: str, where: str, words: str) -> Table:
 
 
 def wins(c: Choices) -> Table:
-    """Levels in which evolved lists win less often than UCB1."""
+    """Return a table of the levels in which evolved lists win less often than UCB1."""
     rows = []
     for setting, how in c.settings.chosen.items():
         for persona in c.settings.personas if how.lists else ():
@@ -196,7 +196,7 @@ def wins(c: Choices) -> Table:
 
 
 def budget_tables(c: Choices) -> list[Table]:
-    """Mean utility on held-out levels over iterations, and whether anything is lost where search is plenty."""
+    """Return tables of mean utility on held-out levels over iterations, and of losses with much search."""
     found = []
     for search, settings in budgeted(c).items():
         rows = []
@@ -212,7 +212,7 @@ def budget_tables(c: Choices) -> list[Table]:
 
 
 def transfer(c: Choices) -> Table:
-    """The chosen policy of each persona (columns) under the utility of each (rows)."""
+    """Return a table of the chosen policy of each persona (columns) under the utility of each (rows)."""
     personas = c.settings.personas
     runs = {p: c.chosen_run(MethodCell(TRANSFERRED, SEEDED, p)) for p in personas}
     rows = []
@@ -231,7 +231,7 @@ def transfer(c: Choices) -> Table:
 
 
 def own_metric(c: Choices) -> Table:
-    """The mean of each persona's own metric over the runs of each persona, from move to move."""
+    """Return a table of the mean of each persona's own metric over the runs of each persona, from move to move."""
     found = findings.in_own_metric(c, "casual") or {}
     rows = [
         [
@@ -248,7 +248,7 @@ def own_metric(c: Choices) -> Table:
 
 
 def lines_table(c: Choices) -> Table:
-    """The lines and seeds that were chosen on the training levels."""
+    """Return a table of the lines and seeds that were chosen on the training levels."""
     rows = []
     for setting in c.settings.chosen:
         for persona in c.settings.personas:
@@ -265,7 +265,7 @@ def lines_table(c: Choices) -> Table:
 
 
 def chosen(c: Choices) -> Table:
-    """Of each cell the run that is best on the validation levels."""
+    """Return a table of the run of each cell that is best on the validation levels."""
     rows = []
     for cell in c.runs:
         run = c.chosen_run(cell)
@@ -285,7 +285,7 @@ def chosen(c: Choices) -> Table:
 
 
 def facts(c: Choices) -> dict[str, str]:
-    """Seeds, sizes, versions."""
+    """Return seeds, sizes and versions."""
     s = c.settings
     return {
         "command": " ".join(["persona-evo reproduce evolution", *["--quick"] * s.quick, f"--seed {s.seed}"]),

@@ -33,17 +33,17 @@ METHODS = {
     UCB1: "UCB1, C tuned",
     LONG: "one long run",
 }
-"""Methods that have runs, in words. The last one is a single run that was made elsewhere."""
+"""The methods that have runs, in words. The last one is a single run that was made elsewhere."""
 
 
 class Setting(NamedTuple):
-    """How a policy plays.
+    """The conditions under which policies play.
 
     Attributes:
         search: a search preset, "" for play from move to move.
-        iterations: of a playthrough; from move to move, of a move.
-        methods: that look for policies in it.
-        playthroughs: of a run, unless something else is said.
+        iterations: iterations of a playthrough; from move to move, of a move.
+        methods: the methods that search for policies in it.
+        playthroughs: playthroughs of a run by default.
     """
 
     search: str
@@ -53,7 +53,7 @@ class Setting(NamedTuple):
 
     @property
     def lists(self) -> bool:
-        """Whether it is played with open lists."""
+        """Whether the search uses open lists."""
         return bool(self.search) and bool(SearchSettings.preset(self.search).lists)
 
 
@@ -75,23 +75,23 @@ class MethodCell(NamedTuple):
 
 @dataclass(frozen=True)
 class StudySettings:
-    """A study.
+    """The settings of a study.
 
     Attributes:
         seed: everything random follows from it.
         runs: independent runs of each cell.
-        playthroughs: of each run, by setting; other settings are no part of the study.
-        iterations: of a playthrough, by setting.
-        training, validation, held_out: levels of each pool.
-        trials: playthroughs of each level when a policy is measured.
+        playthroughs: playthroughs of each run, by setting; other settings are not part of the study.
+        iterations: iterations of a playthrough, by setting.
+        training, validation, held_out: number of levels in each pool.
+        trials: playthroughs of each level in a measurement of a policy.
         wins: trials in each level when wins are compared with those of UCB1, first and again with new seeds.
-        lines: of those written by hand for a persona, how many are tuned; 0 for all.
+        lines: number of a persona's handwritten lines that are tuned; 0 for all.
         curves: runs of each cell whose learning curve is measured.
         budgets: iterations of the budget curves.
-        evolution: by setting and method, what an evolution is, as plain values.
-        personas: names.
+        evolution: the settings of an evolution by setting and method, as plain values.
+        personas: the names of the personas.
         shipped: the policy of each persona that shipped when the study began.
-        quick: the numbers are those of a first look.
+        quick: whether the numbers are those of a first look.
     """
 
     seed: int = 1
@@ -131,12 +131,14 @@ class StudySettings:
         personas: Sequence[str] = (),
         **given: Any,
     ) -> StudySettings:
-        """The settings of a whole study, or with `quick` of a first look; what is not None replaces single values.
+        """Return the settings of a whole study, or with `quick` of a first look; given values replace single ones.
 
         Args:
-            playthroughs: of a run, in all settings.
-            chosen: settings that are part of the study, all if empty.
-            personas: likewise.
+            quick: whether to start from the settings of a first look.
+            playthroughs: playthroughs of a run, in all settings; None for the usual number of each.
+            chosen: settings that are part of the study; all if empty.
+            personas: personas that are part of the study; all if empty.
+            given: other fields; None leaves a field as it is.
         """
         values = dict(_QUICK if quick else {}) | {k: v for k, v in given.items() if v is not None}
         usual = values.pop("each", None)
@@ -155,11 +157,11 @@ class StudySettings:
         return cls(quick=quick, **values)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values; `from_values` reads them back."""
+        """Return plain values; `from_values` reads them back."""
         return dataclasses.asdict(self)
 
     def evolving(self, cell: MethodCell) -> EvolutionSettings:
-        """What an evolution is in a cell; for other methods, the one whose formulas they look among."""
+        """Return the settings of an evolution in a cell; other methods search among the formulas of these settings."""
         method = SEEDED if cell.method == SEEDED else EVOLUTION
         return EvolutionSettings.from_dict(self.evolution[f"{cell.setting} {method}"])
 
@@ -169,7 +171,7 @@ class StudySettings:
         return {name: setting for name, setting in SETTINGS.items() if name in self.playthroughs}
 
     def cells(self) -> list[MethodCell]:
-        """All cells that have runs, the most telling first."""
+        """Return all cells that have runs, the most informative first."""
         order = [(name, method) for name, setting in SETTINGS.items() for method in setting.methods]
         order.sort(key=lambda pair: pair[1] not in (SEEDED, EVOLUTION))
         return [
@@ -181,13 +183,13 @@ class StudySettings:
 
 
 def from_values(**values: Any) -> StudySettings:
-    """Settings from the plain values of a folder's file."""
+    """Make settings from the plain values of a folder's file."""
     plain: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
     return StudySettings(**plain)
 
 
 def evolution_of(setting: str, method: str, quick: bool = False) -> EvolutionSettings:
-    """What an evolution is in a setting."""
+    """Return the settings of an evolution in a setting."""
     changes: dict[str, Any] = dict(_QUICKER if quick else {} if SETTINGS[setting].search else SLOW)
     if SETTINGS[setting].lists:
         changes["wins"] = _WINS
@@ -197,12 +199,12 @@ def evolution_of(setting: str, method: str, quick: bool = False) -> EvolutionSet
 
 
 def spec_of(settings: StudySettings, setting: str, persona: Persona, levels: tuple[LevelText, ...]) -> FitnessSpec:
-    """What is played in a setting for a persona."""
+    """Return the fitness of a persona in a setting: what is played."""
     return play_spec(SETTINGS[setting].search, settings.iterations[setting], persona, levels)
 
 
 def play_spec(search: str, iterations: int, persona: Persona, levels: tuple[LevelText, ...]) -> FitnessSpec:
-    """The same for any number of iterations."""
+    """Return the fitness of a persona with any search and number of iterations."""
     rules = SearchSettings.preset(search or "single")
     found = FitnessSpec.of(
         study_game().name, (), persona.utility, rules, Budget(iterations), persona.priority, lists=persona.lists
@@ -212,13 +214,13 @@ def play_spec(search: str, iterations: int, persona: Persona, levels: tuple[Leve
 
 @cache
 def lines() -> tuple[str, dict[str, tuple[str, ...]]]:
-    """The game of the study, and the policies written by hand for each persona."""
+    """Return the name of the study's game, and the handwritten policies for each persona."""
     data = tomllib.loads(Path(__file__).with_name("lines.toml").read_text(encoding="utf-8"))
     return data["game"], {persona: tuple(found) for persona, found in data["lines"].items()}
 
 
 def study_game() -> Game:
-    """The game of the study."""
+    """Return the game of the study."""
     return registry.get(lines()[0])
 
 
@@ -227,7 +229,7 @@ def _four() -> list[Persona]:
 
 
 def _shipped(persona: str) -> str:
-    """The text of the policy that ships for a persona, "" for none."""
+    """Return the text of the policy that ships for a persona; "" without one."""
     game = study_game()
     found = [p for p in policy_library.available(game.name) if p.name == persona]
     return genome.of_policy(found[0].tree_policy(game)) or "" if found else ""
@@ -251,6 +253,6 @@ _QUICK: dict[str, Any] = {
     "budgets": (300, 1_000),
 }
 _WINS = 0.25
-"""Weight of a win where open lists are evolved, which must not lose levels that UCB1 wins."""
+"""Weight of a win in the evolution of open lists, which must not lose levels that UCB1 wins."""
 _QUICKER = {"population": 8, "islands": 1, "elites": 2, "levels_a_generation": 4, "race_from": 2}
-"""What an evolution is in a first look."""
+"""The settings of an evolution in a first look."""

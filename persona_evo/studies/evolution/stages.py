@@ -1,4 +1,4 @@
-"""The stages that measure: what runs have come to, how much search it takes, and whose policy serves whom."""
+"""The stages that measure: final policies, learning curves, budgets, and transfer between personas."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from persona_evo.studies.evolution.measuring import Probe, measure
 from persona_evo.studies.evolution.settings import LONG, SEEDED, SETTINGS, MethodCell, StudySettings
 
 ENOUGH = 60_000
-"""Iterations at which nothing may be lost in the planner."""
+"""Number of iterations at which nothing may be lost in the planner."""
 
 
 def finals(c: Choices) -> Iterator[Probe]:
-    """The policies of all runs, and those that they are compared with, on all sets of levels."""
+    """Yield probes of the policies of all runs, and of those that they are compared with, on all sets of levels."""
     for setting in c.settings.chosen:
         for persona in c.settings.personas:
             texts = [
@@ -32,7 +32,7 @@ def finals(c: Choices) -> Iterator[Probe]:
 
 
 def wins(c: Choices) -> Iterator[Probe]:
-    """The planner's wins: so many trials of all runs together, and of UCB1."""
+    """Yield probes of the planner's wins: the same number of trials for all runs together as for UCB1."""
     for setting, how in c.settings.chosen.items():
         for persona in c.settings.personas if how.lists else ():
             for trials in c.settings.wins:
@@ -46,20 +46,20 @@ def wins(c: Choices) -> Iterator[Probe]:
 
 
 def win_probe(c: Choices, setting: str, persona: str, policy: str, trials: int, among: int) -> Probe:
-    """One of so many policies that share the trials."""
+    """Return the probe of one policy out of `among`, which share the trials."""
     each = math.ceil(trials / among)
     return c.probe(setting, persona, policy, trials=each, seeds=f"wins {trials}")
 
 
 def curves(c: Choices) -> Iterator[Probe]:
-    """The policies that were the best in the course of some runs, on held-out levels."""
+    """Yield probes on held-out levels of the policies that were best in the course of some runs."""
     for cell, runs in c.runs.items():
         for run in runs[: c.settings.curves] if cell.method != LONG else ():
             yield from (curve_probe(c, cell, policy) for *_, policy in run.curve)
 
 
 def curve_probe(c: Choices, cell: MethodCell, policy: str) -> Probe:
-    """A policy of a learning curve."""
+    """Return the probe of a policy in a learning curve."""
     return c.probe(cell.setting, cell.persona, policy, trials=1)
 
 
@@ -68,13 +68,13 @@ BUDGETED = {"single": ("single",), "anytime": ("planner-300", "planner-1000")}
 
 
 def budgeted(c: Choices) -> dict[str, tuple[str, ...]]:
-    """Those of BUDGETED whose settings are part of the study."""
+    """Return the part of BUDGETED whose settings are part of the study."""
     found = {search: tuple(s for s in settings if s in c.settings.chosen) for search, settings in BUDGETED.items()}
     return {search: settings for search, settings in found.items() if settings}
 
 
 def budgets(c: Choices) -> Iterator[Probe]:
-    """Chosen policies with more and less search; and those of all runs in the planner where nothing may be lost."""
+    """Yield probes of chosen policies with more and less search, and of all runs in the planner at ENOUGH."""
     for persona in c.settings.personas:
         for settings in budgeted(c).values():
             for iterations in c.settings.budgets:
@@ -91,7 +91,10 @@ def budgets(c: Choices) -> Iterator[Probe]:
 
 
 def budget_policies(c: Choices, settings: tuple[str, ...], persona: str) -> dict[str, str]:
-    """What is compared over budgets, by names: the chosen run of each setting, then the references of the first."""
+    """Return the policies that are compared over budgets, by name.
+
+    The chosen run of each setting comes first, then the references of the first setting.
+    """
     found = {
         f"evolved, {setting}": run.policy
         for setting in settings
@@ -103,7 +106,7 @@ def budget_policies(c: Choices, settings: tuple[str, ...], persona: str) -> dict
 
 
 def budget_probe(c: Choices, setting: str, persona: str, policy: str, iterations: int) -> Probe:
-    """A policy with so much search on held-out levels."""
+    """Return the probe of a policy at a number of iterations on held-out levels."""
     return c.probe(setting, persona, policy, trials=1, iterations=iterations)
 
 
@@ -112,7 +115,7 @@ TRANSFERRED = "single"
 
 
 def transfers(c: Choices) -> Iterator[Probe]:
-    """The chosen policy of each persona under the utility of each."""
+    """Yield probes of the chosen policy of each persona under the utility of each."""
     for theirs in c.settings.personas if TRANSFERRED in c.settings.chosen else ():
         run = c.chosen_run(MethodCell(TRANSFERRED, SEEDED, theirs))
         if run is not None:
@@ -123,7 +126,7 @@ Stage = Callable[[Path, StudySettings, Levels, Runner], bool]
 
 
 def measuring(name: str, *wanted: Callable[[Choices], Iterator[Probe]]) -> Stage:
-    """A stage that measures, one kind of probes after the other."""
+    """Make a stage that measures one kind of probes after the other."""
 
     def stage(folder: Path, settings: StudySettings, levels: Levels, runner: Runner) -> bool:
         c = Choices.of(folder, settings, levels)

@@ -1,4 +1,4 @@
-"""Run the stages of the study in order. Each can be stopped at any moment and resumes where it was."""
+"""The stages of the study in their order. Each stage can be interrupted at any moment and resumed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STAGES: dict[str, Stage] = {
     "budgets": stages.measuring("budgets", stages.budgets),
     "transfer": stages.measuring("transfer", stages.transfers),
 }
-"""Stages before the report, in their order: each does what is missing and returns whether everything is done."""
+"""The stages before the report in their order. Each does what is missing and returns whether everything is done."""
 
 
 def run(
@@ -43,18 +43,18 @@ def run(
     """Do what is missing in a study.
 
     Args:
-        folder: of the study.
-        wanted: stages, of STAGES; they come in their order.
-        sets: levels that were named, beside those that are generated.
-        end: moment on `time.monotonic` by which to stop.
+        folder: the folder of the study.
+        wanted: names of stages in STAGES, which run in the order of STAGES.
+        sets: named sets of levels, in addition to generated levels.
+        end: deadline on the clock `time.monotonic`.
         long: folder with policies of long runs (see `training.add_long`).
 
     Returns:
-        The stage at which the time was up, "" for none.
+        The stage at which the time ran out, "" if it did not.
 
     Raises:
-        RunError: the folder is for something else, damaged, or in use.
-        KeyboardInterrupt: Ctrl-C; what was finished by then is kept.
+        RunError: the folder belongs to something else, is damaged, or is in use.
+        KeyboardInterrupt: Ctrl-C was pressed; finished work is kept.
     """
     with keeping.opened(folder, STUDY, {"game_version": study_game().version, **settings.to_dict()}):
         if long is not None:
@@ -69,13 +69,13 @@ def run(
 
 
 def settings_for(folder: Path, *, quick: bool = False, **given: Any) -> StudySettings:
-    """The settings of a study in a folder that may have been begun: what nobody can give is as it was then.
+    """Return the settings of a study whose folder may exist; values that no option sets are those of the folder.
 
     Args:
         given: see `StudySettings.of`.
 
     Raises:
-        RunError: the folder is of another study, or damaged.
+        RunError: the folder belongs to another study, or is damaged.
     """
     ours = StudySettings.of(quick=quick, **given)
     if not (folder / keeping.CONFIG).is_file():
@@ -85,9 +85,9 @@ def settings_for(folder: Path, *, quick: bool = False, **given: Any) -> StudySet
 
 
 def reopen(folder: Path) -> StudySettings:
-    """What a folder is for.
+    """Return the settings in a study's folder.
 
     Raises:
-        RunError: no folder of this study, or a damaged file.
+        RunError: this is no folder of this study, or a file is damaged.
     """
     return keeping.settings(folder, STUDY, from_values)

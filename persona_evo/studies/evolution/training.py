@@ -1,4 +1,4 @@
-"""The stages that look for policies: lines written by hand get their numbers, and methods run."""
+"""The stages that search for policies: the constants of handwritten lines are tuned, and methods run."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ from persona_evo.studies.keeping import row_journal
 
 LINES, RUNS = "lines.jsonl", "runs.jsonl"
 LINE = "line"
-"""The method of the lines written by hand, which have no runs."""
+"""The method of the handwritten lines, which have no runs."""
 
 COST = {"single": 10.0, "planner-300": 5.0, "planner-1000": 6.0, "casual": 60.0}
-"""Milliseconds of a playthrough, about: what estimates of time begin with."""
+"""Approximate milliseconds of a playthrough, with which estimates of time begin."""
 
 
 class TrainingTask(NamedTuple):
     """A run of a method.
 
     Attributes:
-        cell: whose run.
-        number: from 1; of a line, its place in the file.
-        line: the line whose numbers are tuned, "" for other methods.
+        cell: the cell of the run.
+        number: the number of the run, from 1; for a line, its place in the file.
+        line: the line whose constants are tuned, "" for other methods.
         training: pools and fitness.
-        evolution: settings.
+        evolution: settings of the evolution.
         seed: everything random follows from it.
-        playthroughs: at most.
+        playthroughs: the largest number of playthroughs.
     """
 
     cell: MethodCell
@@ -61,10 +61,10 @@ class TrainingTask(NamedTuple):
 
 
 def run(task: TrainingTask) -> dict[str, Any]:
-    """Do a run on one core (this is what workers do).
+    """Do a run on one core (workers call this).
 
     Returns:
-        The line for its file.
+        The line for the file of its kind.
     """
     began = time.process_time()
     found = _trained(task)
@@ -83,11 +83,11 @@ def run(task: TrainingTask) -> dict[str, Any]:
 
 
 def add_long(folder: Path, settings: StudySettings, where: Path) -> None:
-    """Take the policies of long runs into the study, from files named SETTING-PERSONA.json.
+    """Add the policies of long runs to the study, from files named SETTING-PERSONA.json.
 
     Raises:
-        SettingsError: there is no such file in the folder.
-        PolicyError: one cannot be read.
+        SettingsError: the folder has no such file.
+        PolicyError: a file cannot be read.
     """
     game = study_game()
     known = {
@@ -127,7 +127,7 @@ def add_long(folder: Path, settings: StudySettings, where: Path) -> None:
 
 
 def _turns(curve: Sequence[Point]) -> list[Point]:
-    """The points of a curve at which another policy was the best, and the last one."""
+    """Return the points of a curve at which another policy became the best, and the last point."""
     points = list(curve)
     return [p for i, p in enumerate(points) if i in (0, len(points) - 1) or p.policy != points[i - 1].policy]
 
@@ -142,7 +142,10 @@ def _trained(task: TrainingTask) -> Trained:
 
 
 def tune_lines(folder: Path, settings: StudySettings, levels: Levels, runner: Runner) -> bool:
-    """Tune the numbers of all lines; those of a persona share the playthroughs of a run. Whether all is done."""
+    """Tune the constants of all lines; return whether all are tuned.
+
+    The lines of a persona share the playthroughs of one run.
+    """
     tuned = tuned_lines(settings)
     wanted = [
         (MethodCell(setting, LINE, persona), number, line)
@@ -154,12 +157,12 @@ def tune_lines(folder: Path, settings: StudySettings, levels: Levels, runner: Ru
 
 
 def tuned_lines(settings: StudySettings) -> dict[str, tuple[str, ...]]:
-    """The lines of each persona whose numbers are tuned."""
+    """Return the lines of each persona whose constants are tuned."""
     return {persona: lines()[1][persona][: settings.lines or None] for persona in settings.personas}
 
 
 def train(folder: Path, settings: StudySettings, levels: Levels, runner: Runner) -> bool:
-    """Do all runs of all cells; whether all are done."""
+    """Do all missing runs of all cells; return whether all are done."""
     cells = settings.cells()
     first = [cell for cell in cells if cell.method in (SEEDED, EVOLUTION)]
     rest = [cell for cell in cells if cell not in first]
@@ -196,12 +199,12 @@ def _do(
 
 
 def material(settings: StudySettings, levels: Levels, setting: str, persona: str) -> Training:
-    """Pools and fitness of a persona in a setting."""
+    """Return the pools and the fitness of a persona in a setting."""
     pool, validation = (levels.pool(persona, stream) for stream in (TRAINING, VALIDATION))
     who = load_persona(persona, study_game())
     return Training(replace(spec_of(settings, setting, who, pool.levels), best=pool.best), validation, who.lists)
 
 
 def seed_of(settings: StudySettings, cell: MethodCell, number: int) -> int:
-    """The seed of a run."""
+    """Return the seed of a run."""
     return derive(settings.seed, *cell, number) % 2**31

@@ -1,4 +1,4 @@
-"""Where the results agree with the publication, in sentences."""
+"""Sentences on where the results agree with the publication."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from persona_evo.words import counted
 def agreement(
     m: DungeonResults, scores: Sequence[ScoreCell], cells: Sequence[Difference], pairs: Sequence[PersonaPair]
 ) -> list[str]:
-    """Where the results agree with the publication, in sentences."""
+    """Return sentences on where the results agree with the publication."""
     return [
         *_against_baseline(m, cells),
         *direction_words(cells),
@@ -77,7 +77,7 @@ def _between(m: DungeonResults, pairs: Sequence[PersonaPair]) -> list[str]:
 
 
 def _claims(m: DungeonResults, scores: Sequence[ScoreCell]) -> list[str]:
-    """Whether the persona that is about a measure has most of it, as it should."""
+    """Return sentences on whether the persona of each measure has the highest value of it, as expected."""
     found = []
     keys = {row.key: row for row in m.published.rows}
     for persona in m.personas:
@@ -116,7 +116,7 @@ def _limits(m: DungeonResults, scores: Sequence[ScoreCell]) -> list[str]:
 
 
 def beaten(m: DungeonResults) -> list[str]:
-    """Playthroughs that are better than a limit that was proven, which must not be."""
+    """Return a sentence for each playthrough that is better than a proven limit, which is an error."""
     worst: dict[tuple[str, str], float] = {}
     for r in m.played.records:
         bound = m.bounds.get((r.level, r.persona))
@@ -130,7 +130,7 @@ def beaten(m: DungeonResults) -> list[str]:
 
 
 def convergence_words(m: DungeonResults, found: Sequence[Convergence]) -> list[str]:
-    """The publication's remark on convergence, computed."""
+    """Return sentences on the convergence of fitness, which the publication describes."""
     lines = [
         f"{title(m, c.persona)}: the best fitness stays within {NEAR:.0%} of its final {c.final:.3f} from generation "
         f"{c.generation} of {c.generations} on"
@@ -147,7 +147,7 @@ def convergence_words(m: DungeonResults, found: Sequence[Convergence]) -> list[s
 
 
 def correlation_words(m: DungeonResults, rows: Sequence[tuple[Named, Correlation]]) -> list[str]:
-    """The named correlations in sentences."""
+    """Describe the named correlations in sentences."""
     found = []
     for named, ours in rows:
         same = ours.r * named.r > 0

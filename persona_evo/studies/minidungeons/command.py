@@ -1,4 +1,4 @@
-"""`persona-evo reproduce minidungeons`: the tables and figures of the paper on personas, made again."""
+"""`persona-evo reproduce minidungeons`: reproduce the tables and figures of the paper on personas."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ FROZEN = (
     "playtest_iterations",
     "bound_seconds",
 )
-"""Options that a resumed reproduction has from its folder."""
+"""Options whose values a resumed reproduction takes from its folder."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The study's options."""
+    """Add the study's options to a parser."""
     parser.add_argument("--protocol", choices=("paper", "modern"), help="(default: paper)")
     parser.add_argument(
         "--levels",
@@ -92,7 +92,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Evolve, play and report what is not there yet."""
+    """Run the missing evolutions and playthroughs and write the report; return the exit code."""
     check_running(args, (*FROZEN, "cross"), free="--for, ")
     from persona_evo.jobs.deadline import duration as seconds
     from persona_evo.studies.minidungeons import reproduction
@@ -131,7 +131,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _folder(args: argparse.Namespace, protocol: str) -> Path:
-    """Where everything is kept if no folder is named."""
+    """Return the folder of a reproduction if none is named."""
     from persona_evo.games import registry
     from persona_evo.studies.minidungeons import published, settings
     from persona_evo.studies.minidungeons.reproduction import NAME

@@ -1,4 +1,4 @@
-"""Cross tables: policies under other utilities and on other maps, and what a policy is worth in search."""
+"""Cross tables: policies under other utilities, on other maps, and against more search."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from persona_evo.studies.minidungeons.results import higher, title
 
 @dataclass(frozen=True)
 class Matrix:
-    """Means by row and column; None where there is none."""
+    """A table of means by row and column; None stands for no value."""
 
     rows: Sequence[str]
     columns: Sequence[str]
@@ -25,12 +25,12 @@ class Matrix:
 
 
 def mean_utility(records: Sequence[Playthrough]) -> Interval:
-    """Of at least one playthrough."""
+    """Return the mean utility of at least one playthrough."""
     return estimate(UTILITY, records)
 
 
 def valued(m: DungeonResults) -> Matrix:
-    """Playthroughs of evolved persona A (row) by the utility of B (column)."""
+    """Return the value of the playthroughs of evolved persona A (row) by the utility of B (column)."""
     cells = []
     for a in m.personas:
         own = [r for r in m.played.records if r.player == m.evolved[a.name]]
@@ -40,7 +40,7 @@ def valued(m: DungeonResults) -> Matrix:
 
 
 def foreign(m: DungeonResults, crossed: Crossed) -> Matrix:
-    """Mean utility of persona B (column), who searches with the policy evolved for A (row)."""
+    """Return the mean utility of persona B (column) that searches with the policy evolved for A (row)."""
     names = [p.name for p in m.personas]
     means: dict[tuple[str, str], float] = {}
     for label, pair in crossed.players.items():
@@ -50,7 +50,7 @@ def foreign(m: DungeonResults, crossed: Crossed) -> Matrix:
 
 
 def transfer(m: DungeonResults, crossed: Crossed, persona: str) -> Matrix:
-    """Mean utility on a map (column) with the policy evolved on another (row)."""
+    """Return the mean utility on a map (column) with the policy evolved on another map (row)."""
     names = [level.name for level in m.levels]
     groups: dict[tuple[str, str], list[Playthrough]] = {}
     for r in crossed.transfer[persona].records:
@@ -59,7 +59,7 @@ def transfer(m: DungeonResults, crossed: Crossed, persona: str) -> Matrix:
 
 
 def transfer_words(m: DungeonResults, matrices: dict[str, Matrix]) -> list[str]:
-    """What policies of a single map are worth elsewhere."""
+    """Return sentences on the worth of policies of a single map on other maps."""
     found = []
     for persona, matrix in matrices.items():
         n = len(matrix.rows)
@@ -75,9 +75,12 @@ def transfer_words(m: DungeonResults, matrices: dict[str, Matrix]) -> list[str]:
 
 
 def budgets(m: DungeonResults, crossed: Crossed) -> list[tuple[str, Interval, dict[int, Interval], dict[int, int]]]:
-    """(persona, evolved at the budget, UCB1 at n times the budget, how evolved compares with that).
+    """Compare the evolved policy of each persona with UCB1 at multiples of its budget.
 
-    The comparison is 1 where the evolved policy is significantly better, -1 where it is worse, else 0 (see `_better`).
+    Returns:
+        For each persona: its name, the mean utility with the evolved policy, that with UCB1 by multiple of the budget,
+        and the comparison by multiple: 1 if the evolved policy is significantly better, -1 if it is worse, else 0
+        (see `_better`).
     """
     found = []
     for p in m.personas:
@@ -97,10 +100,10 @@ def budgets(m: DungeonResults, crossed: Crossed) -> list[tuple[str, Interval, di
 
 
 def _better(a: Sequence[Playthrough], b: Sequence[Playthrough]) -> int:
-    """1 if the utility of a is significantly higher than that of b over all maps, -1 if it is lower, else 0.
+    """Return 1 if the utility of a is significantly higher than that of b over all maps, -1 if it is lower, else 0.
 
-    Where trials show routes of one search in some maps and search themselves in others, maps are what can be counted:
-    Student's t test of the differences between the means in each map.
+    If in some maps all trials show the route of one search, and in others each trial is a search, the samples are the
+    maps: Student's t test of the differences between the means in each map.
     """
     if len(searches(a)) == len(a) and len(searches(b)) == len(b):
         return higher(a, b, "utility")
@@ -110,7 +113,7 @@ def _better(a: Sequence[Playthrough], b: Sequence[Playthrough]) -> int:
 
 
 def budget_words(m: DungeonResults, crossed: Crossed) -> list[str]:
-    """How much search an evolved policy is worth."""
+    """Return sentences on how much search an evolved policy replaces."""
     found = []
     for persona, evolved, _, compared in budgets(m, crossed):
         better = [t for t, s in compared.items() if s == 1]

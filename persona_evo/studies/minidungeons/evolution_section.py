@@ -91,7 +91,7 @@ def _minutes(m: DungeonResults, folder: Path) -> str:
 
 
 def equations_table(m: DungeonResults) -> Table:
-    """The simplified formulas beside the paper's."""
+    """Return a table of the simplified formulas beside those of the paper."""
     rows = []
     for number, (persona, printed) in enumerate(zip(m.personas, m.published.printed, strict=True), 6):
         rows.append(
@@ -113,7 +113,7 @@ def equations_table(m: DungeonResults) -> Table:
 
 
 def _symbols(m: DungeonResults) -> Folded:
-    """What the formulas and columns name."""
+    """Return the meaning of the symbols in formulas and columns."""
     rows = [[metric.symbol, metric.name, metric.meaning] for metric in m.game.metrics]
     rows += [[name, "of the search", meaning] for name, meaning in SEARCH_VARIABLES.items()]
     table = Table("Symbols", ["symbol", "name", "meaning"], rows, left=frozenset({1, 2}))

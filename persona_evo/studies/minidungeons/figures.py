@@ -1,4 +1,4 @@
-"""The figures of the reproduction of MiniDungeons personas, as in the paper, and how fitness grew."""
+"""The figures of the paper with the reproduction's data, and charts of fitness."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from persona_evo.studies.minidungeons.material import DungeonResults
 
 
 def drawings(m: DungeonResults) -> Iterator[Drawing]:
-    """Figure 3: objects; 4: metrics in two maps; 5 and 6: where the evolved personas go there; fitness of each."""
+    """Yield the figures: objects (3), metrics (4) and evolved personas' paths (5, 6) in two maps, and fitness."""
     yield Drawing(("figure3", "objects"), objects(m))
     groups = grouped(evolved_records(m))
     summaries = summarise(evolved_records(m), m.game.metrics, m.bounds)
@@ -36,21 +36,21 @@ def drawings(m: DungeonResults) -> Iterator[Drawing]:
 
 
 def objects(m: DungeonResults) -> charts.Plot:
-    """How many objects of each kind there are in each level."""
+    """Draw the number of objects of each kind in each level."""
     structure = results.structures(m)
     parts = [k for k in m.published.objects if all(k in s for s in structure.values())]
     return charts.stacked(list(structure), {k: [s[k] for s in structure.values()] for k in parts}, "objects")
 
 
 def fitness(m: DungeonResults, persona: Persona) -> charts.Plot:
-    """The fitness of the evolution that was chosen, with the limit where it is known."""
+    """Draw the fitness of a persona's chosen evolution, with the limit if it is known."""
     known = [m.bounds.get((level.name, persona.name)) for level in m.training]
     limit = fsum(b.utility for b in known if b) / len(known) if all(known) else None
     return plots.fitness(m.journals[persona.name], limit)
 
 
 def convergence(m: DungeonResults) -> charts.Plot:
-    """The best fitness so far of each persona's chosen evolution, as a share of what it comes to in the end."""
+    """Draw the best fitness so far of each persona's chosen evolution as a share of its final fitness."""
     series = []
     for place, persona in enumerate(m.personas):
         best = list(accumulate(results.best_of_generations(m.journals[persona.name]), max))
@@ -61,5 +61,5 @@ def convergence(m: DungeonResults) -> charts.Plot:
 
 
 def evolved_records(m: DungeonResults) -> list[Playthrough]:
-    """The playthroughs with the evolved policies."""
+    """Return the playthroughs with the evolved policies."""
     return [r for r in m.played.records if r.player in m.evolved.values()]

@@ -1,6 +1,6 @@
-"""How large the differences of table III are, and what their directions alone are worth.
+"""The size of the differences in table III, and the value of their directions alone.
 
-A measure of a persona is compared map by map: the mean of the evolved player's playthroughs less the baseline's mean.
+A measure of a persona is compared map by map: the mean of the evolved player's playthroughs minus the baseline's mean.
 Playthroughs of one map are not independent of each other, so the interval is over maps: a map is one value.
 """
 
@@ -22,12 +22,13 @@ from persona_evo.words import counted
 
 @dataclass(frozen=True)
 class Magnitude:
-    """How far an evolved persona is from its baseline in a measure.
+    """The difference between an evolved persona and its baseline in a measure.
 
     Attributes:
         row, persona: the cell of table III.
-        difference: evolved less baseline, the mean over maps with its 95 % interval over maps; shares in percent.
-        effect: mean over maps of Vargha and Delaney's A, how likely a playthrough of the evolved persona has more.
+        difference: evolved minus baseline, the mean over maps with its 95 % interval over maps; shares in percent.
+        effect: mean over maps of Vargha and Delaney's A: the probability that a playthrough of the evolved persona has
+            the higher value.
     """
 
     row: PublishedRow
@@ -37,7 +38,7 @@ class Magnitude:
 
 
 def magnitudes(m: DungeonResults) -> list[Magnitude]:
-    """The magnitudes of the cells of table III, in their order."""
+    """Return the magnitudes of the cells of table III, in their order."""
     groups = grouped(m.played.records)
     found = []
     for row in m.published.rows:
@@ -59,7 +60,7 @@ def magnitudes(m: DungeonResults) -> list[Magnitude]:
 
 
 def magnitude_table(m: DungeonResults, found: Sequence[Magnitude]) -> Table:
-    """The magnitudes, measures down and personas across."""
+    """Return a table of the magnitudes with measures as rows and personas as columns."""
     by_key = {(one.row.key, one.persona): one for one in found}
     rows = [
         [row.short + (" (points)" if is_share(row.key) else ""), *(_cell(by_key[row.key, p.name]) for p in m.personas)]
@@ -73,7 +74,7 @@ def magnitude_table(m: DungeonResults, found: Sequence[Magnitude]) -> Table:
 
 
 def magnitude_rows(found: Sequence[Magnitude]) -> list[dict[str, object]]:
-    """The magnitudes as rows of a CSV file."""
+    """Return the magnitudes as rows of a CSV file."""
     return [
         {
             "measure": one.row.key,
@@ -95,8 +96,10 @@ def _cell(one: Magnitude) -> str:
 
 
 def direction_words(cells: Sequence[Difference]) -> list[str]:
-    """What an agreement of directions is worth: how many of them a rule finds that knows nothing of this study, and how
-    far the numbers of maps are apart."""
+    """Return sentences on the value of an agreement of directions.
+
+    They say how many directions a rule finds that knows nothing of this study, and how far the numbers of maps differ.
+    """
     decided = [c for c in cells if sign(c.paper)]
     if not decided:
         return []
@@ -115,5 +118,5 @@ def direction_words(cells: Sequence[Difference]) -> list[str]:
 
 
 def _share(c: Difference) -> float:
-    """Maps above less maps below in the paper, as a share of its maps."""
+    """Return the number of maps above minus that of maps below in the paper, as a share of its maps."""
     return (c.paper[0] - c.paper[1]) / c.maps

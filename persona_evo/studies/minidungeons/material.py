@@ -1,4 +1,4 @@
-"""What a reproduction has evolved and played."""
+"""The evolutions and playthroughs of a reproduction."""
 
 from __future__ import annotations
 
@@ -18,11 +18,14 @@ from persona_evo.studies.minidungeons.settings import DungeonSettings
 
 @dataclass
 class Crossed:
-    """What the cross tables are made of.
+    """The data of the cross tables.
 
-    foreign: playthroughs of persona B (its utility) with the policy of A; `players` says label -> (A, B).
-    transfer: persona -> playthroughs with the policies that were evolved on one map; `sources`: label -> that map.
-    more: times the budget -> playthroughs with UCB1.
+    Attributes:
+        foreign: playthroughs of persona B (its utility) with the policy of A.
+        players: (A, B) by the player's label.
+        transfer: by persona, playthroughs with the policies that were evolved on one map.
+        sources: the map that a policy was evolved on, by the player's label.
+        more: playthroughs with UCB1, by multiple of the budget.
     """
 
     foreign: batch.BatchResults
@@ -34,11 +37,24 @@ class Crossed:
 
 @dataclass
 class DungeonResults:
-    """All that was evolved and played.
+    """All evolutions and playthroughs of a reproduction.
 
-    differing: why the levels are not the publication's maps, [] if they are. outcomes: of all evolutions by persona;
-    best: the one chosen; journals: its rows. evolved, baseline: labels of the players by persona. bounds: the limits
-    by (level, persona).
+    Attributes:
+        folder: the folder of the reproduction.
+        settings: its settings.
+        published: the publication's numbers.
+        game: the rules.
+        levels: the levels that are played.
+        training: the levels that policies are evolved on.
+        differing: why the levels are not the publication's maps; [] if they are.
+        personas: the personas.
+        outcomes: the results of all evolutions by persona.
+        best: the chosen evolution by persona.
+        journals: the rows of its journal by persona.
+        policies: the evolved policies.
+        played: the playthroughs.
+        bounds: the limits of utility by (level, persona).
+        crossed: the data of the cross tables; None without them.
     """
 
     folder: Path
@@ -59,10 +75,10 @@ class DungeonResults:
 
     @property
     def evolved(self) -> dict[str, str]:
-        """Persona -> label of the player with the evolved policy."""
+        """The labels of the players with the evolved policies, by persona."""
         return {p.name: p.name for p in self.personas}
 
     @property
     def baseline(self) -> dict[str, str]:
-        """Persona -> label of the player with UCB1."""
+        """The labels of the players with UCB1, by persona."""
         return {p.name: f"{p.name}/ucb1" for p in self.personas}

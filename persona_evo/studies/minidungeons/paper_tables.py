@@ -1,4 +1,4 @@
-"""The publication's tables with our numbers beside its own."""
+"""The publication's tables with our numbers beside those published."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from persona_evo.studies.minidungeons.results import Difference, PersonaPair, Sc
 from persona_evo.words import counted
 
 NONE = "–"
-"""Stands for what is not known or does not exist."""
+"""The text for a value that is unknown or does not exist."""
 
 
 def table2(m: DungeonResults, scores: Sequence[ScoreCell]) -> Table:
-    """Table II, each cell "paper | here | limit"."""
+    """Return table II; each cell is "paper | here | limit"."""
     rows: list[list[str]] = []
     names = [p.name for p in m.personas]
     by_key = {(s.kind, s.row.key, s.persona): s for s in scores}
@@ -56,7 +56,7 @@ def _shown(row: PublishedRow, value: Interval) -> str:
 
 
 def table3(m: DungeonResults, cells: Sequence[Difference]) -> Table:
-    """Table III, each cell "paper | here"."""
+    """Return table III; each cell is "paper | here"."""
     by_key = {(c.row.key, c.persona): c for c in cells}
     rows = []
     for row in m.published.rows:
@@ -75,7 +75,7 @@ def table3(m: DungeonResults, cells: Sequence[Difference]) -> Table:
 
 
 def table4(m: DungeonResults, pairs: Sequence[PersonaPair], row: PublishedRow) -> Table:
-    """One block of table IV, each cell "paper | here"."""
+    """Return one block of table IV; each cell is "paper | here"."""
     by_key = {(c.kind, c.persona, c.other): c for c in pairs if c.row.key == row.key}
     rows = []
     for a in m.personas:
@@ -92,7 +92,7 @@ def table4(m: DungeonResults, pairs: Sequence[PersonaPair], row: PublishedRow) -
 
 
 def played_table(m: DungeonResults) -> Table:
-    """Wins, steps and times of every player."""
+    """Return a table of wins, steps and times of every player."""
     rows = []
     for label in (p.label for p in m.played.players):
         own = [r for r in m.played.records if r.player == label]
@@ -118,7 +118,7 @@ def played_table(m: DungeonResults) -> Table:
 
 
 def extremes_table(m: DungeonResults) -> Table:
-    """The maps in which each evolved persona gets most and least of what it wants."""
+    """Return a table of the maps in which each evolved persona reaches the most and the least of its own metric."""
     groups, rows = grouped(m.played.records), []
     for persona in m.personas:
         own = {level.name: groups[level.name, m.evolved[persona.name]] for level in m.levels}

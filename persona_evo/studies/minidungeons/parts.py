@@ -1,4 +1,4 @@
-"""Checks of what the folders of a reproduction's parts hold."""
+"""Checks of the folders of a reproduction's parts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from persona_evo.store import policies, runs
 
 
 def check_evolution(folder: Path, expected: Mapping[str, Any]) -> None:
-    """See that an evolution's folder holds what belongs there, however it came to be.
+    """Check that a folder holds the expected evolution.
 
     Raises:
         RunError: it holds another evolution, or is damaged.
@@ -50,7 +50,7 @@ def check_policy(path: Path, persona: str, run: str) -> None:
 
 
 def make_room(folder: Path, players: Sequence[Player]) -> None:
-    """Move a playtest of policies that are no longer those chosen aside: their evolutions have gone on since."""
+    """Move a playtest aside if its policies are no longer the chosen ones, because their evolutions have continued."""
     path = folder / PLAYTEST
     if not path.is_file():
         return

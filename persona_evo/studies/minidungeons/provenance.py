@@ -1,4 +1,4 @@
-"""Where a reproduction's numbers come from: settings, seeds and versions, and what to know before citing one."""
+"""The origin of a reproduction's numbers: settings, seeds and versions, and reservations about citing them."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from persona_evo.studies.minidungeons.material import DungeonResults
 from persona_evo.words import counted, listed
 
 FEW = 10
-"""Playthroughs of a map below which tests show next to nothing."""
+"""Number of playthroughs of a map below which tests have next to no power."""
 
 
 def facts(m: DungeonResults) -> dict[str, str]:
-    """Seeds, budgets, versions."""
+    """Return seeds, budgets and versions."""
     s, e = m.settings, m.settings.evolution
     search = listed(s.search.to_dict())
     found = {
@@ -70,18 +70,18 @@ def _command(m: DungeonResults) -> Iterator[str]:
 
 
 def _named(m: DungeonResults) -> str:
-    """What names the levels again: their file, or the folder that they lie in."""
+    """Return the option value that names the levels again: their file or folder."""
     files = [Path(level.source) for level in m.levels]
     return str(files[0] if len(files) == 1 else files[0].parent)
 
 
 def _digests(m: DungeonResults) -> list[str]:
-    """The beginning of each level text's SHA-256."""
+    """Return the beginning of the SHA-256 of each level's text."""
     return [hashlib.sha256(level.text.encode()).hexdigest()[:8] for level in m.levels]
 
 
 def reservations(m: DungeonResults) -> list[str]:
-    """What a reader has to know before citing a number."""
+    """Return sentences that a reader has to know before citing a number."""
     said, s = [], m.settings
     if m.differing:
         said.append(

@@ -1,4 +1,4 @@
-"""A publication's numbers and maps, from the TOML file beside this module."""
+"""A publication's numbers and maps, read from the TOML file beside this module."""
 
 from __future__ import annotations
 
@@ -16,14 +16,21 @@ from persona_evo.personas import Persona
 from persona_evo.playtest.metrics import Bound
 
 EVOLVED, BASELINE = "evolved", "baseline"
-"""The two kinds of players of the tables."""
+"""The two kinds of players in the tables."""
 
 FOLDER = Path(__file__).parent
 
 
 @dataclass(frozen=True)
 class PublishedRow:
-    """A row of the tables: its name there, a shorter one, the key of our measure, and whether low values are good."""
+    """A row of the tables.
+
+    Attributes:
+        name: its name in the publication.
+        short: a shorter name.
+        key: the key of our measure.
+        lower: whether low values are good.
+    """
 
     name: str
     short: str
@@ -44,15 +51,28 @@ class Named:
 
 @dataclass(frozen=True)
 class Published:
-    """What a publication says.
+    """The contents of a publication.
 
-    personas: names, in the order of all lists below. training: numbers (from 1) of the maps evolved on. compared: the
-    two maps of the figures. converged: generation from which fitness is said to change little. printed: policies with
-    the formulas as printed. table2: kind -> measure -> (mean, half interval) of each persona, percent and seconds.
-    table3: measure -> (maps higher, maps lower) of each persona. table4: kind -> measure -> rows of counts, -1 where
-    the count is not known. digests: of the maps' files. limits: map -> (utility, turns) of the best plan of each
-    persona; won: metrics that all of these plans end with, turns: the metric that counts their turns. objects: numbers
-    of the structure that figure 3 shows.
+    Attributes:
+        name: the name of the study.
+        game: the name of the game.
+        title: the title of the publication.
+        source: where it appeared.
+        personas: names of the personas, in the order of all lists below.
+        training: numbers (from 1) of the maps that policies are evolved on.
+        compared: the two maps of the figures.
+        converged: generation from which fitness is said to change little.
+        printed: policies with the formulas as printed.
+        rows: the rows of the tables.
+        table2: (mean, half interval) of each persona by kind and measure, in percent and seconds.
+        table3: (maps higher, maps lower) of each persona by measure.
+        table4: rows of counts by kind and measure; -1 if a count is unknown.
+        correlations: the named correlations.
+        digests: digests of the maps' files.
+        limits: (utility, turns) of the best plan of each persona by map.
+        won: metrics with which all of these plans end.
+        turns: the metric that counts their turns.
+        objects: numbers of the structure that figure 3 shows.
     """
 
     name: str
@@ -77,11 +97,11 @@ class Published:
 
     @property
     def maps(self) -> tuple[str, ...]:
-        """Names of the maps, in their order."""
+        """The names of the maps in their order."""
         return tuple(self.digests)
 
     def differing(self, levels: Sequence[Level]) -> list[str]:
-        """Why these are not the publication's maps; [] if they are."""
+        """Return why levels are not the publication's maps; [] if they are."""
         names = [level.name for level in levels]
         if names != list(self.maps):
             return [f"the levels are {', '.join(names[:4])}{', ...' if len(names) > 4 else ''}"]
@@ -90,10 +110,10 @@ class Published:
 
 @functools.cache
 def load(name: str) -> Published:
-    """The publication called `name`.
+    """Load the publication called `name`.
 
     Raises:
-        SettingsError: there is none.
+        SettingsError: there is no such publication.
     """
     known = sorted(path.stem for path in FOLDER.glob("*.toml"))
     if name not in known:
@@ -124,15 +144,15 @@ def load(name: str) -> Published:
 
 
 def digest(text: str) -> str:
-    """What a map's file is recognised by, whatever its line ends."""
+    """Return a digest of a map's file that does not depend on its line endings."""
     lines = "\n".join(text.splitlines()).rstrip("\n") + "\n"
     return hashlib.blake2b(lines.encode(), digest_size=8).hexdigest()
 
 
 def proven(published: Published, game: Game, personas: Sequence[Persona]) -> dict[tuple[str, str], Bound]:
-    """The proven limits of the publication's maps by (map, persona), with what is known of the plans' metrics.
+    """Return the proven limits of the publication's maps by (map, persona), with the known metrics of the plans.
 
-    All plans win, so where a utility holds one metric beside those of winning, that metric follows from the utility.
+    All plans win. So if a utility has one metric besides those of winning, this metric follows from the utility.
     """
     found = {}
     for name, limits in published.limits.items():

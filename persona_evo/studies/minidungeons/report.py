@@ -1,11 +1,11 @@
-"""The report of a reproduction: the publication's tables and figures with our numbers beside its own.
+"""The report of a reproduction: the publication's tables and figures with our numbers beside those published.
 
 | file | what |
 |---|---|
-| index.html | the page, complete in itself |
-| tables/*.csv | table2 to table4 in the publication's layout, `*_numbers` the same as numbers; and the rest |
+| index.html | the complete page in one file |
+| tables/*.csv | table2 to table4 in the publication's layout, `*_numbers` the same as numbers; and other tables |
 | figures/* | fitness and objects (SVG), maps (PNG) |
-| policies/*.json | the policies that were chosen |
+| policies/*.json | the chosen policies |
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from persona_evo.words import counted
 
 
 def write(material: DungeonResults, progress: Tell | None = None) -> WrittenReport:
-    """Write the report into the reproduction's folder; files of the same names are written anew."""
+    """Write the report into the reproduction's folder and replace files of the same names."""
     m = material
     for name in ("tables", "figures", "policies"):
         (m.folder / name).mkdir(exist_ok=True)
@@ -129,7 +129,7 @@ def _levels(folder: ReportFolder, m: DungeonResults) -> Section:
 
 
 def _compared(folder: ReportFolder, m: DungeonResults) -> Section:
-    """Figures 4 to 6."""
+    """Return the section with figures 4 to 6."""
     own = study_figures.evolved_records(m)
     summaries = summarise(own, m.game.metrics, m.bounds)
     groups = grouped(own)

@@ -118,7 +118,7 @@ def write_tables(
 
 
 def _level_rows(m: DungeonResults) -> Rows:
-    """Every player in every level, measure by measure, with the limit of its persona's utility."""
+    """Return a row for every player, level and measure, with the limit of the persona's utility."""
     rows: Rows = []
     for (level, label), group in grouped(m.played.records).items():
         bound = m.bounds.get((level, group[0].persona))

@@ -1,4 +1,4 @@
-"""The study from Python: run and resumed."""
+"""Functions that run and resume the study from Python."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ NAME = "minidungeons"
 
 @dataclass(frozen=True)
 class PersonasReproduced(Reproduction):
-    """The paper's experiments, run again.
+    """The results of the paper's experiments, run again.
 
     Attributes:
         page: the report's first file.
         text: a summary.
-        material: everything that was evolved and played.
+        material: all evolutions and playthroughs.
     """
 
     material: DungeonResults
@@ -44,16 +44,16 @@ def reproduce(
     drawing: Callable[[str], None] | None = None,
     **settings: Any,
 ) -> PersonasReproduced:
-    """Run the paper's experiments again and write a report on them; the same call resumes after any stop.
+    """Run the paper's experiments again and write a report on them; the same call resumes after any interruption.
 
     Args:
         protocol: "paper" or "modern".
-        levels: a folder with the publication's maps; without it levels of the project stand in.
-        folder: for everything; `runs/reproduction-minidungeons-<protocol>` if not given, followed by the levels' name
-            where they are given.
-        jobs, backend: of `playtest_levels`; without influence on the result.
-        duration: seconds; evolutions share what the playtests leave of it.
-        progress: called now and then with how far everything is.
+        levels: a folder with the publication's maps; without it, levels of the project stand in.
+        folder: the folder for everything; by default `runs/reproduction-minidungeons-<protocol>`, followed by the name
+            of the levels if they are given.
+        jobs, backend: as in `playtest_levels`; they do not change the result.
+        duration: seconds for this call; evolutions share the time that the playtests leave.
+        progress: called with the progress from time to time.
         drawing: called with the name of each picture that is drawn.
         settings: quick, cross, seed, runs, trials, generations, population, iterations, playtest_iterations,
             bound_seconds (see `studies.minidungeons.settings`).
@@ -74,7 +74,7 @@ def resume(
     progress: Tell | None = None,
     drawing: Callable[[str], None] | None = None,
 ) -> PersonasReproduced:
-    """Continue a reproduction with nothing but its folder (arguments as for `reproduce`)."""
+    """Continue a reproduction from its folder alone (arguments as for `reproduce`)."""
     settings, levels = reproductions.reopen(Path(folder))
     return _reproduce(Path(folder), settings, levels, jobs, backend, duration, progress, drawing)
 

@@ -1,9 +1,9 @@
-"""A publication's tables from playthroughs, the publication's numbers beside ours, and what they say in words.
+"""A publication's tables computed from playthroughs, with the publication's numbers beside ours.
 
 Tests are those of the publication: two-tailed t tests with unequal variances, error 5 %, not corrected for their number
-(rates are tested as means of zeros and ones). Intervals are Student's over all playthroughs in all maps, those of win
-rates Wilson's. Where all trials in a map show routes of one proven search, what they come to counts as known, as in
-`compare`: it has no interval, and is no sample.
+(rates are tested as means of zeros and ones). Intervals are Student's over all playthroughs in all maps; those of win
+rates are Wilson's. If all trials in a map show routes of one proven search, their result counts as known, as in
+`compare`: it has no interval and is not a sample.
 """
 
 from __future__ import annotations
@@ -24,20 +24,26 @@ from persona_evo.studies.minidungeons.material import DungeonResults
 from persona_evo.studies.minidungeons.published import BASELINE, EVOLVED, Named, PublishedRow
 
 NEAR = 0.01
-"""Fitness has converged from where it stays within this share of its final value."""
+"""Fitness has converged once it stays within this share of its final value."""
 
 MORE_ROWS = (PublishedRow("Utility", "Utility", "utility"), PublishedRow("Steps", "Steps", "steps", lower=True))
-"""Rows of table II that the publication does not have."""
+"""Rows of table II that are not in the publication."""
 
 ROUNDING = 1e-4
-"""How exactly limits are known."""
+"""The precision of the limits."""
 
 
 @dataclass(frozen=True)
 class ScoreCell:
-    """A cell of table II. paper: mean and half its interval; limit: at the end of the best plan; None: not known.
+    """A cell of table II; shares are in percent.
 
-    Shares are in percent.
+    Attributes:
+        kind: the kind of player.
+        row, persona: the place in the table.
+        paper: mean and half its interval in the paper; None if unknown.
+        here: the mean here.
+        limit: the value at the end of the best plan; None if unknown.
+        proven: whether the limit is proven.
     """
 
     kind: str
@@ -51,9 +57,13 @@ class ScoreCell:
 
 @dataclass(frozen=True)
 class Difference:
-    """A cell of table III: levels (of `levels`) in which the evolved persona is higher, and in which it is lower.
+    """A cell of table III.
 
-    maps: those of the publication.
+    Attributes:
+        row, persona: the place in the table.
+        paper, here: number of levels in which the evolved persona is higher, and number in which it is lower.
+        levels: number of levels here.
+        maps: number of maps in the publication.
     """
 
     row: PublishedRow
@@ -66,7 +76,13 @@ class Difference:
 
 @dataclass(frozen=True)
 class PersonaPair:
-    """A cell of table IV: levels in which the persona is higher than the other one; None: not known."""
+    """A cell of table IV.
+
+    Attributes:
+        kind: the kind of players.
+        row, persona, other: the place in the table.
+        paper, here: number of levels in which the persona is higher than the other one; None if unknown.
+    """
 
     kind: str
     row: PublishedRow
@@ -78,7 +94,14 @@ class PersonaPair:
 
 @dataclass(frozen=True)
 class Convergence:
-    """Best fitness over the generations of a run: final value, and the generation (from 1) from which it is near."""
+    """The convergence of a run's best fitness.
+
+    Attributes:
+        persona: the name of the persona.
+        generation: first generation (from 1) from which the fitness stays close to its final value.
+        generations: number of all generations.
+        final: the final value.
+    """
 
     persona: str
     generation: int
@@ -87,12 +110,12 @@ class Convergence:
 
 
 def is_share(key: str) -> bool:
-    """Whether a measure of the tables is shown in percent."""
+    """Return whether a measure of the tables is shown in percent."""
     return key not in ("seconds", "utility", "steps")
 
 
 def value_of(key: str) -> Callable[[Playthrough], float]:
-    """A measure of the tables, shares in [0, 1]."""
+    """Return the function that computes a measure of the tables from a playthrough; shares are in [0, 1]."""
     if key == "win_rate":
         return lambda r: float(r.won)
     if key == "utility":
@@ -103,26 +126,26 @@ def value_of(key: str) -> Callable[[Playthrough], float]:
 
 
 def higher(a: Iterable[Playthrough], b: Iterable[Playthrough], key: str) -> int:
-    """1 if the measure of a is significantly higher than that of b, -1 if lower, else 0 (a, b: of one map each)."""
+    """Return 1 if a measure is significantly higher in a than in b, -1 if it is lower, else 0; each from one map."""
     measure = Measure(key, key, value_of(key), by_search=key in ("win_rate", "utility"))
     _, test, _ = tested(TrialGroup(list(a)), TrialGroup(list(b)), measure)
     return 0 if test.p >= ALPHA else 1 if test.statistic > 0 else -1
 
 
 def mean_of(records: Sequence[Playthrough], key: str) -> Interval:
-    """The mean of a measure over at least one playthrough, shares in [0, 1]."""
+    """Return the mean of a measure over at least one playthrough; shares are in [0, 1]."""
     if key in ("win_rate", "utility"):
         return estimate(WIN_RATE if key == "win_rate" else UTILITY, records)
     return mean_interval([value_of(key)(r) for r in records])
 
 
 def players(m: DungeonResults, kind: str) -> Mapping[str, str]:
-    """Persona -> label of its player of a kind."""
+    """Return the label of each persona's player of a kind."""
     return m.evolved if kind == EVOLVED else m.baseline
 
 
 def table2(m: DungeonResults) -> list[ScoreCell]:
-    """Means over all playthroughs, kind by kind and row by row."""
+    """Return the means over all playthroughs by kind and row."""
     found = []
     for kind in (EVOLVED, BASELINE):
         own = {p: [r for r in m.played.records if r.player == label] for p, label in players(m, kind).items()}
@@ -140,8 +163,11 @@ def table2(m: DungeonResults) -> list[ScoreCell]:
 
 
 def limit_of(m: DungeonResults, persona: str, key: str) -> tuple[float | None, bool]:
-    """(mean over levels of a measure at the end of the best plan, all of them are proven), where it is known and the
-    persona is about it."""
+    """Return the limit of a measure for a persona, and whether it is proven.
+
+    The limit is the mean over levels of the measure at the end of the best plan. It is None if a level's is unknown, or
+    if the measure is not one that the persona seeks.
+    """
     bounds = [m.bounds.get((level.name, persona)) for level in m.levels]
     known = [b for b in bounds if b is not None]
     if len(known) < len(bounds):
@@ -158,7 +184,7 @@ def limit_of(m: DungeonResults, persona: str, key: str) -> tuple[float | None, b
 
 
 def table3(m: DungeonResults) -> list[Difference]:
-    """Evolved against baseline, map by map."""
+    """Compare the evolved players with their baselines map by map."""
     groups = grouped(m.played.records)
     found = []
     for row in m.published.rows:
@@ -177,7 +203,7 @@ def table3(m: DungeonResults) -> list[Difference]:
 
 
 def table4(m: DungeonResults) -> list[PersonaPair]:
-    """Every persona against every other of its kind, map by map."""
+    """Compare every persona with every other of its kind map by map."""
     groups = grouped(m.played.records)
     found = []
     for kind in (EVOLVED, BASELINE):
@@ -195,7 +221,7 @@ def table4(m: DungeonResults) -> list[PersonaPair]:
 
 
 def differences(m: DungeonResults) -> dict[str, int]:
-    """Level -> significant differences between the evolved personas, over all pairs and rows of table IV."""
+    """Return the number of significant differences between the evolved personas by level, over all of table IV."""
     groups = grouped(m.played.records)
     labels = list(m.evolved.values())
     pairs = [(a, b) for i, a in enumerate(labels) for b in labels[i + 1 :]]
@@ -208,7 +234,7 @@ def differences(m: DungeonResults) -> dict[str, int]:
 
 
 def compared(m: DungeonResults) -> tuple[str, ...]:
-    """The maps of figures 4 to 6: the publication's, or those with the most and the fewest differences."""
+    """Return the maps of figures 4 to 6: the publication's, or those with the most and the fewest differences."""
     if not m.differing:
         return m.published.compared
     counts = differences(m)
@@ -218,7 +244,7 @@ def compared(m: DungeonResults) -> tuple[str, ...]:
 
 
 def best_of_generations(rows: Sequence[Mapping[str, object]]) -> list[float]:
-    """Best fitness of each generation over all islands, from a journal's rows."""
+    """Return the best fitness of each generation over all islands, from a journal's rows."""
     best: dict[int, float] = {}
     for row in rows:
         when, value = int(str(row["generation"])), float(str(row["best"]))
@@ -227,7 +253,10 @@ def best_of_generations(rows: Sequence[Mapping[str, object]]) -> list[float]:
 
 
 def convergence(persona: str, rows: Sequence[Mapping[str, object]]) -> Convergence:
-    """Since when the best fitness has stayed within NEAR of its final value (below 0.01, within 0.01 times NEAR)."""
+    """Return when the best fitness begins to stay close to its final value.
+
+    Close means within NEAR of the final value; for final values below 0.01, within 0.01 times NEAR.
+    """
     best = best_of_generations(rows)
     final = best[-1]
     room = NEAR * max(abs(final), 0.01)
@@ -238,7 +267,7 @@ def convergence(persona: str, rows: Sequence[Mapping[str, object]]) -> Convergen
 
 
 def named_correlations(m: DungeonResults) -> list[tuple[Named, Correlation]]:
-    """The correlations that the publication names, and ours; levels without the number are left out."""
+    """Return the correlations that the publication names, and ours; levels without the number are left out."""
     groups = grouped(m.played.records)
     structure = structures(m)
     found = []
@@ -255,7 +284,7 @@ def named_correlations(m: DungeonResults) -> list[tuple[Named, Correlation]]:
 
 
 def all_correlations(m: DungeonResults) -> list[CorrelationRow]:
-    """All numbers of the structure against win rate, steps, time and core priority of the evolved personas."""
+    """Correlate all numbers of the structure with win rate, steps, time and own metric of the evolved personas."""
     labels = set(m.evolved.values())
     records = [r for r in m.played.records if r.player in labels]
     structure = structures(m)
@@ -266,16 +295,16 @@ def all_correlations(m: DungeonResults) -> list[CorrelationRow]:
 
 
 def structures(m: DungeonResults) -> dict[str, dict[str, float]]:
-    """The structure of each level."""
+    """Return the structure of each level."""
     assert m.game.structure is not None
     return {level.name: m.game.structure(level) for level in m.levels}
 
 
 def sign(pair: tuple[float, float]) -> int:
-    """1, -1 or 0: which of two is larger."""
+    """Return 1 if the first number is larger, -1 if the second one is, else 0."""
     return (pair[0] > pair[1]) - (pair[0] < pair[1])
 
 
 def title(m: DungeonResults, persona: str) -> str:
-    """A persona's name for people."""
+    """Return a persona's name for people."""
     return next((p.title or p.name for p in m.personas if p.name == persona), persona)

@@ -1,4 +1,4 @@
-"""What a reproduction is made with, and the file in its folder that says so."""
+"""The settings of a reproduction, and the file in its folder that holds them."""
 
 from __future__ import annotations
 
@@ -22,13 +22,19 @@ from persona_evo.studies.minidungeons.published import Published
 from persona_evo.studies.minidungeons.published import load as load_published
 
 STAND_IN = "train"
-"""Set of the project's own levels that stand in for the publication's maps."""
+"""The set of the project's own levels that stand in for the publication's maps."""
 
 
 @dataclass(frozen=True)
 class Cross:
-    """Budgets of the cross tables. trials: of each player in each level. times: UCB1 plays at this many times the
-    budget. evolution, iterations: of the policies that are evolved on a single map."""
+    """Budgets of the cross tables.
+
+    Attributes:
+        trials: playthroughs of each player in each level.
+        times: multiples of the budget with which UCB1 plays.
+        evolution: settings of the evolution of policies on a single map.
+        iterations: iterations of a playthrough in this evolution.
+    """
 
     trials: int
     times: tuple[int, ...]
@@ -38,13 +44,21 @@ class Cross:
 
 @dataclass(frozen=True)
 class DungeonSettings:
-    """A reproduction.
+    """The settings of a reproduction.
 
-    study: name of the publication. protocol: preset of the evolution, which also decides the rules of its
-    search. runs: independent evolutions of each persona. trials: playthroughs of each player in each level.
-    iterations: of the search in the evolution; playtest_iterations: in the playtests. bound_seconds: for the solver,
-    where limits are not known. cross: None for no cross tables. quick: the budgets are those of a first look, but for
-    what was given. playing: preset of the search in the playtests, "" for that of the evolution.
+    Attributes:
+        study: the name of the publication.
+        protocol: the preset of the evolution, which also decides the rules of its search.
+        seed: everything random follows from it.
+        runs: independent evolutions of each persona.
+        trials: playthroughs of each player in each level.
+        evolution: settings of the evolution.
+        iterations: iterations of the search in the evolution.
+        playtest_iterations: iterations of the search in the playtests.
+        bound_seconds: seconds of the solver for limits that are unknown.
+        cross: budgets of the cross tables; None for no cross tables.
+        quick: whether budgets that were not given are those of a first look.
+        playing: preset of the search in the playtests, "" for that of the evolution.
     """
 
     study: str
@@ -89,10 +103,10 @@ class DungeonSettings:
         playtest_iterations: int | None = None,
         bound_seconds: float | None = None,
     ) -> DungeonSettings:
-        """The settings of a protocol, or with `quick` of a first look at it; what is given replaces single values.
+        """Return the settings of a protocol, or with `quick` of a first look at it; given values replace single ones.
 
         Raises:
-            SettingsError: no such study or protocol, or a value out of range.
+            SettingsError: there is no such study or protocol, or a value is out of range.
         """
         load_published(study)
         modern = protocol == "modern"
@@ -122,28 +136,28 @@ class DungeonSettings:
 
     @property
     def search(self) -> SearchSettings:
-        """Rules of the search in the evolution."""
+        """The rules of the search in the evolution."""
         return SearchSettings.paper() if self.protocol == "paper" else SearchSettings.single()
 
     @property
     def playtest_search(self) -> SearchSettings:
-        """Rules of the search in the playtests."""
+        """The rules of the search in the playtests."""
         return SearchSettings.preset(self.playing)
 
     @property
     def budget(self) -> Budget:
-        """Of a playthrough in the evolution."""
+        """The budget of a playthrough in the evolution."""
         return Budget(self.iterations)
 
     @property
     def playtest_budget(self) -> Budget:
-        """Of a playthrough in the playtests."""
+        """The budget of a playthrough in the playtests."""
         return Budget(self.playtest_iterations)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values; `from_dict` reads them back.
+        """Return plain values; `from_dict` reads them back.
 
-        `playing` is left out where it is as in folders from before there was a choice: as in the evolution.
+        `playing` is left out if the playtests search as the evolution does, as in folders without this setting.
         """
         values = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         values["evolution"] = self.evolution.to_dict()
@@ -160,7 +174,11 @@ class DungeonSettings:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> DungeonSettings:
-        """The inverse of `to_dict` (KeyError and TypeError for what does not belong there)."""
+        """Return the settings that plain values describe.
+
+        Raises:
+            KeyError, TypeError: the values do not describe settings.
+        """
         plain = dict(values)
         plain["evolution"] = EvolutionSettings.from_dict(plain["evolution"])
         cross = plain.get("cross")
@@ -207,16 +225,16 @@ def _cross(protocol: str, quick: bool, trials: int, iterations: int) -> Cross:
 
 
 def training(published: Published, levels: Sequence[Level]) -> list[Level]:
-    """The levels to evolve on: those with the publication's numbers, or the first half of fewer levels."""
+    """Return the levels to evolve on: those with the publication's numbers, or the first half if there are fewer."""
     if len(levels) >= max(published.training):
         return [levels[n - 1] for n in published.training]
     return list(levels[: (len(levels) + 1) // 2])
 
 
 def levels_for(published: Published, game: Game, named: str | Path | None) -> list[Level]:
-    """The levels of a folder (or whatever else names levels), or those that stand in.
+    """Return the levels of a folder or another name for levels, or those that stand in.
 
-    In a folder that has them, the publication's maps are taken and the others left alone.
+    If a folder has the publication's maps, the other levels in it are left out.
     """
     if named is None:
         return mapsets.resolve(game, [STAND_IN])
@@ -229,13 +247,13 @@ def levels_for(published: Published, game: Game, named: str | Path | None) -> li
 
 
 def default_folder(study: str, protocol: str, named: str | Path | None, levels: Sequence[Level], quick: bool) -> Path:
-    """Where a reproduction is kept for which no folder is named.
+    """Return the folder of a reproduction without a named one.
 
-    Levels that were named end the folder's name, so that they have a folder beside that of the stand-ins; but a folder
-    without that end that holds these very levels is gone on with.
+    The name ends with that of the levels if they were named, so that their folder is not that of the stand-ins. A
+    folder without this end that holds these very levels is continued.
 
     Args:
-        named: what names the levels, None for those that stand in.
+        named: the name of the levels, None for those that stand in.
     """
     plain = keeping.usual_folder(study, protocol, "quick" * quick)
     if named is None or _holds(plain, levels):
@@ -259,10 +277,10 @@ def opened(folder: Path, settings: DungeonSettings, game: Game, levels: Sequence
 
 
 def reopen(folder: Path) -> tuple[DungeonSettings, list[Level]]:
-    """What a folder is for.
+    """Return the settings and levels in a reproduction's folder.
 
     Raises:
-        RunError: no reproduction's folder, a damaged file, or one made with other rules of the game.
+        RunError: the folder is not a reproduction's, a file is damaged, or it was made with other rules of the game.
     """
     r = keeping.KIND.reader(folder)
     data, path = r.data, r.source

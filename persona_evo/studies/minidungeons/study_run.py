@@ -5,11 +5,11 @@
 | reproduction.json | everything that the result depends on, written first |
 | runs/evolution/PERSONA-N/ | the N-th evolution of a persona, a run folder |
 | runs/playtest/ | the playtest of all maps, a playtest's folder |
-| runs/cross/ | what the cross tables are made of, run and playtest folders |
+| runs/cross/ | the data of the cross tables, run and playtest folders |
 
-Each part is left alone if it is finished and continued if it is not, so the same call after a kill at any moment goes
-on where the killed one stopped, and what comes out is the same (but for times). An evolution that had to end for lack
-of time goes on in the next call; where its policy becomes another, what was played with the old one is played anew.
+A finished part is left alone, and an unfinished one is continued. So after a kill at any moment, the same call goes on
+where the killed one stopped, and the result is the same except for times. An evolution that ran out of time continues
+in the next call; if this changes its policy, everything that was played with the old policy is played again.
 """
 
 from __future__ import annotations
@@ -49,22 +49,22 @@ from persona_evo.studies.minidungeons.workload import Ledger
 from persona_evo.words import plural
 
 RUNS = "runs"
-"""Folder of the parts within a reproduction's folder."""
+"""The folder of the parts within a reproduction's folder."""
 
 _EVOLUTION = "evolution"
-"""Start of the names of the parts that share the time given."""
+"""Prefix of the names of the parts that share the given time."""
 
 _FIRST_RESERVE = 0.25
-"""Share of the time given that is kept for the playtests before it is known how fast this machine is."""
+"""Share of the given time that is reserved for the playtests until the speed of this machine is known."""
 
 
 class StudyRun:
     """One call, which goes through the parts in their order.
 
     Args:
-        jobs, backend: see `jobs.workers.Workers`; without influence on results.
-        seconds: time for this call; evolutions share what the playtests leave of it.
-        tell: called now and then.
+        jobs, backend: see `jobs.workers.Workers`; they do not change results.
+        seconds: time for this call; evolutions share the time that the playtests leave.
+        tell: called with the progress from time to time.
     """
 
     def __init__(
@@ -88,14 +88,14 @@ class StudyRun:
         self.ledger = Ledger(self._parts(), tell)
 
     def run(self, halfway: Callable[[DungeonResults], object] | None = None) -> DungeonResults:
-        """Do what is not done yet.
+        """Do what is missing.
 
         Args:
-            halfway: called with everything but the cross tables, before these are worked on.
+            halfway: called with everything except the cross tables, before work on these begins.
 
         Raises:
-            RunError: the folder is for something else, damaged, or in use.
-            KeyboardInterrupt: Ctrl-C; everything up to then is kept.
+            RunError: the folder belongs to something else, is damaged, or is in use.
+            KeyboardInterrupt: Ctrl-C was pressed; finished work is kept.
         """
         with opened(self.folder, self.settings, self.game, self.levels):
             outcomes = {p.name: self._evolutions(p) for p in self.personas}
@@ -111,7 +111,7 @@ class StudyRun:
         return material
 
     def kept(self) -> DungeonResults:
-        """What the folder holds by now, without the cross tables; nothing is evolved or played.
+        """Return the present contents of the folder without the cross tables; nothing is evolved or played.
 
         Raises:
             RunError: a part is missing or damaged.
@@ -239,7 +239,7 @@ class StudyRun:
     def _expected(
         self, persona: Persona, levels: Sequence[Level], settings: EvolutionSettings, seed: int, budget: Budget
     ) -> dict[str, Any]:
-        """What the configuration of an evolution has to say."""
+        """Return the configuration that an evolution's folder has to have."""
         spec = FitnessSpec.of(
             self.game.name,
             levels,
@@ -258,7 +258,10 @@ class StudyRun:
         return {"persona": persona.name, **about}
 
     def _deadline(self) -> float | None:
-        """When an evolution has to end: the evolutions that are left share what the playtests leave of the time."""
+        """Return the deadline of the next evolution.
+
+        The remaining evolutions share the time that the playtests leave.
+        """
         if self.end is None:
             return None
         now = time.monotonic()
@@ -354,7 +357,7 @@ class StudyRun:
         return found
 
     def _parts(self) -> dict[str, float]:
-        """Every part and its work in iterations of the search, in their order."""
+        """Return the work of every part in iterations of the search, in the order of the parts."""
         s, many = self.settings, len(self.levels)
         parts: dict[str, float] = {}
         for p in self.personas:

@@ -1,4 +1,4 @@
-"""How much work a reproduction has, and how fast it goes."""
+"""The amount of work of a reproduction, and its speed."""
 
 from __future__ import annotations
 
@@ -9,31 +9,34 @@ from persona_evo.jobs.progress import Progress, Tell
 
 
 class Ledger:
-    """How much there is to do, in iterations of the search, and how fast it goes."""
+    """The remaining work in iterations of the search, and the speed of the work."""
 
     def __init__(self, parts: Mapping[str, float], tell: Tell | None) -> None:
         self.left, self.total, self._tell = dict(parts), sum(parts.values()), tell
         self.worked, self._first = 0.0, (0.0, 0.0)
 
     def close(self, name: str) -> None:
-        """A part is done, or was."""
+        """Note that a part is finished."""
         self.left.pop(name, None)
 
     def rest(self, but: str = "") -> float:
-        """What is left without a part and those that stand before it."""
+        """Return the work that is left after a part in their order; without a name, all work that is left."""
         names = list(self.left)
         return sum(self.left[n] for n in names[names.index(but) + 1 if but in names else 0 :])
 
     @property
     def rate(self) -> float | None:
-        """Iterations a second of this process, not counting what came before the first news (compiling)."""
+        """Iterations per second of this process; the time before the first report (compiling) does not count."""
         then, done = self._first
         return (self.worked - done) / (time.monotonic() - then) if self.worked > done and then else None
 
     def teller(self, name: str, end: float | None = None, fresh: bool = False) -> Callable[[float, str], None]:
-        """What to call with the share of a part that is done.
+        """Return a function to call with the finished share of a part.
 
-        end: moment at which it is ended anyway. fresh: nothing of it was done before this process.
+        Args:
+            name: the name of the part.
+            end: deadline of the part on the clock `time.monotonic`.
+            fresh: whether nothing of the part was done before this process.
         """
         before, first = self.worked, [0.0 if fresh else -1.0]
 

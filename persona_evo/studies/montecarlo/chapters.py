@@ -1,9 +1,9 @@
-"""The thesis' experiments again: what it says of each pair, and what comes out here.
+"""The thesis' experiments run again: its findings on each pair, and the results here.
 
 | in the folder | what |
 |---|---|
 | reproduction.json | seed and numbers, written first |
-| runs/NAME/ | each experiment, a folder as `experiment.course` makes it |
+| runs/NAME/ | each experiment, a folder in the format of `experiment.course` |
 """
 
 from __future__ import annotations
@@ -30,17 +30,24 @@ STUDY = "montecarlo"
 RUNS = "runs"
 
 USUAL, QUICK = (20, 5_000), (8, 600)
-"""Replicates and rollouts by default, and of a first look."""
+"""Replicates and rollouts by default, and those of a first look."""
 
 AGREES, WEAK = "as in the thesis", "the same direction, not significant"
 NONE, DIFFERS = "the other direction, not significant", "the other direction"
 ALIKE, UNLIKE = "none shown, as in the thesis", "a difference shows here"
-"""Of pairs that do not differ in the thesis; that none shows here either is likely with few replicates."""
+"""Verdicts on pairs without a difference in the thesis. With few replicates, ALIKE is likely in any case."""
 
 
 @dataclass(frozen=True)
 class Said:
-    """What the thesis says of two combinations. different: whether `a` scores more than `b`; p: as printed."""
+    """The thesis' finding on two combinations.
+
+    Attributes:
+        a, b: the two combinations.
+        different: whether `a` scores more than `b`.
+        p: the p value as printed.
+        why: an explanation in case the result here is different.
+    """
 
     a: str
     b: str
@@ -50,12 +57,18 @@ class Said:
 
     @property
     def words(self) -> str:
-        """a > b or a = b."""
+        """The finding as a text: a > b or a = b."""
         return f"{self.a} {'>' if self.different else '='} {self.b}"
 
 
 class Chapter(NamedTuple):
-    """An experiment of the thesis. figure: its number there."""
+    """An experiment of the thesis.
+
+    Attributes:
+        experiment: the searches.
+        figure: the number of its figure in the thesis.
+        said: the thesis' findings.
+    """
 
     experiment: Experiment
     figure: str
@@ -64,7 +77,7 @@ class Chapter(NamedTuple):
 
 @dataclass(frozen=True)
 class Thesis:
-    """All experiments, as published: with its own numbers of replicates and rollouts."""
+    """All experiments as published, with the thesis' own numbers of replicates and rollouts."""
 
     title: str
     source: str
@@ -75,7 +88,7 @@ class Thesis:
 
 @dataclass(frozen=True)
 class ThesisSettings:
-    """How much is searched."""
+    """The settings of a reproduction: numbers of replicates and rollouts, and the seed."""
 
     replicates: int
     rollouts: int
@@ -83,9 +96,12 @@ class ThesisSettings:
 
 
 class ThesisVerdict(NamedTuple):
-    """What the thesis says, what comes out here, and how they go together: AGREES, WEAK, NONE, DIFFERS, ALIKE, UNLIKE.
+    """A verdict on a finding of the thesis.
 
-    comparison: with `said.a` first.
+    Attributes:
+        said: the finding.
+        comparison: the comparison here, with `said.a` first.
+        kind: the verdict: AGREES, WEAK, NONE, DIFFERS, ALIKE or UNLIKE.
     """
 
     said: Said
@@ -94,12 +110,12 @@ class ThesisVerdict(NamedTuple):
 
     @property
     def here(self) -> str:
-        """a > b, a = b or a < b, with p as in the thesis: not corrected."""
+        """The result as a text: a > b, a = b or a < b, with p, which is not corrected, as in the thesis."""
         sign = "=" if self.comparison.test.p >= SIGNIFICANT else ">" if self.comparison.share > 0.5 else "<"
         return f"{self.said.a} {sign} {self.said.b}"
 
     def words(self) -> str:
-        """In a sentence."""
+        """Return the verdict as a sentence."""
         said, p = self.said, p_words(self.comparison.test.p)
         printed = f", p = {said.p}" if said.p else ""
         text = f"{said.words} in the thesis{printed}; here {self.here}, {p}: {self.kind}."
@@ -111,7 +127,7 @@ class ThesisVerdict(NamedTuple):
 
 @dataclass
 class ThesisSearches:
-    """All that was searched."""
+    """All searches of a reproduction."""
 
     folder: Path
     settings: ThesisSettings
@@ -127,7 +143,7 @@ class ThesisSearches:
 
 @functools.cache
 def load() -> Thesis:
-    """The thesis' experiments."""
+    """Load the thesis' experiments."""
     text = FILE.read_text(encoding="utf-8")
     data = tomllib.loads(text)
     chapters = tuple(_chapter(text, row, data) for row in data["experiments"])
@@ -148,16 +164,16 @@ def _chapter(text: str, row: Mapping[str, Any], data: Mapping[str, Any]) -> Chap
 def settings_of(
     quick: bool = False, replicates: int | None = None, rollouts: int | None = None, seed: int = 1
 ) -> ThesisSettings:
-    """What is searched by default, or with `quick` for a first look; what is given replaces single numbers."""
+    """Return the usual settings, or with `quick` those of a first look; given values replace single ones."""
     usual = QUICK if quick else USUAL
     return ThesisSettings(replicates or usual[0], rollouts or usual[1], seed)
 
 
 def conduct(folder: Path, settings: ThesisSettings, *, jobs: int = 1, progress: Tell | None = None) -> ThesisSearches:
-    """Make all searches that are not there yet; what Ctrl-C leaves is not complete.
+    """Run the missing searches; after Ctrl-C, return those that are finished.
 
     Raises:
-        RunError: the folder is for something else, damaged, or in use.
+        RunError: the folder belongs to something else, is damaged, or is in use.
     """
     thesis = load()
     material = ThesisSearches(folder, settings, thesis, {})
@@ -179,17 +195,17 @@ def conduct(folder: Path, settings: ThesisSettings, *, jobs: int = 1, progress: 
 
 
 def reopen(folder: Path) -> ThesisSettings:
-    """What a folder is for.
+    """Return the settings in a reproduction's folder.
 
     Raises:
-        RunError: it is not the folder of such a reproduction, or its file is damaged.
+        RunError: the folder does not belong to such a reproduction, or its file is damaged.
     """
     r = keeping.reopened(folder, STUDY)
     return ThesisSettings(r.whole("replicates"), r.whole("rollouts"), r.whole("seed"))
 
 
 def verdicts(chapter: Chapter, results: ExperimentResults) -> list[ThesisVerdict]:
-    """What the thesis says of an experiment's combinations and what comes out here."""
+    """Return the verdicts on the thesis' findings of one experiment."""
     found = comparisons(results)
     return [_verdict(said, _between(found, said)) for said in chapter.said]
 

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from persona_evo.jobs.progress import Progress
 
 FROZEN = ("replicates", "rollouts")
-"""Options that a resumed reproduction has from its folder."""
+"""Options whose values a resumed reproduction takes from its folder."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The study's options."""
+    """Add the study's options to a parser."""
     parser.add_argument(
         "--replicates",
         type=whole(2, 10_000),
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Search and report what is not there yet."""
+    """Run the missing searches and write the report; return the exit code."""
     check_running(args, FROZEN)
     from persona_evo.studies.keeping import usual_folder
     from persona_evo.studies.montecarlo import chapters as study

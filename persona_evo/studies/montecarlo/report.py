@@ -1,9 +1,10 @@
-"""The report of the thesis' experiments: what it says of each pair, and what comes out here.
+"""The report of the thesis' experiments: its findings on each pair, and the results here.
 
 | file | what |
 |---|---|
-| index.html | the page, complete in itself |
-| tables/agreement.csv | thesis and here, a line for each pair; NAME-*.csv the numbers of each experiment |
+| index.html | the complete page in one file |
+| tables/agreement.csv | the thesis' finding and the result here, a line for each pair |
+| tables/NAME-*.csv | the numbers of each experiment |
 | figures/NAME-scores.svg, NAME-growth.svg | best scores and their growth |
 """
 
@@ -25,7 +26,7 @@ NONE = "–"
 
 
 def write(material: ThesisSearches, progress: Callable[[str], None] | None = None) -> WrittenReport:
-    """Write the report into the reproduction's folder; files of the same names are written anew."""
+    """Write the report into the reproduction's folder and replace files of the same names."""
     folder = material.folder
     for name in ("figures", "tables"):
         (folder / name).mkdir(exist_ok=True)
@@ -55,7 +56,7 @@ def write(material: ThesisSearches, progress: Callable[[str], None] | None = Non
 
 
 def agreement_table(material: ThesisSearches, found: dict[str, list[ThesisVerdict]]) -> Table:
-    """A row for each pair of which the thesis says something."""
+    """Return a table with a row for each pair on which the thesis has a finding."""
     rows = []
     for chapter in material.thesis.chapters:
         for number, v in enumerate(found[chapter.experiment.name]):
@@ -80,7 +81,7 @@ def agreement_table(material: ThesisSearches, found: dict[str, list[ThesisVerdic
 
 
 def summary_words(material: ThesisSearches, found: dict[str, list[ThesisVerdict]]) -> list[str]:
-    """How many pairs come out as in the thesis, and what was done otherwise than there."""
+    """Return sentences on how many findings are confirmed, and on what is done differently here."""
     every = [v for verdicts in found.values() for v in verdicts]
     kinds = [v.kind for v in every]
     s, thesis = material.settings, material.thesis

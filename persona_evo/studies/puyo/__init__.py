@@ -1,8 +1,8 @@
 """Monte Carlo search for Puyo-Puyo (Hanson and Moffat, AISB 2014).
 
-| module | what |
+| module | what it holds |
 |---|---|
-| `cells` | settings, the searches that are compared, what the publication says (`puyo.toml`) |
+| `cells` | settings, the searches that are compared, the publication's claims (`puyo.toml`) |
 | `games` | the games and the evolution of a persona's tree policy |
 | `report` | the page, with figures 2 to 6 |
 | `command` | `persona-evo reproduce puyo` |

@@ -1,4 +1,4 @@
-"""What a Puyo-Puyo reproduction is made with: the publication's sentences, the settings, and every way to search."""
+"""The publication's claims, the settings of a Puyo-Puyo reproduction, and all searches that it compares."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from persona_evo.search.settings import PRESETS
 
 PLANNED = "planned"
 EVERY = 10
-"""Drops between two points of a figure."""
+"""Number of drops between two points of a figure."""
 
 FLAT, RANDOM, BFS, DFS, EXHAUSTIVE, UCB1, EVOLVED = "flat", "random", "bfs", "dfs", "exhaustive", "ucb1", "evolved"
 NAMES = {
@@ -30,7 +30,7 @@ NAMES = {
 
 
 class PuyoClaim(NamedTuple):
-    """A sentence of the publication on one of its figures."""
+    """A claim of the publication about one of its figures."""
 
     key: str
     figure: int
@@ -38,7 +38,7 @@ class PuyoClaim(NamedTuple):
 
 
 class PuyoPublication(NamedTuple):
-    """The publication: its title, where it appeared, what it says."""
+    """The publication: its title, where it appeared, and its claims."""
 
     title: str
     source: str
@@ -47,20 +47,29 @@ class PuyoPublication(NamedTuple):
 
 @cache
 def study() -> PuyoPublication:
-    """What stands in the file beside this module."""
+    """Return the contents of `puyo.toml`."""
     data = tomllib.loads(Path(__file__).with_name("puyo.toml").read_text(encoding="utf-8"))
     return PuyoPublication(data["title"], data["source"], tuple(PuyoClaim(**claim) for claim in data["claims"]))
 
 
 @dataclass(frozen=True)
 class PuyoSettings:
-    """A reproduction.
+    """The settings of a reproduction.
 
-    games: starting positions. drops: of a game. clocks: drops that a search may make for each free row, the first being
-    that of figures 3 to 5. playouts: fixed budgets a move. deepest: depth limit of Monte Carlo search at most.
-    persona: whose tree policy is evolved, in so many generations of a population, iterations a playthrough; its games
-    are played with compared playouts a move, as deep as compared_depth. planning: preset of the search that plans whole
-    levels; folders from before there was a choice have one list.
+    Attributes:
+        seed: everything random follows from it.
+        games: number of starting positions.
+        drops: drops of a game.
+        clocks: drops that a search may make for each free row; the first value is that of figures 3 to 5.
+        playouts: fixed budgets, in playouts per move.
+        deepest: largest depth limit of Monte Carlo search.
+        persona: the persona whose tree policy is evolved.
+        generations, population: size of its evolution.
+        iterations: iterations of a playthrough in its evolution.
+        compared: playouts per move in the persona's games.
+        compared_depth: depth limit in the persona's games.
+        quick: whether these are the settings of a first look.
+        planning: preset of the search that plans whole levels; folders without this setting use one open list.
     """
 
     seed: int = 1
@@ -96,7 +105,7 @@ class PuyoSettings:
 
     @classmethod
     def of(cls, *, quick: bool = False, clock: int | None = None, **given: int | None) -> PuyoSettings:
-        """The usual settings or those of a first look; what is given replaces single values."""
+        """Return the usual settings or those of a first look; given values replace single ones."""
         small: dict[str, Any] = {
             "games": 3,
             "drops": 60,
@@ -113,18 +122,18 @@ class PuyoSettings:
         return dataclasses.replace(usual, **values)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values; `planning` only where it is not as in folders from before there was a choice."""
+        """Return plain values; `planning` is left out if it has the value of folders without this setting."""
         values = dataclasses.asdict(self)
         return {k: v for k, v in values.items() if k != "planning" or v != "single"}
 
     @property
     def clock(self) -> int:
-        """That of figures 3 to 5."""
+        """The clock of figures 3 to 5."""
         return self.clocks[0]
 
     @property
     def evolution(self) -> EvolutionSettings:
-        """Of the persona's policy."""
+        """The settings of the evolution of the persona's policy."""
         elites = max(1, self.population // 20)
         return EvolutionSettings.of(
             "modern",
@@ -138,10 +147,15 @@ class PuyoSettings:
 
 
 class PuyoCell(NamedTuple):
-    """One way to search. limit: drops for each free row (`clock`), playouts a move (`playouts`), iterations of one plan
-    for a whole level of the set test (`planned`, any depth), or "" for no end.
+    """One search that is compared.
 
-    persona: by whose utility, "" for the score.
+    Attributes:
+        method: the kind of search.
+        depth: the depth limit.
+        kind: the unit of the limit: "clock", "playouts", "planned", or "" for no limit.
+        limit: drops for each free row (clock), playouts per move (playouts), or iterations of one plan for a whole
+            level of the test set, at any depth (planned).
+        persona: the persona whose utility is used, "" for the score.
     """
 
     method: str
@@ -152,19 +166,19 @@ class PuyoCell(NamedTuple):
 
     @property
     def budget(self) -> str:
-        """In words."""
+        """The budget in words."""
         words = {"clock": "drops a row", "playouts": "playouts", PLANNED: "iterations a level"}
         return f"{self.limit} {words[self.kind]}" if self.kind else "all"
 
     @property
     def name(self) -> str:
-        """Of the row in files."""
+        """The name of the row in files."""
         who = f", {self.persona}" if self.persona else ""
         return f"{self.method} {self.depth}, {self.budget}{who}"
 
 
 def cells(s: PuyoSettings) -> list[PuyoCell]:
-    """Every way to search, each once."""
+    """Return all searches that are compared, each once."""
     found = [PuyoCell(EXHAUSTIVE, d) for d in (1, 2, 3)]
     for clock in s.clocks:
         depths = (1, 2, 3) if clock == s.clock else (3,)

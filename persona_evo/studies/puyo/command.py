@@ -11,11 +11,11 @@ from persona_evo.cli.say import StatusLine, note
 from persona_evo.studies.commands import add_running, check_running, drawing, finished, stopped
 
 FROZEN = ("games", "drops", "clock", "generations", "population", "iterations")
-"""Options that a resumed reproduction has from its folder."""
+"""Options whose values a resumed reproduction takes from its folder."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The study's options."""
+    """Add the study's options to a parser."""
     parser.add_argument("--games", type=whole(1, 10), metavar="N", help="starting positions (default: 10)")
     parser.add_argument("--drops", type=whole(10, 150), metavar="N", help="most moves of a game (default: 150)")
     parser.add_argument(
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Play and report what is not there yet."""
+    """Play the missing games and write the report; return the exit code."""
     check_running(args, FROZEN)
     from persona_evo.studies.keeping import usual_folder
     from persona_evo.studies.puyo import games as puyo

@@ -1,4 +1,4 @@
-"""The figures of the publication, drawn anew, and the game with the longest chain."""
+"""The publication's figures with our data, and the game with the longest chain."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _four(m: PuyoGames, clock: int) -> Mapping[str, list[PuyoGame]]:
 
 
 def _figure(number: int, drawn: Sequence[Svg | None]) -> Section:
-    """A figure of the publication: what its prose says, and the charts."""
+    """Return a section with the publication's claims about a figure, and the charts."""
     says = Lines(f"The prose: {c.says}." for c in study().claims if c.figure == number)
     return Section(f"figure{number}", f"Figure {number}", [says, Gallery("chart", [d for d in drawn if d])])
 
@@ -106,13 +106,13 @@ def budget_picture(m: PuyoGames) -> Svg:
 
 
 def best_game(m: PuyoGames) -> PuyoGame:
-    """The game with the longest chain, of those the one with the most points."""
+    """Return the game with the longest chain; of several such games, the one with the highest score."""
     played = (p for c in cells(m.settings) if c.kind != PLANNED for p in m.played[c.name])
     return max(played, key=lambda p: (p.longest, p.final))
 
 
 def best(m: PuyoGames, progress: Callable[[str], None] | None) -> Section:
-    """The game with the longest chain as a replay, and its field just before that chain."""
+    """Return a section with a replay of the game with the longest chain, and its field just before that chain."""
     if progress is not None:
         progress("the best game")
     draw: Any = plots.drawing(m.game)

@@ -1,14 +1,14 @@
-"""The searches of Hanson and Moffat (AISB 2014) on Puyo-Puyo, game by game.
+"""The games of the Puyo-Puyo reproduction: the searches of Hanson and Moffat (AISB 2014).
 
 | in the folder | what |
 |---|---|
 | reproduction.json | everything that the result depends on, written first |
-| games.jsonl | one line a game: its scores at every tenth drop and its moves |
+| games.jsonl | one line per game: its scores at every tenth drop and its moves |
 | runs/evolution/ | the evolution of a persona's tree policy, a run folder |
 
-The publication gives a move as long as its pair falls. The simulated clock here does the same: a search may make so
-many drops of its own for each row that is free above the highest column (12 on an empty field), so it does not depend
-on the machine. A game that is finished is never played again; the same call goes on after any stop.
+In the publication, a move may take as long as its pair falls. A simulated clock does the same here and does not depend
+on the machine: for each free row above the highest column (12 on an empty field), a search may make a fixed number of
+drops of its own. A finished game is never played again; after an interruption, the same call continues.
 """
 
 from __future__ import annotations
@@ -56,18 +56,28 @@ from persona_evo.studies.puyo.cells import (
 
 GAMES = "games.jsonl"
 SCORE = "SC - 1000000 * DEAD"
-"""What the publication's searches look for, where a lost game is worth nothing."""
+"""The objective of the publication's searches, in which a lost game is worth nothing."""
 TREE_SCORE = "SC / 1000 - 100 * DEAD"
-"""The same for tree search, whose means should not be ruled by it (UCB1 wants values of about 1)."""
+"""The objective of tree search, scaled so that lost games do not dominate its means (UCB1 needs values of about 1)."""
 ROWS = 12
 TRIALS = 5
-"""Plans of each test level."""
+"""Number of plans for each test level."""
 
 
 @dataclass(frozen=True)
 class PuyoGame:
-    """One game. scores: after every tenth drop that was made, and after the last one. longest: links of its longest
-    chain, set off by drop number `at` (from 1). value: the persona's utility at the end, the score where there is none.
+    """One game.
+
+    Attributes:
+        cell: the name of the search.
+        game: the number of the game.
+        scores: the scores after every tenth drop and after the last one.
+        drops: number of drops.
+        dead: whether the game was lost.
+        longest: number of links of the longest chain.
+        at: number of the drop that set off this chain, from 1.
+        value: the persona's utility at the end, or the score without a persona.
+        actions: the moves.
     """
 
     cell: str
@@ -81,12 +91,12 @@ class PuyoGame:
     actions: str
 
     def score_at(self, drop: int) -> int:
-        """Points after a drop; a game that was lost before contributes nothing, as in the publication's means."""
+        """Return the score after a drop; 0 if the game was lost before, as in the publication's means."""
         return 0 if drop > self.drops else self.scores[drop // EVERY - 1]
 
     @property
     def final(self) -> int:
-        """Points at the end, of whatever end."""
+        """The final score, whether or not the game was lost."""
         return self.scores[-1]
 
 
@@ -114,7 +124,19 @@ LINES: LineFormat[PuyoGame] = LineFormat(
 
 @dataclass
 class PuyoGames:
-    """All games by the cell's name, and the policy that was evolved. levels: starting positions; tests: to plan."""
+    """The games of a reproduction and the evolved policy.
+
+    Attributes:
+        folder: the folder of the reproduction.
+        settings: its settings.
+        game: the rules.
+        levels: the starting positions.
+        tests: the levels that are planned as a whole.
+        persona: the persona whose policy is evolved.
+        policy: the evolved policy.
+        journal: the rows of the evolution's journal.
+        played: the games by the cell's name.
+    """
 
     folder: Path
     settings: PuyoSettings
@@ -127,18 +149,18 @@ class PuyoGames:
     played: dict[str, list[PuyoGame]] = field(default_factory=dict)
 
     def of(self, method: str, depth: int, kind: str = "", limit: int = 0, persona: str = "") -> list[PuyoGame]:
-        """The games of a cell, [] where it was not played."""
+        """Return the games of a cell; [] if it was not played."""
         return self.played.get(PuyoCell(method, depth, kind, limit, persona).name, [])
 
 
 def run(
     folder: Path, settings: PuyoSettings, *, jobs: int = 1, backend: str = "loky", tell: Tell | None = None
 ) -> PuyoGames:
-    """Do what is not done yet.
+    """Play the missing games, and evolve the policy first if that is not done.
 
     Raises:
-        RunError: the folder is for something else, damaged, or in use.
-        KeyboardInterrupt: Ctrl-C; everything up to then is kept.
+        RunError: the folder belongs to something else, is damaged, or is in use.
+        KeyboardInterrupt: Ctrl-C was pressed; finished games are kept.
     """
     game = registry.get("puyo")
     levels = mapsets.resolve(game, ["positions"])[: settings.games]
@@ -167,7 +189,7 @@ def run(
 
 
 def play(m: PuyoGames, cell: PuyoCell, number: int) -> PuyoGame:
-    """One game of a cell on a starting position."""
+    """Play one game of a cell from a starting position."""
     game, s = m.game, m.settings
     goal = m.persona.utility if cell.persona else parse(SCORE, game.symbols)
     seed = derive(s.seed, cell.name, number)
@@ -187,7 +209,7 @@ def play(m: PuyoGames, cell: PuyoCell, number: int) -> PuyoGame:
 
 
 def allowance(cell: PuyoCell) -> Allowance:
-    """The budget of a cell."""
+    """Return the budget of a cell."""
     if cell.kind == "playouts":
         return Allowance(playouts=cell.limit)
     if cell.kind == "clock":
@@ -198,7 +220,7 @@ def allowance(cell: PuyoCell) -> Allowance:
 
 
 def _planned(m: PuyoGames, cell: PuyoCell, level: Level, seed: int) -> tuple[int, ...]:
-    """One plan of a whole level; flat Monte Carlo has as many games as tree search has iterations."""
+    """Plan a whole level; flat Monte Carlo search plays as many games as tree search has iterations."""
     if cell.method == FLAT:
         problem = Problem.of(m.game, level, m.persona.utility)
         return baselines.flat(problem, cell.limit, seed=seed).plan.actions
@@ -209,7 +231,7 @@ def _planned(m: PuyoGames, cell: PuyoCell, level: Level, seed: int) -> tuple[int
 
 
 def _actor(m: PuyoGames, cell: PuyoCell, level: Level, seed: int) -> Actor:
-    """Tree search no deeper than the cell's limit, rollouts included."""
+    """Return a tree search whose depth, including rollouts, is limited to that of the cell."""
     goal = m.persona.utility if cell.persona else parse(TREE_SCORE, m.game.symbols)
     policy = m.policy.tree_policy(m.game) if cell.method == EVOLVED else TreePolicy.ucb1()
     settings = dataclasses.replace(SearchSettings.single(), horizon=cell.depth, rollout=cell.depth, expansion="random")
@@ -219,7 +241,7 @@ def _actor(m: PuyoGames, cell: PuyoCell, level: Level, seed: int) -> Actor:
 def record(
     game: Game, level: Level, cell: str, number: int, actions: tuple[int, ...], goal: Formula | None
 ) -> PuyoGame:
-    """What came of a game."""
+    """Return the record of a finished game."""
     states = game.replay(level, actions)
     measured = [game.measure(level, state) for state in states[1:] or states]
     marks = [k for k in range(len(measured)) if (k + 1) % EVERY == 0 or k + 1 == len(measured)]
@@ -278,10 +300,10 @@ def _evolve(
 
 
 def reopen(folder: Path) -> PuyoSettings:
-    """What a folder is for.
+    """Return the settings in a reproduction's folder.
 
     Raises:
-        RunError: no folder of this reproduction, or a damaged file.
+        RunError: this is no folder of this reproduction, or a file is damaged.
     """
     return keeping.settings(folder, "puyo", _settings)
 

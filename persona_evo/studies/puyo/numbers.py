@@ -1,4 +1,4 @@
-"""The numbers of the games that tables and figures show, and their CSV files."""
+"""The numbers in tables and figures, and their CSV files."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from persona_evo.studies.puyo.games import PuyoGame, PuyoGames
 
 
 def marks(m: PuyoGames) -> list[int]:
-    """The drops that figures show."""
+    """Return the numbers of the drops that figures show."""
     return list(range(EVERY, m.settings.drops + 1, EVERY))
 
 
 def spans(m: PuyoGames, games: Sequence[PuyoGame]) -> list[tuple[float, float, float]]:
-    """(lowest, mean, highest) score of the games at each mark; lost games contribute nothing."""
+    """Return the (lowest, mean, highest) score of the games at each mark; a lost game counts as 0."""
     found = []
     for drop in marks(m):
         scores = [p.score_at(drop) for p in games]
@@ -29,12 +29,12 @@ def spans(m: PuyoGames, games: Sequence[PuyoGame]) -> list[tuple[float, float, f
 
 
 def mean_final(games: Sequence[PuyoGame]) -> float:
-    """Mean score at the end, where lost games keep what they had."""
+    """Return the mean final score; a lost game keeps its score."""
     return sum(p.final for p in games) / len(games)
 
 
 def lasted(m: PuyoGames, games: Sequence[PuyoGame]) -> int:
-    """How many games made all drops."""
+    """Return the number of games that made all drops."""
     return sum(p.drops >= m.settings.drops and not p.dead for p in games)
 
 

@@ -1,10 +1,10 @@
-"""The report of the Puyo-Puyo study: figures 2 to 6 beside what the publication's prose says of them.
+"""The report of the Puyo-Puyo study: figures 2 to 6 beside the publication's claims about them.
 
 | file | what |
 |---|---|
 | index.html | the page; its pictures lie beside it |
-| tables/figure2.csv to figure6.csv | what the figures are drawn from: lowest, mean, highest score every ten drops |
-| tables/claims.csv, cells.csv, games.csv | each sentence of the prose, each way to search, each game |
+| tables/figure2.csv to figure6.csv | the data of the figures: lowest, mean and highest score every ten drops |
+| tables/claims.csv, cells.csv, games.csv | each claim, each search, each game |
 | figures/*.svg, replay.gif, best_chain.png | figures, the game with the longest chain, its field before that chain |
 """
 
@@ -42,11 +42,11 @@ from persona_evo.studies.puyo.numbers import budgets, csv, lasted, mean_final, s
 from persona_evo.words import counted
 
 NEAR = 0.25
-"""A score that the prose gives in round numbers is met within this share."""
+"""The relative difference up to which a score counts as equal to a round number in the publication."""
 
 
 def write(m: PuyoGames, progress: Callable[[str], None] | None = None) -> WrittenReport:
-    """Write the report into the reproduction's folder; files of the same names are written anew."""
+    """Write the report into the reproduction's folder and replace files of the same names."""
     for name in ("tables", "figures"):
         (m.folder / name).mkdir(exist_ok=True)
     csv(
@@ -96,7 +96,7 @@ def write(m: PuyoGames, progress: Callable[[str], None] | None = None) -> Writte
 
 
 def cell_rows(m: PuyoGames) -> list[dict[str, object]]:
-    """Each way to search in numbers."""
+    """Return the numbers of each search as rows."""
     rows: list[dict[str, object]] = []
     for cell in cells(m.settings):
         games = m.played[cell.name]
@@ -126,7 +126,7 @@ def cell_rows(m: PuyoGames) -> list[dict[str, object]]:
 
 
 def judged(m: PuyoGames, key: str, clock: int) -> tuple[str, bool]:
-    """A sentence of the prose under a clock: what came out, and whether that agrees."""
+    """Check a claim under a clock; return the result in words, and whether it confirms the claim."""
 
     def end(method: str, depth: int) -> float:
         return spans(m, m.of(method, depth, "clock", clock))[-1][1]
@@ -162,7 +162,7 @@ def judged(m: PuyoGames, key: str, clock: int) -> tuple[str, bool]:
 
 
 def claims(m: PuyoGames) -> Table:
-    """Each sentence of the prose with what came out under each clock."""
+    """Return a table of the claims with the result under each clock."""
     rows = []
     for claim in study().claims:
         found = [judged(m, claim.key, clock) for clock in m.settings.clocks]
@@ -187,7 +187,7 @@ def _shown(m: PuyoGames, games: Sequence[PuyoGame]) -> str:
 
 
 def depths(m: PuyoGames) -> Table:
-    """Lowest, mean and highest score of each search by depth, under the first clock."""
+    """Return a table of the lowest, mean and highest score of each search by depth, under the first clock."""
     deepest = range(1, m.settings.deepest + 1)
     rows = [[NAMES[EXHAUSTIVE], *(_shown(m, m.of(EXHAUSTIVE, d)) for d in deepest)]]
     for method in (BFS, DFS, RANDOM, FLAT):
@@ -204,7 +204,7 @@ def depths(m: PuyoGames) -> Table:
 
 
 def by_budget(m: PuyoGames) -> Table:
-    """Monte Carlo search: mean score and games that lasted, by depth and budget."""
+    """Return a table of Monte Carlo search: mean score and games that made all drops, by depth and budget."""
     deep = range(3, m.settings.deepest + 1)
     rows = []
     for cell in budgets(m):
@@ -215,14 +215,14 @@ def by_budget(m: PuyoGames) -> Table:
 
 
 def persona_table(m: PuyoGames) -> Table:
-    """The persona with flat Monte Carlo, UCB1 and its evolved policy at the same budget, move by move."""
+    """Return a table of the persona with flat Monte Carlo, UCB1 and its evolved policy, move by move, at one budget."""
     s = m.settings
     note = f"utility {m.persona.utility.text}; {s.compared} playouts a move, depth {s.compared_depth}, 95 % intervals"
     return _compared(m, s.compared_depth, "playouts", s.compared, f"{m.persona.title}, move by move", note)
 
 
 def plan_table(m: PuyoGames) -> Table:
-    """The same for one plan of each test level."""
+    """Return a table of the same players with one plan for each test level."""
     note = (
         f"utility {m.persona.utility.text}; {puyo.TRIALS} plans of each of "
         f"{counted(len(m.tests), 'level')} that the evolution did not see, "
@@ -272,7 +272,7 @@ def _setting(m: PuyoGames) -> Text:
 
 
 def facts(m: PuyoGames) -> dict[str, str]:
-    """Seeds, budgets, versions."""
+    """Return seeds, budgets and versions."""
     s = m.settings
     first = PuyoSettings.of(quick=s.quick)
     given = [

@@ -1,6 +1,6 @@
-"""What looks like a fault of MiniDungeons 2 and is none: a sound board is changed and proven to be still sound.
+"""Look-alikes of faults in MiniDungeons 2: a sound board is changed and proven to be still sound.
 
-On a look-alike no finding may be a problem, and no notice may say what is not true of it.
+On a look-alike no finding may be a problem, and every notice has to be true.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def _all_fetched(board: Board) -> bool:
 
 
 def cut_off_with_portal(board: Board, rng: Random) -> Planted | None:
-    """A treasure in a cell without a door, to which a portal leads."""
+    """Place a treasure in a cell without a door, to which a portal leads."""
     if board.find("p"):
         return None
     for a in shuffled(rng, board.free):
@@ -37,7 +37,7 @@ def cut_off_with_portal(board: Board, rng: Random) -> Planted | None:
 
 
 def exit_with_portal(board: Board, rng: Random) -> Planted | None:
-    """An exit in a room without a door, to which a portal leads."""
+    """Place the exit in a room without a door, to which a portal leads."""
     if board.find("p"):
         return None
     home = board.to(board.exit)
@@ -51,7 +51,7 @@ def exit_with_portal(board: Board, rng: Random) -> Planted | None:
 
 
 def crowd_behind_walls(board: Board, rng: Random) -> Planted | None:
-    """Wizards near the start that do not see it: they are in the next room."""
+    """Place wizards near the start that do not see it, since they are in the next room."""
     around = shuffled(rng, [s for s in board.free if abs(s[0] - board.hero[0]) + abs(s[1] - board.hero[1]) <= 5])
     for _ in range(20):
         spots = rng.sample(around, min(len(around), 2))
@@ -63,7 +63,7 @@ def crowd_behind_walls(board: Board, rng: Random) -> Planted | None:
 
 
 def traps_with_a_way_around(board: Board, rng: Random) -> Planted | None:
-    """A corridor of traps as long as the hero has hit points, and a lane without any beside it."""
+    """Add a corridor with as many traps as the hero has hit points, and a lane without traps beside it."""
     made = with_corridor(board, rng, 8, width=2)
     if made is None:
         return None
@@ -76,7 +76,7 @@ def traps_with_a_way_around(board: Board, rng: Random) -> Planted | None:
 
 
 def portal_that_saves_little(board: Board, rng: Random) -> Planted | None:
-    """Portals far apart, over which the way to the exit is hardly shorter."""
+    """Place portals far apart that hardly shorten the way to the exit."""
     if board.find("p"):
         return None
     way = board.ways()
@@ -92,7 +92,7 @@ def portal_that_saves_little(board: Board, rng: Random) -> Planted | None:
 
 
 def treasure_in_dead_end(board: Board, rng: Random) -> Planted | None:
-    """A dead end with a treasure at its end."""
+    """Add a dead end with a treasure at its end."""
     made = pocket_below(board, rng, rng.randint(3, 5))
     if made is None:
         return None
@@ -101,7 +101,7 @@ def treasure_in_dead_end(board: Board, rng: Random) -> Planted | None:
 
 
 def slow_thief(board: Board, rng: Random) -> Planted | None:
-    """An ogre that sees a treasure, and a hero who can be there first or still gets it."""
+    """Place an ogre that sees a treasure which the hero can still get, or reach first."""
     way = board.ways()
     for spot in shuffled(rng, [s for s in board.free if 3 <= way.get(s, 0) <= 5]):
         near = board.to(spot)
@@ -113,7 +113,7 @@ def slow_thief(board: Board, rng: Random) -> Planted | None:
 
 
 def enough_potions(board: Board, rng: Random) -> Planted | None:
-    """A corridor that takes as many hit points as the hero has, and potions that make up for it."""
+    """Add a corridor that costs as many hit points as the hero has, and potions that make up for it."""
     way = board.ways()
     near = shuffled(rng, [s for s in board.free if 2 <= way.get(s, 99) <= 6])[: 3 - len(board.find("P"))]
     board = board.changed(dict.fromkeys(near, "P"))
@@ -127,7 +127,7 @@ def enough_potions(board: Board, rng: Random) -> Planted | None:
 
 
 def guarded_way(board: Board, rng: Random) -> Planted | None:
-    """Monsters in a corridor before the exit that a hero with care survives."""
+    """Place monsters in a corridor before the exit that a careful hero survives."""
     made = with_corridor(board, rng, 8)
     if made is None:
         return None
@@ -140,7 +140,7 @@ def guarded_way(board: Board, rng: Random) -> Planted | None:
 
 
 def portal_with_a_way_back(board: Board, rng: Random) -> Planted | None:
-    """A portal to a room without a door, out of which the same portal leads."""
+    """Place a portal to a room without a door, from which the same portal leads back."""
     if board.find("p"):
         return None
     for a in shuffled(rng, board.free):
@@ -153,7 +153,7 @@ def portal_with_a_way_back(board: Board, rng: Random) -> Planted | None:
 
 
 def trap_beside_the_way(board: Board, rng: Random) -> Planted | None:
-    """A trap in a door, where another door or tile leads past it."""
+    """Place a trap in a door that another door or tile leads past."""
     for spot in shuffled(rng, [s for s in board.free if len(board.moves(s)) == 2]):
         new = board.changed({spot: "t"})
         if new.exit in new.ways(closed=[spot]) and untouched_way(new) and sound(new, strict=False):
@@ -162,7 +162,7 @@ def trap_beside_the_way(board: Board, rng: Random) -> Planted | None:
 
 
 def equal_copy(board: Board, rng: Random) -> Planted | None:
-    """A copy in which a treasure lies one tile aside, as far from the start as before."""
+    """Return a copy in which a treasure is moved by one tile, as far from the start as before."""
     if not winnable(board):
         return None
     way = board.ways()
@@ -191,4 +191,4 @@ LOOK_ALIKES: dict[str, Planter] = {
     "harder copy": equal_copy,
     "deadly monsters": guarded_way,
 }
-"""Kind of fault -> what looks like it."""
+"""Look-alikes by kind of fault."""

@@ -1,7 +1,7 @@
 """Boards of MiniDungeons 2: ways, cuts, and the most hit points that can be left. Independent of the game's own code.
 
-Ways lead through portals as in the game: who steps onto one stands on the other. Monsters are left out, so what cannot
-be done here cannot be done in the game: a monster never opens a way and never gives the hero hit points.
+Ways lead through portals as in the game: whoever steps onto one stands on the other. Monsters are left out. What cannot
+be done here cannot be done in the game, because a monster never opens a way and never gives the hero hit points.
 """
 
 from __future__ import annotations
@@ -20,7 +20,12 @@ MONSTERS = "MRobm"
 
 @dataclass(frozen=True)
 class Board:
-    """A level's tiles. cells: (x, y) -> character, walls included."""
+    """A level's tiles.
+
+    Attributes:
+        width, height: size in tiles.
+        cells: (x, y) -> character, walls included.
+    """
 
     width: int
     height: int
@@ -28,27 +33,27 @@ class Board:
 
     @classmethod
     def of(cls, text: str) -> Board:
-        """The board of a level file."""
+        """Return the board of a level file."""
         rows = text.rstrip("\n").split("\n")
         cells = {(x, y): c for y, row in enumerate(rows) for x, c in enumerate(row)}
         return cls(len(rows[0]), len(rows), cells)
 
     @property
     def text(self) -> str:
-        """The level file."""
+        """The text of the level file."""
         return "".join("".join(self.cells[x, y] for x in range(self.width)) + "\n" for y in range(self.height))
 
     def changed(self, changes: Mapping[Spot, str]) -> Board:
-        """The board with other characters on some tiles."""
+        """Return the board with other characters on some tiles."""
         return Board(self.width, self.height, {**self.cells, **changes})
 
     def taller(self, rows: int) -> Board:
-        """The board with so many rows of wall more at the bottom."""
+        """Return the board with `rows` more rows of wall at the bottom."""
         more = {(x, self.height + k): "X" for k in range(rows) for x in range(self.width)}
         return Board(self.width, self.height + rows, {**self.cells, **more})
 
     def find(self, chars: str) -> list[Spot]:
-        """Where these characters stand, row by row."""
+        """Return where these characters stand, row by row."""
         return sorted((s for s, c in self.cells.items() if c in chars), key=lambda s: (s[1], s[0]))
 
     @cached_property
@@ -63,7 +68,7 @@ class Board:
 
     @cached_property
     def floor(self) -> frozenset[Spot]:
-        """All that is no wall."""
+        """All tiles that are not walls."""
         return frozenset(s for s, c in self.cells.items() if c != "X")
 
     @cached_property
@@ -78,11 +83,14 @@ class Board:
         return dict(zip(found, reversed(found), strict=True))
 
     def moves(self, tile: Spot) -> list[tuple[Spot, Spot]]:
-        """(tile walked onto, tile stood on afterwards) of each move."""
+        """Return (tile walked onto, tile stood on afterwards) for each move."""
         return [(n, self.jump.get(n, n)) for n in beside(tile) if n in self.floor]
 
     def ways(self, start: Spot | None = None, closed: Iterable[Spot] = ()) -> dict[Spot, int]:
-        """Fewest moves to come onto each tile, with some tiles closed; the exit ends the game, so no way goes on."""
+        """Return the fewest moves to each tile with some tiles closed.
+
+        The exit ends the game, so no way goes on from it.
+        """
         start, shut = self.hero if start is None else start, set(closed)
         found, stood, queue = {start: 0}, {start: 0}, [start]
         for tile in queue:
@@ -98,7 +106,7 @@ class Board:
         return found
 
     def to(self, target: Spot) -> dict[Spot, int]:
-        """Fewest moves from each tile to come onto `target`."""
+        """Return the fewest moves from each tile to `target`."""
         back: dict[Spot, list[Spot]] = {}
         first = []
         for tile in self.floor:
@@ -121,11 +129,11 @@ class Board:
         return [s for s in self.free if self.exit not in self.ways(closed=[s])]
 
     def behind(self, tile: Spot) -> set[Spot]:
-        """What cannot be come to once a tile is closed, the tile left out."""
+        """Return the tiles that cannot be reached if a tile is closed, without that tile."""
         return set(self.ways()) - set(self.ways(closed=[tile])) - {tile}
 
     def most_health(self, target: Spot | None = None) -> int:
-        """The most hit points that can be left at the exit (or on another tile), monsters left out; 0 for none."""
+        """Return the most hit points that can be left at the exit (or on another tile) without monsters; 0 for none."""
         target = self.exit if target is None else target
         potions = {s: i for i, s in enumerate(self.find("P"))}
         queue = [(-HIT_POINTS, self.hero, 0)]

@@ -1,6 +1,6 @@
-"""Levels with faults that no planter makes, drawn by hand: whether a diagnosis generalises.
+"""Levels with faults that no planter makes, drawn by hand, to test whether a diagnosis generalises.
 
-Each has one fault, which `test_findings.py` proves with the rules of the game where its proof is not in the drawing.
+Each has one fault. `test_findings.py` proves it with the rules of the game unless the drawing shows it.
 """
 
 from __future__ import annotations
@@ -292,7 +292,7 @@ XXXXXXXXXXXXXXXXX
 
 
 def by_hand() -> Iterator[Case]:
-    """The cases."""
+    """Yield the cases."""
     for name, game, fault, kinds, marks, words, drawing in DRAWN:
         text = drawing.lstrip("\n")
         rows = enumerate(text.splitlines())

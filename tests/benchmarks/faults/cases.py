@@ -1,4 +1,4 @@
-"""What a case is: levels, the fault that is planted in them, and what has to be said."""
+"""Cases: levels, the fault that is planted in them, and the expected findings."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from pathlib import Path
 Spot = tuple[int, int]
 
 FAULT, ALIKE, SOUND, HAND = "fault", "look-alike", "sound", "by hand"
-"""What a case is for: HAND are faults of other kinds, drawn by hand."""
+"""Roles of cases; HAND stands for faults of other kinds, drawn by hand."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """Levels that are diagnosed together, and what a right diagnosis says.
+    """Levels that are diagnosed together, and the correct diagnosis.
 
     Attributes:
-        name: unique within a run; the levels are called after it.
-        game: as `--game` takes it.
+        name: a unique name within a run, from which the names of the levels are made.
+        game: the value of `--game`.
         role: FAULT, ALIKE, SOUND or HAND.
         fault: the fault that is planted or looked like; of a sound level the source of the level.
         texts: the level, or the two levels of a pair, the original first.
         kinds: kinds of findings that name the fault.
-        places: (x, y) from 0 of which at least one has to be named; empty where any place or none will do.
-        words: one of these is in the sentence; empty where any sentence will do.
+        places: (x, y) from 0, of which at least one has to be named; empty if any place or none will do.
+        words: words of which one has to be in the sentence; empty if any sentence will do.
         proof: why it is a fault, or none.
         options: arguments of the command line for these levels.
     """
@@ -44,19 +44,19 @@ class Case:
 
     @property
     def faulty(self) -> bool:
-        """Whether there is something to be found."""
+        """Whether there is a fault to be found."""
         return self.role in (FAULT, HAND)
 
     @property
     def level_names(self) -> tuple[str, ...]:
-        """What the levels are called."""
+        """The names of the levels."""
         return (self.name,) if len(self.texts) == 1 else (f"{self.name}-a", f"{self.name}-b")
 
 
 def kept(folder: Path, what: str, made: Callable[[], Iterable[Case]]) -> list[Case]:
-    """Cases out of a file in `folder`, or newly made and written there: proofs take minutes.
+    """Read cases from a file in `folder`, or make and write them, since proofs take minutes.
 
-    The file is made anew where `what` is asked for differs, or any module that makes cases.
+    The file is made again if `what` differs, or any module that makes cases.
     """
     here = Path(__file__).resolve().parent
     digest = hashlib.sha256(what.encode())
@@ -76,7 +76,7 @@ def kept(folder: Path, what: str, made: Callable[[], Iterable[Case]]) -> list[Ca
 
 
 def _read(name: str, value: object) -> object:
-    """A field as it was."""
+    """Convert the value of a field back from JSON."""
     if isinstance(value, list):
         return frozenset(map(tuple, value)) if name == "places" else tuple(value)
     return value

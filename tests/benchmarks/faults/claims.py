@@ -1,7 +1,7 @@
-"""Whether what a finding says of a level is true, as far as it can be checked from outside.
+"""Checks whether a finding about a level is true, as far as this can be tested from outside.
 
-A notice is false if it is untrue, or names neither a place nor an object. What nobody can check (such as that an object
-is not worth going to) counts as true.
+A notice is false if it is untrue, or names neither a place nor an object. A statement that nobody can check (such as
+that an object is not worth a detour) counts as true.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ OBJECTS = re.compile(
 )
 SPOT = re.compile(r"\b(\d+):(\d+)\b")
 EXPOSED = 2
-"""Moves after which an exposed start has to have cost a hit point in some play."""
+"""Number of moves within which an exposed start has to cost a hit point in some play."""
 
 
 def spots(finding: Finding) -> set[Spot]:
-    """The tiles that a finding names, (x, y) from 0: its places, and those in its sentence."""
+    """Return the tiles that a finding names, (x, y) from 0: its places, and those in its sentence."""
     named = [*map(str, finding.get("places", ())), str(finding.get("text", ""))]
     return {(int(column) - 1, int(row) - 1) for text in named for row, column in SPOT.findall(text)}
 
 
 def names_something(finding: Finding) -> bool:
-    """Whether a finding names a place or an object."""
+    """Return whether a finding names a place or an object."""
     return bool(spots(finding) or finding.get("players")) or OBJECTS.search(str(finding.get("text", ""))) is not None
 
 
 def untrue(finding: Finding, case: Case) -> str:
-    """Why a notice on a level is false, "" where nothing speaks against it."""
+    """Return why a notice on a level is false; "" if nothing contradicts it."""
     if not names_something(finding):
         return "it names no place and no object"
     check = CHECKS.get(str(finding["kind"]))
@@ -58,7 +58,7 @@ def untrue(finding: Finding, case: Case) -> str:
 
 
 def places_of(finding: Finding) -> set[Spot]:
-    """The tiles in a finding's list of places."""
+    """Return the tiles in a finding's list of places."""
     return spots({"places": finding.get("places", ())})
 
 
@@ -88,7 +88,7 @@ def _shortcut(board: Board, places: list[Spot]) -> str:
 
 
 def _forced(board: Board, places: list[Spot]) -> str:
-    """Traps have to be on every way; of monsters one has to stand where every way leads, or nobody gets past unhurt."""
+    """Check that traps are on every way, and that a monster stands on every way or nobody gets past it unhurt."""
     traps = [s for s in places if board.cells[s] == "t"]
     around = traps and board.exit in board.ways(closed=traps)
     past = len(traps) < len(places) and not any(board.exit not in board.ways(closed=[s]) for s in places)
@@ -141,4 +141,4 @@ CHECKS: dict[str, Callable[[Board, list[Spot]], str]] = {
     "stolen_object": _stolen,
     "exposed_start": _exposed,
 }
-"""Kind -> (board, places named) -> why it is not true, "" where it may be."""
+"""Kind -> (board, places named) -> why it is not true, "" if it may be."""

@@ -1,7 +1,7 @@
 """Cases of the two games that are Python classes.
 
-The product knows their states and metrics and nothing of their maps, so a place need not be that of the object: the
-word for it, as the game's metrics have it, will do as well.
+The product knows their states and metrics but not their maps. So a finding need not name the place of an object; the
+object's word in the game's metrics is enough.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ class Setting:
     """One of the games.
 
     Attributes:
-        name: of its module.
+        name: the name of its module.
         wall, floor, goal: characters of the map.
-        prize, metric, word: what is collected: its character, its metric, and the word for it.
-        harm: the character of what costs hit points (strength).
-        needed, needed_word: the character of what one cannot do without, and the word for it.
-        life_metric, life_words: the metric of hit points (strength), and what it is called.
+        prize, metric, word: the object to collect: its character, its metric, and its word.
+        harm: the character of objects that cost hit points (strength).
+        needed, needed_word: the character of a necessary object, and its word.
+        life_metric, life_words: the metric of hit points (strength), and its words.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Setting:
 
     @property
     def spec(self) -> str:
-        """As `--game` takes it."""
+        """The value of `--game`."""
         return f"{HERE / self.name}.py"
 
 
@@ -90,30 +90,30 @@ Cells = dict[Spot, str]
 
 @cache
 def game_of(spec: str) -> Game:
-    """The game of a file."""
+    """Load the game of a file."""
     return registry.get(spec)
 
 
 def text_of(cells: Cells) -> str:
-    """The level file."""
+    """Return the text of the level file."""
     width, height = max(x for x, _ in cells) + 1, max(y for _, y in cells) + 1
     return "".join("".join(cells[x, y] for x in range(width)) + "\n" for y in range(height))
 
 
 def world_of(setting: Setting, cells: Cells) -> World:
-    """The level with its rules."""
+    """Return the level with its rules."""
     game = game_of(setting.spec)
     return World(game, game.load(text_of(cells), "level"))
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What exploring all states of a level says.
+    """Facts from an exploration of all states of a level.
 
     Attributes:
-        most: the largest share of what is collected in a won game, None where no game is won.
-        places: where the avatar can come to stand.
-        stuck: where it can be without a legal move while the game goes on.
+        most: the largest share of collected objects in a won game; None if no game is won.
+        places: places that the avatar can reach.
+        stuck: places where it can be without a legal move while the game goes on.
         life: the most hit points, or strength, that can be left in a won game.
     """
 
@@ -124,7 +124,7 @@ class Facts:
 
 
 def facts(setting: Setting, cells: Cells) -> Facts | None:
-    """All states explored; None where there are too many."""
+    """Explore all states of a level; return None if there are too many."""
     world = world_of(setting, cells)
     states = everything(world, STATES)
     if states is None:
@@ -144,7 +144,7 @@ def _find(cells: Cells, chars: str) -> list[Spot]:
 
 
 def _level(setting: Setting, rng: Random) -> Cells:
-    """Rooms with a start, a goal, prizes, and what is needed and harms here and there."""
+    """Draw rooms with a start, a goal, objects to collect, necessary objects and harmful ones."""
     plan, spaces, doors = rooms(rng, small=True)
     cells = {s: setting.wall if c == "X" else setting.floor for s, c in plan.items()}
 
@@ -171,14 +171,17 @@ def _level(setting: Setting, rng: Random) -> Cells:
 
 
 def sound(setting: Setting, cells: Cells) -> Facts | None:
-    """What is known of a level that can be won with all there is to collect, and all of whose floor can be walked."""
+    """Return the facts of a level if it is sound; None otherwise.
+
+    It is sound if it can be won with all objects collected and if its whole floor can be walked.
+    """
     found = facts(setting, cells)
     floor = {s for s, c in cells.items() if c != setting.wall}
     return found if found and found.most == 1 and not found.stuck and floor <= found.places else None
 
 
 def generated(setting: Setting, rng: Random) -> Cells:
-    """A sound level."""
+    """Generate a sound level."""
     for _ in range(ATTEMPTS):
         cells = _level(setting, rng)
         if sound(setting, cells):
@@ -191,7 +194,7 @@ Found = tuple[Cells, tuple[str, ...], set[Spot], tuple[str, ...], str]
 
 
 def walled_prize(setting: Setting, cells: Cells, rng: Random) -> Found | None:
-    """Walls around something to collect."""
+    """Put walls around an object to collect."""
     for spot in _find(cells, setting.prize):
         sides = [n for n in beside(spot) if cells[n] != setting.wall]
         new = {**cells, **dict.fromkeys(sides, setting.wall)}
@@ -207,7 +210,7 @@ def walled_prize(setting: Setting, cells: Cells, rng: Random) -> Found | None:
 
 
 def walled_goal(setting: Setting, cells: Cells, rng: Random) -> Found | None:
-    """Walls around the goal."""
+    """Put walls around the goal."""
     sides = [n for n in beside(_find(cells, setting.goal)[0]) if cells[n] != setting.wall]
     new = {**cells, **dict.fromkeys(sides, setting.wall)}
     f = facts(setting, new) if all(cells[n] == setting.floor for n in sides) else None
@@ -215,7 +218,7 @@ def walled_goal(setting: Setting, cells: Cells, rng: Random) -> Found | None:
 
 
 def missing_need(setting: Setting, cells: Cells, rng: Random) -> Found | None:
-    """A key that is missing, or food."""
+    """Remove a necessary key or food."""
     for spot in _find(cells, setting.needed):
         new = {**cells, spot: setting.floor}
         if (f := facts(setting, new)) and f.most is None:
@@ -225,7 +228,7 @@ def missing_need(setting: Setting, cells: Cells, rng: Random) -> Found | None:
 
 
 def one_way(setting: Setting, cells: Cells, rng: Random) -> Found | None:
-    """A ledge down into a room that nothing leads out of."""
+    """Add a ledge down into a room without a way out."""
     if setting is not TRAIL:
         return None
     height = max(y for _, y in cells) + 1
@@ -240,7 +243,7 @@ def one_way(setting: Setting, cells: Cells, rng: Random) -> Found | None:
 
 
 def deadly_ring(setting: Setting, cells: Cells, rng: Random) -> Found | None:
-    """Spikes wherever there is nothing, so that every way to the goal costs all hit points; or as much mud."""
+    """Put spikes on all free tiles, so that every way to the goal costs all hit points; or as much mud."""
     way = _steps(cells, setting, _find(cells, "@")[0])
     for first in range(1, 4):
         belt = [s for s in _find(cells, setting.floor) if way.get(s, 0) >= first]
@@ -254,7 +257,7 @@ def deadly_ring(setting: Setting, cells: Cells, rng: Random) -> Found | None:
 
 
 def deadly_start(setting: Setting, cells: Cells, rng: Random) -> Found | None:
-    """Spikes all around the start."""
+    """Put spikes all around the start."""
     if setting is not VAULT:
         return None
     start = _find(cells, "@")[0]
@@ -269,7 +272,7 @@ def deadly_start(setting: Setting, cells: Cells, rng: Random) -> Found | None:
 
 
 def forced_harm(setting: Setting, cells: Cells, rng: Random) -> Found | None:
-    """Spikes on a tile that every way to the goal goes over."""
+    """Put spikes on a tile that is on every way to the goal."""
     if setting is not VAULT or (before := facts(setting, cells)) is None:
         return None
     start, goal = _find(cells, "@")[0], _find(cells, setting.goal)[0]
@@ -303,7 +306,7 @@ FAULTS: dict[str, Callable[[Setting, Cells, Random], Found | None]] = {
 
 
 def class_cases(seed: int, count: int) -> Iterator[Case]:
-    """Sound levels, one fault of each kind in `count` of them, harder copies, and look-alikes."""
+    """Yield `count` sound levels of each game, levels with one fault of each kind, harder copies, and look-alikes."""
     for setting in (VAULT, TRAIL):
         for number in range(count):
             rng = Random(f"{setting.name} {seed} {number}")
@@ -347,7 +350,7 @@ def class_cases(seed: int, count: int) -> Iterator[Case]:
 def _planted(
     setting: Setting, plant: Callable[[Setting, Cells, Random], Found | None], rng: Random, cells: Cells | None = None
 ) -> Found | None:
-    """The fault in the given level, or in the first of some generated ones that can have it."""
+    """Plant the fault in the given level, or in the first of some generated ones that can have it."""
     for _ in range(1 if cells else 12):
         if made := plant(setting, cells or generated(setting, rng), rng):
             return made
@@ -355,7 +358,7 @@ def _planted(
 
 
 def _alike(setting: Setting, cells: Cells, number: int) -> Iterator[Case]:
-    """Spikes (mud) that one can go around, and a copy with them."""
+    """Yield a level with spikes (mud) that can be avoided, and a pair of a level and its copy with them."""
     before = facts(setting, cells)
     for spot in _find(cells, setting.floor):
         new = {**cells, spot: setting.harm}

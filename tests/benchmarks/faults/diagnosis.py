@@ -1,6 +1,6 @@
-"""Runs the product, as somebody at a terminal does, and reads its findings. One process serves all cases.
+"""Runs the product as a user at a terminal does, and reads its findings. One process serves all cases.
 
-`level check --json` is what is said of a level that nobody has played; `playtest` says what its `findings.json` holds.
+`level check --json` gives the findings of a level that nobody has played; `playtest` writes those in `findings.json`.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from .cases import Case
 Finding = dict[str, Any]
 CHECK, PLAYTEST = "check", "playtest"
 TRIALS, ITERATIONS = 2, 1_500
-"""Of a playtest: playthroughs of each persona, and iterations of each."""
+"""Playthroughs of each persona in a playtest, and iterations of each."""
 
 
 def command(arguments: Sequence[str]) -> tuple[int, str, str]:
-    """Exit code, output and error output of a command of the product."""
+    """Run a command of the product; return its exit code, output and error output."""
     from persona_evo.cli.main import main
 
     out, errors = io.StringIO(), io.StringIO()
@@ -35,7 +35,7 @@ def command(arguments: Sequence[str]) -> tuple[int, str, str]:
 
 
 def diagnose(case: Case, how: str) -> list[Finding]:
-    """What the product says of a case's levels, in its order.
+    """Return the product's findings about a case's levels, in its order.
 
     Raises:
         RuntimeError: the command failed.
@@ -80,7 +80,7 @@ def diagnose(case: Case, how: str) -> list[Finding]:
 
 
 def personas_of(case: Case) -> list[str]:
-    """The players of a playtest: those that come with the game, or those that are written beside a Python class."""
+    """Return the players of a playtest: personas that ship with the game, or those written beside a Python class."""
     if not case.game.endswith(".py"):
         return []
     game = Path(case.game)

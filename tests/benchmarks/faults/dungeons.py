@@ -25,13 +25,13 @@ from .exploring import State, World, layers, reached
 
 ATTEMPTS = 400
 QUIET_MOVES = 3
-"""First moves in which nothing hits the hero of a sound level, whatever he does."""
+"""Number of first moves in which nothing can hit the hero of a sound level."""
 SHORTCUT = 0.6
-"""A portal that makes the way to the exit shorter than this share of it is no part of a sound level."""
+"""In a sound level, no portal shortens the way to the exit below this share of it."""
 
 
 def world_of(board: Board, allow_unreachable: bool = False) -> World | None:
-    """The level with its rules, None where the game refuses it."""
+    """Return the level with its rules; None if the game refuses it."""
     try:
         return World(game(), game().load(board.text, "level", allow_unreachable=allow_unreachable))
     except LevelError:
@@ -39,7 +39,7 @@ def world_of(board: Board, allow_unreachable: bool = False) -> World | None:
 
 
 def there(world: World, state: State, spot: Spot) -> bool:
-    """Whether the potion or treasure of a tile is still there."""
+    """Return whether the potion or treasure of a tile is still there."""
     t = world.level.tables
     x, y = spot
     tile = t[int(tables.offset(t, tables.BOARD_AT)) + y * int(t[tables.WIDTH]) + x]
@@ -52,7 +52,7 @@ def _taken(world: World, board: Board, state: State) -> float:
 
 
 def health(world: World, state: State) -> float:
-    """Hit points left."""
+    """Return the remaining hit points."""
     return 10 * world.value(state, "HL")
 
 
@@ -64,7 +64,12 @@ def win(
     most: int = 20_000,
     untouched: bool = False,
 ) -> State | None:
-    """A won state; `careful` says how many moves a hit point is worth; untouched: without losing any."""
+    """Search for a won state.
+
+    Args:
+        careful: number of moves that a hit point is worth.
+        untouched: whether no hit point may be lost.
+    """
     way = board.to(board.exit)
     full = health(world, world.start())
 
@@ -78,13 +83,13 @@ def win(
 
 
 def untouched_way(board: Board) -> bool:
-    """Whether a playthrough was found that reaches the exit without losing a hit point."""
+    """Return whether a playthrough was found that reaches the exit without losing a hit point."""
     world = world_of(board)
     return world is not None and win(world, board, untouched=True) is not None
 
 
 def fetch(world: World, board: Board, spot: Spot, begin: State | None = None, most: int = 10_000) -> State | None:
-    """A state in which the hero himself has just taken the potion or treasure of a tile."""
+    """Search for a state in which the hero himself has just taken the potion or treasure of a tile."""
     way = board.to(spot)
     goal = board.to(board.exit)
     full = health(world, world.start())
@@ -104,13 +109,13 @@ def fetch(world: World, board: Board, spot: Spot, begin: State | None = None, mo
 
 
 def fetches(world: World, board: Board, spot: Spot) -> bool:
-    """Whether a playthrough was found that takes what lies on a tile and then reaches the exit alive."""
+    """Return whether a playthrough was found that takes the object on a tile and then reaches the exit alive."""
     state = fetch(world, board, spot)
     return state is not None and win(world, board, state) is not None
 
 
 def quiet(world: World, moves: int = QUIET_MOVES) -> bool:
-    """Whether no play whatever loses a hit point or springs a trap within so many moves."""
+    """Return whether no play loses a hit point or springs a trap within `moves` moves."""
     full = health(world, world.start())
     for depth, states in enumerate(layers(world)):
         if any(health(world, s) < full for s in states):
@@ -121,7 +126,7 @@ def quiet(world: World, moves: int = QUIET_MOVES) -> bool:
 
 
 def dead_ends(board: Board) -> list[list[Spot]]:
-    """Corridors that end: tiles from the end to where it branches, with what lies on them still there."""
+    """Return dead-end corridors: their tiles from the end to the branch, with the objects on them."""
     found = []
     for tile in sorted(board.floor):
         near = [n for n in beside(tile) if n in board.floor]
@@ -138,7 +143,7 @@ def dead_ends(board: Board) -> list[list[Spot]]:
 
 
 def tidy(board: Board) -> bool:
-    """Whether all floor is used: no part cut off, no empty dead end, no portal that skips the level."""
+    """Return whether all floor is used: no part cut off, no empty dead end, no portal that skips the level."""
     if set(board.ways()) != set(board.floor) | {board.hero}:
         return False
     if any(all(board.cells[s] in " X" for s in lane) for lane in dead_ends(board)):
@@ -148,7 +153,11 @@ def tidy(board: Board) -> bool:
 
 
 def sound(board: Board, strict: bool = True) -> World | None:
-    """The level where it is proven to be sound (see the module); without `strict` only that all can be had and won."""
+    """Return the level if it is proven to be sound (see the module).
+
+    Args:
+        strict: False to require only that everything can be taken and the level won.
+    """
     world = world_of(board)
     if world is None or (strict and not (tidy(board) and quiet(world))):
         return None
@@ -161,7 +170,7 @@ def sound(board: Board, strict: bool = True) -> World | None:
 
 
 def rooms(rng: Random, small: bool = False) -> tuple[dict[Spot, str], list[list[Spot]], list[tuple[int, int, Spot]]]:
-    """Cells, the tiles of each room, and (room, room, tile) of each door."""
+    """Return cells, the tiles of each room, and (room, room, tile) of each door."""
     columns, rows = rng.choice(((2, 2), (3, 1)) if small else ((2, 2), (3, 2), (3, 2), (3, 3), (4, 2)))
     widest = 4 if small else 5
     widths, heights = ([rng.randint(3, widest) for _ in range(columns)], [rng.randint(2, 3) for _ in range(rows)])
@@ -198,7 +207,7 @@ def rooms(rng: Random, small: bool = False) -> tuple[dict[Spot, str], list[list[
 
 
 def _furnished(rng: Random) -> Board:
-    """Rooms with a hero, an exit far from him, something in each room that ends, and monsters between."""
+    """Draw rooms with a hero, an exit far from him, an object in each dead-end room, and monsters between."""
     cells, spaces, doors = rooms(rng)
     cells[rng.choice(spaces[0])] = "H"
     board = Board(max(x for x, _ in cells) + 1, max(y for _, y in cells) + 1, cells)
@@ -229,7 +238,7 @@ def _furnished(rng: Random) -> Board:
 
 
 def dungeon(seed: int, number: int) -> Board:
-    """Sound level `number` of a seed."""
+    """Return sound level `number` of a seed."""
     rng = Random(f"dungeon {seed} {number}")
     for _ in range(ATTEMPTS):
         board = _furnished(rng)
@@ -239,7 +248,7 @@ def dungeon(seed: int, number: int) -> Board:
 
 
 def drawn() -> Iterator[tuple[str, Level]]:
-    """Levels by designers: those that ship, and the paper's and others where they are at hand."""
+    """Yield levels by designers: those that ship, and the paper's and others if they are available."""
     yield from (("ships", level) for level in resolve(game(), ["train", "test"]))
     for where in ("levels/md2", "levels/md2/extra"):
         folder = shared(where)
@@ -249,7 +258,7 @@ def drawn() -> Iterator[tuple[str, Level]]:
 
 @cache
 def sound_drawn() -> tuple[tuple[str, str, Board], ...]:
-    """(source, name, board) of the levels by designers that are proven to be sound."""
+    """Return (source, name, board) of the levels by designers that are proven to be sound."""
     found = []
     for source, level in drawn():
         board = Board.of(level.text)
@@ -259,5 +268,5 @@ def sound_drawn() -> tuple[tuple[str, str, Board], ...]:
 
 
 def monsters(board: Board) -> list[Spot]:
-    """Where monsters stand."""
+    """Return the tiles of the monsters."""
     return board.find(MONSTERS)

@@ -1,4 +1,4 @@
-"""Searches through the states of a game, with nothing but its rules."""
+"""Searches through the states of a game that use only its rules."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from persona_evo.games.core import LOST, RUNNING, WON, Game, Level
 
 State = Any
 MOST_STATES = 60_000
-"""States after which a search gives up; what it would have proven is then not proven."""
+"""Number of states after which a search gives up without a proof."""
 
 
 class World:
@@ -26,40 +26,40 @@ class World:
         self._index = {m.symbol: i for i, m in enumerate(game.metrics)}
 
     def start(self) -> State:
-        """The state before the first move."""
+        """Return the state before the first move."""
         return self.game.start(self.level)
 
     def over(self, state: State) -> int:
-        """RUNNING, WON, LOST or ENDED."""
+        """Return RUNNING, WON, LOST or ENDED."""
         return int(self.rules.over(self.level.tables, state))
 
     def key(self, state: State) -> int:
-        """Equal for states with the same future."""
+        """Return a key that is equal for states with the same future."""
         return int(self.rules.key(self.level.tables, state))
 
     def legal(self, state: State) -> list[int]:
-        """The legal actions."""
+        """Return the legal actions."""
         return [int(a) for a in self._actions[: self.rules.legal(self.level.tables, state, self._actions)]]
 
     def after(self, state: State, action: int) -> State:
-        """The state after a move."""
+        """Return the state after a move."""
         new = state.copy()
         self.rules.step(self.level.tables, new, action, self._rng)
         return new
 
     def children(self, state: State) -> Iterator[State]:
-        """The states after each legal move; none once the game is over."""
+        """Yield the states after each legal move; none once the game is over."""
         if self.over(state) == RUNNING:
             for action in self.legal(state):
                 yield self.after(state, action)
 
     def value(self, state: State, symbol: str) -> float:
-        """One metric of a state."""
+        """Return one metric of a state."""
         self.rules.measure(self.level.tables, state, 0, self._metrics)
         return float(self._metrics[self._index[symbol]])
 
     def place(self, state: State) -> tuple[int, int]:
-        """Where the avatar is, (x, y) from 0."""
+        """Return where the avatar is, (x, y) from 0."""
         found = self.game.locate(self.level, state) if self.game.locate else None
         return found or (-1, -1)
 
@@ -71,7 +71,7 @@ def reached(
     begin: State | None = None,
     most: int = MOST_STATES,
 ) -> State | None:
-    """A state for which `done` holds, the lowest `rank` tried first; None where none was found within `most`.
+    """Search for a state for which `done` holds, the lowest `rank` first; return None if none is found within `most`.
 
     States of infinite rank are left out.
     """
@@ -94,7 +94,7 @@ def reached(
 
 
 def layers(world: World, most: int = MOST_STATES, begin: State | None = None) -> Iterator[list[State]]:
-    """All new states after 0, 1, 2, ... moves; ends where there are none, or with an empty list where it gives up."""
+    """Yield all new states after 0, 1, 2, ... moves. If the search gives up, it yields an empty list at the end."""
     first = world.start() if begin is None else begin
     now, seen = [first], {world.key(first)}
     while now:
@@ -113,7 +113,10 @@ def layers(world: World, most: int = MOST_STATES, begin: State | None = None) ->
 
 
 def dies_within(world: World, moves: int) -> int | None:
-    """Moves after which every continuation is lost, None where one is alive after so many, or that is not known."""
+    """Return the number of moves after which every continuation is lost.
+
+    It is None if a continuation is alive after `moves` moves, or if that is not known.
+    """
     for depth, states in enumerate(layers(world)):
         ends = [world.over(s) for s in states]
         if not states or any(end not in (RUNNING, LOST) for end in ends):
@@ -126,7 +129,7 @@ def dies_within(world: World, moves: int) -> int | None:
 
 
 def everything(world: World, most: int = MOST_STATES) -> list[State] | None:
-    """All states that can be reached, None where there are more than `most`."""
+    """Return all states that can be reached; None if there are more than `most`."""
     found: list[State] = []
     for states in layers(world, most):
         if not states:
@@ -136,13 +139,13 @@ def everything(world: World, most: int = MOST_STATES) -> list[State] | None:
 
 
 def never_won(world: World, most: int = MOST_STATES) -> bool:
-    """Whether no state that can be reached is won (False where that is not known)."""
+    """Return whether no state that can be reached is won (False if that is not known)."""
     states = everything(world, most)
     return states is not None and all(world.over(s) != WON for s in states)
 
 
 def can_win(world: World, most: int = MOST_STATES) -> bool | None:
-    """Whether some state that can be reached is won; None where that is not known."""
+    """Return whether some state that can be reached is won; None if that is not known."""
     for states in layers(world, most):
         if not states:
             return None

@@ -1,7 +1,7 @@
-"""Faults planted in sound levels of MiniDungeons 2. Each planter changes a board and proves the fault, or gives None.
+"""Faults planted in sound levels of MiniDungeons 2. Each planter changes a board and proves the fault, or returns None.
 
-Places of which one has to be named are the object itself, what walls it in, and what the fault is made of: who is shown
-one of them sees the fault on the map.
+Places of which one has to be named are the object itself, the tiles that wall it in, and the parts of the fault: a
+reader who is shown one of them sees the fault on the map.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from .dungeons import dead_ends, fetch, health, monsters, sound, there, untouche
 from .exploring import dies_within, layers
 
 TRIES = 60
-"""Places that a planter tries on one board."""
+"""Number of places that a planter tries on one board."""
 SOON = 6
-"""Moves within which a lethal start has to be proven."""
+"""Number of moves within which a lethal start has to be proven."""
 
 
 @dataclass(frozen=True)
 class Planted:
-    """A board with a fault. before: the level it is compared with, of pairs. The rest is as in `Case`."""
+    """A board with a fault. `before` is the original level of a pair; the other fields are as in `Case`."""
 
     board: Board
     kinds: tuple[str, ...]
@@ -40,20 +40,20 @@ Planter = Callable[[Board, Random], Planted | None]
 
 
 def shuffled(rng: Random, items: Iterable[Spot]) -> list[Spot]:
-    """A few of them, in a random order."""
+    """Return a few items in a random order."""
     found = sorted(items)
     rng.shuffle(found)
     return found[:TRIES]
 
 
 def winnable(board: Board) -> bool:
-    """Whether a playthrough was found that reaches the exit alive."""
+    """Return whether a playthrough was found that reaches the exit alive."""
     world = world_of(board)
     return world is not None and win(world, board) is not None
 
 
 def winnable_with_potions(board: Board) -> bool:
-    """Whether a playthrough was found that drinks all potions on its way to the exit."""
+    """Return whether a playthrough was found that drinks all potions on its way to the exit."""
     world = world_of(board)
     for order in itertools.permutations(board.find("P")) if world else ():
         state = world.start()
@@ -65,7 +65,7 @@ def winnable_with_potions(board: Board) -> bool:
 
 
 def walled_in(board: Board, rng: Random) -> Planted | None:
-    """Walls on all sides of a treasure or potion."""
+    """Put walls on all sides of a treasure or potion."""
     for spot in shuffled(rng, board.find("TP")):
         sides = [n for n in beside(spot) if n in board.floor]
         new = board.changed(dict.fromkeys(sides, "X"))
@@ -78,7 +78,7 @@ def walled_in(board: Board, rng: Random) -> Planted | None:
 
 
 def closed_room(board: Board, rng: Random) -> Planted | None:
-    """A wall in the door of a room with something to collect in it."""
+    """Put a wall in the door of a room with an object to collect."""
     for door in shuffled(rng, board.free):
         pocket = board.behind(door)
         if board.exit in pocket or not 2 <= len(pocket) <= 25 or not any(board.cells[s] in "TP" for s in pocket):
@@ -92,7 +92,7 @@ def closed_room(board: Board, rng: Random) -> Planted | None:
 
 
 def closed_exit(board: Board, rng: Random) -> Planted | None:
-    """A wall in the last door before the exit, or walls on all its sides."""
+    """Put a wall in the last door before the exit, or on all its sides."""
     sides = [n for n in beside(board.exit) if n in board.floor]
     around = [] if any(board.cells[n] != " " for n in sides) else [sides]
     doors = [[door] for door in shuffled(rng, board.cuts()) if len(board.behind(door)) <= 25]
@@ -110,7 +110,7 @@ def closed_exit(board: Board, rng: Random) -> Planted | None:
 
 
 def lethal_start(board: Board, rng: Random) -> Planted | None:
-    """Monsters around the start: whoever plays is dead in a few moves."""
+    """Put monsters around the start, so that every player is dead in a few moves."""
     way = board.ways()
     near = sorted((s for s in board.free if way.get(s, 99) <= 4), key=lambda s: (way[s], rng.random()))
     for _ in range(6):
@@ -128,10 +128,10 @@ def lethal_start(board: Board, rng: Random) -> Planted | None:
 
 
 def with_corridor(board: Board, rng: Random, length: int, width: int = 1) -> tuple[Board, list[Spot]] | None:
-    """The exit moved to the end of a winding corridor below the board, which has at least `length` tiles.
+    """Move the exit to the end of a winding corridor below the board, which has at least `length` tiles.
 
-    Returns the board and the tiles of the corridor from its mouth on, the exit left out; of a corridor of two tiles'
-    width those of its upper lane.
+    Return the board and the tiles of the corridor from its mouth on without the exit; of a corridor of two tiles'
+    width, return those of its upper lane.
     """
     low = board.height - 1
     mouths = [(x, low) for x in range(1, board.width - 1) if board.cells[x, low - 1] == " "]
@@ -154,7 +154,7 @@ def with_corridor(board: Board, rng: Random, length: int, width: int = 1) -> tup
 
 
 def deadly_corridor(board: Board, rng: Random) -> Planted | None:
-    """The only way to the exit leads over more traps than the hero has hit points, all potions drunk."""
+    """Lead the only way to the exit over more traps than the hero has hit points with all potions."""
     spare = rng.randint(0, 2)
     traps = HIT_POINTS + len(board.find("P")) + spare
     made = with_corridor(board, rng, traps + 2)
@@ -169,7 +169,7 @@ def deadly_corridor(board: Board, rng: Random) -> Planted | None:
 
 
 def deadly_field(board: Board, rng: Random) -> Planted | None:
-    """A belt of traps across the level that nobody survives."""
+    """Put a belt of traps across the level that nobody survives."""
     way = board.ways()
     if way[board.exit] < HIT_POINTS + 4:
         return None
@@ -183,7 +183,7 @@ def deadly_field(board: Board, rng: Random) -> Planted | None:
 
 
 def scarce_potions(board: Board, rng: Random) -> Planted | None:
-    """A corridor of traps that is survived with all potions, and one of them is missing."""
+    """Add a corridor of traps that is survived with all potions, and remove one of them."""
     way = board.ways()
     near = shuffled(rng, [s for s in board.free if 2 <= way.get(s, 99) <= 6])
     if len(board.find("P")) > 2 or not near:
@@ -208,7 +208,7 @@ def _portals(board: Board, a: Spot, b: Spot) -> Board:
 
 
 def portal_shortcut(board: Board, rng: Random) -> Planted | None:
-    """A portal near the start that leads near the exit."""
+    """Add a portal from near the start to near the exit."""
     way, home = board.ways(), board.to(board.exit)
     if board.find("p") or way[board.exit] < 10:
         return None
@@ -224,7 +224,7 @@ def portal_shortcut(board: Board, rng: Random) -> Planted | None:
 
 
 def gap_shortcut(board: Board, rng: Random) -> Planted | None:
-    """A hole in a wall that makes the way half as long."""
+    """Make a hole in a wall that halves the way."""
     way = board.ways()[board.exit]
     for gap in shuffled(rng, [s for s, c in board.cells.items() if c == "X"]):
         new = board.changed({gap: " "})
@@ -235,7 +235,7 @@ def gap_shortcut(board: Board, rng: Random) -> Planted | None:
 
 
 def pocket_below(board: Board, rng: Random, length: int) -> tuple[Board, list[Spot]] | None:
-    """A corridor below the board that leads nowhere: the board and its tiles from the mouth on."""
+    """Add a corridor below the board that leads nowhere; return the board and its tiles from the mouth on."""
     made = with_corridor(board, rng, length)
     if made is None:
         return None
@@ -244,7 +244,7 @@ def pocket_below(board: Board, rng: Random, length: int) -> tuple[Board, list[Sp
 
 
 def trap_in_dead_end(board: Board, rng: Random) -> Planted | None:
-    """Traps at the end of a dead end, and nothing else there."""
+    """Put traps, and nothing else, at the end of a dead end."""
     made = pocket_below(board, rng, rng.randint(3, 5))
     if made is None:
         return None
@@ -256,7 +256,7 @@ def trap_in_dead_end(board: Board, rng: Random) -> Planted | None:
 
 
 def pointless_portals(board: Board, rng: Random) -> Planted | None:
-    """Two portals side by side, which save nobody a move."""
+    """Put two portals side by side, which save no move."""
     if board.find("p"):
         return None
     way = board.ways()
@@ -272,7 +272,7 @@ def pointless_portals(board: Board, rng: Random) -> Planted | None:
 
 
 def pointless_potions(board: Board, rng: Random) -> Planted | None:
-    """Potions in a level where nothing hurts."""
+    """Put potions into a level in which nothing hurts."""
     if not board.find("P"):
         return None
     new = board.changed(dict.fromkeys([*monsters(board), *board.find("t")], " "))
@@ -280,7 +280,7 @@ def pointless_potions(board: Board, rng: Random) -> Planted | None:
 
 
 def thief(board: Board, rng: Random) -> Planted | None:
-    """An ogre beside a treasure, or a blob beside a potion, far from the start."""
+    """Put an ogre beside a treasure, or a blob beside a potion, far from the start."""
     monster, loot = rng.choice(("oT", "bP"))
     way = board.ways()
     for spot in shuffled(rng, [s for s in board.free if way.get(s, 0) >= 8]):
@@ -298,7 +298,7 @@ def thief(board: Board, rng: Random) -> Planted | None:
 
 
 def _stolen(board: Board, spot: Spot, away: int) -> int | None:
-    """Moves after which something is gone whatever is played, though the hero cannot be there by then."""
+    """Return the number of moves after which an object is gone in every play before the hero can reach it."""
     world = world_of(board)
     if world is None:
         return None
@@ -311,7 +311,7 @@ def _stolen(board: Board, spot: Spot, away: int) -> int | None:
 
 
 def sealed_portal(board: Board, rng: Random) -> Planted | None:
-    """A portal that leads into a cell without a door: who enters cannot move any more."""
+    """Add a portal into a cell without a door, in which the hero cannot move any more."""
     if board.find("p"):
         return None
     for a in shuffled(rng, board.free):
@@ -323,7 +323,7 @@ def sealed_portal(board: Board, rng: Random) -> Planted | None:
 
 
 def forced_trap(board: Board, rng: Random) -> Planted | None:
-    """A trap on a tile that every way to the exit goes over."""
+    """Put a trap on a tile that is on every way to the exit."""
     narrow = [s for s in board.cuts() if len(board.moves(s)) == 2]
     for spot in shuffled(rng, narrow or board.cuts()):
         new = board.changed({spot: "t"})
@@ -333,7 +333,7 @@ def forced_trap(board: Board, rng: Random) -> Planted | None:
 
 
 def forced_traps(board: Board, rng: Random) -> Planted | None:
-    """A corridor with a few traps in it before the exit."""
+    """Add a corridor with a few traps before the exit."""
     traps = rng.randint(2, 5)
     made = with_corridor(board, rng, traps + 3)
     if made is None:
@@ -347,7 +347,7 @@ def forced_traps(board: Board, rng: Random) -> Planted | None:
 
 
 def harder_copy(board: Board, rng: Random) -> Planted | None:
-    """A copy with a trap, or two, that nobody can avoid."""
+    """Return a copy with one or two traps that nobody can avoid."""
     if not untouched_way(board):
         return None
     cuts = shuffled(rng, board.cuts())[: rng.randint(1, 2)]
@@ -358,7 +358,7 @@ def harder_copy(board: Board, rng: Random) -> Planted | None:
 
 
 def empty_dead_end(board: Board, rng: Random) -> Planted | None:
-    """A corridor that ends without anything in it."""
+    """Add a dead-end corridor without any object."""
     made = pocket_below(board, rng, rng.randint(3, 6))
     if made is None or not any(made[1][-1] in end for end in dead_ends(made[0])) or not winnable(made[0]):
         return None
@@ -366,7 +366,7 @@ def empty_dead_end(board: Board, rng: Random) -> Planted | None:
 
 
 def lost_floor(board: Board, rng: Random) -> Planted | None:
-    """A room below the board that nothing leads to."""
+    """Add a room below the board that nothing leads to."""
     left = rng.randint(1, board.width - 4)
     room = {(x, y): " " for x in range(left, left + 3) for y in (board.height, board.height + 1)}
     new = board.taller(3).changed(room)
@@ -374,7 +374,7 @@ def lost_floor(board: Board, rng: Random) -> Planted | None:
 
 
 def exposed_start(board: Board, rng: Random) -> Planted | None:
-    """Monsters that hit the hero in his first two moves whatever he does, and that he can survive."""
+    """Put monsters near the start that hit the hero in his first two moves in every play, and that he can survive."""
     near = {n for s in (board.hero, *beside(board.hero)) for n in beside(s)} & set(board.free)
     for _ in range(12):
         spots = shuffled(rng, near)[: rng.randint(1, 2)]
@@ -406,4 +406,4 @@ PLANTERS: dict[str, tuple[Planter, ...]] = {
     "unreachable floor": (lost_floor,),
     "exposed start": (exposed_start,),
 }
-"""Kind of fault -> what plants it, in turns."""
+"""Planters by kind of fault, which take turns."""

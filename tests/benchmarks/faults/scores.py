@@ -1,9 +1,9 @@
-"""What counts as found, what counts as false, and the tables.
+"""Rules for found faults and false findings, and the tables.
 
 A fault is found if one of the first three findings of its level (of the pair, for pairs) is of a kind that names it and
-names one of the case's places. A finding that names more tiles than it should is no answer either: at least a quarter
-of those that it names have to be of the case. On a sound level or a look-alike each problem is false; a notice is false
-if it is untrue or names nothing (see `claims`).
+names one of the case's places. A finding must not name too many tiles: at least a quarter of those that it names have
+to belong to the case. On a sound level or a look-alike each problem is false; a notice is false if it is untrue or
+names nothing (see `claims`).
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from .cases import FAULT, HAND, Case, Spot
 from .claims import Finding, places_of, spots, untrue
 
 FIRST = 3
-"""Findings of a level among which the fault has to be."""
+"""Number of first findings of a level that have to include the fault."""
 SHARE = 0.25
-"""Of the tiles that a finding names, those of the case at least."""
+"""Smallest share of a finding's tiles that have to belong to the case."""
 REACH = {"recall": 0.9, "kind": 0.7, "problems": 0.5, "notices": 2.0}
-"""Recall over all kinds, recall of each kind, false problems and notices a sound level."""
+"""Goals: recall over all kinds, recall of each kind, and false problems and notices per sound level."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A case judged.
+    """The verdict on the diagnosis of a case.
 
     Attributes:
-        case: what was diagnosed.
-        findings: all that was said, in the product's order.
-        rank: number of the finding that names the fault, from 1; 0 where none does.
-        hint: what came nearest where the fault was not found.
-        problems, notices: how many there are.
-        false: for each false notice, what speaks against it.
+        case: the case.
+        findings: all findings in the product's order.
+        rank: number of the finding that names the fault, from 1; 0 without one.
+        hint: the closest finding if the fault was not found.
+        problems, notices: their numbers.
+        false: why each false notice is false.
     """
 
     case: Case
@@ -54,14 +54,14 @@ class Verdict:
 
 
 def hits(finding: Finding, places: frozenset[Spot]) -> bool:
-    """Whether a finding names one of the places, and not half the map."""
+    """Return whether a finding names one of the places, and not too many others."""
     listed = places_of(finding) or spots(finding)
     right = listed & places
     return bool(right) and len(right) >= SHARE * len(listed)
 
 
 def names(finding: Finding, case: Case) -> bool:
-    """Whether a finding is of the right kind, on the right level, and names a right place or word."""
+    """Return whether a finding is of the right kind, on the right level, and names a right place or word."""
     levels = str(finding.get("level", "")).split(", ")
     if finding["kind"] not in case.kinds or not set(levels) & set(case.level_names):
         return False
@@ -72,7 +72,7 @@ def names(finding: Finding, case: Case) -> bool:
 
 
 def judge(case: Case, findings: Sequence[Finding]) -> Verdict:
-    """What a diagnosis is worth."""
+    """Judge a diagnosis."""
     rank = next((k for k, f in enumerate(findings, 1) if names(f, case)), 0) if case.faulty else 0
     problems = [f for f in findings if f["severity"] == "problem"]
     notices = [f for f in findings if f["severity"] != "problem"]
@@ -81,7 +81,7 @@ def judge(case: Case, findings: Sequence[Finding]) -> Verdict:
 
 
 def _hint(case: Case, findings: Sequence[Finding], rank: int) -> str:
-    """Why a fault that was not found was nearly found."""
+    """Return why a fault that was not found was nearly found."""
     if not case.faulty or 0 < rank <= FIRST:
         return ""
     if rank:
@@ -94,7 +94,7 @@ def _hint(case: Case, findings: Sequence[Finding], rank: int) -> str:
 
 
 def wilson(found: int, of: int, z: float = 1.96) -> tuple[float, float]:
-    """The 95 % interval of a share."""
+    """Return the 95 % interval of a share."""
     if not of:
         return 0.0, 1.0
     share, room = found / of, z * z / of
@@ -105,7 +105,14 @@ def wilson(found: int, of: int, z: float = 1.96) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Line:
-    """One line of the table: what, how many faults (or levels), how many found, and whether that is enough."""
+    """One line of the table.
+
+    Attributes:
+        what: the name of the line.
+        cases: number of faults (or levels).
+        found: number of those that were found.
+        enough: whether the goal is met.
+    """
 
     what: str
     cases: int
@@ -114,12 +121,12 @@ class Line:
 
     @property
     def share(self) -> float:
-        """Found of the cases."""
+        """The share of the cases that were found."""
         return self.found / self.cases if self.cases else 0.0
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """As text."""
+        """The line as text."""
         low, high = wilson(self.found, self.cases)
         interval = f"{100 * low:.0f}–{100 * high:.0f} %"
         return (
@@ -133,7 +140,7 @@ class Line:
 
 
 def recall(verdicts: Iterable[Verdict], role: str = FAULT) -> list[Line]:
-    """A line for each kind of fault, and one for all."""
+    """Return a line for each kind of fault, and one for all."""
     judged = [v for v in verdicts if v.case.role == role]
     kinds = dict.fromkeys(v.case.fault for v in judged)
     found = Counter(v.case.fault for v in judged if v.found)
@@ -144,7 +151,7 @@ def recall(verdicts: Iterable[Verdict], role: str = FAULT) -> list[Line]:
 
 
 def precision(verdicts: Iterable[Verdict]) -> list[tuple[str, int, float, float, float]]:
-    """By role: levels without a fault, false problems, notices and false notices for each of them."""
+    """Return, by role, the levels without a fault, and false problems, notices and false notices per level."""
     rows = []
     judged = [v for v in verdicts if not v.case.faulty]
     for role in (*dict.fromkeys(v.case.role for v in judged), "both"):
@@ -157,7 +164,7 @@ def precision(verdicts: Iterable[Verdict]) -> list[tuple[str, int, float, float,
 
 
 def markdown(verdicts: Sequence[Verdict], title: str) -> str:
-    """All tables."""
+    """Return all tables."""
     lines = [f"## {title}", ""]
     for role, heading in ((FAULT, "planted fault"), (HAND, "fault drawn by hand")):
         table = recall(verdicts, role)
@@ -183,7 +190,7 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def misses(verdicts: Iterable[Verdict]) -> str:
-    """The smallest example of each kind that was not found, and each false problem and notice."""
+    """Return the smallest example of each kind that was not found, and each false problem and notice."""
     lines = []
     missed = sorted((v for v in verdicts if v.case.faulty and not v.found), key=lambda v: len("".join(v.case.texts)))
     for kind in dict.fromkeys(v.case.fault for v in missed):
@@ -212,7 +219,7 @@ def _places(places: Iterable[Spot]) -> str:
 
 
 def write(folder: Path, how: str, verdicts: Sequence[Verdict], title: str) -> None:
-    """The tables and misses as Markdown, and all cases as CSV."""
+    """Write the tables and misses as Markdown, and all cases as CSV."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{how}.md").write_text(f"{markdown(verdicts, title)}\n{misses(verdicts)}\n", encoding="utf-8")
     with (folder / f"{how}.csv").open("w", encoding="utf-8", newline="") as file:

@@ -1,8 +1,8 @@
 """Cases of 2D Roguelike and It's Alive!, whose levels are a seed and a few settings: a fault is another setting.
 
-What is planted is what these levels can have: pieces that do not suffice for a win, and a day on which an enemy hits
-everybody. Food never runs out for who looks for it, so that is no fault of 2D Roguelike. They have no objects that
-somebody draws on a map, so no place has to be named.
+The planted faults are those that these levels can have: too few pieces for a win, and a day on which an enemy hits
+every player. Food never runs out for a player who searches for it, so that is not a fault of 2D Roguelike. The levels
+have no objects drawn on a map, so no place has to be named.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .exploring import State, World, never_won, reached
 TINY_STATES = 30_000
 TRIES = 60
 DAYS = 16
-"""Days of levels with faults: enough for three and four enemies a day."""
+"""Number of days of levels with faults: enough for three and four enemies a day."""
 
 
 def _roguelike(seed: int, days: int, player: str) -> str:
@@ -39,11 +39,14 @@ def _world(name: str, text: str) -> World:
 
 
 def day_after(world: World, day: int, food: int, hits: bool = True, most: int = 60_000) -> int | None:
-    """The most food that one who only goes forward can have at the end of a day begun with so much, 0 for nobody.
+    """Return the most food at the end of a day for a player who only goes forward; 0 if none survives.
 
-    More food is never worse, and a day begins the same whatever came before, so days can be taken one by one. What lies
-    behind, and how far walls there are destroyed, cannot matter any more. Without `hits` only plays that no enemy hits
-    count. None where there are too many states.
+    More food is never worse, and the start of a day does not depend on earlier days, so days can be examined one by
+    one. Tiles behind the player, and damage to walls there, cannot matter any more. None means too many states.
+
+    Args:
+        food: food at the start of the day.
+        hits: False to count only plays in which no enemy hits.
     """
     state = world.start()
     rules.dawn(world.level.tables, state, day)
@@ -71,7 +74,7 @@ def day_after(world: World, day: int, food: int, hits: bool = True, most: int = 
 
 
 def _ahead(state: State, laid: layout.DayLayout) -> tuple[int, ...]:
-    """All of a state that decides what one who only goes forward can do today, but for the food."""
+    """Return the part of a state, except for the food, that decides the rest of the day for such a player."""
     side, cell = layout.SIDE, int(state[rules.CELL_AT])
     x, y = cell % side, cell // side
     walls = []
@@ -88,7 +91,7 @@ def _ahead(state: State, laid: layout.DayLayout) -> tuple[int, ...]:
 
 
 def _won(world: World) -> State | None:
-    """A won state of 2D Roguelike, by going toward the exit and away from harm."""
+    """Search for a won state of 2D Roguelike, moving toward the exit and away from harm."""
     days = len(world.level.facts["days"])
 
     def rank(s: State) -> float:
@@ -98,7 +101,7 @@ def _won(world: World) -> State | None:
 
 
 def roguelike_sound(seed: int, count: int) -> Iterator[Case]:
-    """Levels that are won without a hit."""
+    """Yield levels that are won without a hit."""
     for number in range(count):
         text = _roguelike(1000 * seed + number, 2 + number % 4, "unrestricted")
         done = _won(world := _world("roguelike2d", text))
@@ -109,7 +112,7 @@ def roguelike_sound(seed: int, count: int) -> Iterator[Case]:
 
 
 def roguelike_faults(seed: int, count: int) -> Iterator[Case]:
-    """Levels that a player who only goes forward survives, but not without being hit on the last day."""
+    """Yield levels that a player who only goes forward survives, but not without a hit on the last day."""
     hit = 0
     for sown in range(1000 * seed, 1000 * seed + TRIES * count):
         text = _roguelike(sown, DAYS, "forward_only")
@@ -130,7 +133,7 @@ def roguelike_faults(seed: int, count: int) -> Iterator[Case]:
 
 
 def alive_cases(seed: int, count: int) -> Iterator[Case]:
-    """Tiny fields, which can be won; with another design or player some cannot, as all of their games show."""
+    """Yield tiny fields that can be won, and variants that cannot, as all of their games show."""
     rng, found = Random(f"alive {seed}"), {SOUND: 0, FAULT: 0, ALIKE: 0}
     for _ in range(TRIES * count):
         sown, design, player = rng.randrange(10_000), rng.choice(layouts.DESIGNS[:2]), rng.choice(layouts.PLAYERS)
@@ -167,7 +170,7 @@ def alive_cases(seed: int, count: int) -> Iterator[Case]:
 
 
 def _won_alive(text: str) -> bool:
-    """Whether a won game is found soon."""
+    """Return whether a won game is found soon."""
     world = _world("its_alive", text)
 
     def rank(s: State) -> float:
