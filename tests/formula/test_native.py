@@ -168,7 +168,7 @@ def _memory_grows_by(formulas_made: int, batch: int) -> int:
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(native, "KEPT", 32)
-    assert min(_memory_grows_by(400, 4) for _ in range(2)) < 4e6  # what else the process does takes pages, but not twice
+    assert min(_memory_grows_by(400, 4) for _ in range(2)) < 4e6  # other pages are touched once
 
 
 @pytest.mark.slow
