@@ -123,9 +123,9 @@ def test_jobs_are_kept_as_they_are_finished_until_the_deadline() -> None:
         assert kept == list(range(6)) and [(p.done, p.total) for p in told] == [(n, 8) for n in range(2, 9)]
         assert told[0].eta is None and told[-1].eta == 0 and told[-1].share == 1 and told[-1].part == "part"
         assert not Runner(workers, time.monotonic() - 1).run("part", abs, jobs, kept.append)
-        slow = [Job(f"job {n}", 0.05) for n in range(6)]
+        slow = [Job(f"job {n}", 0.2) for n in range(6)]
         kept.clear()
-        assert not Runner(workers, time.monotonic() + 0.12).run("part", _sleep, slow, kept.append)
+        assert not Runner(workers, time.monotonic() + 0.5).run("part", _sleep, slow, kept.append)
     assert 1 <= len(kept) <= 2, "a job that would be finished too late is not started"
 
 
