@@ -43,12 +43,7 @@ def load(path: Path) -> Game:
         ConnectError: the file is wrong, or the game does not start.
         FormulaError: what counts as won or lost is no formula over its metrics.
     """
-    session = Session(read(path))
-    try:
-        return of(session)
-    except BaseException:
-        session.close()
-        raise
+    return opened(Session(read(path)))
 
 
 def attached(path: Path, attachment: Attachment) -> Game:
@@ -60,7 +55,11 @@ def attached(path: Path, attachment: Attachment) -> Game:
         ConnectError: The file is wrong, or what connects is not the game.
     """
     timeouts = Timeouts(None, Timeouts.handshake, None)
-    session = Session(dataclasses.replace(read(path), attachment=attachment, workers=1, timeouts=timeouts))
+    return opened(Session(dataclasses.replace(read(path), attachment=attachment, workers=1, timeouts=timeouts)))
+
+
+def opened(session: Session) -> Game:
+    """Return the game of a new session, which is closed if it has none."""
     try:
         return of(session)
     except BaseException:

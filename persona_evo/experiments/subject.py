@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from persona_evo.connect import description, description_file, traces
 from persona_evo.connect.description import Description, LevelName
-from persona_evo.connect.game import of
+from persona_evo.connect.game import opened
 from persona_evo.connect.local_pool import LocalPool
 from persona_evo.connect.process_start import Factory
 from persona_evo.connect.search import ConnectedSearch, Ordering
@@ -111,11 +111,7 @@ class Connected(ExperimentLevel):
         self.about = about
         self._name: LevelName = about.level(level, sets=True)
         self._session = Session(about)
-        try:
-            self.game = of(self._session)
-        except BaseException:
-            self._session.close()
-            raise
+        self.game = opened(self._session)
 
     @property
     def name(self) -> str:

@@ -90,12 +90,6 @@ def pair(m: ColosseumGames, match: str, a: str, b: str) -> Pair:
     return standings.pair(m.played[match], a, b)
 
 
-def pair_of(m: ColosseumGames, match: str) -> Pair:
-    """Return the games of a match of two agents, in the order of the match's name."""
-    first = m.played[match][0]
-    return pair(m, match, first.first, first.second)
-
-
 def shape(m: ColosseumGames, match: str, name: str, size: int) -> TreeShape | None:
     """Return the size of an agent's trees in a match; None if it built none."""
     rows = []
