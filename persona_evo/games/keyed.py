@@ -41,16 +41,17 @@ _LINE = re.compile(r"(?P<name>[^=]*)=(?P<value>.*)")
 
 
 def read(text: str, source: str, known: Mapping[str, Whole | Word], **given: str) -> LevelSettings:
-    """The settings of a level file.
+    """Read the settings in a level file.
 
     Args:
+        text: the content of the file.
         source: the file, for messages.
-        known: every setting that there is.
-        given: words that an option of the loader puts in the place of the file's; "" where it does not.
+        known: every setting that exists.
+        given: words from the loader's options that replace those in the file; "" for those that do not.
 
     Raises:
-        LevelError: with the line and column of what is wrong.
-        SettingsError: an option is no word of its list.
+        LevelError: a line is wrong; the error has line and column.
+        SettingsError: an option is not a word of its list.
     """
     whole: dict[str, int] = {}
     word: dict[str, str] = {}

@@ -165,7 +165,7 @@ def corridor(rng: Random, a: Spot, b: Spot) -> Floor:
 
 
 def halls(rng: Random, width: int, height: int) -> Floor:
-    """A rectangle that walls divide again and again, each with a single door, now and then with two."""
+    """Draw a rectangle that is divided by walls again and again, each with a single door or sometimes two."""
     floor = set(itertools.product(range(1, width - 1), range(1, height - 1)))
     least = rng.choice((1, 1, 2, 3))
     queue = [(1, 1, width - 2, height - 2)]
@@ -324,7 +324,7 @@ def place(rng: Random, things: dict[Spot, str], free: Floor, moves: Moves, what:
 
 
 def draw(rng: Random, kind: str, wanted: Constraints) -> str | None:
-    """A level, or None where the floor that came out is too small for what is to stand on it."""
+    """Draw a level; return None if its floor is too small for what has to stand on it."""
     spans = USUAL if rng.random() < SHARE_OF_USUAL else (SIDES, SIDES)
     width, height = (
         min(MOST_SIDE, max(LEAST_SIDE, wanted.draw(rng, name, *span)))

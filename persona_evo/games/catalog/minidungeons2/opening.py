@@ -65,7 +65,7 @@ def _lethal(board: DungeonBoard, found: Exploration) -> Finding:
 
 
 def _no_win(board: DungeonBoard, found: Exploration) -> list[Finding]:
-    """A level whose states were all looked at, and none is won, though the traps alone would allow it."""
+    """Find out why a fully explored level has no win although the traps alone would allow one."""
     if not found.exhausted or found.has(WON) or board.grid.exit not in board.survival.alive:
         return []
     spots = [s for s in board.at(MONSTERS) if board.can_meet(s)]
@@ -85,7 +85,7 @@ def _no_win(board: DungeonBoard, found: Exploration) -> list[Finding]:
 
 
 def _too_many_traps(board: DungeonBoard, states: int) -> Finding:
-    """The finding on a level without monsters in which the order of potions and traps leaves no way."""
+    """Return the finding on a level without monsters in which the order of potions and traps leaves no way."""
     traps = [s for s in board.at(TRAP) if s in board.survival.alive]
     least = board.survival.damage[board.grid.exit]
     limit = f", which potions do not raise above {board.cap}" if board.cap else ""
@@ -174,12 +174,15 @@ def _struck(found: Exploration) -> bool:
 
 
 def _turns(turns: int) -> str:
-    """So many turns, as it goes on after "in the first"."""
+    """Return a number of turns in the words that follow "in the first"."""
     return "turn" if turns == 1 else f"{turns} turns"
 
 
 def _health(found: Exploration, moves: int, best: Callable[..., int]) -> int:
-    """The most or fewest (`max` or `min`) hit points left after that many moves; the first ones if no line goes on."""
+    """Return the most or fewest (`max` or `min`) hit points left after a number of moves.
+
+    If no line of play lasts that long, return the hit points at the start.
+    """
     states = layer(found, moves)
     values = [int(found.states[i][tb.HP_AT]) - tb.HP_BIAS for i in states]
     return best(values, default=int(found.states[0][tb.HP_AT]) - tb.HP_BIAS)

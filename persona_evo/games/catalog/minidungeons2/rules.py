@@ -164,9 +164,9 @@ def hero_meets_thing(t: Row, s: Row, tile: int) -> int:
 
 @compiled
 def move_hero(t: Row, s: Row, direction: int) -> None:
-    """The hero walks one tile: meets all on it in the list's order, then enters unless someone stands there.
+    """Move the hero one tile: he meets everything on it in the list's order, then enters unless someone stands there.
 
-    Once he is dead he meets nothing more, and enters all the same.
+    Once he is dead, he meets nothing more but still enters.
     """
     n = word(t, TILES)
     m = word(t, MONSTERS)
@@ -271,7 +271,7 @@ def monster_meets_thing(t: Row, s: Row, kind: int, i: int, me: int, tile: int) -
 
 @compiled
 def move_monster(t: Row, s: Row, kind: int, mover: int, to: int) -> None:
-    """A monster walks one tile: meets the hero, then all else in the list's order, then enters unless stopped."""
+    """Move a monster one tile: it meets the hero, then all else in the list's order, then enters unless stopped."""
     n = word(t, TILES)
     m = word(t, MONSTERS)
     places = THINGS_AT + word(t, WORDS)

@@ -110,9 +110,9 @@ def line_of_sight(t: Row, a: int, b: int) -> int:
 
 @apart
 def find_path(t: Row, start: int, goal: int) -> int:
-    """The original's A* from start to goal: (moves << 3) | direction of the first step, or NO_STEP.
+    """Search a path with the original's A*; return (moves << 3) | direction of the first step, or NO_STEP.
 
-    It works on the scratch space at the end of the tables: the heap, then f, g, parent and mark of each tile.
+    It uses the scratch space at the end of the tables: the heap, then f, g, parent and mark of each tile.
     """
     if start == goal:
         return NO_STEP
@@ -208,11 +208,11 @@ def pair_row(t: Row, target: int) -> int:
 
 @compiled
 def pair_in(t: Row, row: int, target: int, start: int) -> int:
-    """What holds between a target (hero, potion, treasure) and a tile `start` (where a monster is).
+    """Return the relation between a target (hero, potion, treasure) and a tile `start` (where a monster is).
 
-    Bits 0-2: direction of the first step from start to target (0 N, 1 E, 2 S, 3 W, NO_STEP without a path); SEES: the
-    line of sight from start to target is free; SEEN: that from target to start is; from bit 6 on: Manhattan distance.
-    row is `pair_row(t, target)`.
+    Bits 0-2 are the direction of the first step from start to target (0 N, 1 E, 2 S, 3 W, NO_STEP without a path).
+    SEES: the line of sight from start to target is free. SEEN: that from target to start is free. From bit 6 on: the
+    Manhattan distance. `row` is `pair_row(t, target)`.
     """
     if row < 0:
         return entry(t, target, start)  # type: ignore[no-any-return]

@@ -278,7 +278,7 @@ def monster_meets_thing(t: Row, s: Row, kind: int, me: int, thing: int) -> None:
 
 @compiled
 def move_monster(t: Row, s: Row, tiles: Any, kind: int, me: int, to: int, attacks: bool) -> Any:
-    """A monster walks one tile: meets the hero, then all else in the list's order, then enters unless stopped.
+    """Move a monster one tile: it meets the hero, then all else in the list's order, then enters unless stopped.
 
     Args:
         attacks: whether the hero is there.

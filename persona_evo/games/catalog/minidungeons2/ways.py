@@ -85,7 +85,7 @@ def a_layer(board: DungeonBoard) -> list[Spot]:
 
 
 def _cannot_be_passed(board: DungeonBoard, spot: Spot) -> bool:
-    """Whether a monster stands where hero and monster can only meet: the way between them has no branch and no loop.
+    """Return whether a monster stands where the hero must meet it: the path between has no branch and no loop.
 
     Ogres and blobs go after treasures and potions, so they count only in levels without these.
     """
@@ -187,7 +187,7 @@ def _shortcut(board: DungeonBoard, what: str, spots: tuple[Spot, ...], short: li
 
 
 def is_skipped(what: str) -> str:
-    """The verb that goes on after "The portals make" or "The opening makes"."""
+    """Return the verb that follows "The portals make" or "The opening makes"."""
     return "skips" if what.endswith("makes") else "skip"
 
 
