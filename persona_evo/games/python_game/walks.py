@@ -1,4 +1,4 @@
-"""Answers a search's calls to a game that is a Python class. It checks little: wrong answers are examined when they show."""
+"""Answers the calls of a search to a Python class, with few checks: wrong answers are examined when they show."""
 
 from __future__ import annotations
 
