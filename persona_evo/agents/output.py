@@ -6,7 +6,7 @@ import os
 import threading
 
 HEAD, TAIL = 16_384, 4_096
-"""Bytes that are kept of the beginning, and of the end."""
+"""The numbers of bytes that are kept of the beginning and of the end."""
 
 _PIECE = 1 << 16
 

@@ -39,35 +39,35 @@ from persona_evo.jobs import windows
 
 MOVE_SECONDS = 2.0
 MEGABYTES = 500
-"""What a move may take in the course, and what its program may take for itself."""
+"""The limits of the course: the seconds for a move, and the megabytes for the program itself."""
 
 START_SECONDS = 30.0
-"""For a program to be loaded; no move counts this time."""
+"""Seconds for loading a program; they do not count for any move."""
 
 DUMP_SECONDS = 0.3
-"""For a program that is late to tell where it is, before it is ended."""
+"""Seconds in which a late program can report where it is, before it is ended."""
 
 GUARD_SECONDS = 5.0
-"""For the guard to end a program's processes, before it is ended itself."""
+"""Seconds in which the guard can end a program's processes, before it is ended itself."""
 
 _FRAME = re.compile(r'^  File "(.*)", line (\d+) in (.*)$', re.MULTILINE)
-"""A line of what faulthandler tells."""
+"""A line of the output of faulthandler."""
 
 INTERPRETER_MEGABYTES = 60
-"""Memory of an interpreter with NumPy, which is not counted as the program's."""
+"""The memory of an interpreter with NumPy, which does not count as the program's."""
 
 AGAIN = "--- its process had ended: it is loaded anew, and knows nothing of the game so far\n"
-"""What the log of a program has where that happens."""
+"""The line in the log of a program that is loaded again."""
 
 LOADED = "cannot be loaded: "
 LINES = 12
-"""Of what a program that cannot be loaded has printed, the last ones are shown."""
+"""The number of last lines that are shown of the output of a program that cannot be loaded."""
 
 LONGEST = 1 << 20
-"""Bytes of an answer at most."""
+"""The largest size of an answer in bytes."""
 
 _PIPE = 4096
-"""Bytes that a pipe takes at once where it takes any (PIPE_BUF)."""
+"""The number of bytes that a pipe accepts at once if it accepts any (PIPE_BUF)."""
 
 
 def is_file(path: Path, word: str = "") -> None:

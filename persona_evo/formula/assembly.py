@@ -109,7 +109,7 @@ def where(condition: bool, a: float, b: float) -> float: ...
 @overload
 def where(condition: Truth, a: AssemblyNumber | float, b: AssemblyNumber | float) -> AssemblyNumber: ...
 def where(condition: bool | Truth, a: AssemblyNumber | float, b: AssemblyNumber | float) -> AssemblyNumber | float:
-    """a where the condition holds, else b; both are computed."""
+    """Return `a` if the condition holds, otherwise `b`; both are computed."""
     if isinstance(condition, Truth):
         return condition.writer.select(condition, condition.writer.number(a), condition.writer.number(b))
     return a if condition else b

@@ -24,10 +24,12 @@ def beside(spot: Spot) -> list[Spot]:
 
 
 def distances(start: Iterable[Spot], moves: Moves, without: Collection[Spot] = ()) -> dict[Spot, int]:
-    """Fewest moves from the nearest of some tiles to each tile that can be reached.
+    """Return the least number of moves from the nearest of some tiles to each tile that can be reached.
 
     Args:
-        without: tiles that are not entered.
+        start: the tiles to begin from.
+        moves: the tiles that each tile leads to.
+        without: tiles that must not be entered.
     """
     found: dict[Spot, int] = dict.fromkeys(start, 0)
     queue = deque(found)
@@ -41,10 +43,11 @@ def distances(start: Iterable[Spot], moves: Moves, without: Collection[Spot] = (
 
 
 def leading_to(goals: Iterable[T], after: Mapping[T, Iterable[T]]) -> set[T]:
-    """Tiles, or states, from which one of the goals can be reached, the goals themselves included.
+    """Return the tiles, or states, from which one of the goals can be reached, including the goals themselves.
 
     Args:
-        after: what one move leads to, from each.
+        goals: the goals.
+        after: for each tile or state, what one move leads to.
     """
     before: dict[T, list[T]] = {}
     for here, following in after.items():
@@ -115,7 +118,7 @@ def on_every_way(start: Spot, goal: Spot, moves: Moves) -> list[Spot]:
 
 
 def parts(tiles: Iterable[Spot]) -> list[list[Spot]]:
-    """Tiles in connected pieces (sides, not corners), each row by row, the first tile's piece first."""
+    """Return tiles in connected pieces (sides, not corners), each row by row, beginning with the first tile's piece."""
     left = dict.fromkeys(sorted(tiles, key=lambda p: (p[1], p[0])))
     found = []
     while left:
@@ -216,7 +219,7 @@ def at(spots: Sequence[Spot]) -> str:
 
 
 def _line(spots: list[Spot]) -> tuple[Spot, Spot] | None:
-    """Both ends of three tiles or more that lie in a row or column without gaps."""
+    """Return both ends of three or more tiles that lie in a row or column without gaps."""
     if len(spots) < 3:
         return None
     first, last = spots[0], spots[-1]

@@ -22,7 +22,7 @@ def command(game: Game, *words: object) -> str:
 
 
 def unseen(game: Game, otherwise: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """Levels to playtest with in a command line: the game's own to test with, else these, else a word for some."""
+    """Return levels for a command line to playtest with: the game's own unseen set, else these, else a placeholder."""
     return (UNSEEN,) if UNSEEN in mapsets.shipped(game).sets else otherwise or ("YOUR_LEVELS",)
 
 

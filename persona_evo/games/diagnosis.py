@@ -58,7 +58,7 @@ def has_no_problem(game: Game, level: Level) -> bool:
 
 
 def harder_copies(game: Game, levels: Sequence[Level]) -> list[Finding]:
-    """Pairs of levels that are nearly the same map, one of which is harder in some way and easier in none."""
+    """Find pairs of levels with nearly the same map, one of which is harder in some way and easier in none."""
     if game.hardness is None or len(levels) < 2:
         return []
     maps = [_rows(level) for level in levels]
@@ -117,7 +117,7 @@ def _rows(level: Level) -> Any:
 
 
 def open_border(level: Level) -> list[Finding]:
-    """Floor at the edge of the board: allowed, and seldom meant."""
+    """Find floor at the edge of the board, which is allowed but seldom intended."""
     grid: Any = level.facts.get("grid")
     if not all(hasattr(grid, name) for name in ("passable", "width", "height", "exit")):
         return []

@@ -84,7 +84,7 @@ def read(text: str, source: str, known: Mapping[str, Whole | Word], **given: str
 
 
 def _split(content: str, number: int, source: str, known: Mapping[str, Whole | Word]) -> tuple[str, str, Place, Place]:
-    """Name and value of a line, and where each stands."""
+    """Return the name and the value of a line, and the place of each."""
     match = _LINE.fullmatch(content)
     column = len(content) - len(content.lstrip()) + 1
     place = Place(source, number, column)
@@ -121,7 +121,7 @@ def _word(name: str, value: str, setting: Word, place: Place) -> str:
 def _fill(
     whole: dict[str, int], word: dict[str, str], known: Mapping[str, Whole | Word], source: str, lines: int
 ) -> None:
-    """Defaults of what the file leaves out."""
+    """Add the defaults of the settings that the file omits."""
     for name, setting in known.items():
         if isinstance(setting, Word):
             word.setdefault(name, setting.words[0])

@@ -1,4 +1,4 @@
-"""Answers the calls of a search to a Python class, with few checks: wrong answers are examined when they show."""
+"""Answers the calls of a search to a Python class with few checks: wrong answers are examined when they show."""
 
 from __future__ import annotations
 

@@ -98,12 +98,12 @@ def maze(rng: Random, width: int, height: int) -> Floor:
 
 
 def _network(rng: Random, width: int, height: int, widest: int, loops: float, chambers: float) -> Floor:
-    """Corridors along a grid of lines, as a walk goes that turns back where it meets itself.
+    """Draw corridors along a grid of lines, with a random walk that turns back where it meets itself.
 
     Args:
-        widest: tiles from one line to the next, at most.
-        loops: share of the dead ends that are joined to a neighbour.
-        chambers: share of the crossings of lines that are chambers.
+        widest: the largest distance from one line to the next, in tiles.
+        loops: the share of dead ends that are joined to a neighbour.
+        chambers: the share of crossings of lines that are chambers.
     """
     columns, rows = (_lines(rng, side, widest) for side in (width, height))
     spots = list(itertools.product(range(len(columns)), range(len(rows))))

@@ -121,7 +121,7 @@ class DungeonLevel:
 
 
 def distances(grid: DungeonLevel, start: tuple[int, int], portals: bool) -> dict[tuple[int, int], int]:
-    """Fewest moves from `start` to every tile that the hero can come to stand on, monsters ignored.
+    """Return the least number of moves from `start` to every tile on which the hero can stand, ignoring monsters.
 
     With `portals`, a move onto a portal ends on the other one at once, as in the game; without, portals are floor.
     """

@@ -107,7 +107,7 @@ def _too_many_traps(board: DungeonBoard, states: int) -> Finding:
 
 
 def _attackers(board: DungeonBoard, turns: int) -> list[Spot]:
-    """Monsters that see the start, or a tile beside it, and can strike there within so many turns."""
+    """Return the monsters that see the start or a tile beside it and can strike there within some turns."""
     way = distances([board.grid.hero], board.walk)
     reach = int(board.level.tables[tb.WIZARD_RANGE])
     near = [board.grid.hero, *board.walk[board.grid.hero]]
@@ -248,7 +248,7 @@ def _stolen(board: DungeonBoard, found: Exploration, by_hero: set[int]) -> list[
 
 
 def _stolen_later(board: DungeonBoard, things: dict[Spot, int]) -> list[Finding]:
-    """Things that a monster takes before the hero can be there, or in its sight, as long as others do not stop it."""
+    """Find things that a monster takes before the hero can be there or in its sight, if no other monster stops it."""
     states = _idle(board.level, WATCHED_TURNS)
     turns: dict[Spot, int] = {}
     for spot, k in things.items():

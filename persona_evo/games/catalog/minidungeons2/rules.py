@@ -227,7 +227,7 @@ def throw(t: Row, s: Row, tile: int) -> None:
 
 @compiled
 def monster_meets_monster(t: Row, s: Row, kind: int, me: int, i: int, hp: int) -> None:
-    """Monster `me` (hit points at word(s, me)) walks into monster i (hit points at word(s, hp)).
+    """Let monster `me` (hit points at word(s, me)) walk into monster i (hit points at word(s, hp)).
 
     A blob strikes back with the level that the blow has left it, which is -1 for one of level 1 that an ogre hit: the
     ogre gains a hit point.

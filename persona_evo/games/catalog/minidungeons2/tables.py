@@ -240,9 +240,10 @@ def fill_pairs(t: Row) -> int:
 
 @compiled
 def spread(t: Row, row: int, source: int) -> int:
-    """Breadth-first search: moves from tile `source` to each tile go to t[row:], NOWHERE without a way.
+    """Write the number of moves from tile `source` to each tile to t[row:], NOWHERE without a path (breadth-first).
 
-    Returns the longest.
+    Returns:
+        The largest of these numbers.
     """
     n = word(t, TILES)
     queue = offset(t, SCRATCH_AT)
@@ -306,7 +307,7 @@ def fill_sight(t: Row) -> int:
 
 
 def build(grid: DungeonLevel, flags: dict[str, int]) -> tuple[Row, Row]:
-    """(tables, start state) of a level; `flags` holds the rule set's switches (see `RULE_SETS`)."""
+    """Return the tables and the start state of a level; `flags` holds the rule set's switches (see `RULE_SETS`)."""
     w, h = grid.width, grid.height
     cells = {(x, y): c for y, row in enumerate(grid.rows) for x, c in enumerate(row) if c != "X"}
     tiles = sorted(cells, key=lambda p: (p[1], p[0]))

@@ -344,12 +344,12 @@ def nearest(t: Row, here: int, wanted: int, limit: int) -> int:
 
 @compiled
 def act(t: Row, s: Row, kind: int, i: int, sees: int, hero: int, ways: int) -> int:
-    """Monster i's turn until it walks: the tile to walk to, or NONE.
+    """Play monster i's turn until it walks; return the tile to walk to, or NONE.
 
     Args:
         sees: whether it sees the hero.
         hero: his tile.
-        ways: where STEP has the ways to it.
+        ways: the place of the first steps toward the hero, by tile.
     """
     here = byte(s, TILES_AT + i)
     if kind == WIZARD:

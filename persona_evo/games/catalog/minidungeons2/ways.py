@@ -77,7 +77,10 @@ def guards(board: DungeonBoard) -> list[Spot]:
 
 
 def a_layer(board: DungeonBoard) -> list[Spot]:
-    """Traps one of which every way to the exit springs: those that cost the first hit point, or the next such set."""
+    """Return traps of which every path to the exit springs one: those of the first hit point lost, or a later set.
+
+    The smallest such set is returned.
+    """
     damage, goal = board.survival.damage, board.grid.exit
     layers = [[s for s in board.at(TRAP) if damage.get(s) == k] for k in range(1, damage[goal] + 1)]
     on_the_way = [[s for s in spots if goal in distances([s], board.moves)] for spots in layers]
@@ -192,5 +195,5 @@ def is_skipped(what: str) -> str:
 
 
 def _few(board: DungeonBoard, spots: Sequence[Spot]) -> str:
-    """Objects with their places, or counted where they are many."""
+    """Name objects with their places, or count them if there are many."""
     return named(board, spots) if len(spots) <= 3 else tally(board, spots)
