@@ -35,7 +35,7 @@ AGAIN = "delete this line and all after it: the same command plays these games a
 PROGRAMS = "programs"
 """Key in match.json of the digests of the programs' files, by agent name."""
 
-CHANGED = "the program's file is another one than these games were played with: put it back, or name another folder"
+CHANGED = "the program's file has changed since these games were played: put the old one back, or name another folder"
 
 Key = tuple[str, str, str, int]
 """Names of first and second mover, level, number of the game."""

@@ -143,7 +143,7 @@ def _refuse(what: str, source: str, line: int, column: int, found: str, expected
 
 def _wanted(kept: list[tuple[int, str]], source: str) -> BoardRequest:
     number, line = kept[0]
-    expected = f"random SIZE with a size from {LOWEST} to {HIGHEST}, and perhaps seed NUMBER behind it"
+    expected = f"random SIZE with a size from {LOWEST} to {HIGHEST}, optionally followed by seed NUMBER"
     if len(kept) > 1:
         _refuse("a random board has one line", source, kept[1][0], 1, kept[1][1], expected)
     words = line.split()
@@ -154,7 +154,7 @@ def _wanted(kept: list[tuple[int, str]], source: str) -> BoardRequest:
         digits = words[at]
         if not (digits.isascii() and digits.isdigit() and len(digits) < 20 and low <= int(digits) <= high):
             name = "size" if at == 1 else "seed"
-            wrong = "is out of range" if digits.removeprefix("-").isdecimal() else "is no whole number"
+            wrong = "is out of range" if digits.removeprefix("-").isdecimal() else "is not a whole number"
             column = line.index(digits, line.index(words[at - 1]) + len(words[at - 1])) + 1
             _refuse(f"the {name} {wrong}", source, number, column, digits, f"{low} to {high}, as in random 8 seed 3")
     return BoardRequest(int(words[1]), int(words[3]) if len(words) == 4 else None)
@@ -180,7 +180,7 @@ def _drawn(kept: list[tuple[int, str]], turn: int, source: str) -> ColosseumBoar
             _read(char, y, x, n, walls, players, (source, number))
     for who in "01":
         if who not in players:
-            _refuse(f"player {who} is missing", source, kept[0][0], 1, f"no {who}", f"one {who} in a cell")
+            _refuse(f"player {who} is missing", source, kept[0][0], 1, f"no {who}", f"a {who} in one cell")
     board = ColosseumBoard(n, tuple(map(tuple, walls)), (players["0"], players["1"]), turn)
     if not board.connected():
         r, c = players["1"]

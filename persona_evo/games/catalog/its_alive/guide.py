@@ -10,13 +10,13 @@ __all__ = ["ACTIONS", "AIMED", "EXAMPLE", "LEGEND", "MEANINGS"]
 LEGEND = f"""\
 A level of It's Alive! is a text file of settings, one a line; # begins a comment.
 
-  seed = N      what the sequence of pieces is shuffled from (needed)
+  seed = N      the seed for the sequence of pieces (required)
   field = W     {", ".join(layout.FIELDS)}: columns x rows
   design = W    {", ".join(layout.DESIGNS)}: when pieces join and monsters live
   player = W    {", ".join(layout.PLAYERS)}: when monsters are collected
-  choices = W   {" or ".join(layout.CHOICES)}: one list of all, or one decision after the other
+  choices = W   {" or ".join(layout.CHOICES)}: one list of all choices, or one decision after the other
 
-The first word of a list is meant where the line is left out."""
+The first word of a list is the default."""
 
 EXAMPLE = """\
 seed = 12
