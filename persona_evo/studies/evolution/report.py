@@ -68,7 +68,7 @@ def with_measured(folder: Path) -> levels.Levels:
 def goal_table(c: Choices) -> Table:
     """Return a table of the goals and their results, for a terminal."""
     rows = [[goal.text, VERDICTS[goal.met], goal.why or NONE] for goal in findings.goals(c)]
-    return Table("Goals", ["goal", "", "what came out"], rows, [_INTERVALS], left=frozenset({1, 2}))
+    return Table("Goals", ["goal", "", "result"], rows, [_INTERVALS], left=frozenset({1, 2}))
 
 
 def goal_parts(c: Choices) -> list[Table | Lines]:
