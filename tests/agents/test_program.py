@@ -278,7 +278,7 @@ def step(b, m, a, k):
     program = ProgramSeat(GAME, LEVEL, str(path), 20.0, 100)
     with pytest.raises(Fault, match="its processes took more than 100 MB") as caught:
         program.choose(GAME.start(LEVEL, 3))
-    assert caught.value.kind == "memory" and "ended for its memory" in program.said
+    assert caught.value.kind == "memory" and "ended because of its memory" in program.said
     program.close()
     shared = "import os, time\nheld = bytearray(60 * 2**20)\ndef step(b, m, a, k):\n"
     shared += "    [os.fork() == 0 and time.sleep(60) for _ in range(4)]\n    time.sleep(0.6)\n    return 'x'\n"

@@ -32,7 +32,7 @@ def test_a_sound_game_has_no_faults(tmp_path):
 @pytest.mark.parametrize(
     ("fault", "where", "said"),
     [
-        ("ranges", "faults", "metric TURN was between 0 and 4, and is declared to be from 0 to 2"),
+        ("ranges", "faults", "metric TURN was between 0 and 4, but is declared to be from 0 to 2"),
         ("swapped", "faults", "metric TURN is never larger than"),
         ("vast", "notes", "the score is as large as 1e+13"),
         ("small", "notes", "plays almost at random"),
@@ -55,7 +55,7 @@ def test_a_metric_that_never_changes_is_noted(tmp_path):
 def test_results_of_an_unknown_id_are_told(tmp_path):
     file = faulty(tmp_path, "twice")
     found = report(file, 5)
-    assert any("had the id of no ROLLOUT that was sent" in text for text in found.faults), found.faults
+    assert any("had an id that no ROLLOUT had" in text for text in found.faults), found.faults
 
 
 def test_a_prefix_that_is_illegal_has_to_be_answered(tmp_path):
@@ -81,6 +81,6 @@ def test_advice_on_the_constant(tmp_path, capsys):
     assert "almost at random" in constant_advice(0.0, 0.001, 1.4)
     file = describe(tmp_path)
     told = run(capsys, "connect", "search", file, "--policy", "ucb1:0.001", "--iterations", 50, "--seed", 1)
-    assert told.code == 0 and "looks only at what was best so far" in told.err, told.err
+    assert told.code == 0 and "only follows the best result so far" in told.err, told.err
     fit = run(capsys, "connect", "search", file, "--iterations", 50, "--seed", 1)
     assert "UCB1 with the constant" not in fit.err
