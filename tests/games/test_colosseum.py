@@ -234,7 +234,7 @@ def test_random_levels_and_their_options() -> None:
         ("random 8\nrandom 9", "has one line", "l.txt:2:1"),
         ("turn 2\n", "the turn cannot be read", "l.txt:1:1"),
         ("turn 1\n", "there is no board", "l.txt:1:1"),
-        ("+-+-+\n", "no such size", "l.txt:1:1"),
+        ("+-+-+\n", "wrong size", "l.txt:1:1"),
         ("+-+-+-+\n|0   1|\n", "not square", "l.txt:2:1"),
         ("+-+-+-+\n|0   1|\n+ + + +\n|     |\n+ + x +\n|     |\n+-+-+-+\n", "wrong place", "l.txt:5:5"),
         ("+-+-+-+\n|0   1|\n+ + + +\n|     |\n+ + + +\n|      \n+-+-+-+\n", "wrong place", "l.txt:6:7"),

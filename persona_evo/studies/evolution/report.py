@@ -42,7 +42,7 @@ def write(folder: Path, settings: StudySettings, progress: Callable[[str], None]
     goals, drawn = goal_table(c), [*curves.learning(c), *curves.budgets(c)]
     images = figures.save(drawn, folder / "figures", "png", progress) if drawn else []
     parts = [
-        Section("goals", "What was to be reached", [*goal_parts(c), progress_table(c)], "Goals"),
+        Section("goals", "The goals", [*goal_parts(c), progress_table(c)], "Goals"),
         Section("nothing", "Where evolution gains nothing", [Lines(findings.nothing_gained(c))], "No gain"),
         *(Section(name, f"Setting {name}", tables_of(c, name)) for name in settings.chosen),
         Section("wins", "Wins of the planner, level by level", [wins(c)], "Wins"),

@@ -167,7 +167,7 @@ def _drawn(kept: list[tuple[int, str]], turn: int, source: str) -> ColosseumBoar
     n = side // 2
     if side % 2 == 0 or not LEAST <= n <= MOST:
         expected = f"2 n + 1 characters, n the board's side from {LEAST} to {MOST}"
-        _refuse("the board has no such size", source, kept[0][0], 1, f"{side} characters", expected)
+        _refuse("the board has the wrong size", source, kept[0][0], 1, f"{side} characters", expected)
     if len(kept) != side:
         last = kept[-1][0]
         _refuse("the board is not square", source, last, 1, counted(len(kept), "line"), f"{side} lines, as it is wide")
