@@ -162,11 +162,11 @@ def test_one_that_hangs_is_told_with_the_line_it_hangs_at(tmp_path: Path, monkey
     with pytest.raises(Fault) as late:
         program.choose(GAME.start(LEVEL, 3))
     program.close()
-    assert program.said.count("it is loaded anew") == 0
+    assert program.said.count("it is loaded again") == 0
     with pytest.raises(Fault):
         program.choose(GAME.start(LEVEL, 3))
     program.close()
-    assert program.said.count("it is loaded anew") == 1
+    assert program.said.count("it is loaded again") == 1
     assert late.value.what == "no move after 0.3 s (it was at student.py:4, in step)"
     monkeypatch.setattr("persona_evo.agents.program.START_SECONDS", 4.0)
     path.write_text(

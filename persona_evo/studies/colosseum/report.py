@@ -267,10 +267,7 @@ def constants_table(m: ColosseumGames) -> Table:
     found = {other: findings.constants(m, other) for other in OPPONENTS}
     rows = [[f"{c:g}", *(cell for other in OPPONENTS for cell in _cells(found[other][c]))] for c in CONSTANTS]
     heads = ["c", *(head for other in OPPONENTS for head in (f"against {other}", "share", "p"))]
-    note = (
-        f"uct_walls on 6 x 6, {_each(m)}; {RESULT}; shares {DECIDED}. The agent "
-        "uct_walls that is played against has c = 0.1"
-    )
+    note = f"uct_walls on 6 x 6, {_each(m)}; {RESULT}; shares {DECIDED}. The opponent uct_walls has c = 0.1"
     return Table("Win rate against c", heads, rows, [note])
 
 

@@ -27,8 +27,8 @@ choices = flat
 """
 
 ACTIONS = (
-    "L,column,N (E, S, W): the next piece lands in a column (from 0), turned so; C@row:column: collect the monster "
-    "whose lowest cell is there; one after the other: land or collect, column,C, turn,N"
+    "L,column,N (E, S, W): the next piece lands in this column (from 0) and orientation; C@row:column: collect the "
+    "monster whose lowest cell is there; as single decisions: land or collect, column,C, turn,N"
 )
 
 AIMED = ("C",)
