@@ -95,8 +95,8 @@ def accept(findings: Iterable[Finding], entries: Sequence[Accepted], levels: Ite
     """Tell accepted findings from the rest.
 
     Args:
-        findings: in their order, which is kept.
-        entries: of a file.
+        findings: the findings, whose order is kept.
+        entries: the entries of a file.
         levels: names of the levels that were looked at; entries for other levels are not held to be gone.
     """
     left: list[Finding] = []

@@ -24,8 +24,8 @@ def check_twins(
 
     Args:
         game, other: the game in question, and the one that is right.
-        texts: of levels that both read, each with its name.
-        seed, games, moves: of the random games: where their luck comes from, how many on each level, and how long.
+        texts: the texts of levels that both read, each with its name.
+        seed, games, moves: the seed of the random games, their number on each level, and their largest length.
 
     Raises:
         GameError: where they differ: in which level, after which actions, and how.

@@ -52,7 +52,7 @@ class GameRecord:
         result: 1 if the first agent won, 0 if the second did, 0.5 for a tie.
         margin: margin of the first agent, by the game's metric if it has one.
         faults: [player, move, kind, text] each.
-        seconds: of both agents, for all moves together.
+        seconds: the thinking times of both agents, for all moves together.
         slowest: seconds of the slowest move, of both agents.
         searches: for both agents the number of searches, then means of iterations, nodes, breadth and depth, then the
             largest breadth and depth.

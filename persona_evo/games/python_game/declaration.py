@@ -17,7 +17,7 @@ NEEDED = ("from_text", "legal", "apply", "over", "measure")
 
 @dataclass(frozen=True, eq=False)
 class Declaration:
-    """What a class says about its game.
+    """Holds what a class declares about its game.
 
     Attributes:
         metrics: the class's own, then one for each of its `ways`.

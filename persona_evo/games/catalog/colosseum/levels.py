@@ -119,7 +119,7 @@ def parse(text: str, source: str) -> ColosseumBoard | BoardRequest:
     """Read a level.
 
     Raises:
-        LevelError: with line and column, what stands there, what is allowed and what to do.
+        LevelError: the text is wrong; the error has line and column, what is there, what is allowed and what to do.
     """
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
     kept = [(number, line) for number, line in enumerate(lines, 1) if line.strip() and not line.startswith("#")]
@@ -231,7 +231,7 @@ def load(text: str, name: str, source: str = "", *, size: int = 0, seed: int = -
         size, seed: instead of those of a random board; 0 and -1 for what the text says.
 
     Raises:
-        LevelError: with the line and column of what is wrong.
+        LevelError: the file is wrong, with line and column.
         SettingsError: an option is out of range, or the board is drawn and no random one.
     """
     if size and not LOWEST <= size <= HIGHEST:

@@ -231,7 +231,7 @@ def parse(text: str, name: str, source: str, allow_unreachable: bool = False) ->
         allow_unreachable: an exit that cannot be reached is a warning of the grid instead of an error.
 
     Raises:
-        LevelError: with line and column, what stands there, what is allowed and what to do.
+        LevelError: the text is wrong; the error has line and column, what is there, what is allowed and what to do.
     """
     rows = split_rows(text, source)
     _check_characters(rows, source)
