@@ -16,6 +16,8 @@
     personas = ["personas/*.toml"]      # files and patterns, relative to this file's folder
     logs = "logs"                       # folder for worker-N.log (default: if the game fails, logs in --out, else a
                                         # temporary one)
+    cases = "skirmish.cases.jsonl"      # regression cases: `connect shrink` adds to them, and playtests that require
+                                        # crashes == 0 replay them first (default: the file's name with .cases.jsonl)
     horizon = 100                       # depth of the deepest node of a search (default: the game's own value)
     port = 0                            # 0: the system chooses a port; else worker N listens on port + N
 
@@ -86,6 +88,8 @@ large enough that the process of a fast game does not wait between two orders.""
 HERE = "{here}"
 """The placeholder for the file's folder in arguments and environment variables."""
 GAME_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+CASES = ".cases.jsonl"
+"""The suffix of the file of regression cases beside the description, which may name another file."""
 _LEVEL = re.compile(r"(?P<map>[^:@]*)(?::(?P<variant>[^:@]*))?(?:@(?P<seed>[0-9]+)(?:-(?P<last>[0-9]+))?)?")
 _SEEDS = 2**63
 
@@ -146,6 +150,7 @@ class Description:
     constant: str
     personas: tuple[Path, ...]
     logs: Path | None
+    cases: Path
     horizon: int
     port: int
     timeouts: Timeouts
@@ -330,6 +335,7 @@ def plain(game: Path, factory: Factory | None = None) -> Description:
         constant="outside",
         personas=(),
         logs=None,
+        cases=game.with_suffix(CASES),
         horizon=0,
         port=0,
         timeouts=Timeouts(),

@@ -9,7 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from persona_evo.connect import launch
-from persona_evo.connect.description import GAME_NAME, MAX_BYTES, MOST_SLOTS, SLOTS, Description, MetricWords, key_place
+from persona_evo.connect.description import (
+    CASES,
+    GAME_NAME,
+    MAX_BYTES,
+    MOST_SLOTS,
+    SLOTS,
+    Description,
+    MetricWords,
+    key_place,
+)
 from persona_evo.connect.launch import GYM
 from persona_evo.connect.pool import MOST_WORKERS
 from persona_evo.connect.process_start import Limits, Timeouts
@@ -32,6 +41,7 @@ KEYS = (
     "constant",
     "personas",
     "logs",
+    "cases",
     "horizon",
     "port",
     "timeouts",
@@ -80,7 +90,7 @@ class _Reader:
         self.only("timeouts", timeouts, ("connect", "handshake", "rollout"))
         self.only("restarts", restarts, ("a_minute", "in_all"))
         self.only("outcome", outcome, ("won", "lost"))
-        logs = self.word("logs", "")
+        logs, cases = self.word("logs", ""), self.word("cases", self.path.stem + CASES)
         game, arguments = self.game()
         return Description(
             source=self.path,
@@ -96,6 +106,7 @@ class _Reader:
             constant=self.choice("constant", ("outside", "inside")),
             personas=self.personas(),
             logs=self.near(logs) if logs else None,
+            cases=self.near(cases),
             horizon=self.whole("horizon", 0, 0, 1_000_000),
             port=self.port(workers),
             timeouts=Timeouts(

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from persona_evo.connect import protocol as p
+from persona_evo.connect.cases import replay_cases
 from persona_evo.connect.description import Description
 from persona_evo.connect.description_file import read
 from persona_evo.connect.parallel_plans import PlanningJob, plan_in_parallel
@@ -93,6 +94,8 @@ def of(session: Session) -> Game:
             close=session.close,
             findings=session.findings,
             keep_in=session.keep_in,
+            failures=session.failures,
+            regressions=partial(replay_cases, about),
             levels=lambda names: [str(level) for level in session.named(names)],
             sets=about.maps,
             personas=tuple(map(str, about.personas)),

@@ -107,6 +107,7 @@ def analyse(
     requirements: Sequence[Requirement] = (),
     tolerances: Mapping[str, float] | None = None,
     static: Sequence[Finding] = (),
+    failures: Sequence[Finding] = (),
     outlooks: Mapping[str, Outlook] | None = None,
     accepted: Sequence[Accepted] = (),
     rates: Mapping[str, float] | None = None,
@@ -127,6 +128,7 @@ def analyse(
         requirements: see `require`.
         tolerances: label of a player whose trials draw their routes -> the tolerance, as a share of |best utility|.
         static: findings of the analysis of the levels without play.
+        failures: findings about failures of a connected game.
         outlooks: what is known about whether each level can be won, by level.
         accepted: findings that do not cause a failure (see `games.acceptance`).
         rates: pass rates by level that were measured elsewhere, for a calibration.
@@ -141,7 +143,7 @@ def analyse(
     results = {
         p: list(dict.fromkeys(["win_rate", "steps", *filter(None, [priorities.get(p)])])) for p in roles.personas
     }
-    found = findings.without_wins(game) + findings.find(
+    found = findings.find(
         records,
         game.metrics,
         static=static,
@@ -154,7 +156,7 @@ def analyse(
         players=roles.judged,
         escapes=[f for level in levels for f in narrow_escapes(roles.skilled, game, level)],
     )
-    found = ranked(found + duels.find(records, roles.judged))
+    found = ranked([*failures, *findings.without_wins(game), *found, *duels.find(records, roles.judged)])
     told = accept(found, accepted, [level.name for level in levels])
     return Analysis(
         records=tuple(records),
