@@ -17,10 +17,11 @@ from persona_evo.jobs import files, journal
 
 
 def read_cases(path: Path, number: int | None = None) -> list[FailingRollout]:
-    """Read a file of findings or cases, or the line `number` of it, from 1.
+    """Read a file of findings or cases, or only line `number` of it, counted from 1.
 
     Raises:
-        RunError: A line is damaged, or there is no such line.
+        RunError: a line is damaged.
+        SettingsError: there is no such file or line.
     """
     if not path.is_file():
         raise SettingsError("there is no file of findings", found=str(path), expected="findings.jsonl of a search")
@@ -35,13 +36,13 @@ def read_cases(path: Path, number: int | None = None) -> list[FailingRollout]:
 
 
 def add_case(path: Path, case: FailingRollout) -> None:
-    """Add a case to a file, unless it is there."""
+    """Append a case to a file, unless the file contains it already."""
     if not path.exists() or case not in read_cases(path):
         files.append_lines(path, [json.dumps(case.to_dict(), ensure_ascii=False)])
 
 
 def case_of(text: str) -> tuple[Path, int | None]:
-    """Split FILE or FILE:N into the file and the line."""
+    """Split FILE or FILE:N into the file and the number of the line."""
     file, colon, number = text.rpartition(":")
     if colon and number.isdecimal() and len(number) < 10 and not Path(text).exists():
         return Path(file), int(number)
