@@ -62,6 +62,7 @@ workers = 2                      # game processes
 # logs = "logs"                  # worker-N.log; else in --out, or a temporary folder, if the game fails
 # rollout = "weights"            # random choices by the weights that the game gives
 # constant = "inside"            # UCB1 as in the original Monte Carlo: the constant inside the root
+# scores = "raw"                 # UCB1 takes utilities as they are, and does not divide them by their range
 # personas = ["personas/*.toml"]
 
 # [timeouts]                     # seconds, 0 for no limit; these are the defaults
@@ -213,7 +214,6 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
     if not args.port:
         option_values.check_outside(args.game)
     from persona_evo import api
-    from persona_evo.connect.doctor import constant_advice
     from persona_evo.connect.planner import ConnectedPlanner
     from persona_evo.connect.search_folder import RecordedSource, SearchFolder, search_values
     from persona_evo.games import mapsets, registry
@@ -265,14 +265,11 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
                     note(f"resumed: {counted(source.resumed, 'rollout')} came from {args.out}")
             if search.best is not None:
                 kept += _told(args, game, level, search, time.perf_counter() - began)
+        planner.advise(search)
         try:
             wrong = planner.confirm(search)
         finally:
             option_values.report_findings(game)
-        if policy.formula is None and search.lowest is not None and search.best is not None:
-            low, high = search.lowest, search.best.utility
-            if advice := constant_advice(low, high, policy.c):
-                note(f"utilities were from {low:g} to {high:g}: {advice}")
         if wrong:
             say("FAULT: replaying the same choices led to a different end: " + "; ".join(wrong))
         if search.lost:

@@ -24,6 +24,7 @@ from persona_evo.connect.pool import MOST_WORKERS
 from persona_evo.connect.process_start import Limits, Timeouts
 from persona_evo.connect.protocol import MOST_PORT
 from persona_evo.connect.restarts import Restarts
+from persona_evo.connect.scores import NORMALISED, RAW
 from persona_evo.errors import ConnectError, has_control, unknown
 from persona_evo.games import textfile
 from persona_evo.words import counted
@@ -39,6 +40,7 @@ KEYS = (
     "rollout",
     "policy",
     "constant",
+    "scores",
     "personas",
     "logs",
     "cases",
@@ -104,6 +106,7 @@ class _Reader:
             rollout=self.choice("rollout", ("uniform", "weights", "policy")),
             policy=self.policy(),
             constant=self.choice("constant", ("outside", "inside")),
+            scores=self.choice("scores", (NORMALISED, RAW)),
             personas=self.personas(),
             logs=self.near(logs) if logs else None,
             cases=self.near(cases),
@@ -334,8 +337,16 @@ class _Reader:
         found = []
         for table in value:
             self.only("metrics", table, tuple(MetricWords.__dataclass_fields__))
-            given = {k: self.word(k, "", table, "metrics") for k in table if k != "symbol"}
-            words = MetricWords(self.word("symbol", None, table, "metrics"), **given)
+            given = {k: self.word(k, "", table, "metrics") for k in table if k not in ("symbol", "place")}
+            if not isinstance(place := table.get("place", True), bool):
+                raise self.wrong(
+                    "place is not true or false",
+                    "place",
+                    "metrics",
+                    found=textfile.shown(place),
+                    expected="true or false",
+                )
+            words = MetricWords(self.word("symbol", None, table, "metrics"), place=place, **given)
             if words.better not in BETTER:
                 expected, hint = unknown(words.better, BETTER)
                 raise self.wrong(

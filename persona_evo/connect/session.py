@@ -179,10 +179,15 @@ class Session:
             SettingsError: a name is not a level.
         """
         found = self.about.levels(names)
-        new = [text for text in self.about.unchecked(found) if text not in self._noted]
-        self._noted.update(new)
-        self._untold += [f"note: {text}" for text in new]
+        for text in self.about.unchecked(found):
+            self.note(text, text)
         return found
+
+    def note(self, subject: str, text: str) -> None:
+        """Add a note for `findings`, unless there was one on this subject."""
+        if subject not in self._noted:
+            self._noted.add(subject)
+            self._untold.append(f"note: {text}")
 
     def confirm(self, level: LevelName, sample: FinishedRollout) -> tuple[p.Result, list[str]]:
         """Replay a rollout by its choices. A difference is also kept as a finding.

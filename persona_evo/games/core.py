@@ -57,6 +57,7 @@ class Metric:
         ratio: whether it is shown as a percentage.
         costly: whether it is computed only if a formula reads it (`Game.rules(costly=True)`); it is 0 otherwise.
         main: whether it is one of the few that say how a playthrough went, which charts show (see `main_metrics`).
+        place: whether it only says where the avatar stands; evolved formulas and comparisons leave it out.
         added: whether the publication that the game is from lacks it; studies of it evolve formulas without it.
     """
 
@@ -72,6 +73,7 @@ class Metric:
     costly: bool = False
     main: bool = False
     added: bool = False
+    place: bool = False
 
 
 MOST_MAIN = 4
