@@ -6,12 +6,9 @@ import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from persona_evo.games.findings import Finding
-
-if TYPE_CHECKING:
-    from persona_evo.games.core import Game
 
 
 @dataclass(frozen=True)
@@ -45,8 +42,16 @@ class Outside:
     ordering: Mapping[str, object] = field(default_factory=dict)
 
 
+class _MayBeOutside(Protocol):
+    """A game, as far as this module knows it."""
+
+    @property
+    def outside(self) -> Outside | None:
+        """What stands in for its rules; None for a game in this process."""
+
+
 @contextlib.contextmanager
-def closing_outside(game: Game) -> Iterator[None]:
+def closing_outside(game: _MayBeOutside) -> Iterator[None]:
     """End the processes of a connected game when this context ends, normally or by an exception."""
     try:
         yield
@@ -55,6 +60,6 @@ def closing_outside(game: Game) -> Iterator[None]:
             game.outside.close()
 
 
-def failures_of(game: Game, folder: Path | None) -> list[Finding]:
+def failures_of(game: _MayBeOutside, folder: Path | None) -> list[Finding]:
     """Return findings on all failures of a game (see `Outside.failures`); none if it runs in this process."""
     return [] if game.outside is None else game.outside.failures(folder)

@@ -94,6 +94,12 @@ class _Roles(NamedTuple):
         skilled = [r for r in records if r.skill and r.player not in compared]
         return cls(pairs, personas, judged, compared | erring if judged else compared, skilled)
 
+    def correlated(self, priorities: Mapping[str, str]) -> dict[str, list[str]]:
+        """Return the measures of each persona that are correlated with the structure of the levels."""
+        return {
+            p: list(dict.fromkeys(["win_rate", "steps", *filter(None, [priorities.get(p)])])) for p in self.personas
+        }
+
 
 def analyse(
     game: Game,
@@ -140,9 +146,6 @@ def analyse(
     priorities, roles = priorities or {}, _Roles.of(records, baselines or {})
     structure = {level.name: game.structure(level) for level in levels} if game.structure else {}
     summaries = _summaries(game, records, bounds, structure)
-    results = {
-        p: list(dict.fromkeys(["win_rate", "steps", *filter(None, [priorities.get(p)])])) for p in roles.personas
-    }
     found = findings.find(
         records,
         game.metrics,
@@ -169,7 +172,7 @@ def analyse(
         baseline=told_rows(compare.versus_baseline(records, roles.pairs, game.metrics), game),
         players=told_rows(compare.between_players(records, game.metrics, roles.judged), game),
         structure=structure,
-        correlations=tuple(correlations(structure, records, game.metrics, results)),
+        correlations=tuple(correlations(structure, records, game.metrics, roles.correlated(priorities))),
         checks=tuple(require.evaluate(requirements, summaries, roles.aside, told.left)),
         tolerances=dict(tolerances or {}),
         accepted=tuple(told.accepted),

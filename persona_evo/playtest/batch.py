@@ -177,7 +177,6 @@ def playtest(
         plays = PlaythroughDispatch(spec, todo, tuple(results.records), chosen, thought(spec.budget))
         plays.then = then
         _collect(plays, results, kept, len(todo), progress)
-        results.failures = failures_of(game, folder)
     return results
 
 
@@ -188,7 +187,7 @@ def _collect(
     total: int,
     progress: Tell | None,
 ) -> None:
-    """Add the playthroughs to the results, and to the journal if there is one.
+    """Add the playthroughs and failures to the results, and the playthroughs to the journal if there is one.
 
     Raises:
         ConnectError: a connected game failed; the message says how to continue the batch.
@@ -207,6 +206,7 @@ def _collect(
         made_so_far = counted(len(results.records), "playthrough")
         resuming = command(results.game, "playtest", "--resume", results.folder)
         raise e.hinting(f"kept in {results.folder}: {made_so_far}; resume with: {resuming}") from e
+    results.failures = failures_of(results.game, results.folder)
 
 
 def specified(
