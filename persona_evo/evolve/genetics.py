@@ -43,8 +43,9 @@ _PRODUCTS = 0.25
 
 
 def metrics_of(settings: EvolutionSettings, game: Game) -> tuple[str, ...]:
-    """Return the metrics that formulas may use: those named in the settings, or else the game's except OUTCOMES.
+    """Return the metrics that formulas may use: those named in the settings, or else the game's except some.
 
+    The exceptions are OUTCOMES and metrics that only say where the avatar stands.
     Metrics that are costly to compute, or that the game's publication lacks, are included if the settings say `costly`.
     The variables of plans of whole levels are included if `variables` says so.
 
@@ -55,7 +56,7 @@ def metrics_of(settings: EvolutionSettings, game: Game) -> tuple[str, ...]:
         if name not in game.symbols:
             expected, hint = unknown(name, game.symbols)
             raise SettingsError("the game has no such metric", found=name, expected=expected, hint=hint)
-    usual = [m.symbol for m in game.metrics if settings.costly or not (m.costly or m.added)]
+    usual = [m.symbol for m in game.metrics if not m.place and (settings.costly or not (m.costly or m.added))]
     found = settings.metrics or tuple(symbol for symbol in usual if symbol not in OUTCOMES)
     return (*found, *(_planned(settings, game, found) if settings.variables in PLANNED else ()))
 

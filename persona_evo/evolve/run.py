@@ -25,8 +25,8 @@ from persona_evo.evolve.task import EvolutionTask
 from persona_evo.evolve.training import Training
 from persona_evo.games import registry, trust
 from persona_evo.games.commands import command
-from persona_evo.games.core import closing_outside
 from persona_evo.games.level_text import LevelText
+from persona_evo.games.outside import closing_outside
 from persona_evo.jobs.workers import Workers, lent
 from persona_evo.store import runs
 from persona_evo.words import counted
