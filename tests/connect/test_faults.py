@@ -352,8 +352,12 @@ def test_the_first_rollout_that_hangs_is_told_at_once(tmp_path, caplog):
     running = session(file)
     try:
         bad = p.Rollout(0, 0, 1, p.ALL_METRICS, p.UNIFORM, 0, p.pack([(1, 2), (0, 2)]))
-        assert not isinstance(next(running.pool(SOUND).play([bad])), p.Result)
+        pool = running.pool(SOUND)
+        pool.open()
+        began = time.time()
+        assert not isinstance(next(pool.play([bad])), p.Result)
     finally:
         running.close()
+    assert 0.5 <= caplog.records[0].created - began < 4, "after the limit, and not after many times the limit"
     (told,) = [record.getMessage() for record in caplog.records]
     assert "did not end within 0.5 s: starting the game again" in told and "[timeouts] rollout" in told
