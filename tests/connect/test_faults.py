@@ -285,11 +285,13 @@ def test_strangers_are_sent_away_and_the_game_is_let_in(tmp_path):
     assert none_left(tmp_path)
 
 
-@pytest.mark.parametrize("fails", [False, True])
-def test_temporary_logs_are_kept_where_the_game_fails(tmp_path, monkeypatch, fails):
+@pytest.mark.parametrize(
+    ("fault", "logs"), [("", []), ("raise", ["findings.jsonl", "worker-0.log"]), ("nan", ["worker-0.log"])]
+)
+def test_temporary_logs_are_kept_where_the_game_fails(tmp_path, monkeypatch, fault, logs):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
     (tmp_path / "temporary").mkdir()
-    file = faulty(tmp_path, "raise" if fails else "")
+    file = faulty(tmp_path, fault)
     file.write_text(file.read_text(encoding="utf-8").replace('logs = "logs"', ""), encoding="utf-8")
     running = session(file)
     try:
@@ -299,7 +301,7 @@ def test_temporary_logs_are_kept_where_the_game_fails(tmp_path, monkeypatch, fai
     finally:
         running.close()
     kept = sorted(f.name for f in (tmp_path / "temporary").rglob("*") if f.is_file())
-    assert kept == (["findings.jsonl", "worker-0.log"] if fails else [])
+    assert kept == logs
 
 
 def test_children_of_the_game_are_ended_too(tmp_path):

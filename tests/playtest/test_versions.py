@@ -50,6 +50,8 @@ def test_levels_that_are_settings_are_compared_by_lines() -> None:
     a, b = (puyo.load(f"# {seed}\nseed = {seed}\ndrops = 20\n", "x") for seed in (1, 2))
     assert versions.changes(puyo, a, b).words == "1 line changed: seed = 1 -> seed = 2"
     assert versions.difference(puyo, a, b) == versions.AnalysisDifference()
+    long = [dataclasses.replace(level, text=level.text + "drops = 20\n" * 300) for level in (a, b)]
+    assert versions.changes(puyo, *long).words == "1 line changed: seed = 1 -> seed = 2"
 
 
 @pytest.mark.parametrize(
