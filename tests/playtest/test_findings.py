@@ -233,7 +233,7 @@ def test_what_others_take_is_stolen_and_not_untouched() -> None:
 
 def test_of_static_findings_only_those_on_objects_name_who_cares_for_them() -> None:
     records = [looted((2, 2)), played()]
-    for kind, players in (("unreachable_object", ("looter",)), ("deadly_way", ())):
+    for kind, players in (("unreachable_object", ("looter",)), ("forced_hazard", ())):
         found = judged(records, static=static(kind, (5, 6)))
         assert [f.players for f in found if f.kind == kind] == [players]
 
