@@ -27,7 +27,8 @@ def report(file, rollouts=100):
 def test_a_sound_game_has_no_faults(tmp_path):
     found = report(describe(tmp_path))
     assert not found.faults
-    assert [note for note in found.notes if "memory" in note or "UCB1" in note] == []
+    wrong = ("memory", "UCB1", "the same choices", "smaller numbers")
+    assert [note for note in found.notes if any(part in note for part in wrong)] == []
     assert none_left(tmp_path)
 
 
@@ -52,6 +53,16 @@ def test_a_metric_that_never_changes_is_noted(tmp_path):
     source.write_text(source.read_text().replace('("HEIGHT", height)', '("HEIGHT", 2)'))
     notes = report(file).notes
     assert "metric HEIGHT was 2 all the time: is it reported?" in notes and not any("TURN" in note for note in notes)
+
+
+def test_a_level_without_choices_is_noted(tmp_path):
+    file, source = describe(tmp_path), tmp_path / "ladder.py"
+    source.write_text(
+        source.read_text().replace(
+            "client.select(2 + height % 2, [1.0] * (2 + height % 2) if", "client.select(1, [1.0] if"
+        )
+    )
+    assert "all rollouts took the same choices: has this level any?" in report(file, 5).notes
 
 
 def test_results_of_an_unknown_id_are_told(tmp_path):

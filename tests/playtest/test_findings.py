@@ -231,6 +231,13 @@ def test_what_others_take_is_stolen_and_not_untouched() -> None:
     assert merged.text == "A stolen_object.", "told by the analysis"
 
 
+def test_of_static_findings_only_those_on_objects_name_who_cares_for_them() -> None:
+    records = [looted((2, 2)), played()]
+    for kind, players in (("unreachable_object", ("looter",)), ("forced_hazard", ())):
+        found = judged(records, static=static(kind, (5, 6)))
+        assert [f.players for f in found if f.kind == kind] == [players]
+
+
 def test_where_they_die_of_what_and_how_often() -> None:
     lost = [ended("lost", (3, 4))] * 3 + [played(outcome="lost", cause="trap", positions=[(6, 4)])]
     records = [*lost, *[played()] * 6]
