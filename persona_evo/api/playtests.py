@@ -154,7 +154,6 @@ def playtest_levels(
         agent=agent,
         hedge=hedge,
         tolerance=tolerance,
-        usual=TOLERANCE,
         continuation=continuation,
         skills=skills,
         workers=workers,
@@ -168,7 +167,6 @@ def _playtest(
     players: PlayersLike,
     *,
     trials: int,
-    usual: float,
     iterations: int | None = None,
     seconds: float | None = None,
     budget: Budget | None = None,
@@ -186,7 +184,7 @@ def _playtest(
     skills: Sequence[str] = (),
     workers: Workers | None = None,
 ) -> Results:
-    """Play levels as `playtest_levels` does; `usual` is the default tolerance."""
+    """Play levels as `playtest_levels` does."""
     trials, jobs = limits.whole(trials, "the number of trials", 1, limits.MOST_TRIALS), limits.jobs(jobs)
     seed = fresh() if seed is None else limits.seed(seed)
     bound_seconds = limits.number(bound_seconds, "bound_seconds", 0, 86400)
@@ -198,7 +196,7 @@ def _playtest(
     target = Path(folder) if folder is not None else None
     meeting = league_of(game, chosen[0].persona, league, agent) if chosen else None
     mover = meeting.agent.name if meeting is not None else ""
-    rules = rules_of_search(search, game, hedge=hedge, tolerance=tolerance, agent=mover, usual=usual)
+    rules = rules_of_search(search, game, hedge=hedge, tolerance=tolerance, agent=mover, usual=TOLERANCE)
     check_lists([p.policy for p in chosen if p.agent is None], rules, mover)
     with lent(workers, jobs, alone=registry.alone(game)) as lent_workers:
         played = batch.playtest(
@@ -249,7 +247,7 @@ def compare(
 
     Args:
         a, b: the versions.
-        players, trials: as for `playtest_levels`, like all further arguments; but the tolerance is 0 if not given.
+        players, trials: as for `playtest_levels`, like all further arguments.
 
     Raises:
         SettingsError: there are not two levels, or as for `playtest_levels`.
@@ -264,7 +262,6 @@ def compare(
         both,
         chosen,
         trials=trials,
-        usual=0.0,
         iterations=iterations,
         seconds=seconds,
         budget=budget,

@@ -235,6 +235,11 @@ def _cards(page: Page, level: str = EVERY) -> list[Card]:
     ]
 
 
+def _marked(page: Page, levels: Sequence[str]) -> list[Card]:
+    """Return the findings that maps of the levels show."""
+    return [card for card in _cards(page) if card.finding.places and card.finding.level in levels]
+
+
 def _findings(page: Page) -> Section:
     if not page.summaries and not page.findings:
         return Section("findings", "Findings", [])
@@ -269,7 +274,7 @@ def _level(page: Page, name: str, number: int) -> Section:
         [
             Cards(_cards(page, name), brief=True) if len(page.levels) > 1 and not page.addresses else None,
             Gallery("map", [_figure(p) for p in drawn]),
-            Legend(page.most[name], name in page.health) if drawn else None,
+            Legend(page.most[name], name in page.health, _marked(page, [name])) if drawn else None,
             Lines(page.routes.get(name, ())),
             None
             if page.is_pair
@@ -359,5 +364,6 @@ def _versions(page: Page) -> Section:
     if page.versions is None:
         return Section("versions", "What differs", [])
     drawn = [[_figure(p) for p in page.pictures if p.kind == "map" and p.level == name] for name in page.levels]
-    legend = Legend(max(page.most.values()), bool(page.versions.health)) if drawn and drawn[0] else None
+    marked = _marked(page, page.levels)
+    legend = Legend(max(page.most.values()), bool(page.versions.health), marked) if drawn and drawn[0] else None
     return versions.section(page.versions, zip(*drawn, strict=False), legend)
