@@ -51,6 +51,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture
 def unsimplified(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave the winners of evolutions as they are: simplification takes seconds and has tests of its own."""
+    leave_unsimplified(monkeypatch)
+
+
+def leave_unsimplified(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same for a fixture of a module."""
     from persona_evo.evolve import shortening, winner
     from persona_evo.formula.simplify import Simplified
 
