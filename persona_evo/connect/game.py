@@ -114,15 +114,15 @@ def _ordering(about: Description, hello: p.Hello) -> dict[str, object]:
     }
 
 
-def _plans(jobs: Iterable[PlanJob]) -> Iterator[Plan]:
-    """The plans of levels of connected games, searched side by side."""
+def _plans(jobs: Iterable[PlanJob], until: float | None) -> Iterator[Plan]:
+    """The plans of levels of connected games, searched side by side (see `PlannedOutside.plans`)."""
 
     def own() -> Iterator[PlanningJob]:
         for planner, utility, policy, budget, seed in jobs:
             assert isinstance(planner, ConnectedPlanner)
             yield PlanningJob(planner, utility, policy, budget, seed)
 
-    return plan_in_parallel(own())
+    return plan_in_parallel(own(), until)
 
 
 class _Rules:

@@ -265,11 +265,12 @@ class PlannedOutside(Outside):
 
     Attributes:
         planner: planner(game, level, settings, capacity) gives what plans a level.
-        plans: plans(jobs) gives the plans of several jobs, in their order; their searches run side by side.
+        plans: plans(jobs, until) gives the plans of several jobs, in their order; their searches run side by side. What
+            is not finished at the moment `until` on `time.monotonic` is left out; None for no limit.
     """
 
     planner: Callable[[Game, Level, SearchSettings, int], LevelPlanner]
-    plans: Callable[[Iterable[PlanJob]], Iterator[Plan]]
+    plans: Callable[[Iterable[PlanJob], float | None], Iterator[Plan]]
 
 
 def planner_for(game: Game, level: Level, settings: SearchSettings, capacity: int) -> LevelPlanner:

@@ -13,7 +13,7 @@ from persona_evo.connect.client import Client
 
 def play(client):
     made = []
-    for turn in range(9):
+    for turn in range(12):
         made.append(client.select(4))
         if made.count(3) >= 2 and made[-1] == 1:
             FAIL
