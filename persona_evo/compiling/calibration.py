@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from types import FunctionType
 
 from persona_evo.compiling.arrays import ArrayType, IntRow, ScalarType
 from persona_evo.compiling.marks import compiled, with_names
@@ -39,4 +40,6 @@ def _translate() -> None:
     """Translate a copy of `sample`, of which numba knows nothing yet."""
     from persona_evo.compiling.frontend import translate
 
-    translate(with_names(sample), (ArrayType("int64", 1), ScalarType(False)), ScalarType(False), "sample")
+    copy = with_names(sample)
+    assert isinstance(copy, FunctionType)
+    translate(copy, (ArrayType("int64", 1), ScalarType(False)), ScalarType(False), "sample")
