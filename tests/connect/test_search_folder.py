@@ -39,7 +39,7 @@ def test_what_was_found_is_kept_when_the_search_is_killed(tmp_path, capsys, how)
     words = command("connect", "search", file, "--iterations", 1_000_000, *rest, "--out", out)
     driver = subprocess.Popen(words, env=environment(), stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     try:
-        end = time.monotonic() + 90
+        end = time.monotonic() + 300
         while not (out / "best.json").exists() and time.monotonic() < end:
             time.sleep(0.05)
         time.sleep(0.1)
