@@ -14,6 +14,7 @@ from persona_evo.evolve import winner as winners
 from persona_evo.evolve.comparison import Comparing
 from persona_evo.evolve.driving import INTERRUPTED, Tell, drive, state_of
 from persona_evo.evolve.fitness import Fitness
+from persona_evo.evolve.genetics import judged
 from persona_evo.evolve.individuals import symbols_of
 from persona_evo.evolve.outcome import Outcome, best_run, in_start, policy_after
 from persona_evo.evolve.records import Individual
@@ -166,6 +167,7 @@ def _work(
             symbols_of(settings, training.spec),
             cases.train,
             validation=cases.validation,
+            better=judged(settings, game),
             deadline=fitness.stop,
             progress=progress,
         )

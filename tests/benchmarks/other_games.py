@@ -142,7 +142,9 @@ def measure(
             Budget(study.iterations),
         )
         training = Training(replace(spec, best=drawn.best), validation, persona.lists)
-        settings = EvolutionSettings.sampling(**study.settings)
+        settings = EvolutionSettings.sampling(
+            **{"terms": "random", **study.settings}
+        )  # as the records in runs/ were made
         for step in () if so_far else only or steps:
             if step in _made(out / f"{name}.jsonl"):
                 continue
