@@ -49,7 +49,7 @@ class UtilityRange:
 
     @property
     def scale(self) -> float:
-        """What utilities have to be divided by so that UCB1's own constant fits them."""
+        """The number to divide utilities by so that UCB1's own constant fits them."""
         spread = self.high - self.low
         narrow = self.count >= ENOUGH and 0.0 < spread < 1.0 / UNFIT
         return spread if narrow or 1.0 < spread < math.inf else 1.0
