@@ -19,6 +19,7 @@ from persona_evo.connect.process_start import Start, Timeouts
 from persona_evo.connect.shutdown import close_all
 from persona_evo.connect.worker import Worker
 from persona_evo.errors import ConnectError, GameError, PersonaEvoError, ProtocolError
+from tests.cli.tool import run
 from tests.connect.driving import describe, faulty, none_left, session
 
 SOUND = LevelName()
@@ -363,3 +364,11 @@ def test_the_first_rollout_that_hangs_is_told_at_once(tmp_path, caplog):
     assert 0.5 <= caplog.records[0].created - began < 4, "after the limit, and not after many times the limit"
     (told,) = [record.getMessage() for record in caplog.records]
     assert "did not end within 0.5 s: starting the game again" in told and "[timeouts] rollout" in told
+
+
+def test_the_same_failing_rollout_is_kept_once(tmp_path, capsys):
+    file = faulty(tmp_path, "raise")
+    told = run(capsys, "doctor", "--game", file, "--rollouts", 20)
+    assert told.code == 1 and told.out.count("no such room") == 1, told.out
+    lines = (tmp_path / "logs" / "findings.jsonl").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == len(set(lines)) > 1
