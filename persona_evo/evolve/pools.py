@@ -311,7 +311,7 @@ def _won(wanted: LevelRequest, jobs: Sequence[tuple[int, int]]) -> Iterator[Won]
         else:
             raise SettingsError(
                 f"no level that can be proven winnable was found for number {number} of {game.title}",
-                found=f"no win of {counted(CANDIDATES, 'sound level')} in {win_iterations(game)[-1]:,} iterations each",
+                found=f"no win in {counted(CANDIDATES, 'sound level')} in {win_iterations(game)[-1]:,} iterations each",
                 expected="levels that can be won",
                 hint="relax the constraints, or choose other kinds",
             )
