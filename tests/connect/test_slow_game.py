@@ -10,7 +10,7 @@ from persona_evo.evolve.fitness import Fitness
 from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.formula import parse
 from persona_evo.games import mapsets, registry
-from persona_evo.games.core import closing_outside
+from persona_evo.games.outside import closing_outside
 from persona_evo.jobs.workers import Workers
 from persona_evo.search.settings import Budget, SearchSettings
 from tests.cli.tool import run
