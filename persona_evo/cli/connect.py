@@ -1,12 +1,13 @@
 """`persona-evo connect new|search|attach|replay|shrink`: games outside this program, in any language.
 
-A connected game is described by a TOML file, and every command takes that as --game: evolve, playtest, persona new.
-`search` looks for the best way to play one level, for a persona or for the game's own score, and keeps it with the tree
-of the search; `replay` shows it in the game. `persona-evo doctor --game FILE.toml` says whether a game is fit for that.
+A TOML file describes a connected game, and other commands (evolve, playtest, persona new) take this file as --game.
+`search` searches for the best playthrough of a level, for a persona or for the game's own score, and stores it with the
+tree of the search; `replay` shows it in the game. `persona-evo doctor --game FILE.toml` checks whether a game is fit
+for that.
 
-What a search finds is kept in any case. Its exit code is 1 if the game failed in a rollout each time that it was played
-(a crash, an exception, or no end in time), or if its best way to play came to another end when it was played again. A
-rollout that went well when it was repeated is told, and no more.
+The results of a search are kept in any case. Its exit code is 1 if the game failed in a rollout at every attempt (it
+crashed, raised an exception, or took too long), or if a replay of the best playthrough ended differently. A rollout
+that succeeded when it was repeated is only mentioned.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ if TYPE_CHECKING:
 TREE, BEST, SAMPLES, ROLLOUTS = "tree.npz", "best.json", "samples.csv", "rollouts.jsonl"
 
 FAILURES = """\
-Look for the best way to play a level. The exit code is 1 if the game failed in a rollout each time that it was played
-(a crash, an exception, or no end in time), or if the best way to play came to another end when it was played again;
-what was found is kept all the same.
+Search for the best playthrough of a level. The exit code is 1 if the game failed in a rollout at every attempt (it
+crashed, raised an exception, or took too long), or if a replay of the best playthrough ended differently. The results
+are kept in either case.
 """
 
 PORT = 5730
@@ -44,10 +45,10 @@ the variables that the game needs and waits. There is no time limit for a rollou
 """
 
 SHRINK = """\
-Leave out choices of a rollout that made the game fail, as long as it fails in the same way, and print those that are
-left. They are added to the game's file of regression cases (`cases` in its description). `connect replay FILE.toml
-CASES.jsonl` plays all of these again; its exit code is 1 if one still makes the game fail. So does `playtest --require
-'crashes == 0'`, before it plays anything else.
+Leave out as many choices as possible of a rollout that made the game fail, as long as it still fails in the same way,
+and print the remaining ones. They are added to the game's file of regression cases (`cases` in its description).
+`connect replay FILE.toml CASES.jsonl` plays all cases again; its exit code is 1 if one of them still makes the game
+fail. `playtest --require 'crashes == 0'` does the same before it plays anything else.
 """
 
 TEMPLATE = """\
@@ -56,11 +57,11 @@ game = "Build/{name}.x86_64"    # from this file's folder: a program, a .app, an
 workers = 2                      # game processes
 # game = "gymnasium:Taxi"        # an environment of Gymnasium, whose settings are those of gymnasium.make
 # game = "gymnasium:mine:Room"   # MODULE:ID, where importing the module registers the environment
-# arguments = ["--grid", "4"]    # of such an environment: the observation numbers the cells of a grid of 4 columns
+# arguments = ["--grid", "4"]    # for such an environment: the observation is a cell of a grid with 4 columns
 # slots = 8                      # rollouts under way at once; results depend on it, and not on the workers
 # arguments = []
 # logs = "logs"                  # worker-N.log; else in --out, or a temporary folder, if the game fails
-# rollout = "weights"            # random choices by the weights that the game gives
+# rollout = "weights"            # choose at random by the weights that the game gives
 # constant = "inside"            # UCB1 as in the original Monte Carlo: the constant inside the root
 # scores = "raw"                 # UCB1 takes utilities as they are, and does not divide them by their range
 # personas = ["personas/*.toml"]
@@ -108,7 +109,7 @@ def add(commands: Commands) -> None:
         type=whole(1, 65535),
         default=PORT,
         metavar="N",
-        help="port of 127.0.0.1 at which the game is waited for (default: %(default)s)",
+        help="port on 127.0.0.1 where the command waits for the game (default: %(default)s)",
     )
     attach.set_defaults(run=run_search)
     replay = parts.add_parser("replay", help="replay a playthrough in the game's window")
@@ -135,14 +136,14 @@ def add(commands: Commands) -> None:
         "--out",
         type=path,
         metavar="FILE",
-        help="file of cases that gets the result (default: NAME.cases.jsonl beside the description)",
+        help="file of cases to which the result is added (default: NAME.cases.jsonl beside the description)",
     )
     shrink.add_argument(
         "--tries",
         type=whole(1, 1_000_000),
         default=300,
         metavar="N",
-        help="rollouts at most; a crash restarts the game (default: %(default)s)",
+        help="largest number of rollouts; a crash restarts the game (default: %(default)s)",
     )
     shrink.set_defaults(run=run_shrink)
 
@@ -274,7 +275,7 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
             say("FAULT: replaying the same choices led to a different end: " + "; ".join(wrong))
         if search.lost:
             played = counted(search.lost + search.iterations, "rollout")
-            say(f"FAULT: the game failed in {search.lost:,} of {played}, each time that these were played")
+            say(f"FAULT: the game failed in {search.lost:,} of {played}, at every attempt")
     return 1 if wrong or search.lost else 0
 
 
@@ -342,7 +343,7 @@ def run_replay(args: argparse.Namespace) -> int:
         return _replay_cases(args.game, file, number)
     trace = load(args.trace)
     result = traces.replay(Path(args.game), trace, screen=not args.no_screen, delay=args.delay)
-    say(f"{trace.level}: {counted(result.decisions, 'decision')}, score {result.score:g}, as when it was searched")
+    say(f"{trace.level}: {counted(result.decisions, 'decision')}, score {result.score:g}, as in the search")
     return 0
 
 

@@ -48,7 +48,7 @@ class UtilityRange:
 
     @property
     def scale(self) -> float:
-        """What utilities have to be divided by so that UCB1's own constant fits them."""
+        """The number to divide utilities by so that UCB1's own constant fits them."""
         spread = self.high - self.low
         narrow = self.count >= ENOUGH and 0.0 < spread < 1.0 / UNFIT
         return spread if narrow or 1.0 < spread < math.inf else 1.0
@@ -60,7 +60,7 @@ class UtilityRange:
             return ""
         if policy.c / UNFIT <= spread <= policy.c * UNFIT:
             return ""
-        what = "looks only at what was best so far" if spread > policy.c else "plays almost at random"
+        what = "only follows the best result so far" if spread > policy.c else "plays almost at random"
         fits = f"--policy ucb1:{spread:.2g} fits this range"
         if scores == NORMALISED:
             fits += ", and --policy ucb1 finds the range by itself"

@@ -140,7 +140,7 @@ def test_a_plan_within_the_budget_says_that_the_policy_fails() -> None:
     assert (found.kind, found.severity, found.players) == ("policy_fails", "notice", ("runner",))
     assert found.text == (
         "The level is possible (a plan of 9 moves finishes it), but the runner does not finish it in "
-        "4 playthroughs: all unfinished; this is up to its policy, not to the level."
+        "4 playthroughs: all unfinished; the reason is its policy, not the level."
     )
     others = failed() + group("one", "looter", 5, 5)
     (found,) = find(others, INFOS, utilities={"runner": RUN, "looter": LOOT})

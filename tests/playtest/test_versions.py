@@ -124,7 +124,9 @@ def test_a_version_is_harder_where_players_lose_more_hit_points_though_all_win()
 def test_the_maps_decide_where_no_player_shows_anything() -> None:
     a, b = group("a", "runner", 5, 5, treasure=1), group("b", "runner", 5, 5, treasure=1)
     found = answered(a, b, told(PLAIN, TRAPS))
-    assert found.lines[0] == "B is harder than A by its map: 4 more traps, all forced; the players do not show it"
+    assert (
+        found.lines[0] == "B is harder than A judging by its map: 4 more traps, all forced; the players do not show it"
+    )
     assert found.harder == 1
     silent = answered(a, b)
     assert silent.lines[0] == "no difference found between A and B for the runner" and silent.harder == 0
