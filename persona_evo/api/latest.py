@@ -13,16 +13,23 @@ import re
 import shutil
 import signal
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
+from persona_evo.api.naming import league_of
+from persona_evo.api.options import SearchRules
+from persona_evo.api.search_rules import TOLERANCE, budget_of, rules_of_search
 from persona_evo.errors import PersonaEvoError, Place, RunError
+from persona_evo.games import registry
 from persona_evo.games.acceptance import Accepted
+from persona_evo.games.core import Game
 from persona_evo.jobs import checksum, files, schema
-from persona_evo.jobs.workers import quiet_worker
+from persona_evo.jobs.workers import Workers, quiet_worker
+from persona_evo.playtest.live import LivePlaytest
+from persona_evo.playtest.players import Player
 from persona_evo.store.cleaning import NEW, written
 from persona_evo.store.folders import kind_of
 
@@ -71,6 +78,40 @@ class Snapshot:
     pictures: bool = True
     replays: bool = True
     accepted: tuple[Accepted, ...] = ()
+
+
+def live_playtest(
+    game: Game,
+    players: Sequence[Player],
+    workers: Workers,
+    *,
+    trials: int,
+    seed: int,
+    iterations: int | None,
+    seconds: float | None,
+    continuation: float,
+    league: Sequence[str] = (),
+    agent: str = "",
+    **search: Unpack[SearchRules],
+) -> LivePlaytest:
+    """Return a playtest that can start again with each change of its levels (arguments as for `playtest_levels`).
+
+    Raises:
+        SettingsError: as for `playtest_levels`.
+    """
+    meeting = league_of(game, players[0].persona, league, agent)
+    mover = "" if meeting is None else meeting.agent.name
+    return LivePlaytest(
+        game,
+        trials,
+        seed=seed,
+        workers=workers,
+        budget=budget_of(None, iterations, seconds, meeting),
+        settings=rules_of_search(game=game, agent=mover, usual=TOLERANCE, **search),
+        league=meeting,
+        continuation=continuation,
+        game_name=registry.address(game),
+    )
 
 
 def claim(folder: Path, values: Mapping[str, Any]) -> None:

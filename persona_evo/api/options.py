@@ -2,8 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TypedDict
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict
+
+from persona_evo.api.search_rules import SearchLike
+
+if TYPE_CHECKING:
+    from persona_evo.api.expectations import Notice
+    from persona_evo.api.results import Results
+    from persona_evo.jobs.progress import Tell
+    from persona_evo.jobs.workers import Workers
+    from persona_evo.playtest.bounds import Tell as BoundProgress
+    from persona_evo.search.settings import Budget
+
+
+class SearchRules(TypedDict, total=False):
+    """The rules of a search; `playtest_levels` explains them."""
+
+    search: SearchLike | None
+    hedge: float | None
+    tolerance: float | None
+    selection_rule: str | None
+    rollout_policy: str | None
+
+
+class SearchOptions(SearchRules, total=False):
+    """How the players of a playtest search and whom they meet; `playtest_levels` explains it."""
+
+    league: Sequence[str]
+    agent: str
+
+
+class ExpectationOptions(TypedDict, total=False):
+    """What the results of a playtest are measured against; `playtest_levels` explains it."""
+
+    require: Sequence[str]
+    calibrate: str | Path | None
+    accept: str | Path | None
+    bound_seconds: float
+    bound_progress: BoundProgress | None
+
+
+class PlaytestOptions(TypedDict, total=False):
+    """How much a playtest plays, and where it is kept; `playtest_levels` explains it."""
+
+    trials: int
+    iterations: int | None
+    seconds: float | None
+    budget: Budget | None
+    seed: int | None
+    jobs: int
+    folder: str | Path | None
+    progress: Tell | None
+    continuation: float
+    skills: Sequence[str]
+    workers: Workers | None
+    begun: Callable[[Results], None] | None
+    notice: Notice
 
 
 class EvolutionChanges(TypedDict, total=False):

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Unpack
 
 from persona_evo import limits
-from persona_evo.api.comparison import Comparison, compared
+from persona_evo.api.comparison import Comparison, compared, pair
+from persona_evo.api.expectations import Expectations, Notice
 from persona_evo.api.naming import (
     LevelLike,
     LevelsLike,
     PersonaLike,
     PlayersLike,
     PolicyLike,
+    game_of,
     league_of,
     levels_of,
     load_game,
@@ -21,15 +25,16 @@ from persona_evo.api.naming import (
     tree_policy,
     usual_policy,
 )
+from persona_evo.api.options import PlaytestOptions
 from persona_evo.api.results import Results, add_bounds, as_results
 from persona_evo.api.search_rules import TOLERANCE, SearchLike, budget_of, by_utility, rules_of_search
-from persona_evo.errors import SettingsError
-from persona_evo.games import acceptance, registry
-from persona_evo.games.core import closing_outside
+from persona_evo.games import registry
+from persona_evo.games.core import Game, closing_outside
 from persona_evo.jobs.progress import Tell
 from persona_evo.jobs.workers import Workers, lent
-from persona_evo.playtest import batch, bounds
-from persona_evo.playtest.players import check_lists, with_skills
+from persona_evo.playtest import batch, bounds, journal
+from persona_evo.playtest.appraisals import Appraisals, begin_appraisals
+from persona_evo.playtest.players import Player, check_lists, with_skills
 from persona_evo.playtest.playing import CONTINUATION, room
 from persona_evo.search.bounds import Solution
 from persona_evo.search.bounds import solve as solve_level
@@ -89,7 +94,7 @@ def playtest_levels(
     iterations: int | None = None,
     seconds: float | None = None,
     budget: Budget | None = None,
-    search: SearchLike = "anytime",
+    search: SearchLike | None = None,
     seed: int | None = None,
     jobs: int = -1,
     folder: str | Path | None = None,
@@ -99,23 +104,30 @@ def playtest_levels(
     agent: str = "",
     hedge: float | None = None,
     tolerance: float | None = None,
+    selection_rule: str | None = None,
+    rollout_policy: str | None = None,
     continuation: float = CONTINUATION,
+    require: Sequence[str] = (),
+    calibrate: str | Path | None = None,
     accept: str | Path | None = None,
     skills: Sequence[str] = (),
     workers: Workers | None = None,
+    begun: Callable[[Results], None] | None = None,
+    bound_progress: bounds.Tell | None = None,
+    notice: Notice = warnings.warn,
 ) -> Results:
     """Let players play levels many times.
 
     Args:
         levels: names, files or loaded levels.
-        players: players made by `player`, or personas, from which `player` makes players; "all" for the four of the
-            paper. The search "paper" and agents need evolved policies.
+        players: players made by `make_players` or `player`, or personas, from which `player` makes players; "all" for
+            the four of the paper. The search "paper" and agents need evolved policies.
         iterations, seconds: budget of the search in each playthrough; if neither is given, 10,000 iterations, or the
             agent's budget for a move.
         budget: replaces iterations and seconds.
         trials: playthroughs of each player in each level, 1 to 100,000.
-        search: rules of the search: "anytime", "single", "paper", settings, or a mapping of some of them.
-        seed: everything random follows from it; a new one if None.
+        search: rules of the search: "anytime" (the default), "single", "paper", settings, or a mapping of some of them.
+        seed: everything random follows from it. If None, that of the playtest in the folder, or else a new one.
         jobs: cores, -1 for all; it does not change the result.
         progress: called with the progress from time to time.
         folder: folder in which each playthrough is kept; the same call continues a batch that was interrupted.
@@ -124,90 +136,60 @@ def playtest_levels(
         hedge: share of the iterations for UCB1 in addition to the planner's open lists, 0 if not given.
         tolerance: share of the best utility within which each trial shows a route of its own; by default 0.01, or 0
             if no planner with open lists plays.
+        selection_rule, rollout_policy: names of a selection rule and a rollout policy that packages add.
         continuation: an additional share of the budget, for play from the end of a plan to the end of the game.
+        require: requirements such as "runner.win_rate >= 95%", which are checked before anything is played;
+            `Results.analysis` says which of them hold.
+        calibrate: a CSV file with the columns level and pass_rate, with which the players' win rates are correlated.
         accept: a file of accepted findings (see `persona_evo.games.acceptance`).
         skills: levels of skill at which each player plays (see `persona_evo.agents.skill`); none for `perfect` alone
             without its name in the label.
         workers: processes that several calls share, in place of `jobs`.
+        begun: called before the first playthrough, with the results that are about to be filled.
+        bound_progress: called with the number of finished searches for the best utility, and of all.
+        notice: called with remarks on the arguments; they are warnings by default.
 
     Raises:
         PersonaError, PolicyError, FormulaError, LevelError: there is no such thing, or its file is damaged.
-        SettingsError: a number or a setting is out of range, or names are not different.
+        SettingsError: a number or a setting is out of range, names are not different, or a requirement cannot be met.
         RunError: the folder belongs to something else, is damaged, or is in use.
         ConnectError: a connected game fails.
     """
-    accepted = [] if accept is None else acceptance.read(Path(accept))
-    results = _playtest(
-        levels,
-        players,
-        trials=trials,
-        iterations=iterations,
-        seconds=seconds,
-        budget=budget,
-        search=search,
-        seed=seed,
-        jobs=jobs,
-        folder=folder,
-        bound_seconds=bound_seconds,
-        progress=progress,
-        league=league,
-        agent=agent,
-        hedge=hedge,
-        tolerance=tolerance,
-        usual=TOLERANCE,
-        continuation=continuation,
-        skills=skills,
-        workers=workers,
-    )
-    results.accepted = accepted
-    return results
-
-
-def _playtest(
-    levels: LevelsLike,
-    players: PlayersLike,
-    *,
-    trials: int,
-    usual: float,
-    iterations: int | None = None,
-    seconds: float | None = None,
-    budget: Budget | None = None,
-    search: SearchLike = "anytime",
-    seed: int | None = None,
-    jobs: int = -1,
-    folder: str | Path | None = None,
-    bound_seconds: float = 0.0,
-    progress: Tell | None = None,
-    league: Sequence[str] = (),
-    agent: str = "",
-    hedge: float | None = None,
-    tolerance: float | None = None,
-    continuation: float = CONTINUATION,
-    skills: Sequence[str] = (),
-    workers: Workers | None = None,
-) -> Results:
-    """Play levels as `playtest_levels` does; `usual` is the default tolerance."""
     trials, jobs = limits.whole(trials, "the number of trials", 1, limits.MOST_TRIALS), limits.jobs(jobs)
-    seed = fresh() if seed is None else limits.seed(seed)
+    target = Path(folder) if folder is not None else None
+    seed = _seed_for(target) if seed is None else limits.seed(seed)
     bound_seconds = limits.number(bound_seconds, "bound_seconds", 0, 86400)
     continuation = limits.number(continuation, "continuation", 0, 1)
-    chosen = players_of(players, search, agent)
-    game = registry.get(chosen[0].persona.game) if chosen else load_game()
+    expected = Expectations.read(require, calibrate, accept, bound_seconds)
+    game, chosen = _players_in(players, search, agent)
     chosen = with_skills(chosen, skills, game)
     loaded = levels_of(game, levels)
-    target = Path(folder) if folder is not None else None
+    expected.check(game, loaded, [p.label for p in chosen], trials, bool(agent), notice)
     meeting = league_of(game, chosen[0].persona, league, agent) if chosen else None
     mover = meeting.agent.name if meeting is not None else ""
-    rules = rules_of_search(search, game, hedge=hedge, tolerance=tolerance, agent=mover, usual=usual)
+    budget = budget_of(budget, iterations, seconds, meeting)
+    rules = rules_of_search(
+        search,
+        game,
+        hedge=hedge,
+        tolerance=tolerance,
+        agent=mover,
+        usual=TOLERANCE,
+        selection_rule=selection_rule,
+        rollout_policy=rollout_policy,
+    )
     check_lists([p.policy for p in chosen if p.agent is None], rules, mover)
+    if begun is not None and loaded:
+        begun(Results(game, loaded, chosen, trials, seed, budget, rules, [], folder=target, league=meeting))
     with lent(workers, jobs, alone=registry.alone(game)) as lent_workers:
+        appraised = None if workers is None else begin_appraisals(game, loaded, workers, target)
         played = batch.playtest(
             game,
             loaded,
             chosen,
             trials,
             seed=seed,
-            budget=budget_of(budget, iterations, seconds, meeting),
+            budget=budget,
             settings=rules,
             workers=lent_workers,
             folder=target,
@@ -215,10 +197,73 @@ def _playtest(
             game_name=registry.address(game),
             league=meeting,
             continuation=continuation,
+            then=appraised,
         )
-        results = as_results(played)
-        if bound_seconds > 0 and results.complete:
-            add_bounds(results, bound_seconds, workers=lent_workers)
+        return _measured(played, expected, appraised, bound_seconds, lent_workers, bound_progress)
+
+
+def resume_playtest(
+    folder: str | Path,
+    *,
+    game: str | Game | None = None,
+    jobs: int = -1,
+    bound_seconds: float = 0.0,
+    progress: Tell | None = None,
+    require: Sequence[str] = (),
+    calibrate: str | Path | None = None,
+    accept: str | Path | None = None,
+    workers: Workers | None = None,
+    bound_progress: bounds.Tell | None = None,
+    notice: Notice = warnings.warn,
+) -> Results:
+    """Continue a playtest that was interrupted, from its folder alone.
+
+    Args:
+        folder: the folder of the playtest.
+        game: the game, if the folder does not lead to it because its file has moved or it was made in a notebook.
+        jobs: as for `playtest_levels`, like all further arguments.
+
+    Raises:
+        RunError: this is no folder of a playtest, it is damaged, in use, or made with other rules of the game.
+        SettingsError: as for `playtest_levels`.
+        ConnectError: a connected game fails.
+    """
+    bound_seconds = limits.number(bound_seconds, "bound_seconds", 0, 86400)
+    expected = Expectations.read(require, calibrate, accept, bound_seconds)
+    with lent(workers, limits.jobs(jobs)) as lent_workers:
+        name = None if game is None else registry.address(game_of(game))
+        played = batch.resume(Path(folder), workers=lent_workers, progress=progress, game_name=name)
+        expected.check_rates(played.levels, notice)
+        return _measured(played, expected, None, bound_seconds, lent_workers, bound_progress)
+
+
+def _players_in(players: PlayersLike, search: SearchLike | None, agent: str) -> tuple[Game, list[Player]]:
+    """Return the players that names stand for, and their game."""
+    chosen = players_of(players, "anytime" if search is None else search, agent)
+    return (registry.get(chosen[0].persona.game) if chosen else load_game()), chosen
+
+
+def _seed_for(folder: Path | None) -> int:
+    """Return the seed of the playtest in a folder, so that the same call continues it; a new one if there is none."""
+    if folder is not None and (folder / journal.CONFIG).is_file():
+        return journal.reopen(folder).seed
+    return fresh()
+
+
+def _measured(
+    played: batch.BatchResults,
+    expected: Expectations,
+    appraised: Appraisals | None,
+    bound_seconds: float,
+    workers: Workers,
+    progress: bounds.Tell | None,
+) -> Results:
+    """Return the results of a batch with the limits of its levels, and with what they are measured against."""
+    results = as_results(played)
+    results.begun = appraised
+    results.requirements, results.rates, results.accepted = expected.texts, expected.rates, expected.accepted
+    if bound_seconds > 0 and results.complete:
+        add_bounds(results, bound_seconds, workers=workers, progress=progress, then=appraised)
     return results
 
 
@@ -227,60 +272,53 @@ def compare(
     b: LevelLike,
     players: PlayersLike = "all",
     *,
-    trials: int = 50,
-    iterations: int | None = None,
-    seconds: float | None = None,
-    budget: Budget | None = None,
-    search: SearchLike = "anytime",
-    seed: int | None = None,
-    jobs: int = -1,
-    folder: str | Path | None = None,
-    bound_seconds: float = 0.0,
-    progress: Tell | None = None,
+    search: SearchLike | None = None,
     league: Sequence[str] = (),
     agent: str = "",
     hedge: float | None = None,
     tolerance: float | None = None,
-    continuation: float = CONTINUATION,
-    skills: Sequence[str] = (),
-    workers: Workers | None = None,
+    selection_rule: str | None = None,
+    rollout_policy: str | None = None,
+    bound_seconds: float = 0.0,
+    **options: Unpack[PlaytestOptions],
 ) -> Comparison:
     """Play two versions of a level and describe the differences.
 
     Args:
         a, b: the versions.
-        players, trials: as for `playtest_levels`, like all further arguments; but the tolerance is 0 if not given.
+        players, search: as for `playtest_levels`, like all further arguments; but the tolerance is 0 if not given.
+
+    Returns:
+        The comparison. After Ctrl-C its results are incomplete, and nothing is compared.
 
     Raises:
         SettingsError: there are not two levels, or as for `playtest_levels`.
         PersonaError, PolicyError, FormulaError, LevelError, RunError, ConnectError: as for `playtest_levels`.
     """
-    chosen = players_of(players, search, agent)
-    game = registry.get(chosen[0].persona.game) if chosen else load_game()
-    both = levels_of(game, [a, b])
-    if len(both) != 2:
-        raise SettingsError("a comparison needs two levels", found=f"{len(both)}", expected="two different files")
-    results = _playtest(
+    game, chosen = _players_in(players, search, agent)
+    both = pair(levels_of(game, [a, b]))
+    if game.players == 1 and not agent:  # otherwise agents play, which have search settings of their own
+        search = rules_of_search(
+            search,
+            game,
+            hedge=hedge,
+            tolerance=tolerance,
+            selection_rule=selection_rule,
+            rollout_policy=rollout_policy,
+        )
+        hedge = tolerance = selection_rule = rollout_policy = None
+    results = playtest_levels(
         both,
         chosen,
-        trials=trials,
-        usual=0.0,
-        iterations=iterations,
-        seconds=seconds,
-        budget=budget,
         search=search,
-        seed=seed,
-        jobs=jobs,
-        folder=folder,
-        bound_seconds=bound_seconds,
-        progress=progress,
         league=league,
         agent=agent,
         hedge=hedge,
         tolerance=tolerance,
-        continuation=continuation,
-        skills=skills,
-        workers=workers,
+        selection_rule=selection_rule,
+        rollout_policy=rollout_policy,
+        bound_seconds=bound_seconds,
+        **options,
     )
     return compared(results)
 
