@@ -111,6 +111,7 @@ def playtest_levels(
     calibrate: str | Path | None = None,
     accept: str | Path | None = None,
     skills: Sequence[str] = (),
+    game: str | Game | None = None,
     workers: Workers | None = None,
     begun: Callable[[Results], None] | None = None,
     bound_progress: bounds.Tell | None = None,
@@ -144,6 +145,8 @@ def playtest_levels(
         accept: a file of accepted findings (see `persona_evo.games.acceptance`).
         skills: levels of skill at which each player plays (see `persona_evo.agents.skill`); none for `perfect` alone
             without its name in the label.
+        game: the game; by default the one that the first player's persona is for. A connected game that has the name
+            of another game has to be given.
         workers: processes that several calls share, in place of `jobs`.
         begun: called before the first playthrough, with the results that are about to be filled.
         bound_progress: called with the number of finished searches for the best utility, and of all.
@@ -161,16 +164,16 @@ def playtest_levels(
     bound_seconds = limits.number(bound_seconds, "bound_seconds", 0, 86400)
     continuation = limits.number(continuation, "continuation", 0, 1)
     expected = Expectations.read(require, calibrate, accept, bound_seconds)
-    game, chosen = _players_in(players, search, agent)
-    chosen = with_skills(chosen, skills, game)
-    loaded = levels_of(game, levels)
-    expected.check(game, loaded, [p.label for p in chosen], trials, bool(agent), notice)
-    meeting = league_of(game, chosen[0].persona, league, agent) if chosen else None
+    of, chosen = _players_in(players, search, agent, game)
+    chosen = with_skills(chosen, skills, of)
+    loaded = levels_of(of, levels)
+    expected.check(of, loaded, [p.label for p in chosen], trials, bool(agent), notice)
+    meeting = league_of(of, chosen[0].persona, league, agent) if chosen else None
     mover = meeting.agent.name if meeting is not None else ""
     budget = budget_of(budget, iterations, seconds, meeting)
     rules = rules_of_search(
         search,
-        game,
+        of,
         hedge=hedge,
         tolerance=tolerance,
         agent=mover,
@@ -180,11 +183,11 @@ def playtest_levels(
     )
     check_lists([p.policy for p in chosen if p.agent is None], rules, mover)
     if begun is not None and loaded:
-        begun(Results(game, loaded, chosen, trials, seed, budget, rules, [], folder=target, league=meeting))
-    with lent(workers, jobs, alone=registry.alone(game)) as lent_workers:
-        appraised = None if workers is None else begin_appraisals(game, loaded, workers, target)
+        begun(Results(of, loaded, chosen, trials, seed, budget, rules, [], folder=target, league=meeting))
+    with lent(workers, jobs, alone=registry.alone(of)) as lent_workers:
+        appraised = None if workers is None else begin_appraisals(of, loaded, workers, target)
         played = batch.playtest(
-            game,
+            of,
             loaded,
             chosen,
             trials,
@@ -194,7 +197,7 @@ def playtest_levels(
             workers=lent_workers,
             folder=target,
             progress=progress,
-            game_name=registry.address(game),
+            game_name=registry.address(of),
             league=meeting,
             continuation=continuation,
             then=appraised,
@@ -237,10 +240,14 @@ def resume_playtest(
         return _measured(played, expected, None, bound_seconds, lent_workers, bound_progress)
 
 
-def _players_in(players: PlayersLike, search: SearchLike | None, agent: str) -> tuple[Game, list[Player]]:
-    """Return the players that names stand for, and their game."""
+def _players_in(
+    players: PlayersLike, search: SearchLike | None, agent: str, game: str | Game | None
+) -> tuple[Game, list[Player]]:
+    """Return the game, which is that of the first player if none is given, and the players that names stand for."""
     chosen = players_of(players, "anytime" if search is None else search, agent)
-    return (registry.get(chosen[0].persona.game) if chosen else load_game()), chosen
+    if game is None:
+        return registry.get(chosen[0].persona.game) if chosen else load_game(), chosen
+    return game_of(game), chosen
 
 
 def _seed_for(folder: Path | None) -> int:
@@ -279,6 +286,7 @@ def compare(
     tolerance: float | None = None,
     selection_rule: str | None = None,
     rollout_policy: str | None = None,
+    game: str | Game | None = None,
     bound_seconds: float = 0.0,
     **options: Unpack[PlaytestOptions],
 ) -> Comparison:
@@ -295,12 +303,12 @@ def compare(
         SettingsError: there are not two levels, or as for `playtest_levels`.
         PersonaError, PolicyError, FormulaError, LevelError, RunError, ConnectError: as for `playtest_levels`.
     """
-    game, chosen = _players_in(players, search, agent)
-    both = pair(levels_of(game, [a, b]))
-    if game.players == 1 and not agent:  # otherwise agents play, which have search settings of their own
+    of, chosen = _players_in(players, search, agent, game)
+    both = pair(levels_of(of, [a, b]))
+    if of.players == 1 and not agent:  # otherwise agents play, which have search settings of their own
         search = rules_of_search(
             search,
-            game,
+            of,
             hedge=hedge,
             tolerance=tolerance,
             selection_rule=selection_rule,
@@ -313,6 +321,7 @@ def compare(
         search=search,
         league=league,
         agent=agent,
+        game=of,
         hedge=hedge,
         tolerance=tolerance,
         selection_rule=selection_rule,
@@ -327,6 +336,7 @@ def solve(
     level: LevelLike,
     persona: PersonaLike,
     *,
+    game: str | Game | None = None,
     method: str = "auto",
     iterations: int = 2_000_000,
     seconds: float | None = None,
@@ -340,6 +350,7 @@ def solve(
     Args:
         level: the level.
         persona: the persona.
+        game: the game; by default the one that the persona is for.
         method: "auto" is the planner, with the persona's open lists if it has some; the others are for comparison.
         iterations: most iterations of the planner.
         states: most states of the other methods.
@@ -354,11 +365,11 @@ def solve(
         ConnectError: a connected game fails.
     """
     who = persona_of(persona)
-    game = registry.get(who.game)
-    (chosen,) = levels_of(game, level)[:1]
-    bounds.warm_up(game, chosen)
+    of = registry.get(who.game) if game is None else game_of(game)
+    (chosen,) = levels_of(of, level)[:1]
+    bounds.warm_up(of, chosen)
     return solve_level(
-        game,
+        of,
         chosen,
         who.utility,
         method=method,

@@ -138,11 +138,10 @@ def _drawings(entry: RunEntry, game_name: str | None) -> Iterable[Drawing]:
 
         return match.drawings(reopen(entry.folder), entry.seed or 0)
     if entry.kind == "experiment":
-        from persona_evo.experiments import job as searches
+        from persona_evo.api.experiments import kept_experiment
         from persona_evo.report import experiment
 
-        made = searches.reopen(entry.folder)
-        return experiment.drawings(searches.ExperimentResults(made, searches.kept(entry.folder, made), entry.folder))
+        return experiment.drawings(kept_experiment(entry.folder))
     if entry.kind == "reproduction":
         drawings = study_of(entry.folder)[1].drawings
         if drawings is not None:

@@ -85,7 +85,8 @@ def rules_of_search(
     if isinstance(search, str):
         rules = replace(rules, lists=() if why else rules.lists, tolerance=0.0 if why else usual)
     added = {"selection_rule": selection_rule, "rollout_policy": rollout_policy}
-    rules = replace(rules, **given, **{name: value for name, value in added.items() if value is not None})
+    given.update((name, value) for name, value in added.items() if value is not None)
+    rules = replace(rules, **given)
     if agent:
         rules.refuse_added(f"agent {agent}, which plays move by move,")
     return rules

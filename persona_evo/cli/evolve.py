@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from persona_evo.cli import option_values, options
 from persona_evo.cli.evolution_output import finish, phase_teller, teller
 from persona_evo.cli.parser import Commands, assignment, filled, path, plain, whole
-from persona_evo.cli.players import no_programs
 from persona_evo.cli.say import StatusLine, note, say
 from persona_evo.errors import SettingsError
 
@@ -204,17 +203,16 @@ def _start(args: argparse.Namespace, end: float | None, workers: Workers) -> int
         prefix="--",
     )
     plan: list[str] = []
-    with no_programs():
-        task = request.task(
-            persona,
-            args.levels or ["train"],
-            workers,
-            game=game,
-            options=option_values.options_of(args, game),
-            deadline=end,
-            tell=_pool_teller(),
-            tell_plan=plan.extend,
-        )
+    task = request.task(
+        persona,
+        args.levels or ["train"],
+        workers,
+        game=game,
+        options=option_values.options_of(args, game),
+        deadline=end,
+        tell=_pool_teller(),
+        tell_plan=plan.extend,
+    )
     for level in task.levels:
         for warning in level.warnings:
             note(f"{level.name}: {warning}")

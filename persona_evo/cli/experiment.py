@@ -50,7 +50,7 @@ def add(commands: Commands) -> None:
         "--rollouts",
         type=whole(1, 100_000_000),
         metavar="N",
-        help="number of replicates, instead of the one in the file",
+        help="number of rollouts of each search, instead of the one in the file",
     )
     options.add_jobs(parser)
     parser.add_argument(
@@ -94,20 +94,17 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _new(args: argparse.Namespace) -> int:
-    from persona_evo.experiments.files import TEMPLATE
+    from persona_evo.api.experiments import experiment_template
 
-    target = begun(args, "an experiment", ".toml", lambda name: TEMPLATE.format(name=name), SettingsError)
+    target = begun(args, "an experiment", ".toml", experiment_template, SettingsError)
     say(f"wrote {target}; edit it, then  persona-evo experiment {target}")
     return 0
 
 
 def _make(args: argparse.Namespace) -> int:
-    from persona_evo.experiments import files as reading
-    from persona_evo.experiments import job as course
-    from persona_evo.jobs.files import writing_in
-    from persona_evo.report import experiment as report
+    from persona_evo.api.experiments import kept_experiment, read_experiment, search_all, write_experiment
 
-    experiment = reading.read(Path(args.what)).smaller(args.replicates, args.rollouts)
+    experiment = read_experiment(args.what, args.replicates, args.rollouts)
     folder = args.out or ROOT / experiment.name
     if experiment.connected:
         option_values.check_outside(experiment.game)
@@ -117,12 +114,11 @@ def _make(args: argparse.Namespace) -> int:
     )
     wanted = counted(len(experiment.tasks()), "search", "searches")
     try:
-        with writing_in(folder):
-            results = course.conduct(experiment, folder, jobs=option_values.jobs_of(args), progress=teller())
+        results = search_all(experiment, folder, jobs=option_values.jobs_of(args), progress=teller())
     except (ConnectError, GameError):
         StatusLine.done_with_line()
-        if (folder / course.RESULTS).is_file():
-            done = len(course.kept(folder, experiment))
+        done = len(kept_experiment(folder).records) if folder.is_dir() else 0
+        if done:
             note(f"kept in {folder}: {done} of {wanted}; the same command continues with the next one")
         raise
     StatusLine.done_with_line()
@@ -130,8 +126,7 @@ def _make(args: argparse.Namespace) -> int:
         note(f"stopped; kept in {folder}: {len(results.records)} of {wanted}; the same command continues")
         return 130
     line = StatusLine()
-    with writing_in(folder):
-        written = report.write(results, folder, lambda text: line.show(f"drawing {text}"))
+    written = write_experiment(results, folder, lambda text: line.show(f"drawing {text}"))
     StatusLine.done_with_line()
     say(written.text)
     say(f"\neverything is in {folder}, start with {written.page}")
@@ -139,16 +134,16 @@ def _make(args: argparse.Namespace) -> int:
 
 
 def _replay(args: argparse.Namespace) -> int:
-    from persona_evo.experiments import job as course
+    from persona_evo.api.experiments import kept_experiment
     from persona_evo.report import experiment as report
 
     folder = Path(args.name)
     options.check_gif(args.out)
     options.accept(args, folder)
-    experiment = course.reopen(folder)
+    kept = kept_experiment(folder)
+    experiment, records = kept.experiment, kept.records
     if args.out is not None and not experiment.connected:
         options.check_picture(args.out)
-    records = course.kept(folder, experiment)
     if args.cell is not None:
         labels = [cell.label for cell in experiment.cells]
         if args.cell not in labels:
@@ -159,19 +154,19 @@ def _replay(args: argparse.Namespace) -> int:
         raise SettingsError("nothing has been searched yet", place=Place(str(folder)), hint="run the experiment first")
     best = _best(records, experiment)
     cell = next(cell for cell in experiment.cells if cell.label == best.cell)
-    stage = cell.open(experiment.game)
+    opened = cell.open(experiment.game)
     try:
         said = f"{best.cell}: score {best.score:g} in {counted(len(best.best.pairs), 'decision')}"
         if experiment.connected:
-            stage.replay(best.best, not args.no_screen, args.delay)
+            opened.replay(best.best, not args.no_screen, args.delay)
             say(f"{said}, as when it was searched")
         else:
             target = args.out or folder / "replay.gif"
-            drawn = report.draw(stage.game, stage.level, best, target)
+            drawn = report.draw(opened.game, opened.level, best, target)
             say(f"{said}: {' '.join(str(choice) for choice, _ in best.best.pairs)}")
-            say(f"wrote {drawn}" if drawn else f"{stage.game.title} does not draw its states")
+            say(f"wrote {drawn}" if drawn else f"{opened.game.title} does not draw its states")
     finally:
-        stage.close()
+        opened.close()
     return 0
 
 

@@ -132,7 +132,7 @@ def _run(args: argparse.Namespace, workers: Workers) -> int:
         more = [f"and-{len(levels) - 1}-more"] if len(levels) > 1 else []
         folder = args.out or option_values.new_folder(ROOT, [levels[0].name, *more])
         search = option_values.search_options(args)
-        results = playtest_levels(levels, players, **search, **playing(args, folder, workers), **expected)
+        results = playtest_levels(levels, players, game=game, **search, **playing(args, folder, workers), **expected)
     option_values.report_findings(results.game)
     if not results.complete:
         return interrupted(results, _wanted(args))
