@@ -29,7 +29,7 @@ from persona_evo.api.options import PlaytestOptions
 from persona_evo.api.results import Results, add_bounds, as_results
 from persona_evo.api.search_rules import TOLERANCE, SearchLike, budget_of, by_utility, rules_of_search
 from persona_evo.games import registry
-from persona_evo.games.core import Game, closing_outside
+from persona_evo.games.core import Game, Level, closing_outside
 from persona_evo.jobs.progress import Tell
 from persona_evo.jobs.workers import Workers, lent
 from persona_evo.playtest import batch, bounds, journal
@@ -38,9 +38,9 @@ from persona_evo.playtest.players import Player, check_lists, with_skills
 from persona_evo.playtest.playing import CONTINUATION, room
 from persona_evo.search.bounds import Solution
 from persona_evo.search.bounds import solve as solve_level
-from persona_evo.search.plan import Plan, planner_for
-from persona_evo.search.settings import Budget
-from persona_evo.search.tree_policy import with_lists
+from persona_evo.search.plan import LevelPlanner, Plan, planner_for
+from persona_evo.search.settings import Budget, SearchSettings
+from persona_evo.search.tree_policy import TreePolicy, with_lists
 from persona_evo.seeds import fresh
 
 
@@ -78,12 +78,21 @@ def plan(
     game = registry.get(who.game)
     rules = rules_of_search(search, game, hedge=hedge, tolerance=tolerance)
     chosen = usual_policy(who, game, by_utility(game, rules)) if policy is None else tree_policy(policy, who, game)
-    check_lists([chosen], rules)
     budget, seed = budget_of(budget, iterations, seconds), limits.seed(seed)
-    planner = planner_for(game, levels_of(game, level)[0], rules, room(budget))
+    planner = planner_of(game, levels_of(game, level)[0], chosen, rules, budget)
     with closing_outside(game):
         found: Plan = planner.plan(who.utility, with_lists(chosen, who.lists), budget, seed)
     return found
+
+
+def planner_of(game: Game, level: Level, policy: TreePolicy, rules: SearchSettings, budget: Budget) -> LevelPlanner:
+    """Return what plans a level by a tree policy, with room for a budget.
+
+    Raises:
+        SettingsError: the policy has only open lists, and the search has none.
+    """
+    check_lists([policy], rules)
+    return planner_for(game, level, rules, room(budget))
 
 
 def playtest_levels(

@@ -201,22 +201,18 @@ def run_search(args: argparse.Namespace) -> int:
 def _search(args: argparse.Namespace, kept: list[str]) -> int:
     """Search one level; the names of written files are added to `kept`."""
     from contextlib import ExitStack
-    from dataclasses import replace
 
     if not args.port:
         option_values.check_outside(args.game)
     from persona_evo import api
+    from persona_evo.api.playtests import planner_of
+    from persona_evo.api.search_rules import budget_of, search_of
     from persona_evo.connect.doctor import constant_advice
     from persona_evo.connect.planner import ConnectedPlanner
     from persona_evo.connect.search_folder import RecordedSource, SearchFolder, search_values
     from persona_evo.games import mapsets, registry
     from persona_evo.games.core import closing_outside
     from persona_evo.jobs.files import writing_in
-    from persona_evo.personas import load
-    from persona_evo.playtest.players import check_lists
-    from persona_evo.playtest.playing import room
-    from persona_evo.search.plan import planner_for
-    from persona_evo.search.settings import SearchSettings
 
     game = _attached(args) if args.port else registry.get(args.game)
     if game.outside is None:
@@ -225,13 +221,12 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
     with ExitStack() as stack:
         stack.enter_context(closing_outside(game))
         (level,) = mapsets.resolve(game, [args.level])[:1]
-        persona = load(args.persona, game)
+        persona = api.load_persona(args.persona, game)
         policy = api.tree_policy(args.policy, persona, game)
-        seed, budget = _seed(args), option_values.budget_of(args)
+        seed, budget = _seed(args), budget_of(None, args.iterations, args.seconds)
         note(f"{persona.name} in {level.name} by {policy.text}, seed {seed}")
-        settings = replace(SearchSettings.single(), terminal=args.terminal)
-        check_lists([policy], settings)
-        planner = planner_for(game, level, settings, room(budget))
+        rules = search_of({"preset": "single", "terminal": args.terminal})
+        planner = planner_of(game, level, policy, rules, budget)
         assert isinstance(planner, ConnectedPlanner)
         tell, folder = None, None
         if args.out is not None:
