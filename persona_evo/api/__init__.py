@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from persona_evo.api.evolution import evolve_policy, resume_evolution
     from persona_evo.api.experiments import experiment
     from persona_evo.api.generating import generate_levels
+    from persona_evo.api.matches import MatchResults, kept_match, play_match
     from persona_evo.api.naming import (
         load_game,
         load_level,
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
         player,
         tree_policy,
     )
-    from persona_evo.api.matches import MatchResults, kept_match, play_match
     from persona_evo.api.players import make_players
     from persona_evo.api.playtests import compare, plan, playtest_levels, resume_playtest, solve
     from persona_evo.api.results import Results

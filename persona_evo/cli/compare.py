@@ -1,4 +1,4 @@
-"""`persona-evo compare A B`: two versions of a level, played by the same personas, and what differs in words."""
+"""Let the same personas play two versions of a level, and say in words what differs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def add(commands: Commands) -> None:
     """Add the command and its options."""
     parser = commands.add_parser("compare", description=__doc__, epilog=playtest_options.SKILL_TABLE)
     parser.add_argument("a", type=filled, metavar="A", help="a level")
-    parser.add_argument("b", type=filled, metavar="B", help="another one, or another version of it")
+    parser.add_argument("b", type=filled, metavar="B", help="another level, or another version of the same one")
     playtest_options.add_playing(parser, 0.0)
     parser.add_argument(
         "--all", action="store_true", help="also print everything that was compared, in words and in a table"

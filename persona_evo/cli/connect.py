@@ -1,12 +1,12 @@
-"""`persona-evo connect new|search|attach|replay|shrink`: games outside this program, in any language.
+"""Describe, search and replay games that run outside this program, written in any language.
 
-A connected game is described by a TOML file, and every command takes that as --game: evolve, playtest, persona new.
-`search` looks for the best way to play one level, for a persona or for the game's own score, and keeps it with the tree
-of the search; `replay` shows it in the game. `persona-evo doctor --game FILE.toml` says whether a game is fit for that.
+A TOML file describes a connected game, and commands such as evolve, playtest and persona new take this file as --game.
+`search` searches for the best playthrough of a level, for a persona or for the game's own score, and can keep it with
+the search tree; `replay` shows it in the game. `persona-evo doctor --game FILE.toml` checks whether a game is suitable.
 
-What a search finds is kept in any case. Its exit code is 1 if the game failed in a rollout each time that it was played
-(a crash, an exception, or no end in time), or if its best way to play came to another end when it was played again. A
-rollout that went well when it was repeated is told, and no more.
+The exit code of a search is 1 if the game failed in a rollout (a crash, an exception or a timeout) and failed again
+when the rollout was repeated, or if the best playthrough ended differently when it was replayed. Results are kept in
+either case. A rollout that succeeds when it is repeated is reported, but does not change the exit code.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 TREE, BEST, SAMPLES, ROLLOUTS = "tree.npz", "best.json", "samples.csv", "rollouts.jsonl"
 
 FAILURES = """\
-Look for the best way to play a level. The exit code is 1 if the game failed in a rollout each time that it was played
-(a crash, an exception, or no end in time), or if the best way to play came to another end when it was played again;
-what was found is kept all the same.
+Search for the best playthrough of a level. The exit code is 1 if the game failed in a rollout (a crash, an exception
+or a timeout) and failed again when the rollout was repeated, or if the best playthrough ended differently when it was
+replayed. Results are kept in either case.
 """
 
 PORT = 5730
@@ -44,9 +44,9 @@ the variables that the game needs and waits. There is no time limit for a rollou
 """
 
 SHRINK = """\
-Leave out choices of a rollout that made the game fail, as long as it fails in the same way, and print those that are
-left. With --out they are added to a file of cases. `connect replay FILE.toml CASES.jsonl` plays all of these again; its
-exit code is 1 if one still makes the game fail.
+Shorten a rollout that made the game fail: leave out choices as long as the game still fails in the same way, and print
+those that are left. With --out they are added to a file of cases. `connect replay FILE.toml CASES.jsonl` replays all
+cases; its exit code is 1 if the game still fails in one of them.
 """
 
 TEMPLATE = """\
@@ -106,7 +106,7 @@ def add(commands: Commands) -> None:
         type=whole(1, 65535),
         default=PORT,
         metavar="N",
-        help="port of 127.0.0.1 at which the game is waited for (default: %(default)s)",
+        help="port of 127.0.0.1 on which the command waits for the game (default: %(default)s)",
     )
     attach.set_defaults(run=run_search)
     replay = parts.add_parser("replay", help="replay a playthrough in the game's window")
@@ -115,26 +115,26 @@ def add(commands: Commands) -> None:
         "trace",
         type=path,
         metavar="TRACE",
-        help=f"{BEST} of a search; or findings.jsonl, whose failures are played again, or findings.jsonl:N for one",
+        help=f"{BEST} of a search; findings.jsonl, to replay all of its failures; or findings.jsonl:N, to replay one",
     )
     replay.add_argument(
         "--delay",
         type=number(0, 3600),
         metavar="S",
-        help="seconds before each decision (default: the game plays as fast as it likes)",
+        help="seconds before each decision (default: no delay)",
     )
     replay.add_argument("--no-screen", action="store_true", help="do not open the game's window")
     replay.set_defaults(run=run_replay)
     shrink = parts.add_parser("shrink", help="find the few choices that make the game fail", description=SHRINK)
     shrink.add_argument("game", type=filled, metavar="FILE.toml", help="the game's description")
     shrink.add_argument("finding", type=filled, metavar="findings.jsonl[:N]", help="the failure (default: the first)")
-    shrink.add_argument("-o", "--out", type=path, metavar="FILE", help="file of cases that gets the result")
+    shrink.add_argument("-o", "--out", type=path, metavar="FILE", help="file of cases to which the result is added")
     shrink.add_argument(
         "--tries",
         type=whole(1, 1_000_000),
         default=300,
         metavar="N",
-        help="rollouts at most; a crash restarts the game (default: %(default)s)",
+        help="maximum number of rollouts; a crash restarts the game (default: %(default)s)",
     )
     shrink.set_defaults(run=run_shrink)
 
@@ -167,7 +167,7 @@ def _add_search(search: argparse.ArgumentParser) -> None:
         "--terminal",
         choices=("cut_off", "revisit"),
         default="cut_off",
-        help="whether complete playthroughs may be selected again (default: %(default)s)",
+        help="whether the search may select finished playthroughs again (default: %(default)s)",
     )
     options.add_budget(search)
     options.add_seed(search)

@@ -1,12 +1,12 @@
-"""`persona-evo experiment`: how much can a player, or a design, get out of a game?
+"""Search for the best scores that players can reach in variants of a game, and compare them.
 
-  persona-evo experiment new NAME          a commented file to start from
-  persona-evo experiment FILE.toml         make all its searches; the same command continues where it was stopped
-  persona-evo experiment replay FOLDER     show the best way to play of a combination
+  persona-evo experiment new NAME          write a commented file to start from
+  persona-evo experiment FILE.toml         run all searches; the same command resumes them after a stop
+  persona-evo experiment replay FOLDER     show the best playthrough of a combination
 
-Variants x players x replicates, each a search of the whole game for the best score; the page shows the best scores, how
-they grow over the rollouts, and which combinations differ (Mann-Whitney U, corrected by Holm's method). Games are those
-of the catalog, which are played in this program, and connected ones.
+Each combination of a variant and a player is searched several times (replicates) for the best score. The page shows the
+best scores, how they grow with the number of rollouts, and which combinations differ (Mann-Whitney U, corrected by
+Holm's method). The game is one of the catalog or a connected game.
 """
 
 from __future__ import annotations
@@ -35,13 +35,15 @@ ROOT = Path("runs") / "experiments"
 def add(commands: Commands) -> None:
     """Add the command and its options."""
     parser = commands.add_parser("experiment", description=__doc__)
-    parser.add_argument("what", type=filled, metavar="FILE.toml|new|replay", help="an experiment's file, or what to do")
+    parser.add_argument(
+        "what", type=filled, metavar="FILE.toml|new|replay", help="the file of an experiment, new or replay"
+    )
     parser.add_argument(
         "name",
         nargs="?",
         type=filled,
         metavar="NAME|FOLDER",
-        help="of the file that is written, or of an experiment that was made",
+        help="with new: name of the experiment; with replay: folder of an experiment",
     )
     parser.add_argument(
         "--replicates", type=whole(1, 10_000), metavar="N", help="number of replicates, instead of the one in the file"
@@ -61,20 +63,21 @@ def add(commands: Commands) -> None:
         help="folder for everything (default: "
         "runs/experiments/NAME); with new, the file; with replay, the picture, NAME.gif",
     )
-    parser.add_argument("--force", action="store_true", help="new: overwrite an existing file")
+    parser.add_argument("--force", action="store_true", help="with new: overwrite an existing file")
     parser.add_argument(
         "--cell",
         type=filled,
         metavar="NAME",
-        help="replay: the combination, such as 'hard / lazy' (default: the one with the best score for the first goal)",
+        help="with replay: "
+        "the combination, such as 'hard / lazy' (default: the one with the best score for the first goal)",
     )
     parser.add_argument(
         "--delay",
         type=number(0, 3600),
         metavar="S",
-        help="replay: seconds before each decision of a connected game (default: as fast as it likes)",
+        help="with replay: seconds before each decision of a connected game (default: no delay)",
     )
-    parser.add_argument("--no-screen", action="store_true", help="replay: do not open a connected game's window")
+    parser.add_argument("--no-screen", action="store_true", help="with replay: do not open a connected game's window")
     options.add_trust(parser)
     parser.set_defaults(run=run)
 

@@ -1,4 +1,4 @@
-"""`persona-evo game new|check`: write a game of your own to start from, and check that a game keeps its promises."""
+"""Write a template for a game of your own, and check that a game follows the rules that the search relies on."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def add(commands: Commands) -> None:
     """Add the command and its options."""
     parser = commands.add_parser("game", description=__doc__)
     parts = parser.add_subparsers(dest="command_game", metavar="new|check", required=True)
-    new = parts.add_parser("new", help="write a small game of your own, in Python")
+    new = parts.add_parser("new", help="write a small game in Python as a template")
     new.add_argument("name", type=filled, metavar="NAME", help="letters, digits and _")
     new.add_argument(
         "--compiled",

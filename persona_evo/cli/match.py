@@ -1,11 +1,12 @@
-"""`persona-evo match GAME A B ...`: agents of a two-player game play each other, and what came of it.
+"""Let agents of a two-player game play each other, and report the results.
 
-  persona-evo match colosseum                              the agents that come with a game
-  persona-evo match colosseum two_ply random --swap        let agents play, into a new folder with a page
-  persona-evo match replay FOLDER --number 3               draw a game of a match again
+  persona-evo match colosseum                              list the agents that come with a game
+  persona-evo match colosseum two_ply random --swap        play a match, and write its page into a new folder
+  persona-evo match replay FOLDER --number 3               draw a game of a match
 
-Each pair meets `--games` times on each level, or each `--size`. Agents are named by the game's own names, or
-FILE.toml#NAME, or as programs of others, FILE.py; NAME:KEY=VALUE,... changes numbers of one; LABEL=... its name.
+Each pair of agents plays --games games on each level, or on each board of --size. An agent is a name from the game's
+own list, FILE.toml#NAME, a policy, or an external program, FILE.py. NAME:KEY=VALUE,... changes values of an agent,
+and LABEL=AGENT gives it another name.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ LONG = 180.0
 """Seconds from which a match is long enough for an estimate of its duration."""
 
 PROGRAMS = """\
-programs of others (FILE.py), as for the course COMP 424; a class needs no base, the course's frame is understood:
+external programs (FILE.py), with the interface of the course COMP 424; a class needs no base class:
 
   def step(chess_board, my_pos, adv_pos, max_step):
       ...                                    # chess_board[row, column, side]: walls, sides 0 to 3 = N, E, S, W
@@ -49,9 +50,10 @@ programs of others (FILE.py), as for the course COMP 424; a class needs no base,
   class StudentAgent:
       def step(self, chess_board, my_pos, adv_pos, max_step): ...
 
-  They run in processes of their own with --limit seconds a move and --memory; what they print, and the tracebacks of
-  what they raise, are in FOLDER/programs/NAME.log. A program that is late is ended with all that it has started, and
-  loaded anew for its next move: what it kept in memory in that game is gone. An example is in the game's README.
+  Programs run in processes of their own, limited by --limit (seconds per move) and --memory. Their output and their
+  tracebacks are in FOLDER/programs/NAME.log. A program that exceeds the time limit is killed together with the
+  processes that it started, and is loaded again for its next move; it loses what it kept in memory. The game's README
+  has an example.
 """
 
 _SIZES = re.compile(r"(\d{1,3})(?:\.\.(\d{1,3}))?")
@@ -61,7 +63,7 @@ def add(commands: Commands) -> None:
     """Add the command and its options."""
     parser = commands.add_parser("match", description=__doc__, epilog=PROGRAMS)
     parser.add_argument(
-        "game", type=filled, metavar="GAME|replay", help='a two-player game, or "module:object" of your own, or replay'
+        "game", type=filled, metavar="GAME|replay", help='a two-player game, "module:object" for your own, or replay'
     )
     parser.add_argument(
         "agents",
@@ -89,13 +91,13 @@ def add(commands: Commands) -> None:
         "--iterations",
         type=whole(1, options.MOST_ITERATIONS),
         metavar="N",
-        help="search iterations of each agent per move (default: each agent's own budget)",
+        help="search iterations of each agent for a move (default: each agent's own budget)",
     )
     parser.add_argument(
         "--seconds",
         type=number(0, 3600, above=True),
         metavar="S",
-        help="seconds of each agent per move; results then depend on the machine",
+        help="seconds of each agent for a move; results then depend on the machine",
     )
     parser.add_argument(
         "--limit",
@@ -128,7 +130,7 @@ def add(commands: Commands) -> None:
         "--number",
         type=whole(1, 100_000_000),
         metavar="N",
-        help="replay: number of the game on the page (default: the closest game)",
+        help="with replay: number of the game on the page (default: the closest game)",
     )
     options.add_trust(parser)
     parser.set_defaults(run=run)

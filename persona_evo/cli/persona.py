@@ -31,7 +31,7 @@ def add(commands: Commands) -> None:
     new = parts.add_parser("new", help="write a persona file with comments to start from")
     options.add_new(new, "toml")
     new.set_defaults(run=run_new)
-    check = parts.add_parser("check", help="explain a persona's utility with states of real games, and find mistakes")
+    check = parts.add_parser("check", help="explain a persona's utility with states from real games, and find mistakes")
     check.add_argument("file", type=filled, metavar="FILE", help="a TOML file, or the name of a shipped persona")
     check.add_argument(
         "--levels",

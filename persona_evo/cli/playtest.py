@@ -1,4 +1,4 @@
-"""`persona-evo playtest`: many playthroughs of levels by personas, and what they say about the levels."""
+"""Let personas play levels many times, and report what that says about the levels."""
 
 from __future__ import annotations
 
@@ -49,8 +49,9 @@ def add(commands: Commands) -> None:
         "--calibrate",
         type=path,
         metavar="FILE",
-        help="CSV file with the columns level and pass_rate (0.75 or 75%%): how the players' win rates "
-        f"correlate with these rates over at least {FEWEST_LEVELS} levels",
+        help="CSV file with the columns level and pass_rate (0.75 or 75%%); the report says how the players' "
+        ""
+        f"win rates correlate with these rates. At least {FEWEST_LEVELS} levels are needed",
     )
     parser.add_argument(
         "--require",
@@ -58,8 +59,8 @@ def add(commands: Commands) -> None:
         default=[],
         type=filled,
         metavar="REQUIREMENT",
-        help="[PLAYER[@LEVEL].]MEASURE >= NUMBER, such as 'runner.win_rate >= 95%%'; exit code 1 if it "
-        "fails; may be repeated (below)",
+        help="[PLAYER[@LEVEL].]MEASURE >= NUMBER, such as 'runner.win_rate >= 95%%'; the exit code is 1 if "
+        "it fails; may be repeated (see below)",
     )
     options.add_accept(parser)
     parser.add_argument(
@@ -67,12 +68,12 @@ def add(commands: Commands) -> None:
         type=number(0, 86400),
         default=BOUND_SECONDS,
         metavar="S",
-        help="time to look for the best possible utility of each persona in each level, 0 for none "
+        help="seconds to search for the best possible utility of each persona in each level, 0 for no search "
         "(default: %(default)s)",
     )
     ci.add(parser)
-    parser.add_argument("--no-pictures", action="store_true", help="draw no maps and no replays")
-    parser.add_argument("--no-replays", action="store_true", help="no replays")
+    parser.add_argument("--no-pictures", action="store_true", help="do not draw maps and replays")
+    parser.add_argument("--no-replays", action="store_true", help="do not draw replays")
     options.add_out(
         parser,
         "folder for everything; one that holds the beginning of the same playtest is continued "

@@ -1,4 +1,4 @@
-"""Find the best plan for a persona in a level, and prove that no plan is better if possible."""
+"""Find the best plan for a persona in a level and, if possible, prove that no plan is better."""
 
 from __future__ import annotations
 
@@ -33,19 +33,20 @@ def add(commands: Commands) -> None:
         "--method",
         choices=METHODS,
         default="auto",
-        help="auto is the planner, which runs until a proof; the others are for comparison (default: %(default)s)",
+        help="auto is the planner, which runs until it "
+        "has a proof; the others are for comparison (default: %(default)s)",
     )
     parser.add_argument(
         "--iterations",
         type=whole(1, options.MOST_ITERATIONS),
         metavar="N",
-        help=f"with auto: most search iterations for each level (default: {ITERATIONS:,})",
+        help=f"with auto: maximum number of search iterations for each level (default: {ITERATIONS:,})",
     )
     parser.add_argument(
         "--states",
         type=whole(1, options.MOST_ITERATIONS),
         metavar="N",
-        help="with other methods: most states that they create (default: the solver's own limit)",
+        help="with other methods: maximum number of states (default: the method's own limit)",
     )
     parser.add_argument(
         "--seconds",

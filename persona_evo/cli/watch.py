@@ -1,8 +1,8 @@
-"""`persona-evo watch LEVEL...`: play levels again on every save, and report at once what the save changed.
+"""Playtest levels again whenever one of their files is saved, and report at once what has changed.
 
-Each save of a level or of a persona's file is answered within seconds, with few trials of each player: which findings
-appeared and disappeared, and how win rates changed. The other trials follow, until they are all there or the next save
-comes. The report is in the folder of --out; its page loads itself again. Ctrl-C ends it.
+Within seconds of each save of a level or persona, a first report from a few trials says which findings appeared and
+disappeared, and how win rates changed. The remaining trials follow until all are done or a file is saved again. The
+report is in the folder of --out; its page reloads itself. Ctrl-C stops the command.
 """
 
 from __future__ import annotations
