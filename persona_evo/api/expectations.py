@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from persona_evo import limits
+from persona_evo.api.options import ExpectationOptions
 from persona_evo.errors import SettingsError
 from persona_evo.games import acceptance
 from persona_evo.games.acceptance import Accepted
@@ -27,38 +29,34 @@ class Expectations:
         rates: pass rates by level that were measured elsewhere.
         source: the file that the rates were read from, "" for none.
         accepted: accepted findings, which are no problems.
+        bound_seconds: seconds to search for the best possible utility of each persona in each level; 0 for none.
     """
 
     requirements: Sequence[Requirement]
     rates: Mapping[str, float]
     source: str
     accepted: Sequence[Accepted]
+    bound_seconds: float
 
     @classmethod
-    def read(
-        cls, requirements: Sequence[str], calibrate: str | Path | None, accept: str | Path | None, bound_seconds: float
-    ) -> Expectations:
+    def read(cls, options: ExpectationOptions) -> Expectations:
         """Read requirements, and the files of pass rates and of accepted findings.
-
-        Args:
-            requirements: the requirements as text.
-            calibrate: the file of pass rates, None for none.
-            accept: the file of accepted findings, None for none.
-            bound_seconds: seconds to search for limits, which a requirement on `bound_ratio` needs.
 
         Raises:
             SettingsError: a requirement or a file cannot be read, or no limits are searched for a requirement on them.
         """
-        wanted = require.parse_all(requirements) if requirements else []
+        texts, calibrate, accept = options.get("require", ()), options.get("calibrate"), options.get("accept")
+        bound_seconds = limits.number(options.get("bound_seconds", 0.0), "bound_seconds", 0, 86400)
+        requirements = require.parse_all(texts) if texts else []
         accepted = [] if accept is None else acceptance.read(Path(accept))
-        if bound_seconds == 0 and any(r.measure == "bound_ratio" for r in wanted):
+        if bound_seconds == 0 and any(r.measure == "bound_ratio" for r in requirements):
             raise SettingsError(
                 "bound_ratio needs the limits, and no time is given to search for them",
                 found="bound_seconds 0",
                 expected="bound_seconds above 0, or no requirement on bound_ratio",
             )
         rates = {} if calibrate is None else calibration.read_rates(Path(calibrate))
-        return cls(wanted, rates, "" if calibrate is None else str(calibrate), accepted)
+        return cls(requirements, rates, "" if calibrate is None else str(calibrate), accepted, bound_seconds)
 
     @property
     def texts(self) -> tuple[str, ...]:

@@ -19,9 +19,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Unpack
 
-from persona_evo.api.naming import league_of
-from persona_evo.api.options import SearchRules
-from persona_evo.api.search_rules import TOLERANCE, budget_of, rules_of_search
+from persona_evo.api.options import SearchOptions
+from persona_evo.api.playtests import playing_rules
 from persona_evo.errors import PersonaEvoError, Place, RunError
 from persona_evo.games import registry
 from persona_evo.games.acceptance import Accepted
@@ -90,25 +89,22 @@ def live_playtest(
     iterations: int | None,
     seconds: float | None,
     continuation: float,
-    league: Sequence[str] = (),
-    agent: str = "",
-    **search: Unpack[SearchRules],
+    **options: Unpack[SearchOptions],
 ) -> LivePlaytest:
     """Return a playtest that can start again with each change of its levels (arguments as for `playtest_levels`).
 
     Raises:
         SettingsError: as for `playtest_levels`.
     """
-    meeting = league_of(game, players[0].persona, league, agent)
-    mover = "" if meeting is None else meeting.agent.name
+    rules = playing_rules(game, players, options, iterations=iterations, seconds=seconds)
     return LivePlaytest(
         game,
         trials,
         seed=seed,
         workers=workers,
-        budget=budget_of(None, iterations, seconds, meeting),
-        settings=rules_of_search(game=game, agent=mover, usual=TOLERANCE, **search),
-        league=meeting,
+        budget=rules.budget,
+        settings=rules.search,
+        league=rules.league,
         continuation=continuation,
         game_name=registry.address(game),
     )

@@ -123,14 +123,12 @@ def play_match(
         games: games of each pair on each level.
         sizes: board sizes in place of the levels' own, for games whose loader has an option size.
         swap: whether each board is played twice, with the sides exchanged.
-        iterations, seconds: budget of each agent for a move; each agent's own if neither is given.
+        iterations, seconds: budget of each agent for a move; by default each agent's own.
         limit: seconds for a move, after which it is replaced and counted; if not given, 2 for programs alone.
         memory: memory limit of a program in MB, 0 for none.
         seed: everything random follows from it. If None, that of the match in the folder, or else a new one.
-        jobs: cores, -1 for all; it does not change the result.
+        jobs, workers, progress: as for `playtest_levels`.
         folder: folder in which each game is kept; the same call continues a match that was interrupted.
-        workers: processes that several calls share, in place of `jobs`.
-        progress: called with the progress from time to time.
         begun: called before the first game, with the games that the folder has.
 
     Returns:

@@ -11,6 +11,7 @@ from persona_evo.api.search_rules import SearchLike
 if TYPE_CHECKING:
     from persona_evo.api.expectations import Notice
     from persona_evo.api.results import Results
+    from persona_evo.games.core import Game
     from persona_evo.jobs.progress import Tell
     from persona_evo.jobs.workers import Workers
     from persona_evo.playtest.bounds import Tell as BoundProgress
@@ -18,7 +19,15 @@ if TYPE_CHECKING:
 
 
 class SearchRules(TypedDict, total=False):
-    """The rules of a search; `playtest_levels` explains them."""
+    """The rules by which players search.
+
+    Attributes:
+        search: "anytime" (the default), "single", "paper", settings, or a mapping of some of them.
+        hedge: share of the iterations for UCB1 in addition to the planner's open lists, 0 if not given.
+        tolerance: share of the best utility within which each trial shows a route of its own; by default 0.01 in a
+            playtest and 0 in a comparison, or 0 if no planner with open lists plays.
+        selection_rule, rollout_policy: names of a selection rule and a rollout policy that packages add.
+    """
 
     search: SearchLike | None
     hedge: float | None
@@ -28,14 +37,27 @@ class SearchRules(TypedDict, total=False):
 
 
 class SearchOptions(SearchRules, total=False):
-    """How the players of a playtest search and whom they meet; `playtest_levels` explains it."""
+    """How the players of a playtest search, and whom they meet.
+
+    Attributes:
+        league: in two-player games, the opponents (see `matches.names`); the game's own if not given.
+        agent: the agent that plays with the policies, move by move. Without one, single-player games are planned whole.
+    """
 
     league: Sequence[str]
     agent: str
 
 
 class ExpectationOptions(TypedDict, total=False):
-    """What the results of a playtest are measured against; `playtest_levels` explains it."""
+    """What the results of a playtest are measured against. All of it is checked before anything is played.
+
+    Attributes:
+        require: requirements such as "runner.win_rate >= 95%"; `Results.analysis` says which of them hold.
+        calibrate: a CSV file with the columns level and pass_rate, with which the players' win rates are correlated.
+        accept: a file of accepted findings (see `persona_evo.games.acceptance`).
+        bound_seconds: seconds to search for the best possible utility of each persona in each level; 0 for none.
+        bound_progress: called with the number of finished searches for the best utility, and of all.
+    """
 
     require: Sequence[str]
     calibrate: str | Path | None
@@ -44,7 +66,11 @@ class ExpectationOptions(TypedDict, total=False):
     bound_progress: BoundProgress | None
 
 
-class PlaytestOptions(TypedDict, total=False):
+class PlaytestOptions(SearchOptions, ExpectationOptions, total=False):
+    """Further options of a playtest."""
+
+
+class PlayingOptions(TypedDict, total=False):
     """How much a playtest plays, and where it is kept; `playtest_levels` explains it."""
 
     trials: int
@@ -52,14 +78,19 @@ class PlaytestOptions(TypedDict, total=False):
     seconds: float | None
     budget: Budget | None
     seed: int | None
-    jobs: int
-    folder: str | Path | None
-    progress: Tell | None
-    continuation: float
     skills: Sequence[str]
+    continuation: float
+    game: str | Game | None
+    folder: str | Path | None
+    jobs: int
     workers: Workers | None
+    progress: Tell | None
     begun: Callable[[Results], None] | None
     notice: Notice
+
+
+class ComparisonOptions(PlaytestOptions, PlayingOptions, total=False):
+    """All options of a comparison of two levels."""
 
 
 class EvolutionChanges(TypedDict, total=False):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Unpack
+from typing import NamedTuple, Unpack
 
 from persona_evo import limits
+from persona_evo.agents.duel import League
 from persona_evo.api.comparison import Comparison, compared, pair
 from persona_evo.api.expectations import Expectations, Notice
 from persona_evo.api.naming import (
@@ -25,7 +26,7 @@ from persona_evo.api.naming import (
     tree_policy,
     usual_policy,
 )
-from persona_evo.api.options import PlaytestOptions
+from persona_evo.api.options import ComparisonOptions, ExpectationOptions, PlaytestOptions, SearchOptions
 from persona_evo.api.results import Results, add_bounds, as_results
 from persona_evo.api.search_rules import TOLERANCE, SearchLike, budget_of, by_utility, rules_of_search
 from persona_evo.games import registry
@@ -95,6 +96,43 @@ def planner_of(game: Game, level: Level, policy: TreePolicy, rules: SearchSettin
     return planner_for(game, level, rules, room(budget))
 
 
+class PlayingRules(NamedTuple):
+    """How players play: move by move in a league, or by a search of whole levels (None), and by which budget."""
+
+    league: League | None
+    budget: Budget
+    search: SearchSettings
+
+    @property
+    def agent(self) -> str:
+        """The name of the agent that plays move by move, "" for none."""
+        return "" if self.league is None else self.league.agent.name
+
+
+def playing_rules(
+    game: Game,
+    players: Sequence[Player],
+    options: SearchOptions,
+    budget: Budget | None = None,
+    iterations: int | None = None,
+    seconds: float | None = None,
+) -> PlayingRules:
+    """Return how players play; the arguments are those of `playtest_levels`."""
+    words, agent = options.get("league", ()), options.get("agent", "")
+    league = league_of(game, players[0].persona, words, agent) if players else None
+    search = rules_of_search(
+        options.get("search"),
+        game,
+        hedge=options.get("hedge"),
+        tolerance=options.get("tolerance"),
+        agent="" if league is None else league.agent.name,
+        usual=TOLERANCE,
+        selection_rule=options.get("selection_rule"),
+        rollout_policy=options.get("rollout_policy"),
+    )
+    return PlayingRules(league, budget_of(budget, iterations, seconds, league), search)
+
+
 def playtest_levels(
     levels: LevelsLike,
     players: PlayersLike = "all",
@@ -103,28 +141,17 @@ def playtest_levels(
     iterations: int | None = None,
     seconds: float | None = None,
     budget: Budget | None = None,
-    search: SearchLike | None = None,
     seed: int | None = None,
-    jobs: int = -1,
-    folder: str | Path | None = None,
-    bound_seconds: float = 0.0,
-    progress: Tell | None = None,
-    league: Sequence[str] = (),
-    agent: str = "",
-    hedge: float | None = None,
-    tolerance: float | None = None,
-    selection_rule: str | None = None,
-    rollout_policy: str | None = None,
-    continuation: float = CONTINUATION,
-    require: Sequence[str] = (),
-    calibrate: str | Path | None = None,
-    accept: str | Path | None = None,
     skills: Sequence[str] = (),
+    continuation: float = CONTINUATION,
     game: str | Game | None = None,
+    folder: str | Path | None = None,
+    jobs: int = -1,
     workers: Workers | None = None,
+    progress: Tell | None = None,
     begun: Callable[[Results], None] | None = None,
-    bound_progress: bounds.Tell | None = None,
     notice: Notice = warnings.warn,
+    **options: Unpack[PlaytestOptions],
 ) -> Results:
     """Let players play levels many times.
 
@@ -132,34 +159,22 @@ def playtest_levels(
         levels: names, files or loaded levels.
         players: players made by `make_players` or `player`, or personas, from which `player` makes players; "all" for
             the four of the paper. The search "paper" and agents need evolved policies.
+        trials: playthroughs of each player in each level, 1 to 100,000.
         iterations, seconds: budget of the search in each playthrough; if neither is given, 10,000 iterations, or the
             agent's budget for a move.
         budget: replaces iterations and seconds.
-        trials: playthroughs of each player in each level, 1 to 100,000.
-        search: rules of the search: "anytime" (the default), "single", "paper", settings, or a mapping of some of them.
         seed: everything random follows from it. If None, that of the playtest in the folder, or else a new one.
-        jobs: cores, -1 for all; it does not change the result.
-        progress: called with the progress from time to time.
-        folder: folder in which each playthrough is kept; the same call continues a batch that was interrupted.
-        bound_seconds: seconds to search for the best possible utility of each persona in each level; 0 for none.
-        league, agent: as for `evolve_policy`.
-        hedge: share of the iterations for UCB1 in addition to the planner's open lists, 0 if not given.
-        tolerance: share of the best utility within which each trial shows a route of its own; by default 0.01, or 0
-            if no planner with open lists plays.
-        selection_rule, rollout_policy: names of a selection rule and a rollout policy that packages add.
-        continuation: an additional share of the budget, for play from the end of a plan to the end of the game.
-        require: requirements such as "runner.win_rate >= 95%", which are checked before anything is played;
-            `Results.analysis` says which of them hold.
-        calibrate: a CSV file with the columns level and pass_rate, with which the players' win rates are correlated.
-        accept: a file of accepted findings (see `persona_evo.games.acceptance`).
         skills: levels of skill at which each player plays (see `persona_evo.agents.skill`); none for `perfect` alone
             without its name in the label.
-        game: the game; by default the one that the first player's persona is for. A connected game that has the name
-            of another game has to be given.
+        continuation: an additional share of the budget, for play from the end of a plan to the end of the game.
+        game: the game; by default that of the first player. A connected game with the name of another has to be given.
+        folder: folder in which each playthrough is kept; the same call continues a batch that was interrupted.
+        jobs: cores, -1 for all; it does not change the result.
         workers: processes that several calls share, in place of `jobs`.
+        progress: called with the progress from time to time.
         begun: called before the first playthrough, with the results that are about to be filled.
-        bound_progress: called with the number of finished searches for the best utility, and of all.
         notice: called with remarks on the arguments; they are warnings by default.
+        options: how players search and what results are measured against: `SearchOptions`, `ExpectationOptions`.
 
     Raises:
         PersonaError, PolicyError, FormulaError, LevelError: there is no such thing, or its file is damaged.
@@ -170,48 +185,42 @@ def playtest_levels(
     trials, jobs = limits.whole(trials, "the number of trials", 1, limits.MOST_TRIALS), limits.jobs(jobs)
     target = Path(folder) if folder is not None else None
     seed = _seed_for(target) if seed is None else limits.seed(seed)
-    bound_seconds = limits.number(bound_seconds, "bound_seconds", 0, 86400)
-    continuation = limits.number(continuation, "continuation", 0, 1)
-    expected = Expectations.read(require, calibrate, accept, bound_seconds)
-    of, chosen = _players_in(players, search, agent, game)
+    expected = Expectations.read(options)
+    of, chosen = _players_in(players, options, game)
     chosen = with_skills(chosen, skills, of)
     loaded = levels_of(of, levels)
-    expected.check(of, loaded, [p.label for p in chosen], trials, bool(agent), notice)
-    meeting = league_of(of, chosen[0].persona, league, agent) if chosen else None
-    mover = meeting.agent.name if meeting is not None else ""
-    budget = budget_of(budget, iterations, seconds, meeting)
-    rules = rules_of_search(
-        search,
-        of,
-        hedge=hedge,
-        tolerance=tolerance,
-        agent=mover,
-        usual=TOLERANCE,
-        selection_rule=selection_rule,
-        rollout_policy=rollout_policy,
-    )
-    check_lists([p.policy for p in chosen if p.agent is None], rules, mover)
+    expected.check(of, loaded, [p.label for p in chosen], trials, bool(options.get("agent")), notice)
+    rules = playing_rules(of, chosen, options, budget, iterations, seconds)
+    check_lists([p.policy for p in chosen if p.agent is None], rules.search, rules.agent)
+    todo = Results(of, loaded, chosen, trials, seed, rules.budget, rules.search, [], folder=target, league=rules.league)
     if begun is not None and loaded:
-        begun(Results(of, loaded, chosen, trials, seed, budget, rules, [], folder=target, league=meeting))
+        begun(todo)
     with lent(workers, jobs, alone=registry.alone(of)) as lent_workers:
         appraised = None if workers is None else begin_appraisals(of, loaded, workers, target)
-        played = batch.playtest(
-            of,
-            loaded,
-            chosen,
-            trials,
-            seed=seed,
-            budget=budget,
-            settings=rules,
-            workers=lent_workers,
-            folder=target,
-            progress=progress,
-            game_name=registry.address(of),
-            league=meeting,
-            continuation=continuation,
-            then=appraised,
-        )
-        return _measured(played, expected, appraised, bound_seconds, lent_workers, bound_progress)
+        played = _played(todo, limits.number(continuation, "continuation", 0, 1), lent_workers, progress, appraised)
+        return _measured(played, expected, appraised, lent_workers, options.get("bound_progress"))
+
+
+def _played(
+    todo: Results, continuation: float, workers: Workers, progress: Tell | None, appraised: Appraisals | None
+) -> batch.BatchResults:
+    """Play what results without playthroughs describe; then the workers begin the analysis of the levels."""
+    return batch.playtest(
+        todo.game,
+        todo.levels,
+        todo.players,
+        todo.trials,
+        seed=todo.seed,
+        budget=todo.budget,
+        settings=todo.settings,
+        workers=workers,
+        folder=todo.folder,
+        progress=progress,
+        game_name=registry.address(todo.game),
+        league=todo.league,
+        continuation=continuation,
+        then=appraised,
+    )
 
 
 def resume_playtest(
@@ -219,41 +228,36 @@ def resume_playtest(
     *,
     game: str | Game | None = None,
     jobs: int = -1,
-    bound_seconds: float = 0.0,
-    progress: Tell | None = None,
-    require: Sequence[str] = (),
-    calibrate: str | Path | None = None,
-    accept: str | Path | None = None,
     workers: Workers | None = None,
-    bound_progress: bounds.Tell | None = None,
+    progress: Tell | None = None,
     notice: Notice = warnings.warn,
+    **options: Unpack[ExpectationOptions],
 ) -> Results:
     """Continue a playtest that was interrupted, from its folder alone.
 
     Args:
         folder: the folder of the playtest.
         game: the game, if the folder does not lead to it because its file has moved or it was made in a notebook.
-        jobs: as for `playtest_levels`, like all further arguments.
+        jobs, workers, progress, notice: as for `playtest_levels`.
+        options: what the results are measured against (see `ExpectationOptions`).
 
     Raises:
         RunError: this is no folder of a playtest, it is damaged, in use, or made with other rules of the game.
         SettingsError: as for `playtest_levels`.
         ConnectError: a connected game fails.
     """
-    bound_seconds = limits.number(bound_seconds, "bound_seconds", 0, 86400)
-    expected = Expectations.read(require, calibrate, accept, bound_seconds)
+    expected = Expectations.read(options)
     with lent(workers, limits.jobs(jobs)) as lent_workers:
         name = None if game is None else registry.address(game_of(game))
         played = batch.resume(Path(folder), workers=lent_workers, progress=progress, game_name=name)
         expected.check_rates(played.levels, notice)
-        return _measured(played, expected, None, bound_seconds, lent_workers, bound_progress)
+        return _measured(played, expected, None, lent_workers, options.get("bound_progress"))
 
 
-def _players_in(
-    players: PlayersLike, search: SearchLike | None, agent: str, game: str | Game | None
-) -> tuple[Game, list[Player]]:
+def _players_in(players: PlayersLike, options: SearchOptions, game: str | Game | None) -> tuple[Game, list[Player]]:
     """Return the game, which is that of the first player if none is given, and the players that names stand for."""
-    chosen = players_of(players, "anytime" if search is None else search, agent)
+    search = options.get("search")
+    chosen = players_of(players, "anytime" if search is None else search, options.get("agent", ""))
     if game is None:
         return registry.get(chosen[0].persona.game) if chosen else load_game(), chosen
     return game_of(game), chosen
@@ -270,7 +274,6 @@ def _measured(
     played: batch.BatchResults,
     expected: Expectations,
     appraised: Appraisals | None,
-    bound_seconds: float,
     workers: Workers,
     progress: bounds.Tell | None,
 ) -> Results:
@@ -278,32 +281,19 @@ def _measured(
     results = as_results(played)
     results.begun = appraised
     results.requirements, results.rates, results.accepted = expected.texts, expected.rates, expected.accepted
-    if bound_seconds > 0 and results.complete:
-        add_bounds(results, bound_seconds, workers=workers, progress=progress, then=appraised)
+    if expected.bound_seconds > 0 and results.complete:
+        add_bounds(results, expected.bound_seconds, workers=workers, progress=progress, then=appraised)
     return results
 
 
 def compare(
-    a: LevelLike,
-    b: LevelLike,
-    players: PlayersLike = "all",
-    *,
-    search: SearchLike | None = None,
-    league: Sequence[str] = (),
-    agent: str = "",
-    hedge: float | None = None,
-    tolerance: float | None = None,
-    selection_rule: str | None = None,
-    rollout_policy: str | None = None,
-    game: str | Game | None = None,
-    bound_seconds: float = 0.0,
-    **options: Unpack[PlaytestOptions],
+    a: LevelLike, b: LevelLike, players: PlayersLike = "all", **options: Unpack[ComparisonOptions]
 ) -> Comparison:
     """Play two versions of a level and describe the differences.
 
     Args:
         a, b: the versions.
-        players, search: as for `playtest_levels`, like all further arguments; but the tolerance is 0 if not given.
+        players, options: as for `playtest_levels`; but the tolerance is 0 if not given.
 
     Returns:
         The comparison. After Ctrl-C its results are incomplete, and nothing is compared.
@@ -312,33 +302,19 @@ def compare(
         SettingsError: there are not two levels, or as for `playtest_levels`.
         PersonaError, PolicyError, FormulaError, LevelError, RunError, ConnectError: as for `playtest_levels`.
     """
-    of, chosen = _players_in(players, search, agent, game)
-    both = pair(levels_of(of, [a, b]))
-    if of.players == 1 and not agent:  # otherwise agents play, which have search settings of their own
-        search = rules_of_search(
-            search,
-            of,
-            hedge=hedge,
-            tolerance=tolerance,
-            selection_rule=selection_rule,
-            rollout_policy=rollout_policy,
+    game, chosen = _players_in(players, options, options.get("game"))
+    both = pair(levels_of(game, [a, b]))
+    options["game"] = game
+    if game.players == 1 and not options.get("agent"):  # otherwise agents play, which have search settings of their own
+        options["search"] = rules_of_search(
+            options.pop("search", None),
+            game,
+            hedge=options.pop("hedge", None),
+            tolerance=options.pop("tolerance", None),
+            selection_rule=options.pop("selection_rule", None),
+            rollout_policy=options.pop("rollout_policy", None),
         )
-        hedge = tolerance = selection_rule = rollout_policy = None
-    results = playtest_levels(
-        both,
-        chosen,
-        search=search,
-        league=league,
-        agent=agent,
-        game=of,
-        hedge=hedge,
-        tolerance=tolerance,
-        selection_rule=selection_rule,
-        rollout_policy=rollout_policy,
-        bound_seconds=bound_seconds,
-        **options,
-    )
-    return compared(results)
+    return compared(playtest_levels(both, chosen, **options))
 
 
 def solve(

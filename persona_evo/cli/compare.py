@@ -57,7 +57,7 @@ def _run(args: argparse.Namespace, workers: Workers) -> int:
         return 0
     folder = args.out or option_values.new_folder(ROOT, [a.name, b.name])
     players, search = option_values.players_of(args, game), option_values.search_options(args)
-    comparison = compare(a, b, players, game=game, **search, **playtest.playing(args, folder, workers))
+    comparison = compare(a, b, players, **search, **playtest.playing(args, game, folder, workers))
     results = comparison.results
     results.command = option_values.typed(args, results.seed)
     option_values.report_findings(game)

@@ -23,7 +23,8 @@ from persona_evo.words import counted, plural
 
 if TYPE_CHECKING:
     from persona_evo.api import Results
-    from persona_evo.api.options import ExpectationOptions, PlaytestOptions
+    from persona_evo.api.options import ExpectationOptions, PlayingOptions
+    from persona_evo.games.core import Game
     from persona_evo.jobs.progress import Progress
     from persona_evo.jobs.workers import Workers
     from persona_evo.playtest.analysis import Analysis
@@ -133,7 +134,7 @@ def _run(args: argparse.Namespace, workers: Workers) -> int:
         more = [f"and-{len(levels) - 1}-more"] if len(levels) > 1 else []
         folder = args.out or option_values.new_folder(ROOT, [levels[0].name, *more])
         search = option_values.search_options(args)
-        results = playtest_levels(levels, players, game=game, **search, **playing(args, folder, workers), **expected)
+        results = playtest_levels(levels, players, **search, **playing(args, game, folder, workers), **expected)
     option_values.report_findings(results.game)
     if not results.complete:
         return interrupted(results, _wanted(args))
@@ -141,9 +142,10 @@ def _run(args: argparse.Namespace, workers: Workers) -> int:
     return 0 if finish(args, results, workers).passed else 1
 
 
-def playing(args: argparse.Namespace, folder: Path, workers: Workers) -> PlaytestOptions:
+def playing(args: argparse.Namespace, game: Game, folder: Path, workers: Workers) -> PlayingOptions:
     """Return how much is played, and where it is kept, for `playtest_levels`."""
     return {
+        "game": game,
         "trials": args.trials,
         "iterations": args.iterations,
         "seconds": args.seconds,
