@@ -13,7 +13,7 @@
 | players | personas with their tree policies and baselines, by their names |
 | expectations | requirements and pass rates, which are checked before levels are played |
 | matches, agent_list | matches between agents of two-player games, and the agents of a game |
-| latest | the folder that is kept up to date while levels change |
+| live, latest | a playtest that starts again when a level changes, and the folder that shows it |
 | results, comparison | the results of a playtest of levels, or of two versions of one level |
 | runs | the results kept in the folders of runs, and figures of them |
 | experiments | your own experiments |

@@ -13,22 +13,16 @@ import re
 import shutil
 import signal
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
-from persona_evo.api.options import SearchOptions
-from persona_evo.api.playtests import playing_rules
 from persona_evo.errors import PersonaEvoError, Place, RunError
-from persona_evo.games import registry
 from persona_evo.games.acceptance import Accepted
-from persona_evo.games.core import Game
 from persona_evo.jobs import checksum, files, schema
-from persona_evo.jobs.workers import Workers, quiet_worker
-from persona_evo.playtest.live import LivePlaytest
-from persona_evo.playtest.players import Player
+from persona_evo.jobs.workers import quiet_worker
 from persona_evo.store.cleaning import NEW, written
 from persona_evo.store.folders import kind_of
 
@@ -77,37 +71,6 @@ class Snapshot:
     pictures: bool = True
     replays: bool = True
     accepted: tuple[Accepted, ...] = ()
-
-
-def live_playtest(
-    game: Game,
-    players: Sequence[Player],
-    workers: Workers,
-    *,
-    trials: int,
-    seed: int,
-    iterations: int | None,
-    seconds: float | None,
-    continuation: float,
-    **options: Unpack[SearchOptions],
-) -> LivePlaytest:
-    """Return a playtest that can start again with each change of its levels (arguments as for `playtest_levels`).
-
-    Raises:
-        SettingsError: as for `playtest_levels`.
-    """
-    rules = playing_rules(game, players, options, iterations=iterations, seconds=seconds)
-    return LivePlaytest(
-        game,
-        trials,
-        seed=seed,
-        workers=workers,
-        budget=rules.budget,
-        settings=rules.search,
-        league=rules.league,
-        continuation=continuation,
-        game_name=registry.address(game),
-    )
 
 
 def claim(folder: Path, values: Mapping[str, Any]) -> None:

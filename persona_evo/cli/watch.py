@@ -72,6 +72,7 @@ def run(args: argparse.Namespace) -> int:
             hint=f"persona-evo playtest --game {args.game} LEVELS",
         )
     from persona_evo.api import latest
+    from persona_evo.api.live import live_playtest
     from persona_evo.jobs.folder import made
     from persona_evo.jobs.lock import Lock
     from persona_evo.jobs.workers import Workers
@@ -80,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
     seed, folder, accepted = option_values.seed_of(args), args.out or FOLDER, option_values.accepted_of(args)
     with ExitStack() as stack:
         workers = stack.enter_context(Workers(option_values.jobs_of(args), args.backend, args.address, idle=DAY))
-        live = latest.live_playtest(
+        live = live_playtest(
             game,
             players,
             workers,

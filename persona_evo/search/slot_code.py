@@ -1,4 +1,4 @@
-"""The machine code of what `selection_rules` reads children with, imported only where a rule is compiled."""
+"""Generates the machine code with which `selection_rules` reads children; imported only when a rule is compiled."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TABLE, _ROW = RowArray(ArrayType("float64", 2)), RowArray(ArrayType("float64", 
 
 @intrinsic
 def float_bits(context: TypingContext, x: types.Type) -> tuple[Signature, Builder]:
-    """The bits of a float64 as int64."""
+    """Return the bits of a float64 as int64."""
 
     def build(context: BaseContext, builder: ir.IRBuilder, signature: Signature, args: Sequence[ir.Value]) -> ir.Value:
         return builder.bitcast(args[0], ir.IntType(64))
@@ -35,18 +35,18 @@ def float_bits(context: TypingContext, x: types.Type) -> tuple[Signature, Builde
 def float_table(
     context: TypingContext, address: types.Type, rows: types.Type, columns: types.Type
 ) -> tuple[Signature, Builder]:
-    """The table of float64 at an address."""
+    """Return the table of float64 at an address."""
     return _TABLE(types.int64, types.int64, types.int64), _row_builder(_TABLE)
 
 
 @intrinsic
 def float_row(context: TypingContext, address: types.Type, n: types.Type) -> tuple[Signature, Builder]:
-    """The row of float64 at an address."""
+    """Return the row of float64 at an address."""
     return _ROW(types.int64, types.int64), _row_builder(_ROW)
 
 
 def _row_builder(kind: RowArray) -> Builder:
-    """What makes a row or a table of its address and its sizes."""
+    """Return a function that builds a row or a table from its address and its sizes."""
 
     def build(context: BaseContext, builder: ir.IRBuilder, signature: Signature, args: Sequence[ir.Value]) -> ir.Value:
         made = cgutils.create_struct_proxy(kind)(context, builder)
