@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from persona_evo.cli import option_values, options
 from persona_evo.cli.parser import Commands, filled, number, path, whole
 from persona_evo.cli.say import StatusLine, note, say
-from persona_evo.cli.starting import begun
+from persona_evo.cli.template_file import write_template
 from persona_evo.errors import ConnectError, Place, SettingsError
 from persona_evo.words import counted
 
@@ -179,7 +179,7 @@ def _add_search(search: argparse.ArgumentParser) -> None:
 
 def run_new(args: argparse.Namespace) -> int:
     """Write a game's description."""
-    target = begun(args, "a game", ".toml", lambda name: TEMPLATE.format(name=name), ConnectError)
+    target = write_template(args, "a game", ".toml", lambda name: TEMPLATE.format(name=name), ConnectError)
     say(f"wrote {target}; edit it, then  persona-evo doctor --game {target}")
     return 0
 

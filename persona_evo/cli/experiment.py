@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from persona_evo.cli import option_values, options
 from persona_evo.cli.parser import Commands, filled, number, path, whole
 from persona_evo.cli.say import StatusLine, note, say, to_go
-from persona_evo.cli.starting import begun
+from persona_evo.cli.template_file import write_template
 from persona_evo.errors import ConnectError, GameError, Place, SettingsError, unknown
 from persona_evo.words import counted
 
@@ -99,7 +99,7 @@ def run(args: argparse.Namespace) -> int:
 def _new(args: argparse.Namespace) -> int:
     from persona_evo.api.experiments import experiment_template
 
-    target = begun(args, "an experiment", ".toml", experiment_template, SettingsError)
+    target = write_template(args, "an experiment", ".toml", experiment_template, SettingsError)
     say(f"wrote {target}; edit it, then  persona-evo experiment {target}")
     return 0
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from persona_evo.cli import ci, level_generate, option_values, options
 from persona_evo.cli.parser import Commands, filled, path
 from persona_evo.cli.say import note, say
-from persona_evo.cli.starting import begun
+from persona_evo.cli.template_file import write_template
 from persona_evo.errors import LevelError
 from persona_evo.words import counted, enumerated, plural
 
@@ -95,7 +95,7 @@ def run_new(args: argparse.Namespace) -> int:
             if game.outside is not None
             else "a level of a game of your own is text that its from_text reads",
         )
-    target = begun(args, "a level", game.level_suffixes[0], lambda _: words.example, LevelError, digits=True)
+    target = write_template(args, "a level", game.level_suffixes[0], lambda _: words.example, LevelError, digits=True)
     say(f"wrote {target}\n\n{words.example}\n{words.legend}\n")
     say(f"next: edit it, then  {command(game, 'level', 'check', target)}")
     return 0
