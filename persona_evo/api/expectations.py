@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from persona_evo import limits
-from persona_evo.api.options import ExpectationOptions
+from persona_evo.api.options import ExpectationOptions, Notice
 from persona_evo.errors import SettingsError
 from persona_evo.games import acceptance
 from persona_evo.games.acceptance import Accepted
@@ -15,9 +15,6 @@ from persona_evo.games.core import Game, Level
 from persona_evo.playtest import calibration, ranges, require
 from persona_evo.playtest.bounds import limited
 from persona_evo.playtest.requirement import Requirement
-
-Notice = Callable[[str], None]
-"""Called with each remark on the arguments."""
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, TypedDict
 from persona_evo.api.search_rules import SearchLike
 
 if TYPE_CHECKING:
-    from persona_evo.api.expectations import Notice
     from persona_evo.api.results import Results
     from persona_evo.games.core import Game
     from persona_evo.jobs.progress import Tell
     from persona_evo.jobs.workers import Workers
     from persona_evo.playtest.bounds import Tell as BoundProgress
     from persona_evo.search.settings import Budget
+
+
+Notice = Callable[[str], None]
+"""Called with each remark on the arguments."""
 
 
 class SearchRules(TypedDict, total=False):

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from persona_evo.agents.agent import Agent
-from persona_evo.api.expectations import Notice
 from persona_evo.api.naming import game_of, load_policy, not_evolved, player, tree_policy
+from persona_evo.api.options import Notice
 from persona_evo.api.search_rules import SearchLike, by_utility, search_of
 from persona_evo.errors import PolicyError, SettingsError, unknown
 from persona_evo.games import mapsets, registry

@@ -10,7 +10,7 @@ from typing import NamedTuple, Unpack
 from persona_evo import limits
 from persona_evo.agents.duel import League
 from persona_evo.api.comparison import Comparison, compared, pair
-from persona_evo.api.expectations import Expectations, Notice
+from persona_evo.api.expectations import Expectations
 from persona_evo.api.naming import (
     LevelLike,
     LevelsLike,
@@ -26,7 +26,7 @@ from persona_evo.api.naming import (
     tree_policy,
     usual_policy,
 )
-from persona_evo.api.options import ComparisonOptions, ExpectationOptions, PlaytestOptions, SearchOptions
+from persona_evo.api.options import ComparisonOptions, ExpectationOptions, Notice, PlaytestOptions, SearchOptions
 from persona_evo.api.results import Results, add_bounds, as_results
 from persona_evo.api.search_rules import TOLERANCE, SearchLike, budget_of, by_utility, rules_of_search
 from persona_evo.games import registry
