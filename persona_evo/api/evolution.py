@@ -35,8 +35,9 @@ from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.start import chosen as chosen_settings
 from persona_evo.evolve.task import EvolutionTask
 from persona_evo.games import registry
-from persona_evo.games.core import Game, Level, closing_outside
+from persona_evo.games.core import Game, Level
 from persona_evo.games.generating import asked
+from persona_evo.games.outside import closing_outside
 from persona_evo.jobs import files
 from persona_evo.jobs.workers import Workers, lent
 from persona_evo.personas import Persona

@@ -12,6 +12,7 @@ from persona_evo.errors import SettingsError
 from persona_evo.games import acceptance
 from persona_evo.games.acceptance import Accepted
 from persona_evo.games.core import Game, Level
+from persona_evo.games.findings import Finding
 from persona_evo.playtest import calibration, ranges, require
 from persona_evo.playtest.bounds import limited
 from persona_evo.playtest.requirement import Requirement
@@ -101,3 +102,16 @@ class Expectations:
         left = [name for name in self.rates if name not in both]
         if left:
             notice(f"{self.source}: no playthroughs of {', '.join(left)}")
+
+    def regressions(self, game: Game, notice: Notice) -> list[Finding]:
+        """Play the known failures of a connected game again if a requirement counts crashes; return those that remain.
+
+        Args:
+            notice: called with what was played, and with each failure.
+        """
+        if game.outside is None or not any(r.measure == "crashes" for r in self.requirements):
+            return []
+        failing, told = game.outside.regressions()
+        for text in (*told, *(finding.text for finding in failing)):
+            notice(text)
+        return failing

@@ -30,7 +30,8 @@ from persona_evo.api.options import ComparisonOptions, ExpectationOptions, Notic
 from persona_evo.api.results import Results, add_bounds, as_results
 from persona_evo.api.search_rules import TOLERANCE, SearchLike, budget_of, by_utility, rules_of_search
 from persona_evo.games import registry
-from persona_evo.games.core import Game, Level, closing_outside
+from persona_evo.games.core import Game, Level
+from persona_evo.games.outside import closing_outside
 from persona_evo.jobs.progress import Tell
 from persona_evo.jobs.workers import Workers, lent
 from persona_evo.playtest import batch, bounds, journal
@@ -193,11 +194,13 @@ def playtest_levels(
     rules = playing_rules(of, chosen, options, budget, iterations, seconds)
     check_lists([p.policy for p in chosen if p.agent is None], rules.search, rules.agent)
     todo = Results(of, loaded, chosen, trials, seed, rules.budget, rules.search, [], folder=target, league=rules.league)
+    failing = expected.regressions(of, notice)
     if begun is not None and loaded:
         begun(todo)
     with lent(workers, jobs, alone=registry.alone(of)) as lent_workers:
         appraised = None if workers is None else begin_appraisals(of, loaded, workers, target)
         played = _played(todo, limits.number(continuation, "continuation", 0, 1), lent_workers, progress, appraised)
+        played.failures = [*failing, *played.failures]
         return _measured(played, expected, appraised, lent_workers, options.get("bound_progress"))
 
 
@@ -251,6 +254,8 @@ def resume_playtest(
         name = None if game is None else registry.address(game_of(game))
         played = batch.resume(Path(folder), workers=lent_workers, progress=progress, game_name=name)
         expected.check_rates(played.levels, notice)
+        if played.complete:
+            played.failures = [*expected.regressions(played.game, notice), *played.failures]
         return _measured(played, expected, None, lent_workers, options.get("bound_progress"))
 
 

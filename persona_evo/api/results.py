@@ -116,6 +116,7 @@ class Results(batch.BatchResults):
             requirements=require.parse_all(requirements) if requirements else (),
             tolerances=self.tolerances,
             static=self.static,
+            failures=self.failures,
             outlooks=self.outlooks,
             accepted=self.accepted,
             rates=self.rates,

@@ -45,8 +45,9 @@ the variables that the game needs and waits. There is no time limit for a rollou
 
 SHRINK = """\
 Shorten a rollout that made the game fail: leave out choices as long as the game still fails in the same way, and print
-those that are left. With --out they are added to a file of cases. `connect replay FILE.toml CASES.jsonl` replays all
-cases; its exit code is 1 if the game still fails in one of them.
+those that are left. They are added to the game's file of regression cases (`cases` in its description). `connect replay
+FILE.toml CASES.jsonl` replays all cases; its exit code is 1 if the game still fails in one of them. `playtest --require
+'crashes == 0'` replays them, too, before it plays anything else.
 """
 
 TEMPLATE = """\
@@ -61,6 +62,7 @@ workers = 2                      # game processes
 # logs = "logs"                  # worker-N.log; else in --out, or a temporary folder, if the game fails
 # rollout = "weights"            # random choices by the weights that the game gives
 # constant = "inside"            # UCB1 as in the original Monte Carlo: the constant inside the root
+# scores = "raw"                 # UCB1 takes utilities as they are, and does not divide them by their range
 # personas = ["personas/*.toml"]
 
 # [timeouts]                     # seconds, 0 for no limit; these are the defaults
@@ -128,7 +130,13 @@ def add(commands: Commands) -> None:
     shrink = parts.add_parser("shrink", help="find the few choices that make the game fail", description=SHRINK)
     shrink.add_argument("game", type=filled, metavar="FILE.toml", help="the game's description")
     shrink.add_argument("finding", type=filled, metavar="findings.jsonl[:N]", help="the failure (default: the first)")
-    shrink.add_argument("-o", "--out", type=path, metavar="FILE", help="file of cases to which the result is added")
+    shrink.add_argument(
+        "-o",
+        "--out",
+        type=path,
+        metavar="FILE",
+        help="file of cases to which the result is added (default: NAME.cases.jsonl beside the description)",
+    )
     shrink.add_argument(
         "--tries",
         type=whole(1, 1_000_000),
@@ -207,11 +215,10 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
     from persona_evo import api
     from persona_evo.api.playtests import planner_of
     from persona_evo.api.search_rules import budget_of, search_of
-    from persona_evo.connect.doctor import constant_advice
     from persona_evo.connect.planner import ConnectedPlanner
     from persona_evo.connect.search_folder import RecordedSource, SearchFolder, search_values
     from persona_evo.games import mapsets, registry
-    from persona_evo.games.core import closing_outside
+    from persona_evo.games.outside import closing_outside
     from persona_evo.jobs.files import writing_in
 
     game = _attached(args) if args.port else registry.get(args.game)
@@ -253,14 +260,11 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
                     note(f"resumed: {counted(source.resumed, 'rollout')} came from {args.out}")
             if search.best is not None:
                 kept += _told(args, game, level, search, time.perf_counter() - began)
+        planner.advise(search)
         try:
             wrong = planner.confirm(search)
         finally:
             option_values.report_findings(game)
-        if policy.formula is None and search.lowest is not None and search.best is not None:
-            low, high = search.lowest, search.best.utility
-            if advice := constant_advice(low, high, policy.c):
-                note(f"utilities were from {low:g} to {high:g}: {advice}")
         if wrong:
             say("FAULT: replaying the same choices led to a different end: " + "; ".join(wrong))
         if search.lost:
@@ -314,7 +318,7 @@ def _told(args: argparse.Namespace, game: Game, level: Level, search: ConnectedS
 def run_replay(args: argparse.Namespace) -> int:
     """Show a trace."""
     from persona_evo.connect import traces
-    from persona_evo.connect.cases import case_of
+    from persona_evo.connect.findings_file import case_of
     from persona_evo.connect.traces import load
 
     if args.trace.is_dir() or args.trace.suffix == ".npz":
@@ -339,8 +343,9 @@ def run_replay(args: argparse.Namespace) -> int:
 
 def _replay_cases(game: str, file: Path, number: int | None) -> int:
     """Play failures again; return 1 if one of them still makes the game fail."""
-    from persona_evo.connect.cases import CasePlayer, read_cases
+    from persona_evo.connect.cases import CasePlayer
     from persona_evo.connect.description_file import read
+    from persona_evo.connect.findings_file import read_cases
     from persona_evo.errors import GameError
 
     cases, failed = read_cases(file, number), 0
@@ -359,19 +364,22 @@ def _replay_cases(game: str, file: Path, number: int | None) -> int:
 
 def run_shrink(args: argparse.Namespace) -> int:
     """Reduce a failure to the choices that are necessary for it."""
-    from persona_evo.connect.cases import CasePlayer, add_case, case_of, read_cases
+    from persona_evo.connect.cases import CasePlayer
     from persona_evo.connect.description_file import read
+    from persona_evo.connect.findings_file import add_case, case_of, read_cases
 
     file, number = case_of(args.finding)
     (case,) = read_cases(file, number or 1)
-    line = StatusLine()
-    with CasePlayer(read(Path(args.game))) as player:
+    line, about = StatusLine(), read(Path(args.game))
+    with CasePlayer(about) as player:
         try:
             found = player.shrink(case, args.tries, line.show)
         finally:
             line.done_with_line()
         say(f"{counted(len(found.prefix), 'choice')} left after {counted(player.played, 'rollout')}: {found}")
-    if args.out is not None:
-        add_case(args.out, found)
-        say(f"added to {args.out}; play it again:  persona-evo connect replay {args.game} {args.out}")
+    out = args.out or about.cases
+    add_case(out, found)
+    say(f"added to {out}; play it again:  persona-evo connect replay {args.game} {out}")
+    if out.resolve() == about.cases.resolve():
+        say("  persona-evo playtest --require 'crashes == 0' plays these cases first")
     return 0

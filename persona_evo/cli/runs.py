@@ -251,7 +251,7 @@ def _trace(entry: RunEntry, args: argparse.Namespace) -> int:
         )
     results = _playtest(entry, args)
     from persona_evo.api.runs import playthrough
-    from persona_evo.games.core import closing_outside
+    from persona_evo.games.outside import closing_outside
     from persona_evo.report import replay, replay_text
 
     record = playthrough(results, args.trace)

@@ -12,6 +12,9 @@ from persona_evo.errors import Place, ProtocolError, RunError, printable
 
 _NUMBER = re.compile(r"0x[0-9a-fA-F]+|[0-9]+")
 
+CHANCE = "chance"
+"""The kind of a playthrough that came to another end when it was played again."""
+
 MOST_FINDINGS = 1000
 """The number of findings that are kept; further ones are only counted."""
 

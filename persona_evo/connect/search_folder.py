@@ -88,6 +88,7 @@ def search_values(
         "rollout": ordering.mode,
         "slots": ordering.slots,
         "inside": ordering.inside,
+        "scores": ordering.scores,
         "seed": seed,
         "budget": budget.to_dict(),
     }

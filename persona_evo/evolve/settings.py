@@ -51,6 +51,9 @@ class EvolutionSettings:
         growth: the shape of random formulas: "grow" draws every node from all functions and leaves alike, "full" has
             all leaves at one depth, "half" is either; "sums" is "half" or a sum of weighted terms
             (`genetics.with_term`).
+        terms: how random weighted terms are drawn: "random" adds or subtracts any symbol with the same chance; "game"
+            follows what the game says of its metrics (`Metric.better`). Then nine of ten terms have the sign that fits,
+            so that distances are subtracted, and half of the sums begin with a metric that is better if it is higher.
         depth_min, depth_max: the depth of random formulas; a single leaf has depth 0.
         depth_limit: the largest depth of any formula.
         size_limit: the largest number of nodes of any formula.
@@ -113,6 +116,7 @@ class EvolutionSettings:
     constant_low: float = -1.0
     constant_high: float = 1.0
     growth: str = "half"
+    terms: str = "random"
     depth_min: int = 2
     depth_max: int = 5
     depth_limit: int = 8

@@ -20,6 +20,7 @@ SCHEMA = 1
 """The version of `findings.json`. It changes when a field changes its meaning."""
 
 KINDS: dict[str, str] = {
+    "crashes": "a connected game crashed, hung, ran out of memory or raised an exception",
     "lethal_start": "every continuation from the start dies within a few moves",
     "unreachable_exit": "no way leads to the exit",
     "deadly_way": "the least damage on any way to the exit is at least the hit points",

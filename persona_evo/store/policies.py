@@ -334,7 +334,7 @@ def _check_origin(r: schema.Reader) -> None:
         budget.get(key, (int, float, type(None)), "a number, or null")
     r.object("evolution", {}).text_of("preset", "")
     connected = r.object("connected", {})
-    for key in ("rollout", "policy", "constant"):
+    for key in ("rollout", "policy", "constant", "scores"):
         connected.text_of(key, "")
     for key in ("slots", "horizon", "max_decisions"):
         connected.whole(key, 1)

@@ -7,7 +7,9 @@ import pytest
 
 from persona_evo.connect import client
 from persona_evo.connect.description import LevelName
-from persona_evo.connect.doctor import constant_advice, examine
+from persona_evo.connect.doctor import examine
+from persona_evo.connect.scores import NORMALISED, RAW, UtilityRange
+from persona_evo.search.tree_policy import TreePolicy
 from tests.cli.tool import run
 from tests.connect.driving import describe, faulty, none_left, session
 
@@ -40,7 +42,7 @@ def test_a_sound_game_has_no_faults(tmp_path):
     ],
 )
 def test_numbers_that_are_not_what_they_seem(tmp_path, fault, where, said):
-    found = report(faulty(tmp_path, fault))
+    found = report(faulty(tmp_path, fault, 'scores = "raw"'))
     told = getattr(found, where)
     assert any(said in text for text in told) if said else not found.faults, (found.faults, found.notes)
 
@@ -76,9 +78,12 @@ def test_memory_that_grows_is_noted(tmp_path):
 
 
 def test_advice_on_the_constant(tmp_path, capsys):
-    assert constant_advice(0.0, 1.0, 1.4) == "" and constant_advice(3.0, 3.0, 1.4) == ""
-    assert constant_advice(0.0, 500.0, 1.4).endswith("--policy ucb1:5e+02 fits this range")
-    assert "almost at random" in constant_advice(0.0, 0.001, 1.4)
+    ucb1 = TreePolicy.ucb1()
+    assert UtilityRange(0.0, 1.0, 2).advice(ucb1, RAW) == "" and UtilityRange(3.0, 3.0, 2).advice(ucb1, RAW) == ""
+    assert UtilityRange(0.0, 500.0, 2).advice(ucb1, RAW).endswith("--policy ucb1:5e+02 fits this range")
+    assert "almost at random" in UtilityRange(0.0, 0.001, 2).advice(ucb1, RAW)
+    assert UtilityRange(0.0, 500.0, 2).advice(ucb1, NORMALISED) == "", "its own constant is fitted"
+    assert "ucb1 finds the range by itself" in UtilityRange(0.0, 500.0, 2).advice(TreePolicy.ucb1(2.0), NORMALISED)
     file = describe(tmp_path)
     told = run(capsys, "connect", "search", file, "--policy", "ucb1:0.001", "--iterations", 50, "--seed", 1)
     assert told.code == 0 and "looks only at what was best so far" in told.err, told.err
