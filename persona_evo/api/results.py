@@ -18,8 +18,7 @@ from persona_evo.games.diagnosis import harder_copies
 from persona_evo.games.findings import Finding
 from persona_evo.games.level_text import LevelText
 from persona_evo.jobs.workers import Workers
-from persona_evo.playtest import appraisals, batch, duels, require, routes
-from persona_evo.playtest import bounds as limits
+from persona_evo.playtest import appraisals, batch, bounds, duels, require, routes
 from persona_evo.playtest.analysis import Analysis, analyse
 from persona_evo.playtest.appraisals import Appraisals, LevelQuestion
 from persona_evo.playtest.changes import PlaytestChanges, changes
@@ -80,7 +79,7 @@ class Results(batch.BatchResults):
         won = {r.level for r in self.records if r.won} | {name for (name, _), bound in self.bounds.items() if bound.won}
         return [level for level in self.levels if self.game.planned and level.name not in won]
 
-    def look(self, progress: limits.Tell | None = None, workers: Workers | None = None) -> None:
+    def look(self, progress: bounds.Tell | None = None, workers: Workers | None = None) -> None:
         """Compute `static` and `outlooks`, which may take seconds per level; the folder keeps them.
 
         Args:
@@ -357,7 +356,7 @@ def add_bounds(
     results: Results,
     seconds: float,
     jobs: int = -1,
-    progress: limits.Tell | None = None,
+    progress: bounds.Tell | None = None,
     game_name: str | None = None,
     workers: Workers | None = None,
     then: Appraisals | None = None,
@@ -366,7 +365,7 @@ def add_bounds(
 
     The arguments are those of `playtest.bounds.bounds`.
     """
-    results.bounds = limits.bounds(
+    results.bounds = bounds.bounds(
         results.game,
         results.levels,
         [p.persona for p in results.players],

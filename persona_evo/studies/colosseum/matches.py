@@ -29,9 +29,8 @@ from persona_evo.games import registry
 from persona_evo.games.level_text import LevelText
 from persona_evo.jobs.progress import Forecast, Progress, Tell
 from persona_evo.jobs.workers import Workers
-from persona_evo.matches import job as play
 from persona_evo.matches import names
-from persona_evo.matches.job import Match, PlayedMatch
+from persona_evo.matches.job import Match, PlayedMatch, play
 from persona_evo.matches.records import GameRecord
 from persona_evo.studies import keeping
 
@@ -293,7 +292,7 @@ def run(
     with keeping.opened(folder, STUDY, values), Workers(jobs, backend) as workers:
         ahead = _Ahead(found, workers.jobs, tell) if tell is not None else None
         for name, match in found.items():
-            done = play.play(
+            done = play(
                 match,
                 folder=folder / RUNS / name,
                 workers=workers,

@@ -3,7 +3,7 @@
 | in the folder | what |
 |---|---|
 | reproduction.json | seed and numbers, written first |
-| runs/NAME/ | each experiment, a folder in the format of `experiment.course` |
+| runs/NAME/ | each experiment, a folder in the format of `persona_evo.experiments` |
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from persona_evo.experiments import job as course
+from persona_evo.experiments import job
 from persona_evo.experiments.design import Experiment
 from persona_evo.experiments.files import ExperimentReader
 from persona_evo.experiments.job import ExperimentResults
@@ -189,7 +189,7 @@ def conduct(folder: Path, settings: ThesisSettings, *, jobs: int = 1, progress: 
                 def tell(p: Progress, part: str = f"{number}/{len(thesis.chapters)} {experiment.title}") -> None:
                     progress(p._replace(part=part))
 
-            done = course.conduct(experiment, folder / RUNS / experiment.name, jobs=jobs, progress=tell)
+            done = job.conduct(experiment, folder / RUNS / experiment.name, jobs=jobs, progress=tell)
             material.results[experiment.name] = done
             if not done.complete:
                 break
