@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from persona_evo.cli.parser import assignment, filled, names, number, path, whole
 from persona_evo.errors import Place, SettingsError
@@ -12,9 +11,6 @@ from persona_evo.limits import MOST_ITERATIONS as MOST_ITERATIONS
 from persona_evo.limits import MOST_JOBS, MOST_SHARE
 from persona_evo.limits import MOST_SECONDS as MOST_SECONDS
 from persona_evo.limits import SEEDS as SEEDS
-
-if TYPE_CHECKING:
-    pass
 
 PRESETS = ("paper", "single", "anytime")
 """Presets of the search's rules (`search.settings.PRESETS`)."""
