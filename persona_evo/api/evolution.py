@@ -205,7 +205,7 @@ class EvolutionRequest:
         with contextlib.ExitStack() as failure:
             failure.enter_context(closing_outside(game))
             found = time_plan.plan(task, workers, deadline, self._fixed())
-            failure.pop_all()  # the processes that were timed are those that play
+            failure.pop_all()  # the timed processes also play the evolution
         if tell_plan:
             tell_plan(found.lines())
         return found.task

@@ -56,11 +56,11 @@ game = "Build/{name}.x86_64"    # from this file's folder: a program, a .app, an
 workers = 2                      # game processes
 # game = "gymnasium:Taxi"        # an environment of Gymnasium, whose settings are those of gymnasium.make
 # game = "gymnasium:mine:Room"   # MODULE:ID, where importing the module registers the environment
-# arguments = ["--grid", "4"]    # of such an environment: the observation numbers the cells of a grid of 4 columns
+# arguments = ["--grid", "4"]    # for such an environment: the observation is a cell of a grid with 4 columns
 # slots = 8                      # rollouts under way at once; results depend on it, and not on the workers
 # arguments = []
 # logs = "logs"                  # worker-N.log; else in --out, or a temporary folder, if the game fails
-# rollout = "weights"            # random choices by the weights that the game gives
+# rollout = "weights"            # choose at random by the weights that the game gives
 # constant = "inside"            # UCB1 as in the original Monte Carlo: the constant inside the root
 # scores = "raw"                 # UCB1 takes utilities as they are, and does not divide them by their range
 # personas = ["personas/*.toml"]
@@ -269,7 +269,7 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
             say("FAULT: replaying the same choices led to a different end: " + "; ".join(wrong))
         if search.lost:
             played = counted(search.lost + search.iterations, "rollout")
-            say(f"FAULT: the game failed in {search.lost:,} of {played}, each time that these were played")
+            say(f"FAULT: the game failed in {search.lost:,} of {played}, at every attempt")
     return 1 if wrong or search.lost else 0
 
 
@@ -337,7 +337,7 @@ def run_replay(args: argparse.Namespace) -> int:
         return _replay_cases(args.game, file, number)
     trace = load(args.trace)
     result = traces.replay(Path(args.game), trace, screen=not args.no_screen, delay=args.delay)
-    say(f"{trace.level}: {counted(result.decisions, 'decision')}, score {result.score:g}, as when it was searched")
+    say(f"{trace.level}: {counted(result.decisions, 'decision')}, score {result.score:g}, as in the search")
     return 0
 
 

@@ -162,7 +162,7 @@ def _replay(args: argparse.Namespace) -> int:
         said = f"{best.cell}: score {best.score:g} in {counted(len(best.best.pairs), 'decision')}"
         if experiment.connected:
             opened.replay(best.best, not args.no_screen, args.delay)
-            say(f"{said}, as when it was searched")
+            say(f"{said}, as in the search")
         else:
             target = args.out or folder / "replay.gif"
             drawn = report.draw(opened.game, opened.level, best, target)

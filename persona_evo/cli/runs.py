@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from persona_evo.api import Results
     from persona_evo.store.folders import RunEntry
 
-RUN = "a run's folder, a part of its name that no other run has, or latest"
+RUN = "a run's folder, a unique part of its name, or latest"
 
 
 def add(commands: Commands) -> None:

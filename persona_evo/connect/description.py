@@ -229,13 +229,13 @@ class Description:
             if map_ and map_ not in known:
                 near = nearest(map_, known)
                 found.append(
-                    f"{self.source.name} names no map {map_} in [maps], so the game alone can tell whether "
+                    f"{self.source.name} names no map {map_} in [maps], so only the game can tell whether "
                     "there is one" + (f"; did you mean {near!r}?" if near else "")
                 )
         for variant in dict.fromkeys(level.variant for level in levels):
             if variant and variant not in self.variants:
                 found.append(
-                    f"{self.source.name} has no [variants.{variant}], so the game alone can tell whether "
+                    f"{self.source.name} has no [variants.{variant}], so only the game can tell whether "
                     "there is such a variant"
                 )
         return found

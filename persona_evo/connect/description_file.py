@@ -265,7 +265,7 @@ class _Reader:
     def table(self, key: str) -> Mapping[str, Any]:
         value = self.values.get(key, {})
         if not isinstance(value, dict):
-            raise self.wrong(f"{key} is no table", key, found=textfile.shown(value), expected=f"[{key}]")
+            raise self.wrong(f"{key} is not a table", key, found=textfile.shown(value), expected=f"[{key}]")
         return value
 
     def only(self, table: str, values: Mapping[str, Any], keys: tuple[str, ...]) -> None:
@@ -283,7 +283,7 @@ class _Reader:
             json.dumps(value, allow_nan=False)
         except (TypeError, ValueError, RecursionError) as e:
             raise self.wrong(
-                f"[{key}] holds what JSON cannot say",
+                f"[{key}] contains a value that JSON cannot express",
                 key,
                 found=str(e),
                 expected="texts, numbers, true, false, lists and tables",

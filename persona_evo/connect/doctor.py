@@ -86,7 +86,7 @@ def examine(session: Session, level: LevelName, *, rollouts: int = ROLLOUTS, sec
     if report.failed:
         report.faults.append(f"the game failed in {report.failed:,} of {counted(report.played, 'rollout')}")
     if pool.dropped:
-        report.faults.append(f"{counted(pool.dropped, 'RESULT')} had the id of no ROLLOUT that was sent")
+        report.faults.append(f"{counted(pool.dropped, 'RESULT')} had an id that no ROLLOUT had")
     report.restarted = pool.restarted
     return report
 
@@ -109,7 +109,7 @@ def _compare(session: Session, pool: ProcessPool, level: LevelName, report: Doct
         report.faults += wrong
         report.notes.append(gain)
     if len({a.trace for _, a in known}) == 1 and len(known) > 1 and known[0][1].decisions:
-        report.notes.append("all rollouts took the same choices: has this level any?")
+        report.notes.append("all rollouts made the same choices: does this level have any?")
     del report.faults[5:]
     return bool(known)
 
@@ -178,7 +178,7 @@ def _look_at_numbers(report: DoctorReport, results: Sequence[p.Result], how: str
         if (metric.low is not None and low < metric.low) or (metric.high is not None and high > metric.high):
             bounds = [format(b, "g") if b is not None else "any" for b in (metric.low, metric.high)]
             report.faults.append(
-                f"metric {metric.symbol} was between {low:g} and {high:g}, and is declared to be from {bounds[0]} to "
+                f"metric {metric.symbol} was between {low:g} and {high:g}, but is declared to be from {bounds[0]} to "
                 f"{bounds[1]}"
             )
         elif low == high and len(results) > 1:

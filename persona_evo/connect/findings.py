@@ -72,7 +72,7 @@ class FailingRollout:
     def __str__(self) -> str:
         choices = " ".join(str(choice) for choice, _ in self.prefix) or "(none)"
         where = ":".join(filter(None, (self.map or "default map", self.variant)))
-        once = "" if self.again else " (once; played again, it went well)"
+        once = "" if self.again else " (once; the repetition succeeded)"
         return (
             f"{self.kind}{once} in {where}, game seed {self.game_seed}, rollout seed {self.rollout_seed}, choices "
             f"{choices}: {shown(self.message)}"

@@ -60,7 +60,7 @@ class UtilityRange:
             return ""
         if policy.c / UNFIT <= spread <= policy.c * UNFIT:
             return ""
-        what = "looks only at what was best so far" if spread > policy.c else "plays almost at random"
+        what = "only follows the best result so far" if spread > policy.c else "plays almost at random"
         fits = f"--policy ucb1:{spread:.2g} fits this range"
         if scores == NORMALISED:
             fits += ", and --policy ucb1 finds the range by itself"

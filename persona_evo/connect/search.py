@@ -260,7 +260,7 @@ class ConnectedSearch:
         self._under_way.clear()
         self.pool.settle()
         if self.best is None:
-            first = shown(self.pool.findings[0].message) if self.pool.findings else "no rollout came to its end"
+            first = shown(self.pool.findings[0].message) if self.pool.findings else "no rollout was completed"
             raise ConnectError("the game could not be played to its end a single time", found=first)
 
     @property

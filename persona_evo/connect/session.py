@@ -212,7 +212,7 @@ class Session:
                         sample.rollout_seed,
                         self.mode,
                         sample.trace,
-                        "it came to another end when it was played again: " + "; ".join(wrong),
+                        "a replay ended differently: " + "; ".join(wrong),
                     )
                 ]
             )

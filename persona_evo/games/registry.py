@@ -61,7 +61,7 @@ def get(name: str) -> Game:
         SettingsError: there is no such game, or its module cannot be imported.
         GameError: the object is not a Game, or its module fails when it is imported.
     """
-    if name in CATALOG:  # without a look at what is installed
+    if name in CATALOG:  # without searching the installed packages
         return _at(name, CATALOG[name])
     known = names()
     if name in known:

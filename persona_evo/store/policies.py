@@ -147,7 +147,7 @@ class Policy:
         if self.game != game.name:
             raise foreign(self, game.name)
         if self.edited:
-            _LOG.warning("%s was edited since it was evolved", self.file or self.name)
+            _LOG.warning("%s has been edited since it was evolved", self.file or self.name)
         if self.kind == "ucb1":
             return TreePolicy.ucb1(self.c)
         place = Place(self.file or self.name)

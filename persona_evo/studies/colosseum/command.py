@@ -84,8 +84,9 @@ def _teller() -> Callable[[Progress], None]:
 STUDY = Study(
     help="two students' agents for Colosseum Survival! (McGill, COMP 424, 2023)",
     description="Plays Colosseum Survival! with the agents of two reports: breadth and depth of trees by board, "
-    "all agents against the random one and each other, with and without each heuristic, for many values of c, with "
-    "RAVE and with random games that end early, beside what the reports say. About 15 minutes on two cores.",
+    "all agents against the random agent and each other, with and without each heuristic, for many values of c, with "
+    "RAVE, and with random games that end early. The page compares the results with the reports. About 15 minutes on "
+    "two cores.",
     add_arguments=add_arguments,
     run=run,
 )

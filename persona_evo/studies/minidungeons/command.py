@@ -92,9 +92,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="time for this call, such as 8h; some of it is reserved for the playtests, and the evolutions "
         "share the rest. The next call continues those that ran out of time",
     )
-    add_running(
-        parser, "runs/reproduction-minidungeons-PROTOCOL, with the name of --levels behind it where they are given"
-    )
+    add_running(parser, "runs/reproduction-minidungeons-PROTOCOL, followed by the name of --levels if they are given")
 
 
 def run(args: argparse.Namespace) -> int:
