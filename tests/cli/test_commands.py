@@ -1,4 +1,4 @@
-"""Whole commands with tiny budgets: what they print, what they write, and their exit codes."""
+"""Tests whole commands with tiny budgets: what they print, what they write, and their exit codes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Generations that draw their levels and race: who plays what, who breeds, who lives on, and whole runs in folders."""
+"""Tests generations that draw their levels and race: playing, breeding, survival, and whole runs in folders."""
 
 from __future__ import annotations
 
