@@ -1,4 +1,4 @@
-"""Run a small version of the whole workflow, which takes under three minutes on two cores.
+"""Run a small version of the whole workflow, which takes about three minutes on two idle cores.
 
 It evolves a tree policy for one persona on three of the shipped training levels, prints the formula, playtests it
 against UCB1 in a level that the evolution has not seen, and writes a page with pictures.

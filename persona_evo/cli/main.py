@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from persona_evo.cli.parser import Commands, Parser
 
 COMMANDS = {
-    "demo": "evolve a policy and playtest a level in under three minutes",
+    "demo": "evolve a policy and playtest a level in about three minutes",
     "persona": "write, explain and list personas",
     "level": "write, generate, import, check and list levels",
     "evolve": "evolve a tree policy for a persona",
@@ -50,7 +50,7 @@ ABOUT = """\
 Automated playtesting with personas: describe what a kind of player wants, evolve a tree policy for it, and playtest
 your levels.
 
-  persona-evo demo                                     the whole workflow in under three minutes
+  persona-evo demo                                     the whole workflow in about three minutes
   persona-evo persona new speedrunner                  a commented file to start from
   persona-evo evolve --persona speedrunner.toml --levels train --for 8h
   persona-evo playtest my/levels --personas all --baseline ucb1
