@@ -1,9 +1,9 @@
-"""`persona-evo doctor`: versions, cores, and the cache of compiled code; with --game, whether a game is fit.
+"""Show versions, cores and the cache of compiled code; with --game, check a game.
 
-A game that runs in this program is loaded, and with --level checked by random games.
+A game that runs in this program is loaded and, with --level, checked in random games.
 
-A connected game's description is read whole, and the game is played twice with the same seeds, and again by its
-choices; it is fit if the same comes back and it does not fail, and the exit code is 1 if it is not.
+A connected game plays twice with the same seeds, and then replays its choices. It passes if it gives the same results
+each time and does not fail; otherwise the exit code is 1.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from persona_evo import __version__
 from persona_evo.cli.parser import Commands, filled, whole
 from persona_evo.cli.say import say
 from persona_evo.errors import Place, SettingsError
-from persona_evo.words import counted
+from persona_evo.words import counted, figure
 
 OPTIONAL = ("distributed", "ray")
 PACKAGES = ("numba", "llvmlite", "numpy", "deap", "joblib", "sympy", "scipy", "jinja2", "pillow", *OPTIONAL)
@@ -33,14 +33,14 @@ def add(commands: Commands) -> None:
         "--level",
         type=filled,
         metavar="LEVEL",
-        help="level to play; MAP:VARIANT@SEED of a connected game (default there: default)",
+        help="level to play; for a connected game MAP:VARIANT@SEED (default: default)",
     )
     parser.add_argument(
         "--rollouts",
         type=whole(1, 1_000_000),
         default=2000,
         metavar="N",
-        help="rollouts to time, within 5 s (default: %(default)s)",
+        help="number of rollouts to time, within 5 s (default: %(default)s)",
     )
     parser.set_defaults(run=run)
 
@@ -153,7 +153,7 @@ def _examine(args: argparse.Namespace) -> int:
         say(
             f"{found.level}: {found.rate:,.0f} rollouts/s with {counted(found.workers, 'worker')} "
             f"({found.rate * found.decisions:,.0f} decisions/s), {found.decisions:.1f} decisions each, scores "
-            f"{found.scores[0]:g} to {found.scores[1]:g}"
+            f"{figure(found.scores[0])} to {figure(found.scores[1])}"
         )
     if len(levels) > 1:
         found.notes.append(f"{level} stands for {len(levels)} levels, of which {found.level} was played")

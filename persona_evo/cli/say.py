@@ -41,13 +41,17 @@ def say(text: object = "", stream: TextIO | None = None) -> None:
         raise
 
 
+HARDLY = 0.5
+"""Seconds below which the remaining time is not worth a word."""
+
+
 def to_go(eta: float | None, what: str = "") -> str:
-    """Format the remaining seconds for the end of a line; "" before they are known.
+    """Format the remaining seconds for the end of a line; "" before they are known, or if there are hardly any.
 
     Args:
         what: the work that they are for.
     """
-    return "" if eta is None else f", {duration(eta)} to go{what}"
+    return "" if eta is None or eta < HARDLY else f", {duration(eta)} to go{what}"
 
 
 def note(text: object) -> None:
@@ -128,8 +132,13 @@ class Compiling:
         """Report that the compilation of something begins or ends."""
         import time
 
+        from persona_evo.compiling.news import START
+
         self._open += -1 if work.done else 1
-        if not self._told:
+        if work.what == START:
+            if not work.done:
+                self._line.show("starting the compiler ...")
+        elif not self._told:
             self._told, self._began = True, time.monotonic()
             note(f"compiling for this machine, once: about {duration(max(1.0, work.seconds))} ...")
         elif not work.done:

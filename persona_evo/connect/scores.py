@@ -12,6 +12,7 @@ import math
 from dataclasses import dataclass
 
 from persona_evo.search.tree_policy import UCB1_CONSTANT, TreePolicy
+from persona_evo.words import figure
 
 NORMALISED, RAW = "normalised", "raw"
 """The values of `scores` in a description."""
@@ -48,7 +49,7 @@ class UtilityRange:
 
     @property
     def scale(self) -> float:
-        """What utilities have to be divided by so that UCB1's own constant fits them."""
+        """The number to divide utilities by so that UCB1's own constant fits them."""
         spread = self.high - self.low
         narrow = self.count >= ENOUGH and 0.0 < spread < 1.0 / UNFIT
         return spread if narrow or 1.0 < spread < math.inf else 1.0
@@ -64,4 +65,4 @@ class UtilityRange:
         fits = f"--policy ucb1:{spread:.2g} fits this range"
         if scores == NORMALISED:
             fits += ", and --policy ucb1 finds the range by itself"
-        return f"from {self.low:g} to {self.high:g}: UCB1 with the constant {policy.c:.3g} {what}; {fits}"
+        return f"from {figure(self.low)} to {figure(self.high)}: UCB1 with the constant {policy.c:.3g} {what}; {fits}"

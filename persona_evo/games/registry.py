@@ -285,8 +285,8 @@ def _at(name: str, target: str) -> Game:
         hint = ""
         if isinstance(game, type):
             hint = (
-                f"\n  hint: write  GAME = from_class({attribute})  below the class and name that, :GAME; first  "
-                "from persona_evo.games.python_game import from_class"
+                "\n  hint: add  from persona_evo.games.python_game import from_class  and, below the class,  "
+                f"GAME = from_class({attribute}); then name it with :GAME"
             )
         raise GameError(f"{target} is a {type(game).__name__}, expected a persona_evo.games.core.Game{hint}")
     return game

@@ -1,7 +1,9 @@
-"""Run commands, in this process or as a user does."""
+"""Runs commands, in this process or as a user does."""
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import subprocess
 import sys
@@ -15,7 +17,7 @@ from tests.shared import ROOT
 
 
 class Ran(NamedTuple):
-    """What a command came to."""
+    """The result of a command."""
 
     code: int
     out: str
@@ -28,6 +30,13 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> Ran:
     code = main([str(a) for a in arguments])
     captured = capsys.readouterr()
     return Ran(code, captured.out, captured.err)
+
+
+def silent(*arguments: object) -> Ran:
+    """Run a command in this process where `capsys` cannot be had, in a fixture of a module."""
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
+        code = main([str(a) for a in arguments])
+    return Ran(code, out.getvalue(), err.getvalue())
 
 
 def command(*arguments: object) -> list[str]:

@@ -1,4 +1,4 @@
-"""Evolution and playtests of the C# game over TCP: any number of workers, stopped and resumed, the same policy."""
+"""Tests evolution and playtests of the C# game over TCP: the same policy for any number of workers, and resumed."""
 
 import json
 import shutil
@@ -20,13 +20,17 @@ EVOLVE = (
     "--levels",
     "default@1001-1002",
     "--iterations",
-    25,
+    12,
     "--population",
     6,
     "--islands",
     1,
     "--seed",
     5,
+    "--set",
+    "final_trials=2",
+    "--set",
+    "final_candidates=2",
     "--jobs",
     1,
 )

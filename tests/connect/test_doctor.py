@@ -1,4 +1,4 @@
-"""What the doctor sees in the numbers, the prefixes and the memory of a connected game."""
+"""Tests what the doctor finds in the numbers, the prefixes and the memory of a connected game."""
 
 import sys
 from pathlib import Path
@@ -62,7 +62,7 @@ def test_a_level_without_choices_is_noted(tmp_path):
             "client.select(2 + height % 2, [1.0] * (2 + height % 2) if", "client.select(1, [1.0] if"
         )
     )
-    assert "all rollouts took the same choices: has this level any?" in report(file, 5).notes
+    assert "all rollouts made the same choices: does this level have any?" in report(file, 5).notes
 
 
 def test_results_of_an_unknown_id_are_told(tmp_path):

@@ -1,4 +1,4 @@
-"""A connected game through everything a game goes through: levels, personas, playtests, evolution, the command line."""
+"""Tests a connected game with everything that a game is used for: levels, personas, playtests, evolution, commands."""
 
 import json
 import os
@@ -21,7 +21,7 @@ from persona_evo.games import mapsets, registry
 from persona_evo.games.core import ENDED, LOST, RUNNING, WON
 from persona_evo.personas import catalog, load
 from persona_evo.search.bounds import solve
-from persona_evo.store import runs
+from persona_evo.store import policies, runs
 from tests.cli.tool import command, environment, run, typed
 from tests.connect.driving import describe, faulty, game, games, left, none_left
 from tests.shared import hear_ctrl_c
@@ -359,7 +359,7 @@ def test_compiled_and_plain_code_search_alike(file, tmp_path):
                 "--seed",
                 4,
                 "--iterations",
-                120,
+                60,
                 "--out",
                 out,
                 PERSONA_EVO_INTERPRET=plain,
@@ -428,7 +428,8 @@ def test_no_game_is_left_when_the_driver_is_stopped(tmp_path, how):
 BY_FACTORY = """
 import subprocess, sys
 from pathlib import Path
-from persona_evo.connect.worker import Start, Timeouts, Worker
+from persona_evo.connect.process_start import Start, Timeouts
+from persona_evo.connect.worker import Worker
 
 def factory(address, port, nonce):
     return subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(1000)", sys.argv[1]])
@@ -440,31 +441,31 @@ worker.connect()
 """A driver that waits for a game which a factory has started, in the driver's own process group."""
 
 
+STARTED = {"nowhere": "faulty.py", "mute": "faulty.py", "child": "signal.signal", "made": "sleep(1000)"}
+"""By the name of a folder, what the command line of the process has that must not outlive the driver."""
+
+
 @pytest.mark.skipif(os.name == "nt", reason="process groups of POSIX")
 def test_games_that_hang_do_not_outlive_a_driver_that_is_killed(tmp_path):
-    drivers = []
+    drivers = {}
     for fault in ("nowhere", "mute", "child"):
         file = faulty(tmp_path / fault, fault, tables="[timeouts]\nconnect = 0\nrollout = 0\n")
-        drivers.append(
-            subprocess.Popen(
-                command("doctor", "--game", file, "--rollouts", 1_000_000),
-                env=environment(),
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
+        drivers[fault] = subprocess.Popen(
+            command("doctor", "--game", file, "--rollouts", 1_000_000),
+            env=environment(),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
-    drivers.append(subprocess.Popen([sys.executable, "-c", BY_FACTORY, tmp_path / "made"], env=environment()))
+    drivers["made"] = subprocess.Popen([sys.executable, "-c", BY_FACTORY, tmp_path / "made"], env=environment())
     end = time.monotonic() + 60
-    while time.monotonic() < end and not all(left(tmp_path / fault / "faulty.py") for fault in ("nowhere", "mute")):
-        time.sleep(0.05)
-    while time.monotonic() < end and len(left(tmp_path / "made")) < 2:
-        time.sleep(0.05)
-    while time.monotonic() < end and not any("signal.signal" in line for line in left(tmp_path / "child")):
-        time.sleep(0.05)
-    time.sleep(0.5)
-    for driver in drivers:
-        driver.kill()
-        driver.wait(10)
+    while drivers and time.monotonic() < end:
+        others = [line for line in games(tmp_path) if int(line.split()[0]) not in {one.pid for one in drivers.values()}]
+        for name in list(drivers):
+            if any(str(tmp_path / name) in line and STARTED[name] in line for line in others):
+                drivers[name].kill()
+                drivers.pop(name).wait(10)
+        time.sleep(0.1)
+    assert not drivers, "every game has started"
     assert none_left(tmp_path)
 
 
@@ -676,3 +677,12 @@ def test_win_rates_are_left_out_where_no_end_counts_as_won(tmp_path, capsys):
         assert ("Win rate with" in page) == (name == "told")
         assert ("No end of the game counts as won" in ran.out) == (name == "untold")
         registry.get(str(file)).outside.close()
+
+
+def test_the_hint_for_a_policy_of_a_connected_game_can_be_followed(tmp_path, capsys):
+    file = describe(tmp_path)
+    policy = tmp_path / "p.json"
+    policies.write(policies.Policy("p", "ladder", utility="HEIGHT", formula="R + HEIGHT"), policy)
+    refused = run(capsys, "policy", "export", policy, "--to", "python")
+    assert refused.code == 2 and "hint: add --game and the file of that game" in refused.err, refused.err
+    assert "HEIGHT" in run(capsys, "policy", "export", policy, "--to", "python", "--game", file).out

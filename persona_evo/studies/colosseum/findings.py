@@ -238,7 +238,7 @@ def _constant(m: ColosseumGames) -> Judged:
     ours, usual = wilson(*of(best)), wilson(*of(USUAL))
     p = fisher(*of(best), *of(USUAL)).p
     kind = YES if best != USUAL and stands_out(p, len(CONSTANTS) - 1) else NO
-    beside = "" if best == USUAL else f" ({p_text(p)}, Fisher, before it is taken {len(CONSTANTS) - 1} times)"
+    beside = "" if best == USUAL else f" ({p_text(p)}, Fisher, not yet multiplied by {len(CONSTANTS) - 1})"
     return (
         (
             f"best c = {best:g}: {ours.value:.0%} ({ours.low:.0%} to {ours.high:.0%}) against "
