@@ -190,17 +190,6 @@ def counts(rows: Iterable[ComparisonRow], *, corrected: bool = False) -> dict[tu
     return table
 
 
-def matrix(rows: Iterable[ComparisonRow], measure: str, *, corrected: bool = False) -> dict[tuple[str, str], int]:
-    """Return (row player, column player) -> levels where the row player is higher (table IV of the paper)."""
-    table: dict[tuple[str, str], int] = {}
-    for row in rows:
-        if row.measure.key == measure:
-            found = row.higher if row.differs(corrected=corrected) else ""
-            for pair, side in (((row.player_a, row.player_b), "a"), ((row.player_b, row.player_a), "b")):
-                table[pair] = table.get(pair, 0) + (found == side)
-    return table
-
-
 def compare_levels(
     records_a: Sequence[Playthrough],
     records_b: Sequence[Playthrough],
@@ -224,11 +213,7 @@ def compare_levels(
     groups = {p: (_of(records_a, p), _of(records_b, p)) for p in players}
     level = f"{names[0]} | {names[1]}"
     main, rest = (
-        corrected(
-            replace(_row(level, *groups[p], measure), weighed=measure.key in parts_of.get(p, ()))
-            for p in players
-            for measure in part
-        )
+        corrected(_row(level, *groups[p], m, m.key in parts_of.get(p, ())) for p in players for m in part)
         for part in (chosen[:1], chosen[1:])
     )
     by_player = [row for p in players for row in (*main, *rest) if row.player_a == p]
@@ -287,7 +272,7 @@ def detectable(successes: int, trials: int, trials_b: int, alpha: float = ALPHA)
     return None
 
 
-def _row(level: str, a: TrialGroup, b: TrialGroup, measure: Measure) -> ComparisonRow:
+def _row(level: str, a: TrialGroup, b: TrialGroup, measure: Measure, weighed: bool = False) -> ComparisonRow:
     name, test, rank = tested(a, b, measure)
     effect, change = effects(a, b, measure)
     one, two = a.range(measure), b.range(measure)
@@ -306,6 +291,7 @@ def _row(level: str, a: TrialGroup, b: TrialGroup, measure: Measure) -> Comparis
         effect=effect,
         difference=change,
         ranges=(one, two) if one and two else None,
+        weighed=weighed,
     )
 
 
@@ -359,23 +345,22 @@ def values(row: ComparisonRow, unit: bool = True) -> str:
     """Return the means of a and b, or their ranges over routes: "4 to 8 -> 9 hit points"."""
     plain = replace(row.measure, unit="")
     last = row.measure if unit else plain
-    if row.ranges is None:
-        return f"{shown(plain, row.a.value)} -> {shown(last, row.b.value)}"
-    a, b = row.ranges
+    a, b = row.ranges or (row.a, row.b)
     return f"{span(plain, a)} -> {span(last, b)}"
 
 
-def span(measure: Measure, found: RouteRange) -> str:
-    """Return a range over routes for display: "4 to 8 hit points", "9", "none left"."""
-    plain = replace(measure, unit="")
+def span(measure: Measure, found: RouteRange | Interval) -> str:
+    """Return a mean, or a range over routes, for display: "9", "4 to 8 hit points", "none left"."""
+    if isinstance(found, Interval):
+        return shown(measure, found.value)
     if found.low == found.high == measure.none:
         return "none left"
-    high = shown(measure, found.high)
+    plain, high = replace(measure, unit=""), shown(measure, found.high)
     return high if found.low == found.high else f"{shown(plain, found.low)} to {high}"
 
 
 def _change(row: ComparisonRow) -> str:
-    if row.ranges is not None:
+    if row.ranges:
         return f"{row.measure.name} {values(row)}"
     return f"{row.measure.name} {_said(row.measure, row.a)} -> {_said(row.measure, row.b)}"
 

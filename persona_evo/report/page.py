@@ -19,7 +19,7 @@ from persona_evo.playtest.duels import Standing
 from persona_evo.playtest.metrics import EVERY, Summary
 from persona_evo.playtest.requirement import Check
 from persona_evo.playtest.skill import SkillStep
-from persona_evo.report import duels, maps, pages, plots, skill, tables, versions
+from persona_evo.report import between, duels, maps, pages, plots, skill, tables, versions
 from persona_evo.report.charts import Chart
 from persona_evo.report.pages import (
     Document,
@@ -27,7 +27,6 @@ from persona_evo.report.pages import (
     Figure,
     Folded,
     Gallery,
-    Grid,
     Heading,
     Lines,
     Links,
@@ -369,11 +368,10 @@ def _comparisons(page: Page) -> Section:
         each = tables.comparison_table(page.baseline, "Against the baseline") if single else None
         parts += [Heading("Against the baseline"), tables.counts_table(page.baseline), Folded("level by level", [each])]
     if page.players:
-        keys = list(dict.fromkeys(r.measure.key for r in page.players))
         rows = tables.comparison_table(page.players, "Between players", only_differing=True) if single else None
         parts += [
             Heading("Between players"),
-            Grid([tables.matrix_table(page.players, key) for key in keys]),
+            Lines(between.sentences(page.players)),
             Folded("differences level by level", [rows]),
         ]
     return Section("comparison", "Comparison", parts)
