@@ -34,7 +34,7 @@ def add(commands: Commands) -> None:
         "folder for the page, maps, tables and traces; one that holds the beginning of the same "
         "comparison is continued (default: a new one below runs/comparisons/)",
     )
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, watch=None)
 
 
 def run(args: argparse.Namespace) -> int:

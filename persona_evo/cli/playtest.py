@@ -67,6 +67,7 @@ def add(commands: Commands) -> None:
         "fails; may be repeated (below)",
     )
     options.add_accept(parser)
+    options.add_watch(parser)
     parser.add_argument(
         "--bound-seconds",
         type=number(0, 86400),
@@ -233,24 +234,25 @@ def play(
     if folder is not None:
         appraisals.recall(folder, game, questions)
     begun = appraisals.appraisals(game, appraisals.open_questions(game, questions), workers)
-    results = as_results(
-        batch.playtest(
-            game,
-            levels,
-            players,
-            args.trials,
-            seed=seed,
-            budget=budget,
-            settings=rules,
-            league=league,
-            continuation=args.continuation,
-            workers=workers,
-            then=begun,
-            folder=folder,
-            progress=teller(),
-            game_name=registry.address(game),
+    with option_values.watching(args, game):
+        results = as_results(
+            batch.playtest(
+                game,
+                levels,
+                players,
+                args.trials,
+                seed=seed,
+                budget=budget,
+                settings=rules,
+                league=league,
+                continuation=args.continuation,
+                workers=workers,
+                then=begun,
+                folder=folder,
+                progress=teller(),
+                game_name=registry.address(game),
+            )
         )
-    )
     results.command, results.begun = option_values.typed(args, seed), begun
     return results
 
@@ -284,9 +286,10 @@ def _note_league(league: League, players: list[Player], trials: int) -> None:
 
 
 def _resumed(args: argparse.Namespace, workers: Workers) -> Results:
-    if args.levels or args.out is not None or args.skill:
+    if args.levels or args.out is not None or args.skill or args.watch is not None:
         raise SettingsError(
-            "levels, --out and --skill do not go with --resume", hint="a resumed playtest takes them from its folder"
+            "levels, --out, --skill and --watch do not go with --resume",
+            hint="a resumed playtest takes what it plays from its folder",
         )
     from persona_evo.api.results import as_results
     from persona_evo.playtest import batch
