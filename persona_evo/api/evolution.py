@@ -29,6 +29,7 @@ from persona_evo.evolve import run as runs_of_evolution
 from persona_evo.evolve.driving import GenerationProgress
 from persona_evo.evolve.explanation import meanings
 from persona_evo.evolve.outcome import Outcome
+from persona_evo.evolve.pool_clock import POOL_SHARE
 from persona_evo.evolve.schedule import TellPhase
 from persona_evo.evolve.setting import SkilledPlay, with_usual
 from persona_evo.evolve.settings import EvolutionSettings
@@ -45,9 +46,6 @@ from persona_evo.search.settings import Budget
 from persona_evo.seeds import fresh
 from persona_evo.store import runs
 from persona_evo.store.policies import Policy
-
-POOL_SHARE = 0.5
-"""Share of the time until a deadline that the generation of levels may take."""
 
 
 def evolve_policy(

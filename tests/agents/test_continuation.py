@@ -1,4 +1,4 @@
-"""Playthroughs are played to the end of the game: outcomes, causes, damage, and what is kept of it."""
+"""Tests that playthroughs continue to the end of the game: outcomes, causes of death, damage, and what is recorded."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_a_folder_that_was_stopped_goes_on_to_the_same_ends(tmp_path: Path) -> N
 
 
 class Waiting:
-    """Each step forward costs a hit point, and standing still costs nothing; nothing is to be won."""
+    """A game in which each step forward costs a hit point, standing still costs nothing, and nothing can be won."""
 
     actions = ("wait", "go")
     metrics = (Metric("HP", "hit points", "those left", high=3),)

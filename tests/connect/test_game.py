@@ -1,4 +1,4 @@
-"""A connected game through everything a game goes through: levels, personas, playtests, evolution, the command line."""
+"""Tests a connected game with everything that a game is used for: levels, personas, playtests, evolution, commands."""
 
 import json
 import os

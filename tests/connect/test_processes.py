@@ -1,4 +1,4 @@
-"""No process, no folder and no memory is left behind or taken too much, whatever a game or a program does."""
+"""Tests that no process, folder or memory is left behind or exceeded, whatever a game or a program does."""
 
 import os
 import signal
@@ -70,7 +70,7 @@ def test_a_child_with_a_session_of_its_own_ends_with_its_game(tmp_path):
 @LINUX
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
 def test_nothing_is_left_of_a_driver_that_is_killed(tmp_path, how):
-    """Processes with sessions of their own end, and stopped ones, and the temporary folder for logs goes."""
+    """Processes with sessions of their own and stopped processes end, and the temporary log folder is removed."""
     file = faulty(tmp_path, "daemon_stop")
     file.write_text(file.read_text().replace('logs = "logs"\n', ""))
     scratch = tmp_path / "scratch"

@@ -1,4 +1,4 @@
-"""The search over prefixes: the same run however it is played, sound to the last choice, kept and read again."""
+"""Tests the search over prefixes: the same result however it is played, correct to the last choice, saved and read."""
 
 import dataclasses
 import math

@@ -1,4 +1,4 @@
-"""The page and the folder: complete, escaped, nothing from elsewhere, and findings with their numbers on the maps."""
+"""Tests the page and the folder: complete, escaped, self-contained, with numbered findings on the maps."""
 
 from __future__ import annotations
 
