@@ -29,7 +29,7 @@ from persona_evo.evolve import run as runs_of_evolution
 from persona_evo.evolve.driving import GenerationProgress
 from persona_evo.evolve.explanation import meanings
 from persona_evo.evolve.outcome import Outcome
-from persona_evo.evolve.pool_clock import POOL_SHARE
+from persona_evo.evolve.pool_clock import POOL_SHARE, Tell
 from persona_evo.evolve.schedule import TellPhase
 from persona_evo.evolve.setting import SkilledPlay, with_usual
 from persona_evo.evolve.settings import EvolutionSettings
@@ -151,7 +151,7 @@ class EvolutionRequest:
         game: Game | None = None,
         options: Mapping[str, Any] | None = None,
         deadline: float | None = None,
-        tell: pools.Tell | None = None,
+        tell: Tell | None = None,
         tell_plan: Callable[[Sequence[str]], None] | None = None,
     ) -> EvolutionTask:
         """Return the task of an evolution, with generated levels and a size that fits the time.
@@ -245,7 +245,7 @@ class EvolutionRequest:
         workers: Workers,
         options: Mapping[str, Any] | None,
         deadline: float | None,
-        tell: pools.Tell | None,
+        tell: Tell | None,
     ) -> dict[str, pools.LevelPool]:
         """Return the pools of generated levels; none if levels are named."""
         count = _generated(levels)
