@@ -131,12 +131,13 @@ def of(session: Session) -> Game:
 @contextlib.contextmanager
 def _watch(session: Session, delay: float) -> Iterator[None]:
     """Let the session's searches show their best playthroughs (see `Outside.watch`)."""
-    viewer = session.viewer = BestViewer(session.about, delay)
+    viewer = BestViewer(session.about, delay)
+    session.show_best = viewer.show
     try:
         yield
         viewer.finish()
     finally:
-        session.viewer = None
+        session.show_best = None
         viewer.close()
         if viewer.failure:
             session.note("viewer", f"the game that shows the best playthrough failed: {viewer.failure}")

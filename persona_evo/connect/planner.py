@@ -72,8 +72,8 @@ class ConnectedPlanner:
         return search
 
     def _show(self, best: FinishedRollout) -> None:
-        if self._session.viewer is not None:
-            self._session.viewer.show(self._name, [choice for choice, _ in best.trace])
+        if self._session.show_best is not None:
+            self._session.show_best(self._name, [choice for choice, _ in best.trace])
 
     def plan(
         self,

@@ -37,7 +37,6 @@ from persona_evo.games.findings import Finding
 
 if TYPE_CHECKING:
     from persona_evo.connect.search import FinishedRollout
-    from persona_evo.connect.viewer import BestViewer
 
 KEPT = 3
 """The number of maps and variants whose processes are kept, for a game without the capability `maps`."""
@@ -85,7 +84,7 @@ class Session:
         self._noted: set[str] = set()
         self._hello: p.Hello | None = None
         self._keep_logs = False
-        self.viewer: BestViewer | None = None
+        self.show_best: Callable[[LevelName, Sequence[int]], None] | None = None
 
     def hello(self) -> p.Hello:
         """Return what the game reports about itself; start the game if it has not been started."""
