@@ -20,7 +20,6 @@ EXCEPTIONS = {
     "games/catalog/minidungeons2/turn.py": ONE_UNIT,
     "games/catalog/puyo/rules.py": ONE_UNIT,
     "search/open_lists.py": ONE_UNIT,
-    "formula/machine.py:run": "the interpreter's loop: one branch for each operation, compiled as one function",
 }
 """Path, or path:function -> why it is longer."""
 
