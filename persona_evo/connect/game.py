@@ -138,15 +138,15 @@ def _ordering(about: Description, hello: p.Hello) -> dict[str, object]:
     }
 
 
-def _plans(jobs: Iterable[PlanJob]) -> Iterator[Plan]:
-    """Yield the plans for levels of connected games, which are searched in parallel."""
+def _plans(jobs: Iterable[PlanJob], until: float | None) -> Iterator[Plan]:
+    """Yield the plans for levels of connected games, which are searched in parallel (see `PlannedOutside.plans`)."""
 
     def own() -> Iterator[PlanningJob]:
         for planner, utility, policy, budget, seed in jobs:
             assert isinstance(planner, ConnectedPlanner)
             yield PlanningJob(planner, utility, policy, budget, seed)
 
-    return plan_in_parallel(own())
+    return plan_in_parallel(own(), until)
 
 
 class _Rules:
