@@ -28,40 +28,9 @@ SMALL = {
         "runs list": "",
         "compare before.txt": "--trials 2 --iterations 200 --jobs 1 --seed 1",
         "solve after.txt": "--seconds 1",
-        "level generate": "--count 2",
-        "evolve --persona": "--levels generate:4 --held-out 2 --generations 2 --population 10 --islands 2 "
-        "--iterations 100 --jobs 1 --set final_trials=1 --set levels_a_generation=0",
-        "evolve --resume": "--jobs 1",
-        "policy list": "",
-        "policy show": "",
-        "policy export": "",
-    },
-    PAGES / "tutorials" / "researchers.md": {
-        "match colosseum": "--games 2 --size 6 --iterations 20 --jobs 1",
-        "experiment new": "",
-        "experiment playstyles.toml": "--replicates 2 --rollouts 20 --jobs 1",
-        "reproduce minidungeons": "--generations 1 --population 10 --iterations 30 --playtest-iterations 60 --trials 2 "
-        "--jobs 1 --bound-seconds 0",
-        "reproduce puyo": "--games 1 --drops 10 --generations 1 --population 10 --iterations 20 --jobs 1",
-        "reproduce colosseum": "--games 2 --iterations 10 --seconds 0.01 --jobs 1",
-        "reproduce evolution": "--setting planner-300 --persona runner --runs 1 --playthroughs 60 --jobs 1",
-        "reproduce montecarlo": "--replicates 2 --rollouts 10 --jobs 1",
-    },
-    PAGES / "tutorials" / "unity.md": {
-        "connect new": "",
-        "doctor --game": "",
-        "connect search": "--iterations 100 --seed 1",
-        "connect replay": "--no-screen",
-        "playtest test --game": QUICK,
-    },
-    PAGES / "own_games.md": {
-        "game new orchard": "",
-        "game check orchard.py": "--seed 1",
-        "persona new gardener": "",
-        "playtest orchard.txt": QUICK,
-        "level generate": "--count 2",
-        "evolve --game": "--generations 1 --population 8 --islands 1 --iterations 20 --jobs 1 --set final_trials=1 "
-        "--set final_candidates=1 --set levels_a_generation=0",
+        "level generate": "--count 12",
+        "evolve --game": "--generations 1 --population 10 --islands 2 --iterations 20 --jobs 1 --set final_trials=1 "
+        "--set final_candidates=1",
         "game new meadow": "",
         "game check meadow.py": "--seed 1",
     },
