@@ -227,7 +227,7 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
     line = StatusLine()
     with ExitStack() as stack:
         stack.enter_context(closing_outside(game))
-        (level,) = mapsets.resolve(game, [args.level])[:1]
+        (level,) = mapsets.resolve(game, [args.level])
         persona = api.load_persona(args.persona, game)
         policy = api.tree_policy(args.policy, persona, game)
         seed, budget = _seed(args), budget_of(None, args.iterations, args.seconds)
@@ -287,9 +287,11 @@ def _attached(args: argparse.Namespace) -> Game:
     """Wait for the game that the user starts."""
     import secrets
 
+    from persona_evo.connect.description_file import read
     from persona_evo.connect.game import attached
     from persona_evo.connect.process_start import Attachment
 
+    read(Path(args.game)).level(args.level, sets=True)  # refused before anyone starts the game
     token = secrets.token_hex(16)
     say(f"waiting for the game: PE_ADDR=127.0.0.1 PE_PORT={args.port} PE_NONCE={token}")
     return attached(Path(args.game), Attachment(args.port, token))
@@ -352,42 +354,45 @@ def run_replay(args: argparse.Namespace) -> int:
 
 
 def _replay_cases(game: str, file: Path, number: int | None) -> int:
-    """Play failures again; return 1 if one of them still makes the game fail."""
-    from persona_evo.connect.cases import CasePlayer
+    """Play failures again; return 1 if one still makes the game fail or cannot be played."""
+    from persona_evo.connect.cases import UNPLAYABLE, CasePlayer
     from persona_evo.connect.description_file import read
     from persona_evo.connect.findings_file import read_cases
     from persona_evo.errors import GameError
 
-    cases, failed = read_cases(file, number), 0
+    cases, failed, lost = read_cases(file, number), 0, 0
     with CasePlayer(read(Path(game))) as player:
         for line, case in enumerate(cases, number or 1):
             try:
                 found = player.play(case)
             except GameError as e:
-                say(f"{file}:{line}: the game has changed: {str(e).splitlines()[0]}")
+                lost += 1
+                say(f"{file}:{line}: {UNPLAYABLE}: {str(e).splitlines()[0]}")
                 continue
             failed += found is not None
             say(f"{file}:{line}: " + ("the game does not fail any more" if found is None else f"FAULT: {found}"))
-    say(f"{failed} of {counted(len(cases), 'case')} made the game fail")
-    return 1 if failed else 0
+    unplayed = f"; {lost} cannot be played" if lost else ""
+    say(f"{failed} of {counted(len(cases), 'case')} made the game fail{unplayed}")
+    return 1 if failed or lost else 0
 
 
 def run_shrink(args: argparse.Namespace) -> int:
     """Reduce a failure to the choices that are necessary for it."""
     from persona_evo.connect.cases import CasePlayer
     from persona_evo.connect.description_file import read
-    from persona_evo.connect.findings_file import add_case, case_of, read_cases
+    from persona_evo.connect.findings_file import add_case, case_of, check_target, read_cases
 
     file, number = case_of(args.finding)
     (case,) = read_cases(file, number or 1)
     line, about = StatusLine(), read(Path(args.game))
+    check_target(out := args.out or about.cases)
     with CasePlayer(about) as player:
         try:
             found = player.shrink(case, args.tries, line.show)
         finally:
             line.done_with_line()
         say(f"{counted(len(found.prefix), 'choice')} left after {counted(player.played, 'rollout')}: {found}")
-    add_case(out := args.out or about.cases, found)
+    add_case(out, found)
     say(f"added to {out}; play it again:  persona-evo connect replay {args.game} {out}")
     if out.resolve() == about.cases.resolve():
         say("  persona-evo playtest --require 'crashes == 0' plays these cases first")

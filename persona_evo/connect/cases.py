@@ -7,15 +7,18 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from persona_evo.connect import protocol as p
-from persona_evo.connect.description import Description
+from persona_evo.connect.description import CASES, Description
 from persona_evo.connect.findings import FailingRollout, Lost, failure_key
-from persona_evo.connect.findings_file import level_of, read_cases
+from persona_evo.connect.findings_file import level_of, read_findings
 from persona_evo.connect.restarts import Restarts
 from persona_evo.connect.session import Session
-from persona_evo.errors import GameError
+from persona_evo.errors import ConnectError, GameError
 from persona_evo.games.findings import Finding
 from persona_evo.seeds import SplitMix64
 from persona_evo.words import counted, plural
+
+UNPLAYABLE = "cannot be played, since the game has changed or is another one"
+"""What is said of a case whose choices the game does not offer."""
 
 TRIES = 300
 """The largest number of rollouts that shrinking plays."""
@@ -150,23 +153,32 @@ def replay_cases(about: Description) -> tuple[list[Finding], list[str]]:
         played, and which of them the game does not offer any more.
 
     Raises:
-        ConnectError: The game does not start.
-        RunError: The file of cases is damaged.
+        ConnectError: the game does not start, or the description names a file of cases that is missing or no file.
+        RunError: the file of cases is damaged.
     """
     if not about.cases.is_file():
+        if about.cases.exists() or about.cases != about.source.with_name(about.source.stem + CASES):
+            raise ConnectError(
+                "there is no such file of regression cases",
+                place=about.place("cases"),
+                found=f"{about.cases}{', which is no regular file' if about.cases.exists() else ''}",
+                expected="a file that `connect shrink` made",
+                hint="`connect shrink` without -o makes it; correct the path, or remove the key `cases`",
+            )
         return [], []
-    failing, told = list[Finding](), list[str]()
+    failing, told, cases = list[Finding](), list[str](), read_findings(about.cases, torn=True)
     with CasePlayer(about) as player:
-        for line, case in enumerate(read_cases(about.cases), 1):
+        for line, case in enumerate(cases, 1):
             name, level = f"{about.cases.name}:{line}", str(level_of(case))
             try:
                 found = player.play(case)
             except GameError as e:
-                told.append(f"{name} cannot be played, since the game has changed: {str(e).splitlines()[0]}")
+                told.append(f"{name} {UNPLAYABLE}: {str(e).splitlines()[0]}")
                 continue
             if found is not None:
                 text = f"regression case {name} still fails: {found}"
                 failing.append(Finding("crashes", "problem", level, text, evidence={"case": name, **found.to_dict()}))
     played = counted(player.played, "regression case")
     fails = f"{len(failing):,} still {plural(len(failing), 'fails', 'fail')}"
-    return failing, [f"played {played} of {about.cases}: {fails if failing else 'none fails'}", *told]
+    lost = f"; {len(told):,} cannot be played" if told else ""
+    return failing, [f"played {played} of {about.cases}: {fails if failing else 'none fails'}{lost}", *told]

@@ -11,22 +11,40 @@ from pathlib import Path
 
 from persona_evo.connect.description import LevelName
 from persona_evo.connect.findings import CHANCE, FailingRollout, group_similar
-from persona_evo.errors import SettingsError
+from persona_evo.errors import Place, SettingsError
 from persona_evo.games.findings import Finding
 from persona_evo.jobs import files, journal
 
+EDIT = "correct this line or delete it: each line is a finding of its own"
+"""What to do about a damaged line."""
 
-def read_cases(path: Path, number: int | None = None) -> list[FailingRollout]:
-    """Read a file of findings or cases, or only line `number` of it, counted from 1.
+
+def read_findings(path: Path, torn: bool = False) -> list[FailingRollout]:
+    """Read a file of findings, without a last line that a killed process left unfinished.
+
+    Args:
+        path: the file.
+        torn: whether to read a last line without a line ending like the others.
 
     Raises:
         RunError: a line is damaged.
-        SettingsError: there is no such file or line.
+    """
+    return [FailingRollout.from_dict(row, place) for row, place in journal.rows(path, "finding", EDIT, torn=torn)]
+
+
+def read_cases(path: Path, number: int | None = None) -> list[FailingRollout]:
+    """Read a file of findings or cases that a user names, or only line `number` of it, counted from 1.
+
+    Raises:
+        RunError: a line is damaged.
+        SettingsError: there is no such file or line, or the file has no lines.
     """
     if not path.is_file():
         raise SettingsError("there is no file of findings", found=str(path), expected="findings.jsonl of a search")
-    found = [FailingRollout.from_dict(row, place) for row, place in journal.rows(path, "finding")]
+    found = read_findings(path, torn=True)
     if number is None:
+        if not found:
+            raise SettingsError("there are no findings in this file", place=Place(str(path)), expected="one a line")
         return found
     if not 1 <= number <= len(found):
         raise SettingsError(
@@ -35,10 +53,29 @@ def read_cases(path: Path, number: int | None = None) -> list[FailingRollout]:
     return [found[number - 1]]
 
 
+def check_target(path: Path) -> None:
+    """Check that `add_case` can add to a file.
+
+    Raises:
+        RunError: a line of the file is damaged.
+        SettingsError: it is not a file, or its folder is missing.
+    """
+    if path.is_dir():
+        raise SettingsError("cases cannot be added to a folder", found=str(path), hint=f"name {path / 'cases.jsonl'}")
+    if not path.parent.is_dir():
+        raise SettingsError(
+            "there is no folder for the file of cases", found=str(path.parent), hint="make the folder first"
+        )
+    if path.exists():
+        read_findings(path, torn=True)
+
+
 def add_case(path: Path, case: FailingRollout) -> None:
     """Append a case to a file, unless the file contains it already."""
-    if not path.exists() or case not in read_cases(path):
-        files.append_lines(path, [json.dumps(case.to_dict(), ensure_ascii=False)])
+    if path.exists() and case in read_findings(path, torn=True):
+        return
+    ends = not path.exists() or path.read_bytes()[-1:] in (b"", b"\n")
+    files.append_lines(path, [("" if ends else "\n") + json.dumps(case.to_dict(), ensure_ascii=False)])
 
 
 def case_of(text: str) -> tuple[Path, int | None]:

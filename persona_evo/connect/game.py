@@ -62,7 +62,7 @@ def started(path: Path, level: str) -> Game:
     about = read(path)
     session = Session(about, all_at_once=True)
     try:
-        session.pool(about.levels([level])[0])
+        session.pool(about.level(level, sets=True))
         return of(session)
     except BaseException:
         session.close()

@@ -42,9 +42,10 @@ def not_deterministic(order: p.Rollout, result: p.Result, hello: p.Hello, game: 
     if not 0 <= depth < len(asked):
         return GameError(f"{game}: RESULT says that the prefix is illegal, but not where")
     offered = f"{got[depth][1]} choices" if got[depth][1] else "no more choices, because the game was over"
-    choices = " ".join(str(choice) for choice, _ in asked[:depth]) or "none"
+    choices = " ".join(str(choice) for choice, _ in asked[:depth])
+    reached = f"after the choices {choices}" if choices else "before any choice"
     return GameError(
         f"{hello.game[0]} is not deterministic: at decision {depth} it offered {asked[depth][1]} choices once and "
-        f"{offered} now, after the choices {choices} with game seed {order.game_seed}\n"
+        f"{offered} now, {reached} with game seed {order.game_seed}\n"
         "  hint: all randomness must come from the game seed, and each game must start from fresh state"
     )

@@ -28,7 +28,7 @@ from persona_evo.connect.findings import (
     group_similar,
     replay_differences,
 )
-from persona_evo.connect.findings_file import as_findings, read_cases
+from persona_evo.connect.findings_file import as_findings, read_findings
 from persona_evo.connect.pool import ProcessPool
 from persona_evo.connect.process_start import Start
 from persona_evo.errors import ConnectError, GameError, SettingsError
@@ -129,13 +129,23 @@ class Session:
             shutil.copytree(self._folder, self._home, dirs_exist_ok=True)
             self._folder = self._home
 
-    def keep_in(self, folder: Path) -> None:
+    def keep_in(self, folder: Path | None) -> None:
         """Keep the findings of a game that fails, and copies of its logs, in `folder`/logs.
 
         If that folder exists, they go to logs-2 and so on. The logs stay where they are if the description names a
-        folder for them.
+        folder for them. What happened before belongs to another folder: it is neither copied nor counted.
+
+        Args:
+            folder: the folder; None to keep them where the game writes its logs.
         """
-        if self._home is not None and self._home.parent == folder:
+        self._collect_all()
+        if self._home is not None and self._home.parent == folder and self._home.exists():
+            return
+        if self._keep_logs:
+            self.close()
+            self._folder, self._keep_logs, self._all = None, False, []
+        if folder is None:
+            self._home = None
             return
         number, self._home = 1, folder / "logs"
         while self._home.exists():
@@ -147,8 +157,7 @@ class Session:
 
         Similar failures (see `group_similar`) become one sentence with their number.
         """
-        for pool in self._pools.values():
-            self._collect(pool)
+        self._collect_all()
         told, self._untold = self._untold, []
         for file, failed in self._failed.items():
             for finding, n in group_similar(failed):
@@ -162,14 +171,14 @@ class Session:
         """Return all failures of the game, as findings.
 
         Args:
-            folder: one that `keep_in` was told, now or earlier; None for what has happened since the session began.
+            folder: one that `keep_in` was told, now or earlier; None for what has happened since the last
+                call of `keep_in`.
         """
-        for pool in self._pools.values():
-            self._collect(pool)
+        self._collect_all()
         if folder is None:
             return as_findings(self._all)
         kept = sorted(folder.glob(f"logs*/{FINDINGS}"))
-        return as_findings(failure for file in kept for failure in read_cases(file))
+        return as_findings(failure for file in kept for failure in read_findings(file))
 
     def named(self, names: Sequence[str]) -> list[LevelName]:
         """Return the levels that names stand for.
@@ -368,6 +377,10 @@ class Session:
             self._folder = Path(tempfile.mkdtemp(prefix=f"persona-evo-{self.about.name}-"))
             watchdog.add_folder(str(self._folder))
         return self._folder
+
+    def _collect_all(self) -> None:
+        for pool in self._pools.values():
+            self._collect(pool)
 
     def _collect(self, pool: ProcessPool) -> ProcessPool:
         """Take over a pool's findings, write them to the file of findings, and return the pool."""

@@ -19,9 +19,10 @@ class Outside:
         levels: (names) -> the texts of the levels that names stand for. `load` reads these texts, not files.
         close: () ends the game's processes; they start again when needed.
         findings: () -> what made the game fail since the last call, one text for each failure.
-        keep_in: (folder) sets where evidence of failures is kept, if the description does not name a folder.
+        keep_in: (folder) begins a new record of failures and sets where its evidence is kept; None for no folder. It
+            continues the record if the folder is the same as before.
         failures: (folder) -> findings on all failures of the game: those kept in a folder, or, without one, those since
-            the game was opened.
+            the last call of `keep_in`.
         regressions: () -> findings on the known failures that still happen when they are played again, and what there
             is to tell about the others.
         watch: (delay) -> a context in which searches show the best playthrough so far in a game of its own, with
@@ -35,7 +36,7 @@ class Outside:
     levels: Callable[[Sequence[str]], list[str]]
     close: Callable[[], None]
     findings: Callable[[], list[str]]
-    keep_in: Callable[[Path], None]
+    keep_in: Callable[[Path | None], None]
     failures: Callable[[Path | None], list[Finding]]
     watch: Callable[[float], contextlib.AbstractContextManager[None]]
     regressions: Callable[[], tuple[list[Finding], list[str]]]

@@ -150,14 +150,17 @@ def append(path: Path, lines: Iterable[str]) -> int:
     return files.append_lines(path, map(checksum.sealed, lines))
 
 
-def rows(path: Path, name: str, hint: str = REPEAT, end: int | None = None) -> Iterator[tuple[Row, Place]]:
-    """Read the whole lines of a file without their checksums; a torn last line is left out.
+def rows(
+    path: Path, name: str, hint: str = REPEAT, end: int | None = None, torn: bool = False
+) -> Iterator[tuple[Row, Place]]:
+    """Read the lines of a file without their checksums.
 
     Args:
         path: the file; one that does not exist has no lines.
         name: the name of a line's content, for messages.
         hint: what to do about a damaged line.
         end: position at which to stop, in bytes; None for the end of the file.
+        torn: whether to read a last line that has no line ending, as editors may leave it; otherwise it is left out.
 
     Raises:
         RunError: it is not a regular file, or a line is damaged.
@@ -168,7 +171,7 @@ def rows(path: Path, name: str, hint: str = REPEAT, end: int | None = None) -> I
     with opened(path, RunError) as file:
         for number, line in enumerate(file, 1):
             read += len(line)
-            if not line.endswith(b"\n") or (end is not None and read > end):
+            if not (torn or line.endswith(b"\n")) or (end is not None and read > end):
                 return
             place = Place(str(path), number)
             row, has = _row(line, place, name, hint)

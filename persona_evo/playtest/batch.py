@@ -170,8 +170,8 @@ def playtest(
             kept = journal.playthroughs(folder)
             results.records = kept.read([_key(spec, job) for job in todo])
             journal.check_routes(kept, results.records)
-            if game.outside is not None:
-                game.outside.keep_in(folder)
+        if game.outside is not None:
+            game.outside.keep_in(folder)
         stack.enter_context(closing_outside(game))
         chosen = stack.enter_context(lent(workers, jobs, backend, address, alone=registry.alone(game)))
         plays = PlaythroughDispatch(spec, todo, tuple(results.records), chosen, thought(spec.budget))

@@ -1,9 +1,16 @@
 """Tests that failures are replayed from their file and shrunk to the choices that matter."""
 
+import dataclasses
 import json
 
 import pytest
 
+import persona_evo as pe
+from persona_evo.connect.cases import replay_cases
+from persona_evo.connect.description_file import read
+from persona_evo.connect.findings import FailingRollout
+from persona_evo.connect.findings_file import add_case, check_target, read_cases
+from persona_evo.errors import PersonaEvoError
 from tests.cli.tool import run
 from tests.connect.driving import describe, faulty, none_left
 
@@ -67,6 +74,7 @@ def test_damaged_findings_are_told(tmp_path, capsys, text, said):
     for words in (("replay", file, tmp_path / "x.jsonl"), ("shrink", file, tmp_path / "x.jsonl")):
         told = run(capsys, "connect", *words)
         assert told.code == 2 and said in told.err and "x.jsonl:1" in told.err, told.err
+        assert "resuming" not in told.err, "nothing repeats a finding that was deleted"
 
 
 def test_missing_findings_are_told(tmp_path, capsys):
@@ -115,4 +123,91 @@ def test_what_fails_in_a_playtest_counts_as_a_crash_also_after_a_resume(tmp_path
         failed = run(capsys, *words, *more, "--require", "crashes == 0; crashes@default <= 1")
         assert failed.code == 1 and "crashes == 0" in failed.out and "trapped at" in failed.out, failed.out + failed.err
     assert "No problems were found" not in failed.out
+    assert none_left(tmp_path)
+
+
+def case_on(choices, variant=""):
+    """A failure of the sound game in faulty.py, which has two choices at each decision."""
+    return FailingRollout("crash", "", variant, 0, 0, 0, tuple((choice, 2) for choice in choices), "x")
+
+
+def line_of(case):
+    return json.dumps(case.to_dict())
+
+
+def test_a_last_line_without_a_line_ending_is_a_case_and_stays_one(tmp_path, capsys):
+    file, cases = faulty(tmp_path, ""), tmp_path / "cases.jsonl"
+    cases.write_text(line_of(case_on([1, 0])))
+    told = run(capsys, "connect", "replay", file, cases)
+    assert told.code == 0 and "0 of 1 case made" in told.out, told.out + told.err
+    for choices in ([1, 1], [1, 0]):
+        add_case(cases, case_on(choices))
+    assert read_cases(cases) == [case_on([1, 0]), case_on([1, 1])]
+    cases.write_text(line_of(case_on([1, 0]))[:-5])
+    told = run(capsys, "connect", "replay", file, cases)
+    assert told.code == 2 and "cases.jsonl:1" in told.err and "not valid JSON" in told.err, told.err
+    cases.write_text("")
+    told = run(capsys, "connect", "replay", file, cases)
+    assert told.code == 2 and "there are no findings in this file" in told.err, told.out + told.err
+
+
+def test_cases_that_cannot_be_played_are_counted(tmp_path, capsys):
+    file = faulty(tmp_path, "")
+    cases = tmp_path / "faulty.cases.jsonl"
+    other = dataclasses.replace(case_on([]), prefix=((2, 4),))
+    cases.write_text("".join(line_of(case) + "\n" for case in (other, case_on([1, 0]))))
+    told = run(capsys, "connect", "replay", file, cases)
+    assert told.code == 1 and "0 of 2 cases made the game fail; 1 cannot be played" in told.out, told.out + told.err
+    assert ":1: cannot be played" in told.out and "2 choices now, before any choice with game seed 0" in told.out
+    failing, said = replay_cases(read(file))
+    assert failing == [] and "played 1 regression case" in said[0] and "none fails; 1 cannot be played" in said[0]
+    assert said[1].startswith("faulty.cases.jsonl:1 cannot be played")
+    assert none_left(tmp_path)
+
+
+@pytest.mark.parametrize(("name", "said"), [("none.jsonl", "none.jsonl"), ("logs", "which is no regular file")])
+def test_named_cases_must_be_a_file(tmp_path, name, said):
+    file = faulty(tmp_path, "", top=f'cases = "{name}"')
+    (tmp_path / "logs").mkdir()
+    with pytest.raises(PersonaEvoError, match="no such file of regression cases") as caught:
+        replay_cases(read(file))
+    assert caught.value.place.line == 4 and said in caught.value.found
+    assert none_left(tmp_path)
+
+
+def test_the_target_of_shrink_is_checked_before_the_game_starts(tmp_path, capsys):
+    file, finding = faulty(tmp_path, ""), tmp_path / "x.jsonl"
+    finding.write_text(line_of(case_on([1, 0])) + "\n")
+    for target, said in ((tmp_path, "to a folder"), (tmp_path / "none" / "cases.jsonl", "there is no folder")):
+        told = run(capsys, "connect", "shrink", file, finding, "-o", target)
+        assert told.code == 2 and said in told.err and "hint: " in told.err, told.err
+        assert "does not fail" not in told.err, "nothing was played"
+    check_target(tmp_path / "new.jsonl")
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_each_playtest_of_a_process_has_its_own_findings(tmp_path, kept):
+    file = faulty(tmp_path, "raise")
+    file.write_text(file.read_text().replace('logs = "logs"', ""))
+    (tmp_path / "score.toml").write_text('name = "score"\ngame = "faulty"\nutility = "SCORE"\npriority = "SCORE"\n')
+    found = []
+    for out in ("a", "b", "b"):
+        game = pe.load_game(str(file))
+        persona = pe.load_persona(str(tmp_path / "score.toml"), game)
+        results = pe.playtest_levels(
+            ["default"],
+            [pe.Player(persona, pe.tree_policy("ucb1", persona, game))],
+            game=game,
+            trials=1,
+            iterations=5,
+            seed=1,
+            jobs=1,
+            bound_seconds=0,
+            folder=tmp_path / out if kept else None,
+        )
+        found.append([(f.kind, f.evidence["rollouts"]) for f in results.failures])
+    assert found[0] and found == [[("crashes", found[0][0][1])]] * 3, "each has its own, and none those of another"
+    if kept:
+        lines = [(tmp_path / out / "logs" / "findings.jsonl").read_text() for out in ("a", "b")]
+        assert lines[0] == lines[1] and not list(tmp_path.glob("?/logs-*"))
     assert none_left(tmp_path)

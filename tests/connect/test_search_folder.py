@@ -109,3 +109,11 @@ def test_rollouts_that_failed_are_not_played_again(tmp_path, capsys):
     assert [line for line in first.out.splitlines() if "FAULT" in line] == [
         line for line in again.out.splitlines() if "FAULT" in line
     ]
+
+
+def test_a_search_refuses_a_name_of_several_levels(tmp_path, capsys):
+    file = describe(tmp_path, tables='[maps]\nboth = ["long@1", "long@2"]')
+    for part in ("search", "attach"):
+        for name in ("long@1-3", "both"):
+            told = run(capsys, "connect", part, file, "--level", name, "--iterations", 5)
+            assert told.code == 2 and "this names several levels" in told.err and "waiting" not in told.out, told.err
