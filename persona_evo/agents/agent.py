@@ -143,6 +143,12 @@ def _kind(agent: Agent, game: Game) -> None:
             found=agent.program or agent.kind,
             expected="another kind, such as search",
         )
+    if agent.kind == "flat" and game.outside is not None:
+        raise SettingsError(
+            f"flat search needs the states of a game, and {game.title} runs in a process of its own",
+            found=agent.name,
+            expected="another kind, such as search",
+        )
     if agent.kind == "flat" and game.players != 1:
         raise SettingsError(
             "flat search is for single-player games",

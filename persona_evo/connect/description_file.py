@@ -9,11 +9,20 @@ from pathlib import Path
 from typing import Any
 
 from persona_evo.connect import launch
-from persona_evo.connect.description import GAME_NAME, MAX_BYTES, MOST_SLOTS, SLOTS, Description, MetricWords, key_place
+from persona_evo.connect.description import (
+    GAME_NAME,
+    MAX_BYTES,
+    MOST_SLOTS,
+    SLOTS,
+    WIDENING,
+    Description,
+    MetricWords,
+    key_place,
+)
 from persona_evo.connect.launch import GYM
 from persona_evo.connect.pool import MOST_WORKERS
 from persona_evo.connect.process_start import Limits, Timeouts
-from persona_evo.connect.protocol import MOST_PORT
+from persona_evo.connect.protocol import MOST_CHOICES, MOST_PORT
 from persona_evo.connect.restarts import Restarts
 from persona_evo.errors import ConnectError, has_control, unknown
 from persona_evo.games import textfile
@@ -29,6 +38,7 @@ KEYS = (
     "slots",
     "rollout",
     "policy",
+    "widening",
     "constant",
     "personas",
     "logs",
@@ -93,6 +103,7 @@ class _Reader:
             slots=self.whole("slots", max(workers, SLOTS), 1, MOST_SLOTS),
             rollout=self.choice("rollout", ("uniform", "weights", "policy")),
             policy=self.policy(),
+            widening=self.whole("widening", WIDENING, 0, MOST_CHOICES),
             constant=self.choice("constant", ("outside", "inside")),
             personas=self.personas(),
             logs=self.near(logs) if logs else None,

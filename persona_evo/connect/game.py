@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 
 from persona_evo.connect import protocol as p
-from persona_evo.connect.description import Description
+from persona_evo.connect.description import WIDENING, Description
 from persona_evo.connect.description_file import read
+from persona_evo.connect.moves import ConnectedActor
 from persona_evo.connect.parallel_plans import PlanningJob, plan_in_parallel
 from persona_evo.connect.planner import ConnectedPlanner, Outcome
 from persona_evo.connect.process_start import Attachment, Timeouts
@@ -31,6 +32,7 @@ from persona_evo.formula import parse
 from persona_evo.formula.primitives import PRIMITIVES
 from persona_evo.games.core import ENDED, LOST, RUNNING, WON, Game, Level, Metric, Rules
 from persona_evo.games.python_game.contents import number_of
+from persona_evo.search.actor import MovesSpec
 from persona_evo.search.plan import Plan, PlanJob, PlannedOutside
 from persona_evo.search.tree_policy import MOVE_VARIABLES, SEARCH_VARIABLES
 from persona_evo.seeds import below
@@ -90,6 +92,7 @@ def of(session: Session) -> Game:
         outside=PlannedOutside(
             planner=partial(ConnectedPlanner, session, outcome),
             plans=_plans,
+            actor=partial(_actor, session, outcome),
             close=session.close,
             findings=session.findings,
             keep_in=session.keep_in,
@@ -108,10 +111,16 @@ def _ordering(about: Description, hello: p.Hello) -> dict[str, object]:
         "rollout": about.rollout,
         "policy": about.policy,
         "slots": about.slots,
+        "widening": about.widening,
         "constant": about.constant,
         "horizon": about.horizon or hello.max_decisions,
         "max_decisions": hello.max_decisions,
     }
+
+
+def _actor(session: Session, outcome: Outcome, game: Game, level: Level, spec: MovesSpec) -> ConnectedActor:
+    ordering = ConnectedPlanner(session, outcome, game, level, spec.settings, 1).ordering
+    return ConnectedActor(session, ordering, game, level, spec)
 
 
 def _plans(jobs: Iterable[PlanJob]) -> Iterator[Plan]:
@@ -283,6 +292,8 @@ def _version(about: Description, hello: p.Hello) -> int:
         dict(about.variants),
         about.outcome,
     ]
+    if about.widening != WIDENING:
+        parts.append(about.widening)
     if about.environment:
         parts.append(dict(about.environment))
     text = json.dumps(parts, sort_keys=True)

@@ -17,8 +17,8 @@ from typing import Any, Self
 
 from persona_evo.connect import protocol as p
 from persona_evo.connect.findings import FailingRollout, Lost
+from persona_evo.connect.ordering import FinishedRollout, RolloutResult, RolloutSource
 from persona_evo.connect.planner import ConnectedPlanner
-from persona_evo.connect.search import FinishedRollout, RolloutResult, RolloutSource
 from persona_evo.connect.traces import Trace
 from persona_evo.errors import Place, ProtocolError, RunError
 from persona_evo.formula import Formula
@@ -54,6 +54,9 @@ class RecordedRollout:
         except (KeyError, TypeError, ValueError, ProtocolError) as e:
             raise RunError("a rollout cannot be read", place=place, found=str(e)[:200], hint=journal.REPEAT) from e
 
+    status = p.OK
+    """What is kept has come to its end."""
+
     @property
     def decisions(self) -> int:
         """How many there were."""
@@ -88,6 +91,7 @@ def search_values(
         "rollout": ordering.mode,
         "slots": ordering.slots,
         "inside": ordering.inside,
+        "widening": ordering.wide,
         "seed": seed,
         "budget": budget.to_dict(),
     }

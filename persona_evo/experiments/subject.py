@@ -11,8 +11,9 @@ from persona_evo.connect import description, description_file, traces
 from persona_evo.connect.description import Description, LevelName
 from persona_evo.connect.game import opened
 from persona_evo.connect.local_pool import LocalPool
+from persona_evo.connect.ordering import Ordering
 from persona_evo.connect.process_start import Factory
-from persona_evo.connect.search import ConnectedSearch, Ordering
+from persona_evo.connect.search import ConnectedSearch
 from persona_evo.connect.session import Session
 from persona_evo.connect.traces import Trace
 from persona_evo.errors import SettingsError, unknown

@@ -16,6 +16,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -40,7 +41,7 @@ from persona_evo.search.layout import (
     buffers_for,
 )
 from persona_evo.search.pace import IterationPace
-from persona_evo.search.plan import capacity_for
+from persona_evo.search.plan import PlannedOutside, capacity_for
 from persona_evo.search.scoring import Scoring, policy_code
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree import ACTION, DEPTH, DONE, NOBODY, NODE, ROOT, TOTAL, VISITS, TreeMemory
@@ -86,6 +87,58 @@ class ChosenMove:
     kept: int
     full: bool
     seconds: float
+
+
+class MovesSpec(NamedTuple):
+    """What a search from move to move is for, and how it chooses: arguments of `Actor`."""
+
+    utility: Formula
+    policy: TreePolicy
+    budget: Budget
+    settings: SearchSettings
+    choose: str | Formula = "visits"
+    variant: str = ""
+    seed: int = 0
+
+
+class MoveSearch(Protocol):
+    """What plays move by move: an `Actor`, or that of a game in a process of its own."""
+
+    budget: Budget
+
+    def think(self, state: WordRow) -> ChosenMove:
+        """See `Actor.think`."""
+
+    def follow(self, action: int) -> None:
+        """See `Actor.follow`."""
+
+    def shape(self) -> tuple[int, int]:
+        """See `Actor.shape`."""
+
+
+def actor_for(game: Game, level: Level, spec: MovesSpec) -> MoveSearch:
+    """Return what plays a level move by move, wherever the game runs.
+
+    Raises:
+        SettingsError: see `Actor`; or the game runs in a process of its own and cannot be searched.
+    """
+    if game.outside is None:
+        return Actor(
+            game,
+            level,
+            spec.utility,
+            spec.policy,
+            spec.budget,
+            spec.settings,
+            choose=spec.choose,
+            variant=spec.variant,
+            seed=spec.seed,
+        )
+    if not isinstance(game.outside, PlannedOutside):
+        raise SettingsError(f"{game.title} runs in a process of its own, so no move can be searched for")
+    if spec.variant or spec.settings.variant:
+        game.rules_for((), spec.variant or spec.settings.variant)
+    return game.outside.actor(game, level, spec)
 
 
 class Actor:
@@ -268,9 +321,7 @@ class Actor:
     def _best_of(self, options: Sequence[Option], state: WordRow) -> Option:
         if isinstance(self.choice, Formula):
             return max(zip(options, self._scores(options, state), strict=True), key=lambda o: (o[1], o[0].visits))[0]
-        if self.choice == "visits":
-            return max(options, key=lambda o: (o.visits, o.mean))
-        return max(options, key=lambda o: (o.mean if self.choice == "mean" else o.max, o.visits))
+        return best_option(options, self.choice)
 
     def _scores(self, options: Sequence[Option], state: WordRow) -> list[float]:
         """Return the value of each option by the formula that chooses, as a tree policy scores a child of the root."""
@@ -296,6 +347,13 @@ class Actor:
                     rows.values[k, to : to + count] = tree.values[slot, at : at + count]
         codes.score(rows.values, len(options), int(tree.links[ROOT, VISITS]), 1, found)
         return [float(score) for score in found[: len(options)]]
+
+
+def best_option(options: Sequence[Option], choice: str) -> Option:
+    """Return the option that one of CHOICES prefers, of equal ones the first."""
+    if choice == "visits":
+        return max(options, key=lambda o: (o.visits, o.mean))
+    return max(options, key=lambda o: (o.mean if choice == "mean" else o.max, o.visits))
 
 
 @dataclass(frozen=True)

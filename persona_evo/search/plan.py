@@ -21,6 +21,7 @@ from persona_evo.search.win_search import Ending, play_on
 from persona_evo.search.workspace import Workspace
 
 if TYPE_CHECKING:
+    from persona_evo.search.actor import MoveSearch, MovesSpec
     from persona_evo.search.list_search import ListSearch
 
 __all__ = ["Budget", "Plan", "Planner", "SearchSettings", "TreePolicy", "plan"]
@@ -266,10 +267,12 @@ class PlannedOutside(Outside):
     Attributes:
         planner: planner(game, level, settings, capacity) gives what plans a level.
         plans: plans(jobs) gives the plans of several jobs, in their order; their searches run side by side.
+        actor: actor(game, level, spec) gives what plays a level from move to move.
     """
 
     planner: Callable[[Game, Level, SearchSettings, int], LevelPlanner]
     plans: Callable[[Iterable[PlanJob]], Iterator[Plan]]
+    actor: Callable[[Game, Level, MovesSpec], MoveSearch]
 
 
 def planner_for(game: Game, level: Level, settings: SearchSettings, capacity: int) -> LevelPlanner:

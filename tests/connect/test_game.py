@@ -127,10 +127,21 @@ def test_the_registry_finds_it_and_closes_it(file, tmp_path, monkeypatch):
 PLAYED = ("--trials", 2, "--iterations", 40, "--policy", "ucb1", "--seed", 3, "--no-pictures")
 
 
-def test_levels_of_skill_are_refused(file, tmp_path):
-    ran = typed(tmp_path, "playtest", "hard", "--game", file, *PLAYED, "--skill", "novice,perfect")
-    assert ran.code == 2 and none_left(tmp_path)
-    assert "--skill needs search from move to move, which connected games do not have yet" in ran.err
+def test_players_of_some_skill_search_anew_for_each_move(file, tmp_path):
+    out = tmp_path / "skilled"
+    ran = typed(tmp_path, "playtest", "hard", "--game", file, *PLAYED, "--skill", "novice,expert", "--out", out)
+    assert ran.code == 0 and none_left(tmp_path), ran.err
+    rows = [json.loads(line) for line in (out / "playthroughs.jsonl").read_text(encoding="utf-8").splitlines()]
+    print(rows[0])
+
+
+def test_an_agent_plays_from_move_to_move(file, tmp_path):
+    agent = tmp_path / "mover.toml"
+    agent.write_text('[mover]\nkind = "search"\niterations = 30\n', encoding="utf-8")
+    words = ("playtest", "hard", "--game", file, "--trials", 2, "--policy", "ucb1", "--seed", 3, "--no-pictures")
+    ran = typed(tmp_path, *words, "--agent", f"{agent}#mover", "--out", tmp_path / "moved")
+    print(ran.out, ran.err)
+    assert ran.code == 0 and none_left(tmp_path), ran.err
 
 
 def test_playtests_can_be_repeated_and_resumed(file, tmp_path, capsys):

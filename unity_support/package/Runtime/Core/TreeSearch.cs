@@ -52,7 +52,7 @@ namespace PersonaEvo.Playtest
             internal int[] Order;
             internal object State;
             internal double[] Metrics;
-            internal int Action, Count, Depth, Visits, Pending;
+            internal int Action, Count, Depth, Visits, Pending, Draws;
             internal double Total, Squares, Best = double.NegativeInfinity;
             /// <summary>Whether a rollout from here has come back: only then the driver knows its choices.</summary>
             internal bool Known;
@@ -61,10 +61,14 @@ namespace PersonaEvo.Playtest
             internal double Mean { get { return Total / Visits; } }
         }
 
-        /// <summary>A rollout under way; Repeated is the result where it is known already, else NaN.</summary>
+        /// <summary>
+        /// A rollout under way; Repeated is the result where it is known already, else NaN. Draws says whether the choice
+        /// that it makes at its node becomes a child.
+        /// </summary>
         private struct Order
         {
             internal Node Node;
+            internal bool Draws;
             internal ulong Seed;
             internal double Repeated;
         }
@@ -188,7 +192,11 @@ namespace PersonaEvo.Playtest
             if (node == null)
                 return false;
             bool known = node.Count == 0 && node.Visits > 0;
-            underWay.Enqueue(new Order { Node = node, Seed = rollouts.Next(), Repeated = known ? node.Mean : double.NaN });
+            underWay.Enqueue(new Order
+            {
+                Node = node, Draws = IsWide(node) && node.Known && node.Depth < horizon, Seed = rollouts.Next(),
+                Repeated = known ? node.Mean : double.NaN
+            });
             for (Node at = node; at != null; at = at.Parent)
                 at.Pending++;
             return true;
@@ -203,12 +211,27 @@ namespace PersonaEvo.Playtest
                     return null;
                 if (!node.Known || node.Count == 0 || node.Depth >= horizon)
                     return node;
-                if (node.Children.Count < node.Count)
+                bool wide = IsWide(node), isNew = node.Children.Count < node.Count;
+                if (wide && (node.Children.Count == 0 || node.Draws < Math.Sqrt(node.Visits + node.Pending)))
+                    return Drawing(node);
+                if (!wide && isNew)
                     return nodes < settings.Nodes ? Expand(node) : node;
-                node = Best(node);
-                if (node == null)
-                    return null;
+                Node best = Best(node);
+                if (best == null)
+                    return wide && isNew ? Drawing(node) : null;
+                node = best;
             }
+        }
+
+        private bool IsWide(Node node)
+        {
+            return rules.Widening > 0 && node.Count >= rules.Widening;
+        }
+
+        private static Node Drawing(Node node)
+        {
+            node.Draws++;
+            return node;
         }
 
         private void Receive(Order order)
@@ -225,15 +248,41 @@ namespace PersonaEvo.Playtest
             for (Node at = node; at != null; at = at.Parent)
             {
                 at.Pending--;
-                at.Visits++;
-                at.Total += utility;
-                at.Squares += utility * utility;
-                at.Best = Math.Max(at.Best, utility);
+                Enter(at, utility);
             }
+            if (order.Draws && rolled.Count > 0)
+                Draw(node, rolled[0], utility);
             if (node.Known)
                 return;
             node.Known = true;
             Close(node);
+        }
+
+        private static void Enter(Node node, double utility)
+        {
+            node.Visits++;
+            node.Total += utility;
+            node.Squares += utility * utility;
+            node.Best = Math.Max(node.Best, utility);
+        }
+
+        /// <summary>Makes the choice that a rollout drew a child, if it is none, and counts the result there.</summary>
+        private void Draw(Node parent, int action, double utility)
+        {
+            Node child = parent.Children.Find(c => c.Action == action);
+            if (child == null)
+            {
+                if (nodes >= settings.Nodes)
+                    return;
+                model.Restore(parent.State);
+                model.Apply(action);
+                child = NewNode(parent, action);
+            }
+            Enter(child, utility);
+            if (child.Known)
+                return;
+            child.Known = true;
+            Close(child);
         }
 
         private Node Expand(Node parent)
