@@ -20,7 +20,7 @@ from functools import partial
 from persona_evo.errors import Place, SettingsError, unknown
 from persona_evo.formula import Formula, parse
 from persona_evo.games.core import Game
-from persona_evo.search.actor import CHOICES
+from persona_evo.search.moves import CHOICES
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy, check_moves, variables
 from persona_evo.words import counted

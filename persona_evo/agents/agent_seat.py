@@ -11,8 +11,9 @@ import numpy as np
 from persona_evo.agents.agent import Agent, answer_of, policy_of
 from persona_evo.compiling.arrays import WordRow
 from persona_evo.games.core import RUNNING, Game, Level
-from persona_evo.search.actor import MoveSearch, MovesSpec, actor_for
+from persona_evo.search.actor import actor_for
 from persona_evo.search.lookahead import Allowance, Lookahead
+from persona_evo.search.moves import MoveSearch, MovesSpec
 from persona_evo.search.settings import SearchSettings
 from persona_evo.seeds import stream
 

@@ -25,7 +25,8 @@ from persona_evo.compiling import Handle, entry
 from persona_evo.compiling.arrays import FloatRow, IntRow, WordRow
 from persona_evo.formula import Formula
 from persona_evo.games.core import LOST, RUNNING, WON, Game, Level
-from persona_evo.search.actor import MovesSpec, actor_for
+from persona_evo.search.actor import actor_for
+from persona_evo.search.moves import MovesSpec
 from persona_evo.search.plan import Plan, Planner, capacity_for
 from persona_evo.search.play import Play, worth
 from persona_evo.search.settings import Budget, SearchSettings

@@ -32,7 +32,7 @@ from persona_evo.formula import parse
 from persona_evo.formula.primitives import PRIMITIVES
 from persona_evo.games.core import ENDED, LOST, RUNNING, WON, Game, Level, Metric, Rules
 from persona_evo.games.python_game.contents import number_of
-from persona_evo.search.actor import MovesSpec
+from persona_evo.search.moves import MovesSpec
 from persona_evo.search.plan import Plan, PlanJob, PlannedOutside
 from persona_evo.search.tree_policy import MOVE_VARIABLES, SEARCH_VARIABLES
 from persona_evo.seeds import below

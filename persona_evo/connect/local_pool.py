@@ -97,8 +97,6 @@ def play(buffers: RolloutBuffers, length: int) -> int:
 class PlayedRollout:
     """A rollout's result, with what a `protocol.Result` has; the trace is worked out when it is asked for."""
 
-    status = p.OK
-
     def __init__(self, pool: LocalPool, actions: IntRow, depth: int, count: int, node: FloatRow, end: FloatRow) -> None:
         self._pool, self._actions, self._depth = pool, actions, depth
         self._count, self._node, self._end = count, node, end

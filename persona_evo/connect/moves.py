@@ -21,7 +21,7 @@ from persona_evo.connect.session import Session
 from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
 from persona_evo.games.core import Game, Level
-from persona_evo.search.actor import CHOICES, ChosenMove, MovesSpec, best_option
+from persona_evo.search.moves import CHOICES, ChosenMove, MovesSpec, best_option
 from persona_evo.search.plan import capacity_for
 
 _NODES = 2_000_000
@@ -29,7 +29,7 @@ _NODES = 2_000_000
 
 
 class ConnectedActor:
-    """Plays a level of a connected game move by move (see `search.actor.MoveSearch`).
+    """Plays a level of a connected game move by move (see `search.moves.MoveSearch`).
 
     Args:
         session, ordering: whose processes play, and how rollouts are ordered.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -13,10 +14,6 @@ from persona_evo.connect.findings import FailingRollout, Lost
 
 class RolloutResult(Protocol):
     """The part of a rollout's result that a search reads; `protocol.Result` implements it."""
-
-    @property
-    def status(self) -> int:
-        """OK, TRUNCATED, or ILLEGAL where an order is loose (see `protocol.Rollout`)."""
 
     @property
     def score(self) -> float:
@@ -73,7 +70,6 @@ class Ordering:
         snapshots: whether the game can keep the states of nodes and begin there (capability `snapshot`). This does not
             change any result.
         wide: the number of choices from which a node is wide (see `search.prefixes`); 0 for none.
-        loose: whether rollouts are played in several worlds, so that not every prefix fits.
     """
 
     slots: int = 1
@@ -82,7 +78,6 @@ class Ordering:
     whole: bool = False
     snapshots: bool = False
     wide: int = 0
-    loose: bool = False
 
 
 @dataclass(frozen=True)
@@ -107,7 +102,6 @@ class PendingRollout:
         seed: the seed of its choices.
         again: its utility if that is known already.
         draw: whether the choice that it makes at its node becomes a child.
-        world: the game seed that it is played with.
     """
 
     node: int
@@ -115,4 +109,22 @@ class PendingRollout:
     depth: int
     again: float | None = None
     draw: bool = False
-    world: int = 0
+
+
+class RunningSpread:
+    """The standard deviation of numbers that come one by one, by Welford's method."""
+
+    def __init__(self) -> None:
+        self._count, self._mean, self._squares = 0, 0.0, 0.0
+
+    def add(self, value: float) -> None:
+        """Add a number."""
+        self._count += 1
+        away = value - self._mean
+        self._mean += away / self._count
+        self._squares += away * (value - self._mean)
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of all numbers so far, 0 before the second."""
+        return math.sqrt(self._squares / self._count) if self._count else 0.0

@@ -106,7 +106,6 @@ class Rollout(NamedTuple):
         snapshot: the number under which the game keeps the state at the end of the prefix; 0 for none.
         states: depths and numbers of states along the prefix that a process may have kept, deepest first. They are not
             sent; `restore` and `depth` are chosen from them for the process that plays the rollout.
-        loose: whether the game may find the prefix illegal, which is not a fault then. It is not sent.
     """
 
     id: int
@@ -120,7 +119,6 @@ class Rollout(NamedTuple):
     depth: int = 0
     snapshot: int = 0
     states: tuple[tuple[int, int], ...] = ()
-    loose: bool = False
 
 
 class Result(NamedTuple):

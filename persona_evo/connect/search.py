@@ -17,10 +17,6 @@ done node is counted once more, without playing it again.
 
 A search may begin at a state that was reached instead of the start of the game (`move_to`): the choices that lead there
 then stand before every prefix, and what the tree holds below that state is kept.
-
-A search that does not know the level's chance plays its rollouts in several `worlds`, game seeds of which each rollout
-gets one. A node's statistics are then over all of them. Where a world offers another number of choices than the tree,
-the rollout starts at the last node that agrees, and counts up to there.
 """
 
 from __future__ import annotations
@@ -34,7 +30,14 @@ import numpy as np
 
 from persona_evo.connect import protocol as p
 from persona_evo.connect.findings import Lost, shown
-from persona_evo.connect.ordering import FinishedRollout, Ordering, PendingRollout, RolloutResult, RolloutSource
+from persona_evo.connect.ordering import (
+    FinishedRollout,
+    Ordering,
+    PendingRollout,
+    RolloutResult,
+    RolloutSource,
+    RunningSpread,
+)
 from persona_evo.connect.tree import PrefixTree
 from persona_evo.errors import ConnectError
 from persona_evo.formula import Formula
@@ -72,9 +75,6 @@ PATIENCE = 1000
 _searches = itertools.count(1)
 """Numbers the searches, so that the states that a game keeps for different searches do not get mixed up."""
 
-BREADTH = 1.0
-"""The number of draws at a wide node, as a multiple of the square root of the rollouts through it."""
-
 _WAY = 16
 """The number of ancestors of a rollout's start node whose states a game may begin from."""
 
@@ -101,7 +101,6 @@ class ConnectedSearch:
         growth: the number of rollouts and the utility, each time that it got better.
         iterations, lost: rollouts that ended, and those in which the game failed.
         stopped: why the search ended.
-        worlds: the game seeds of rollouts.
     """
 
     def __init__(
@@ -120,7 +119,7 @@ class ConnectedSearch:
         tell: Callable[[FinishedRollout], None] | None = None,
     ) -> None:
         self.game, self.pool, self.ordering, self.utility, self.policy = game, pool, ordering, utility, policy
-        self._tell = tell
+        self._game_seed, self._tell = game_seed, tell
         self._won = won if settings.stop == "first_win" else None
         self.best: FinishedRollout | None = None
         self.growth: list[tuple[int, float]] = []
@@ -162,16 +161,13 @@ class ConnectedSearch:
             stream(seed),
             ordering.whole,
             ordering.wide,
-            BREADTH,
-            ordering.loose,
         )
         self._worth, self._end = codes.utility, np.zeros(len(game.metrics))
-        self.worlds: tuple[int, ...] = (game_seed,)
-        self._chance = SplitMix64(derive(seed, "worlds"))
         self._number = next(_searches)
         self._start, self._before = b"", 0
         self._known = 0
         self._played = False
+        self._spread = RunningSpread()
         self._full = self._limited = False
 
     @property
@@ -269,20 +265,14 @@ class ConnectedSearch:
             return True
         self._known = 0
         draw = 0 < self.ordering.wide <= work.choices[node] and depth - self._before < self._horizon
-        self._submit(PendingRollout(node, seed, depth, draw=bool(draw), world=self._world()))
+        self._submit(PendingRollout(node, seed, depth, draw=bool(draw)))
         return True
-
-    def _world(self) -> int:
-        """Return the game seed of the next rollout."""
-        return self.worlds[0] if len(self.worlds) == 1 else self.worlds[self._chance.below(len(self.worlds))]
 
     def _submit(self, one: PendingRollout) -> None:
         """Order a rollout from a node."""
         prefix = self._start + self.engine.prefix(one.node).astype("<u2").tobytes()
-        order = p.Rollout(0, one.world, one.seed, p.ALL_METRICS, self.ordering.mode, 0, prefix)
-        if self.ordering.loose:
-            order = order._replace(loose=True)
-        elif self.ordering.snapshots:
+        order = p.Rollout(0, self._game_seed, one.seed, p.ALL_METRICS, self.ordering.mode, 0, prefix)
+        if self.ordering.snapshots:
             order = self._with_states(order, one.node)
         self.pool.submit(order)
         self._under_way.append(one)
@@ -315,9 +305,6 @@ class ConnectedSearch:
             self.lost += 1
             engine.lose(order.node)
             return
-        if result.status == p.ILLEGAL:
-            self._retreat(order, result.decisions - 1)
-            return
         work, end = engine.work, self._end
         final = result.last()
         end[: len(final)] = final
@@ -332,6 +319,8 @@ class ConnectedSearch:
         if not self._played or utility < work.lowest[0]:
             work.lowest[0] = utility
         self._played = True
+        self._spread.add(utility)
+        work.spread[0] = self._spread.deviation
         engine.back_up(order.node, 0 if over else result.count(order.depth), utility)
         if self.ordering.whole and not over and (self.best is None or utility > self.best.utility):
             self._graft(order, result, utility)
@@ -339,15 +328,6 @@ class ConnectedSearch:
             self._graft(order, result, utility, most=1)
         self._keep(order, result, utility, over)
         self.iterations += 1
-
-    def _retreat(self, order: PendingRollout, depth: int) -> None:
-        """Order a rollout again from the last node on its way where its world offers the choices of the tree."""
-        world = order.world
-        if depth < self._before:
-            self.worlds = tuple(other for other in self.worlds if other != world)
-            world, depth = self._world(), order.depth
-        node = self.engine.retreat(order.node, depth - self._before)
-        self._submit(PendingRollout(node, order.seed, depth, world=world))
 
     def _graft(self, order: PendingRollout, result: RolloutResult, utility: float, most: int = 2**31) -> None:
         """Add the rest of a rollout to the tree, or its first `most` decisions."""

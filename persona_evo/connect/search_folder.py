@@ -54,9 +54,6 @@ class RecordedRollout:
         except (KeyError, TypeError, ValueError, ProtocolError) as e:
             raise RunError("a rollout cannot be read", place=place, found=str(e)[:200], hint=journal.REPEAT) from e
 
-    status = p.OK
-    """What is kept has come to its end."""
-
     @property
     def decisions(self) -> int:
         """How many there were."""

@@ -16,7 +16,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -40,6 +39,7 @@ from persona_evo.search.layout import (
     SearchSpace,
     buffers_for,
 )
+from persona_evo.search.moves import CHOICES, ChosenMove, MoveSearch, MovesSpec, Option, best_option
 from persona_evo.search.pace import IterationPace
 from persona_evo.search.plan import PlannedOutside, capacity_for
 from persona_evo.search.scoring import Scoring, policy_code
@@ -47,73 +47,6 @@ from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree import ACTION, DEPTH, DONE, NOBODY, NODE, ROOT, TOTAL, VISITS, TreeMemory
 from persona_evo.search.tree_policy import EVERY_TIME, TreePolicy, check_moves, variables
 from persona_evo.seeds import derive, stream
-
-CHOICES = ("visits", "mean", "max")
-"""Ways to choose a child of the root: the one with the most visits, the highest mean or the highest maximum."""
-
-
-@dataclass(frozen=True)
-class Option:
-    """A move at the root.
-
-    Attributes:
-        action: the move.
-        visits: how often it was tried.
-        mean, max: of the utilities after it, for the player to move.
-    """
-
-    action: int
-    visits: int
-    mean: float
-    max: float
-
-
-@dataclass(frozen=True)
-class ChosenMove:
-    """A move that a search has chosen.
-
-    Attributes:
-        action: the move.
-        options: all moves that were tried, in the game's order.
-        iterations, nodes, seconds: what the search took.
-        kept: nodes of the tree that an earlier search had made.
-        full: whether the memory for the tree was used up.
-    """
-
-    action: int
-    options: tuple[Option, ...]
-    iterations: int
-    nodes: int
-    kept: int
-    full: bool
-    seconds: float
-
-
-class MovesSpec(NamedTuple):
-    """What a search from move to move is for, and how it chooses: arguments of `Actor`."""
-
-    utility: Formula
-    policy: TreePolicy
-    budget: Budget
-    settings: SearchSettings
-    choose: str | Formula = "visits"
-    variant: str = ""
-    seed: int = 0
-
-
-class MoveSearch(Protocol):
-    """What plays move by move: an `Actor`, or that of a game in a process of its own."""
-
-    budget: Budget
-
-    def think(self, state: WordRow) -> ChosenMove:
-        """See `Actor.think`."""
-
-    def follow(self, action: int) -> None:
-        """See `Actor.follow`."""
-
-    def shape(self) -> tuple[int, int]:
-        """See `Actor.shape`."""
 
 
 def actor_for(game: Game, level: Level, spec: MovesSpec) -> MoveSearch:
@@ -347,13 +280,6 @@ class Actor:
                     rows.values[k, to : to + count] = tree.values[slot, at : at + count]
         codes.score(rows.values, len(options), int(tree.links[ROOT, VISITS]), 1, found)
         return [float(score) for score in found[: len(options)]]
-
-
-def best_option(options: Sequence[Option], choice: str) -> Option:
-    """Return the option that one of CHOICES prefers, of equal ones the first."""
-    if choice == "visits":
-        return max(options, key=lambda o: (o.visits, o.mean))
-    return max(options, key=lambda o: (o.mean if choice == "mean" else o.max, o.visits))
 
 
 @dataclass(frozen=True)

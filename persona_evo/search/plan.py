@@ -21,8 +21,8 @@ from persona_evo.search.win_search import Ending, play_on
 from persona_evo.search.workspace import Workspace
 
 if TYPE_CHECKING:
-    from persona_evo.search.actor import MoveSearch, MovesSpec
     from persona_evo.search.list_search import ListSearch
+    from persona_evo.search.moves import MoveSearch, MovesSpec
 
 __all__ = ["Budget", "Plan", "Planner", "SearchSettings", "TreePolicy", "plan"]
 

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from persona_evo.compiling import Entry, Handle
 from persona_evo.compiling.arrays import IntRow
 from persona_evo.formula.assembly import LANES
-from persona_evo.search.actor import Option
 from persona_evo.search.layout import (
     COUNTS,
     NO_MARKS,
@@ -23,7 +22,8 @@ from persona_evo.search.layout import (
     Options,
     SearchSpace,
 )
-from persona_evo.search.prefixes import FULL, Prefixes, back_up, descend, graft, lose, plant, prefix, retreat
+from persona_evo.search.moves import Option
+from persona_evo.search.prefixes import FULL, Prefixes, back_up, descend, graft, lose, plant, prefix
 from persona_evo.search.relocation import Relocation, move_root
 from persona_evo.search.tree import ACTION, DEPTH, NOBODY, NODE, ROOT, TOTAL, UNKNOWN, VISITS, Columns, TreeMemory
 
@@ -39,7 +39,7 @@ class PrefixEngine:
         choices: of a node at most.
         rng: the search's stream.
         grafting: whether whole traces are put into the tree.
-        wide, breadth, loose: as in `Prefixes`.
+        wide: as in `Prefixes`.
     """
 
     def __init__(
@@ -53,8 +53,6 @@ class PrefixEngine:
         rng: IntRow,
         grafting: bool,
         wide: int = 0,
-        breadth: float = 1.0,
-        loose: bool = False,
     ) -> None:
         none = np.zeros(0, dtype=np.uint16)
         self._memory = TreeMemory(most, none)
@@ -93,8 +91,7 @@ class PrefixEngine:
                 np.zeros((options.horizon + 2, metrics)),
                 grafting,
                 wide,
-                breadth,
-                loose,
+                np.zeros(1),
             )
         )
         plant(self._handle)
@@ -126,10 +123,6 @@ class PrefixEngine:
     def lose(self, node: int) -> None:
         """Take back a rollout that failed (see `lose`)."""
         lose(self._handle, node)
-
-    def retreat(self, node: int, depth: int) -> int:
-        """Let a rollout under way start at an ancestor of its node (see `retreat`)."""
-        return retreat(self._handle, node, depth)
 
     def graft(self, node: int, steps: int, utility: float) -> None:
         """Put the rest of a trace, which is in place, into the tree (see `graft`)."""

@@ -7,8 +7,9 @@ another way.
 
 A node with many choices is *wide*: its choices do not all become children. Now and then a rollout starts at the node
 itself, and the choice that the game makes there becomes a child; in between the tree policy selects among the children
-made so far. With n rollouts through the node there are up to `breadth` sqrt(n) such draws. The game draws by its own
-weights if its rollouts go by weights, so that what it thinks likely enters the tree first.
+made so far. With n rollouts through the node there are up to sqrt(n) such draws. The game draws by its own weights if
+its rollouts go by weights, so that what it thinks likely enters the tree first. At a wide node UCB1's constant counts
+in standard deviations of all utilities so far, since only few of the choices can be tried more than once.
 
 The tree is that of `tree`; a node's ACTION is the choice that leads to it. The search never calls the game, so the
 rules in `SearchSpace` are empty.
@@ -76,8 +77,7 @@ class Prefixes(NamedTuple):
         rows: float64[depths + 1, metrics], the metrics before each of these steps and at the end.
         grafting: whether whole traces are put into the tree (`graft`).
         wide: the number of choices from which a node is wide; 0 if no node is.
-        breadth: see the module.
-        loose: whether rollouts may turn out to start further up (`retreat`), so that children remain without a result.
+        spread: float64[1], the standard deviation of the utilities seen.
     """
 
     search: SearchSpace
@@ -90,8 +90,7 @@ class Prefixes(NamedTuple):
     rows: FloatTable
     grafting: int
     wide: int
-    breadth: float
-    loose: int
+    spread: FloatRow
 
 
 @compiled
@@ -127,7 +126,7 @@ def draws_next(work: Prefixes, slot: int) -> bool:
     """Return whether the next rollout through a wide node draws a choice there."""
     links, node = work.search.tree.links, work.search.tree.links[slot, NODE]
     passed = links[slot, VISITS] + links[slot, pending(work.search.tree.columns)]
-    return bool(links[slot, KIDS] == 0 or work.draws[node] < work.breadth * math.sqrt(passed))
+    return bool(links[slot, KIDS] == 0 or work.draws[node] < math.sqrt(passed))
 
 
 @compiled
@@ -174,15 +173,20 @@ def select(work: Prefixes, slot: int, depth: int) -> int:
         tree.values[child, tree.columns.pending + 1] = work.lowest[0]
     if search.options.holds == IS_UCB1:
         log_visits = math.log(max(1, visits))
+        wide = is_wide(work, work.choices[tree.links[slot, NODE]])
         for k in range(kids):
             under_way = tree.links[first + k, column]
             n = tree.links[first + k, VISITS] + under_way
-            scores[k] = ucb1(search.options, tree.values[first + k, TOTAL] + under_way * work.lowest[0], n, log_visits)
+            total = tree.values[first + k, TOTAL] + under_way * work.lowest[0]
+            scores[k] = ucb1(search.options, total, n, log_visits)
+            if wide:
+                mean = total / max(1, n)
+                scores[k] = mean + work.spread[0] * (scores[k] - mean)
     else:
         search.codes.score(tree.values[first : first + kids], kids, visits, depth + 1, scores)
     for k in range(kids):
         if tree.links[first + k, VISITS] == 0:
-            scores[k] = math.inf if work.loose and tree.links[first + k, column] == 0 else -math.inf
+            scores[k] = -math.inf
     found = pick(search, first, kids)
     return found // 2 if found >= 0 else least_pending(work, first, kids)
 
@@ -313,16 +317,6 @@ def prefix(work: Prefixes, node: int) -> int:
         node = nodes[node, PARENT]
         work.pairs[k + 1] = work.choices[node]
     return int(size)
-
-
-@entry
-def retreat(work: Prefixes, node: int, depth: int) -> int:
-    """Move the start of a rollout under way up to the ancestor at a depth, and return that node."""
-    tree, column = work.search.tree, pending(work.search.tree.columns)
-    while tree.nodes[node, DEPTH] > depth:
-        tree.links[tree.nodes[node, SLOT], column] -= 1
-        node = tree.nodes[node, PARENT]
-    return int(node)
 
 
 @entry

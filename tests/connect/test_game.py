@@ -131,8 +131,8 @@ def test_players_of_some_skill_search_anew_for_each_move(file, tmp_path):
     out = tmp_path / "skilled"
     ran = typed(tmp_path, "playtest", "hard", "--game", file, *PLAYED, "--skill", "novice,expert", "--out", out)
     assert ran.code == 0 and none_left(tmp_path), ran.err
-    rows = [json.loads(line) for line in (out / "playthroughs.jsonl").read_text(encoding="utf-8").splitlines()]
-    print(rows[0])
+    rows = [json.loads(line) for line in (out / "traces.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert {r["skill"] for r in rows} == {"novice", "expert"} and all(r["steps"] == len(r["actions"]) for r in rows)
 
 
 def test_an_agent_plays_from_move_to_move(file, tmp_path):
@@ -140,8 +140,9 @@ def test_an_agent_plays_from_move_to_move(file, tmp_path):
     agent.write_text('[mover]\nkind = "search"\niterations = 30\n', encoding="utf-8")
     words = ("playtest", "hard", "--game", file, "--trials", 2, "--policy", "ucb1", "--seed", 3, "--no-pictures")
     ran = typed(tmp_path, *words, "--agent", f"{agent}#mover", "--out", tmp_path / "moved")
-    print(ran.out, ran.err)
     assert ran.code == 0 and none_left(tmp_path), ran.err
+    rows = [json.loads(line) for line in (tmp_path / "moved" / "traces.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert all(30 * r["steps"] == r["iterations"] for r in rows if r["policy"] == "ucb1")
 
 
 def test_playtests_can_be_repeated_and_resumed(file, tmp_path, capsys):

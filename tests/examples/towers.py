@@ -1,10 +1,11 @@
 """A connected game of 4 decisions with 400 choices each: build four towers on a field of 20 by 20.
 
-A tower guards what is at most 3 cells away from it in each direction. The level's seed scatters 60 villages of different worth; the
-score is the share of their worth that is guarded. The game's weights are what a tower would add at each place.
+A tower guards what is at most 3 cells away from it in each direction. The level's seed scatters 60 villages of unequal
+worth. The score is the share of their worth that is guarded. The game's weights are what a tower adds at each place.
 """
 
 import sys
+from functools import cache
 
 from persona_evo.connect.client import Client
 from persona_evo.connect.protocol import MetricInfo
@@ -13,29 +14,35 @@ from persona_evo.seeds import SplitMix64
 SIZE, TOWERS, VILLAGES, RANGE = 20, 4, 60, 3
 
 
+@cache
+def villages_of(seed):
+    """The villages of a level as (worth, places that guard it), the villages that each place guards, and what for."""
+    random, villages = SplitMix64(seed), []
+    for _ in range(VILLAGES):
+        x, y, worth = random.below(SIZE), random.below(SIZE), 1 + random.below(9)
+        near = [p for p in range(SIZE * SIZE) if abs(p % SIZE - x) <= RANGE and abs(p // SIZE - y) <= RANGE]
+        villages.append((worth, near))
+    reach = [[i for i, (_, near) in enumerate(villages) if p in near] for p in range(SIZE * SIZE)]
+    return villages, reach, [sum(villages[i][0] for i in guards) for guards in reach]
+
+
 class Towers:
-    """The villages, what each place guards, and what is guarded so far."""
+    """What is guarded so far, and what a tower at each place would add."""
 
     def __init__(self, seed):
-        random = SplitMix64(seed)
-        villages = [(random.below(SIZE), random.below(SIZE), 1 + random.below(9)) for _ in range(VILLAGES)]
-        self.total = sum(worth for _, _, worth in villages)
-        self.reach = [
-            {v for v in villages if abs(v[0] - place % SIZE) <= RANGE and abs(v[1] - place // SIZE) <= RANGE}
-            for place in range(SIZE * SIZE)
-        ]
-        self.guarded, self.built = set(), 0
-
-    def gains(self):
-        """What a tower at each place would add."""
-        return [sum(worth for _, _, worth in reach - self.guarded) for reach in self.reach]
+        self.villages, self.reach, gains = villages_of(seed)
+        self.gains, self.guarded, self.built = list(gains), set(), 0
 
     def build(self, place):
-        self.guarded |= self.reach[place]
+        for i in set(self.reach[place]) - self.guarded:
+            worth, near = self.villages[i]
+            for other in near:
+                self.gains[other] -= worth
+        self.guarded.update(self.reach[place])
         self.built += 1
 
     def score(self):
-        return sum(worth for _, _, worth in self.guarded) / self.total
+        return sum(self.villages[i][0] for i in self.guarded) / sum(worth for worth, _ in self.villages)
 
 
 def play(client):
@@ -43,7 +50,7 @@ def play(client):
     game = Towers(client.game_seed)
     while game.built < TOWERS:
         client.report_metric("GUARDED", game.score())
-        game.build(client.select(SIZE * SIZE, [0.1 + gain for gain in game.gains()]))
+        game.build(client.select(SIZE * SIZE, [0.1 + gain for gain in game.gains]))
     client.report_metric("GUARDED", game.score())
     client.supply_outcome(game.score())
 

@@ -88,7 +88,7 @@ namespace PersonaEvo.Playtest
         private readonly Queue<Order> underWay = new Queue<Order>();
         private Node root, planNode;
         private int nodes;
-        private double lowest;
+        private double lowest, played, mean, squares;
 
         /// <param name="metrics">How many metrics the model measures.</param>
         public TreeSearch(IForwardModel model, Policy policy, int metrics, SearchSettings settings = null)
@@ -157,7 +157,7 @@ namespace PersonaEvo.Playtest
             object state = model.Save();
             nodes = 0;
             planNode = null;
-            lowest = 0.0;
+            lowest = played = mean = squares = 0.0;
             PlanUtility = double.NegativeInfinity;
             root = NewNode(null, -1);
             if (!rules.IsConnected)
@@ -244,6 +244,9 @@ namespace PersonaEvo.Playtest
                 utility = Simulate(node, order.Seed);
                 if (Iterations == 0 || utility < lowest)
                     lowest = utility;
+                double away = utility - mean;
+                mean += away / ++played;
+                squares += away * (utility - mean);
             }
             for (Node at = node; at != null; at = at.Parent)
             {
@@ -337,7 +340,7 @@ namespace PersonaEvo.Playtest
                     waiting = child;
                 if (child.Visits == 0)
                     continue;
-                double score = Score(child, parent.Visits + parent.Pending);
+                double score = Score(child, parent);
                 if (score < top)
                     continue;
                 if (score > top)
@@ -350,17 +353,18 @@ namespace PersonaEvo.Playtest
             return ties.Count == 1 ? ties[0] : ties[random.Below(ties.Count)];
         }
 
-        private double Score(Node child, int parentVisits)
+        private double Score(Node child, Node parent)
         {
-            int visits = child.Visits + child.Pending;
-            double mean = (child.Total + child.Pending * lowest) / visits;
+            int visits = child.Visits + child.Pending, parentVisits = parent.Visits + parent.Pending;
+            double value = (child.Total + child.Pending * lowest) / visits;
             if (scorer == null)
             {
                 double share = Math.Log(Math.Max(1, parentVisits)) / visits;
-                return mean + (rules.IsConstantInside ? Math.Sqrt(policy.Constant * share) : policy.Constant * Math.Sqrt(share));
+                double bonus = rules.IsConstantInside ? Math.Sqrt(policy.Constant * share) : policy.Constant * Math.Sqrt(share);
+                return value + (IsWide(parent) ? Math.Sqrt(squares / played) * bonus : bonus);
             }
             double spread = Math.Sqrt(Math.Max(0.0, child.Squares / child.Visits - child.Mean * child.Mean));
-            double estimate = rules.MeanOnly ? mean : 0.75 * mean + 0.25 * child.Best;
+            double estimate = rules.MeanOnly ? value : 0.75 * value + 0.25 * child.Best;
             Array.Copy(child.Metrics, scorer.Values, child.Metrics.Length);
             return scorer.Score(estimate, visits, parentVisits, child.Depth, child.Best, spread);
         }
