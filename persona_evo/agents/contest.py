@@ -41,7 +41,11 @@ class Seat(Protocol):
     """A player at one side of one game."""
 
     def prepare(self) -> None:
-        """Get ready for the next move; this time does not count. Raises Fault if that fails, which loses the move."""
+        """Prepare for the next move, in time that does not count.
+
+        Raises:
+            Fault: this fails, so the move is lost.
+        """
         ...
 
     def choose(self, state: WordRow) -> int:
@@ -186,5 +190,5 @@ def _asked(game: Game, level: Level, seat: Seat, state: WordRow, limit: float | 
 def _named(game: Game, level: Level, state: WordRow, action: int) -> str:
     try:
         return game.action_name(level, state, action)
-    except Exception:  # an action that is no action of the game has no name
+    except Exception:  # an action that the game does not have has no name
         return str(action)

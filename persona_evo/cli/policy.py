@@ -138,7 +138,8 @@ def tell_formulas(policy: Policy) -> None:
     """Print the formula that scores states, and the result of its simplification."""
     if policy.formula:
         say(f"formula     {policy.formula}")
-        say(f"simplified  {policy.simplified or '(no simpler form)'}")
+        if policy.simplified:
+            say(f"simplified  {policy.simplified}")
     for number, one in enumerate(policy.lists, 1):
         say(f"list {number:<6} {one.text}")
     say(f"            {policy.simplification}")
@@ -282,6 +283,6 @@ def _facts(policy: Policy) -> list[tuple[str, str]]:
         ("notes", policy.notes),
         ("source", policy.source),
         ("file", policy.file),
-        ("edited", "since it was evolved: its formula, lists or settings are others now" if policy.edited else ""),
+        ("edited", "since it was evolved: its formula, lists or settings have changed" if policy.edited else ""),
     ]
     return facts

@@ -1,61 +1,36 @@
-"""Rollouts that made a connected game fail: read from a file, played again, and cut down to the choices that matter."""
+"""Replays and shrinks the rollouts that made a connected game fail."""
 
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 from persona_evo.connect import protocol as p
-from persona_evo.connect.description import Description, LevelName
+from persona_evo.connect.description import Description
 from persona_evo.connect.findings import FailingRollout, Lost, failure_key
+from persona_evo.connect.findings_file import level_of, read_cases
 from persona_evo.connect.restarts import Restarts
 from persona_evo.connect.session import Session
-from persona_evo.errors import GameError, SettingsError
-from persona_evo.jobs import files, journal
+from persona_evo.errors import GameError
+from persona_evo.games.findings import Finding
 from persona_evo.seeds import SplitMix64
-from persona_evo.words import counted
+from persona_evo.words import counted, plural
 
 TRIES = 300
-"""Rollouts that shrinking plays at most."""
+"""The largest number of rollouts that shrinking plays."""
 
 _ANY = 10_000
-"""Restarts that are allowed: a case is meant to make the game fail."""
-
-
-def read_cases(path: Path, number: int | None = None) -> list[FailingRollout]:
-    """Read a file of findings or cases, or the line `number` of it, from 1.
-
-    Raises:
-        RunError: A line is damaged, or there is no such line.
-    """
-    if not path.is_file():
-        raise SettingsError("there is no file of findings", found=str(path), expected="findings.jsonl of a search")
-    found = [FailingRollout.from_dict(row, place) for row, place in journal.rows(path, "finding")]
-    if number is None:
-        return found
-    if not 1 <= number <= len(found):
-        raise SettingsError(
-            "there is no such finding", found=f"{path}:{number}", expected=f"a line from 1 to {len(found)}"
-        )
-    return [found[number - 1]]
-
-
-def add_case(path: Path, case: FailingRollout) -> None:
-    """Add a case to a file, unless it is there."""
-    if not path.exists() or case not in read_cases(path):
-        files.append_lines(path, [json.dumps(case.to_dict(), ensure_ascii=False)])
+"""The number of restarts allowed. It is high because a case is meant to make the game fail."""
 
 
 class CasePlayer:
-    """Plays cases of a game, with one process.
+    """Plays the failing rollouts of a game with a single process.
+
+    Use it in a `with` statement, which ends the process.
 
     Args:
-        about: The game's description.
-
-    Use it in `with`, which ends the process.
+        about: the game's description.
     """
 
     def __init__(self, about: Description) -> None:
@@ -70,28 +45,28 @@ class CasePlayer:
         self._session.close()
 
     def play(self, case: FailingRollout) -> FailingRollout | None:
-        """Play a case; how the game failed, None where it went well or failed once of two times.
+        """Play a case and return how the game failed; None if it went well, or failed only once in two attempts.
 
         Raises:
-            ConnectError: The game does not start.
-            GameError: The game does not offer the choices of the case any more.
+            ConnectError: the game does not start.
+            GameError: the game no longer offers the choices of the case.
         """
-        pool = self._session.pool(_level(case))
+        pool = self._session.pool(level_of(case))
         pool.submit(p.Rollout(0, case.game_seed, case.rollout_seed, p.ALL_METRICS, case.mode, 0, p.pack(case.prefix)))
         return self._failure(pool.next())
 
     def shrink(
         self, case: FailingRollout, tries: int = TRIES, tell: Callable[[str], None] = lambda text: None
     ) -> FailingRollout:
-        """Find a short row of small choices that makes the game fail in the same way (delta debugging).
+        """Find a short sequence of small choices that makes the game fail in the same way (delta debugging).
 
         Args:
-            case: What fails.
-            tries: Rollouts at most.
-            tell: Is told the progress.
+            case: the failing rollout.
+            tries: the largest number of rollouts to play.
+            tell: called with a message about the progress.
 
         Raises:
-            GameError: The game does not fail when the case is played choice by choice.
+            GameError: the game does not fail when it asks for each choice of the case.
         """
         first = self.play(case)
         if first is None:
@@ -132,12 +107,12 @@ class CasePlayer:
         return best
 
     def _choose(self, case: FailingRollout, choices: Sequence[int], seed: int | None) -> FailingRollout | None:
-        """Play choice by choice: these choices, then at random by a seed, or always the first choice.
+        """Answer the decisions of a game: first with `choices`, then at random by a seed, or with choice 0 without one.
 
         Returns:
-            The failure, with all choices up to it as its prefix; None where the game did not fail.
+            The failure, whose prefix holds all choices up to it; None if the game did not fail.
         """
-        pool = self._session.pool(_level(case))
+        pool = self._session.pool(level_of(case))
         made: list[tuple[int, int]] = []
         luck = SplitMix64(0)
 
@@ -167,13 +142,31 @@ class CasePlayer:
         return result.finding if isinstance(result, Lost) else None
 
 
-def _level(case: FailingRollout) -> LevelName:
-    return LevelName(case.map, case.variant, case.game_seed)
+def replay_cases(about: Description) -> tuple[list[Finding], list[str]]:
+    """Play all regression cases of a game again.
 
+    Returns:
+        A finding for each case that still makes the game fail, and what there is to tell about the cases: how many were
+        played, and which of them the game does not offer any more.
 
-def case_of(text: str) -> tuple[Path, int | None]:
-    """Split FILE or FILE:N into the file and the line."""
-    file, colon, number = text.rpartition(":")
-    if colon and number.isdecimal() and len(number) < 10 and not Path(text).exists():
-        return Path(file), int(number)
-    return Path(text), None
+    Raises:
+        ConnectError: The game does not start.
+        RunError: The file of cases is damaged.
+    """
+    if not about.cases.is_file():
+        return [], []
+    failing, told = list[Finding](), list[str]()
+    with CasePlayer(about) as player:
+        for line, case in enumerate(read_cases(about.cases), 1):
+            name, level = f"{about.cases.name}:{line}", str(level_of(case))
+            try:
+                found = player.play(case)
+            except GameError as e:
+                told.append(f"{name} cannot be played, since the game has changed: {str(e).splitlines()[0]}")
+                continue
+            if found is not None:
+                text = f"regression case {name} still fails: {found}"
+                failing.append(Finding("crashes", "problem", level, text, evidence={"case": name, **found.to_dict()}))
+    played = counted(player.played, "regression case")
+    fails = f"{len(failing):,} still {plural(len(failing), 'fails', 'fail')}"
+    return failing, [f"played {played} of {about.cases}: {fails if failing else 'none fails'}", *told]

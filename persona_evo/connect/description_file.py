@@ -1,4 +1,4 @@
-"""The TOML file of a connected game, read and checked value by value."""
+"""Reads the TOML file that describes a connected game, and checks each value."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 from persona_evo.connect import launch
 from persona_evo.connect.description import (
+    CASES,
     GAME_NAME,
     MAX_BYTES,
     MOST_SLOTS,
@@ -24,6 +25,7 @@ from persona_evo.connect.pool import MOST_WORKERS
 from persona_evo.connect.process_start import Limits, Timeouts
 from persona_evo.connect.protocol import MOST_CHOICES, MOST_PORT
 from persona_evo.connect.restarts import Restarts
+from persona_evo.connect.scores import NORMALISED, RAW
 from persona_evo.errors import ConnectError, has_control, unknown
 from persona_evo.games import textfile
 from persona_evo.words import counted
@@ -40,8 +42,10 @@ KEYS = (
     "policy",
     "widening",
     "constant",
+    "scores",
     "personas",
     "logs",
+    "cases",
     "horizon",
     "port",
     "timeouts",
@@ -59,10 +63,10 @@ BETTER = ("higher", "lower", "neutral")
 
 
 def read(path: Path) -> Description:
-    """The description in a file.
+    """Read a description from a file.
 
     Raises:
-        ConnectError: it is incomplete or contradicts itself, with the place.
+        ConnectError: the file is incomplete or contradicts itself; the error has the position.
     """
     text = textfile.read_text(path, MAX_BYTES, ConnectError)
     values = textfile.toml(text, str(path), ConnectError, 'lines such as game = "Build/Game.app"')
@@ -72,7 +76,7 @@ def read(path: Path) -> Description:
 
 
 class _Reader:
-    """Takes a file's values one by one and refuses what is wrong with its place."""
+    """Reads the values of a file one by one, and raises an error with the position of a value that is wrong."""
 
     def __init__(self, path: Path, text: str, values: Mapping[str, Any]) -> None:
         self.path, self.text, self.values = path, text, values
@@ -90,7 +94,7 @@ class _Reader:
         self.only("timeouts", timeouts, ("connect", "handshake", "rollout"))
         self.only("restarts", restarts, ("a_minute", "in_all"))
         self.only("outcome", outcome, ("won", "lost"))
-        logs = self.word("logs", "")
+        logs, cases = self.word("logs", ""), self.word("cases", self.path.stem + CASES)
         game, arguments = self.game()
         return Description(
             source=self.path,
@@ -105,8 +109,10 @@ class _Reader:
             policy=self.policy(),
             widening=self.whole("widening", WIDENING, 0, MOST_CHOICES),
             constant=self.choice("constant", ("outside", "inside")),
+            scores=self.choice("scores", (NORMALISED, RAW)),
             personas=self.personas(),
             logs=self.near(logs) if logs else None,
+            cases=self.near(cases),
             horizon=self.whole("horizon", 0, 0, 1_000_000),
             port=self.port(workers),
             timeouts=Timeouts(
@@ -127,7 +133,7 @@ class _Reader:
         )
 
     def game(self) -> tuple[Path, tuple[str, ...]]:
-        """What is started, and with which arguments."""
+        """Return the program to start and its arguments."""
         text, arguments = self.word("game"), self.words("arguments")
         kind, colon, name = text.partition(":")
         if kind != "gymnasium" or not colon:
@@ -137,7 +143,7 @@ class _Reader:
         return GYM, (name, *arguments)
 
     def program(self, text: str) -> Path:
-        """What is started: a file beside this one, or, for a name without a folder, a program in PATH."""
+        """Return the path of the program: relative to this file, or in PATH if it is a name without a folder."""
         file = self.near(text)
         if Path(text).name != text or launch.exists(file):
             return file
@@ -145,7 +151,7 @@ class _Reader:
         return Path(found) if found is not None else file
 
     def folder(self) -> Path | None:
-        """The folder that the game runs in, None for the one of the driver."""
+        """Return the working directory of the game; None for that of the driver."""
         text = self.word("cwd", "")
         if not text:
             return None
@@ -157,7 +163,7 @@ class _Reader:
         return folder
 
     def environment(self) -> Mapping[str, str]:
-        """Variables of the game's process."""
+        """Return the environment variables for the game's process."""
         found = {}
         for name in self.table("environment"):
             if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) or name.startswith(("PE_", "MC_")):
@@ -172,13 +178,13 @@ class _Reader:
         return found
 
     def limits(self) -> Limits:
-        """What a game process may take."""
+        """Return the resource limits of a game process."""
         table, most = self.table("limits"), {"memory": 2**24, "rollouts": 2**40, "log": 2**20}
         self.only("limits", table, tuple(most))
         return Limits(**{k: self.whole(k, getattr(Limits, k), 0, high, table, "limits") for k, high in most.items()})
 
     def port(self, workers: int) -> int:
-        """The first of the ports, of which each worker has one."""
+        """Return the first of the ports; each worker has one."""
         port = self.whole("port", 0, 0, MOST_PORT)
         if port + workers - 1 > MOST_PORT:
             raise self.wrong(
@@ -190,7 +196,7 @@ class _Reader:
         return port
 
     def policy(self) -> str:
-        """The rollouts' policy, which goes with `rollout = "policy"` alone."""
+        """Return the policy of the rollouts, which is given if and only if `rollout = "policy"` is."""
         text = self.word("policy", "")
         if bool(text) != (self.values.get("rollout") == "policy"):
             raise self.wrong('`policy` and `rollout = "policy"` go together', "policy" if text else "rollout")
@@ -200,7 +206,7 @@ class _Reader:
         return ConnectError(what, place=key_place(self.text, str(self.path), key, table), **more)
 
     def near(self, text: str) -> Path:
-        """A path of the file, from its folder."""
+        """Resolve a path relative to the folder of this file."""
         path = Path(text)
         return path if path.is_absolute() else self.path.parent / path
 
@@ -262,7 +268,7 @@ class _Reader:
     def table(self, key: str) -> Mapping[str, Any]:
         value = self.values.get(key, {})
         if not isinstance(value, dict):
-            raise self.wrong(f"{key} is no table", key, found=textfile.shown(value), expected=f"[{key}]")
+            raise self.wrong(f"{key} is not a table", key, found=textfile.shown(value), expected=f"[{key}]")
         return value
 
     def only(self, table: str, values: Mapping[str, Any], keys: tuple[str, ...]) -> None:
@@ -272,7 +278,7 @@ class _Reader:
                 raise self.wrong(f"unknown key in [{table}]", key, table, found=key, expected=expected, hint=hint)
 
     def plain(self, key: str) -> Mapping[str, Any]:
-        """A table that can be sent as JSON."""
+        """Return a table that can be sent as JSON."""
         import json
 
         value = self.table(key)
@@ -280,7 +286,7 @@ class _Reader:
             json.dumps(value, allow_nan=False)
         except (TypeError, ValueError, RecursionError) as e:
             raise self.wrong(
-                f"[{key}] holds what JSON cannot say",
+                f"[{key}] contains a value that JSON cannot express",
                 key,
                 found=str(e),
                 expected="texts, numbers, true, false, lists and tables",
@@ -334,8 +340,16 @@ class _Reader:
         found = []
         for table in value:
             self.only("metrics", table, tuple(MetricWords.__dataclass_fields__))
-            given = {k: self.word(k, "", table, "metrics") for k in table if k != "symbol"}
-            words = MetricWords(self.word("symbol", None, table, "metrics"), **given)
+            given = {k: self.word(k, "", table, "metrics") for k in table if k not in ("symbol", "place")}
+            if not isinstance(place := table.get("place", True), bool):
+                raise self.wrong(
+                    "place is not true or false",
+                    "place",
+                    "metrics",
+                    found=textfile.shown(place),
+                    expected="true or false",
+                )
+            words = MetricWords(self.word("symbol", None, table, "metrics"), place=place, **given)
             if words.better not in BETTER:
                 expected, hint = unknown(words.better, BETTER)
                 raise self.wrong(

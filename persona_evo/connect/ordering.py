@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -10,6 +9,7 @@ from typing import Protocol
 from persona_evo.compiling.arrays import FloatRow
 from persona_evo.connect import protocol as p
 from persona_evo.connect.findings import FailingRollout, Lost
+from persona_evo.connect.scores import RAW
 
 
 class RolloutResult(Protocol):
@@ -67,6 +67,7 @@ class Ordering:
         mode: UNIFORM, WEIGHTS or POLICY.
         inside: whether UCB1's constant stands inside the root.
         whole: whether a rollout that beats the best one so far is added to the tree as a whole (`save_best_path`).
+        scores: NORMALISED if utilities are divided by their range for UCB1's own constant (see `scores`), or RAW.
         snapshots: whether the game can keep the states of nodes and begin there (capability `snapshot`). This does not
             change any result.
         wide: the number of choices from which a node is wide (see `search.prefixes`); 0 for none.
@@ -76,6 +77,7 @@ class Ordering:
     mode: int = p.UNIFORM
     inside: bool = False
     whole: bool = False
+    scores: str = RAW
     snapshots: bool = False
     wide: int = 0
 
@@ -109,22 +111,3 @@ class PendingRollout:
     depth: int
     again: float | None = None
     draw: bool = False
-
-
-class RunningSpread:
-    """The standard deviation of numbers that come one by one, by Welford's method."""
-
-    def __init__(self) -> None:
-        self._count, self._mean, self._squares = 0, 0.0, 0.0
-
-    def add(self, value: float) -> None:
-        """Add a number."""
-        self._count += 1
-        away = value - self._mean
-        self._mean += away / self._count
-        self._squares += away * (value - self._mean)
-
-    @property
-    def deviation(self) -> float:
-        """The standard deviation of all numbers so far, 0 before the second."""
-        return math.sqrt(self._squares / self._count) if self._count else 0.0

@@ -30,14 +30,8 @@ import numpy as np
 
 from persona_evo.connect import protocol as p
 from persona_evo.connect.findings import Lost, shown
-from persona_evo.connect.ordering import (
-    FinishedRollout,
-    Ordering,
-    PendingRollout,
-    RolloutResult,
-    RolloutSource,
-    RunningSpread,
-)
+from persona_evo.connect.ordering import FinishedRollout, Ordering, PendingRollout, RolloutResult, RolloutSource
+from persona_evo.connect.scores import UtilityRange, is_fitted
 from persona_evo.connect.tree import PrefixTree
 from persona_evo.errors import ConnectError
 from persona_evo.formula import Formula
@@ -124,6 +118,7 @@ class ConnectedSearch:
         self.best: FinishedRollout | None = None
         self.growth: list[tuple[int, float]] = []
         self.iterations = self.lost = 0
+        self.utilities, self._fitted = UtilityRange(), is_fitted(policy, ordering.scores)
         self.stopped = ""
         self._under_way: deque[PendingRollout] = deque()
         self._rollouts = SplitMix64(derive(seed, "rollouts"))
@@ -166,14 +161,7 @@ class ConnectedSearch:
         self._number = next(_searches)
         self._start, self._before = b"", 0
         self._known = 0
-        self._played = False
-        self._spread = RunningSpread()
         self._full = self._limited = False
-
-    @property
-    def lowest(self) -> float | None:
-        """The lowest utility of any rollout so far; None before the first."""
-        return float(self.engine.work.lowest[0]) if self._played else None
 
     @property
     def tree(self) -> PrefixTree:
@@ -209,7 +197,7 @@ class ConnectedSearch:
         self._under_way.clear()
         self.pool.settle()
         if self.best is None:
-            first = shown(self.pool.findings[0].message) if self.pool.findings else "no rollout came to its end"
+            first = shown(self.pool.findings[0].message) if self.pool.findings else "no rollout was completed"
             raise ConnectError("the game could not be played to its end a single time", found=first)
 
     @property
@@ -316,11 +304,10 @@ class ConnectedSearch:
             row[: len(final)] = final if over else result.row(order.depth)
             row[len(final) :] = result.score if over else 0.0
         self._limited |= not over and order.depth - self._before >= self._horizon
-        if not self._played or utility < work.lowest[0]:
-            work.lowest[0] = utility
-        self._played = True
-        self._spread.add(utility)
-        work.spread[0] = self._spread.deviation
+        self.utilities.add(utility)
+        work.lowest[0] = self.utilities.low
+        if self._fitted:
+            work.scale[0], work.spread[0] = self.utilities.scale, self.utilities.deviation
         engine.back_up(order.node, 0 if over else result.count(order.depth), utility)
         if self.ordering.whole and not over and (self.best is None or utility > self.best.utility):
             self._graft(order, result, utility)

@@ -1,4 +1,4 @@
-"""How a game draws levels (`Generator`), and what drawn levels have to be like (`Constraints`)."""
+"""Describes how a game draws levels (`Generator`), and the conditions for drawn levels (`Constraints`)."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class AllowedRange(NamedTuple):
 
 @dataclass(frozen=True)
 class Constraints:
-    """What levels have to be like.
+    """The conditions that levels have to meet.
 
     Attributes:
-        kinds: of the game's kinds of levels, which take turns; all of them if empty.
+        kinds: the kinds of levels to draw in turn; empty for all kinds of the game.
         spans: number of the level's structure (`Game.structure`) -> its lowest and highest value.
     """
 
@@ -42,30 +42,30 @@ class Constraints:
     spans: Mapping[str, AllowedRange] = field(default_factory=dict)
 
     def span(self, name: str, low: int, high: int) -> tuple[int, int]:
-        """The whole numbers that a game may choose from: from `low` to `high` unless the constraints say otherwise."""
+        """Return the range that a game may choose from: `low` to `high` unless the constraints say otherwise."""
         wanted = self.spans.get(name, AllowedRange())
         first = min(low, wanted.high) if math.isinf(wanted.low) else wanted.low
         last = max(high, first) if math.isinf(wanted.high) else wanted.high
         return math.ceil(first), max(math.ceil(first), math.floor(last))
 
     def draw(self, rng: Random, name: str, low: int, high: int) -> int:
-        """A whole number out of `span`."""
+        """Draw a whole number from `span`."""
         return rng.randint(*self.span(name, low, high))
 
     def unmet(self, numbers: Mapping[str, float]) -> list[str]:
-        """The names of the numbers that are not as they have to be."""
+        """Return the names of the numbers that do not meet the constraints."""
         return [name for name, span in self.spans.items() if numbers.get(name, math.nan) not in span]
 
 
 @dataclass(frozen=True)
 class Generator:
-    """How a game draws levels.
+    """Describes how a game draws levels.
 
     Attributes:
         draw: draw(rng, kind, constraints) gives the text of a level, or None where the attempt failed. It need not keep
             the constraints, but should try. Everything random comes from `rng`.
-        kinds: what kinds of levels there are: name -> what they are like.
-        attempts: attempts(constraints) says how many texts are drawn for one level at most.
+        kinds: the kinds of levels: name -> description.
+        attempts: attempts(constraints) returns the largest number of texts that are drawn for one level.
         path: the number of the structure that says how many moves lead to the end at least; "" where there is none.
         shown: numbers of the structure that say in a line what a level is like.
         limits: number of the structure -> the values that drawn levels can have at all, where that is known.

@@ -1,7 +1,4 @@
-"""What follows states of a level: all their successors by one call of compiled code.
-
-A call of a compiled rule from Python costs more than the rule, so whoever looks at many states asks for many at once.
-"""
+"""Computes the successors of states of a level, with one call of compiled code."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ ROWS = 512
 
 
 class _Front(NamedTuple):
-    """What the compiled code works on.
+    """Holds what the compiled code works on.
 
     Attributes:
         rules, tables: the game and the level.
@@ -88,7 +85,7 @@ class Following:
         game: without chance, played in this program.
 
     Attributes:
-        most: states to ask about at once at most; 1 for rules in Python, where more gain nothing.
+        most: the largest number of states to ask about at once; 1 for rules in Python, where more gain nothing.
     """
 
     def __init__(self, game: Game, level: Level) -> None:
@@ -112,7 +109,7 @@ class Following:
         self._handle = Handle(self._front)
 
     def of(self, states: Sequence[NDArray[Any]]) -> Successors:
-        """All successors of up to `most` states whose game goes on."""
+        """Return all successors of up to `most` states in which the game goes on."""
         front, count = self._front, len(states)
         for i, state in enumerate(states):
             front.states[i] = state

@@ -1,8 +1,4 @@
-"""Are two games the same game? For compiled rules beside the class that they were made from.
-
-Both play the same random games, by the names of their actions and with the same luck; in every state they must agree on
-who moves, what is legal, how the game stands, and every metric that both have.
-"""
+"""Checks whether two games are the same: compiled rules, and the class that they were made from."""
 
 from __future__ import annotations
 
@@ -28,8 +24,8 @@ def check_twins(
 
     Args:
         game, other: the game in question, and the one that is right.
-        texts: of levels that both read, each with its name.
-        seed, games, moves: of the random games: where their luck comes from, how many on each level, and how long.
+        texts: the texts of levels that both read, each with its name.
+        seed, games, moves: the seed of the random games, their number on each level, and their largest length.
 
     Raises:
         GameError: where they differ: in which level, after which actions, and how.
@@ -63,7 +59,7 @@ def _play(game: Game, other: Game, levels: tuple[Level, Level], seed: int, moves
 
 
 def _picture(game: Game, level: Level, state: Any) -> dict[str, Any]:
-    """What can be seen of a state, by what it is called in messages."""
+    """Return what can be seen of a state, by its name in messages."""
     status = game.over(level, state)
     legal = [game.action_name(level, state, a) for a in game.legal(level, state)] if status == RUNNING else []
     mover = int(game.rules().mover(level.tables, state))
@@ -138,7 +134,7 @@ def _watched(game: Game, level: Level, rules: Rules, seed: int, moves: int) -> i
                 at = "step"
                 rules.step.plain(tables, state, action, luck)  # type: ignore[attr-defined]
     except (IndexError, ArithmeticError, RecursionError) as e:
-        found = "it calls itself without end" if isinstance(e, RecursionError) else e
+        found = "it calls itself endlessly" if isinstance(e, RecursionError) else e
         raise GameError(
             f"{game.name}: its rule {at} uses an index or a number that is out of range\n  level: {level.name}\n"
             f"  after: {' '.join(names) or 'no move'}\n  found: {found}\n  expected: each index from 0 to below "

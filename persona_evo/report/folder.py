@@ -27,8 +27,9 @@ from typing import NamedTuple
 
 from persona_evo.agents.skill import errs
 from persona_evo.games.acceptance import no_longer
-from persona_evo.games.core import Game, Level, closing_outside
+from persona_evo.games.core import Game, Level
 from persona_evo.games.findings import to_json
+from persona_evo.games.outside import closing_outside
 from persona_evo.jobs import files
 from persona_evo.jobs.workers import Workers
 from persona_evo.playtest import routes
@@ -267,20 +268,21 @@ def _wanted(
     baselines = dict(analysis.pairs)
     for (name, player), group in groups.items():
         level = levels.get(name)
-        if player not in analysis.personas or level is None:
+        is_baseline = player not in analysis.personas
+        if level is None:
             continue
         why = maps.skipped(game, level, group)
         if why:
             written.note(why)
         else:
             path = names.file(name, player, suffix=".png")
-            together = [
-                own for (where, who), own in groups.items() if who in analysis.personas and (compared or where == name)
-            ]
+            together = [own for (where, _), own in groups.items() if compared or where == name]
             high = written.most[name] = tile_counts.most_visits(together)
             text = _told(group, analysis.tolerances.get(player), f" in {name}" if compared else "")
             drawing = MapDrawing(group, str(path), _markers(analysis, name, player), high)
             yield _Wanted(Picture(name, "map", path, text), drawing, player)
+        if is_baseline:
+            continue
         if replays and errs(group[0].skill):
             written.note(
                 "There are no replays of players who make mistakes; persona-evo runs show plays their playthroughs."

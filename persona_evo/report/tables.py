@@ -108,8 +108,13 @@ def mean(value: Interval, low: float = -math.inf, high: float = math.inf) -> str
     `low` and `high` are the smallest and the largest possible value.
     """
     digits = decimals(value.value)
-    text = f"{value.value:.{digits}f}" + (f" ({value.note})" if value.note else "")
+    text = _fixed(value.value, digits) + (f" ({value.note})" if value.note else "")
     return f"{text} ± {value.half:.{digits}f}" if value.fits(low, high) else text
+
+
+def _fixed(value: float, digits: int) -> str:
+    """Format a number with a fixed number of decimals, without the sign of a zero."""
+    return f"{round(value, digits) + 0.0:.{digits}f}"
 
 
 def decimals(value: float) -> int:
@@ -132,7 +137,7 @@ def summary_lines(summary: Summary, infos: Sequence[Metric] = (), without: Itera
     if not any(m.clock and summary.metrics.get(m.symbol) == summary.steps for m in infos):
         lines["steps"] = interval(_measure("steps", "steps"), summary.steps)
     lines["utility"] = interval(_measure("utility", "utility"), summary.utility)
-    lines["best utility" if summary.level != EVERY else "best of each level"] = f"{summary.best_utility:.3f}"
+    lines["best utility" if summary.level != EVERY else "best of each level"] = _fixed(summary.best_utility, 3)
     lines["limit"] = _limit(summary)
     lines["share of limit"] = _share(summary.ratio)
     lines["lost to" if summary.opponents else "deaths"] = (
@@ -174,7 +179,7 @@ def summary_table(
     notes += [f"no limit: {why}" for why in dict.fromkeys(s.unbound for s in chosen if s.unbound)]
     notes += [f"0 for all: {', '.join(zero)}"] if zero else []
     some = dict.fromkeys(k for s in summaries if level == EVERY for k in s.metrics if k in s.absent)
-    notes += [f"over the levels alone that have such things: {', '.join(some)}"] if some else []
+    notes += [f"only over the levels that have such things: {', '.join(some)}"] if some else []
     return Table(title, ["", *lines], rows, notes)
 
 
@@ -230,7 +235,7 @@ def comparison_table(rows: Sequence[ComparisonRow], title: str = "comparison", o
         headers, body = headers[:-1], [row[:-1] for row in body]
     notes = [f"{counted(len(rows), 'row')} compared; p corrected by Holm; * differs (p < 0.05)"]
     notes += _exact_note(chosen)
-    notes += [f"{counted(len(same), 'row')} with one and the same value in all playthroughs of both: left out"] * bool(
+    notes += [f"{counted(len(same), 'row')} omitted: all playthroughs of both have the same value"] * bool(
         same and not only_differing
     )
     return Table(title, headers, body, notes, left, keys=2 + several)

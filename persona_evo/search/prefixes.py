@@ -8,8 +8,8 @@ another way.
 A node with many choices is *wide*: its choices do not all become children. Now and then a rollout starts at the node
 itself, and the choice that the game makes there becomes a child; in between the tree policy selects among the children
 made so far. With n rollouts through the node there are up to sqrt(n) such draws. The game draws by its own weights if
-its rollouts go by weights, so that what it thinks likely enters the tree first. At a wide node UCB1's constant counts
-in standard deviations of all utilities so far, since only few of the choices can be tried more than once.
+its rollouts go by weights, so that what it thinks likely enters the tree first. At a wide node UCB1's own constant
+counts in standard deviations of all utilities so far, since only few of the choices can be tried more than once.
 
 The tree is that of `tree`; a node's ACTION is the choice that leads to it. The search never calls the game, so the
 rules in `SearchSpace` are empty.
@@ -73,11 +73,12 @@ class Prefixes(NamedTuple):
         losses: int64[capacity], the number of rollouts from each node in which the game failed.
         draws: int64[capacity], the number of rollouts from each wide node that were to draw a choice.
         lowest: float64[1], the lowest utility seen.
+        scale: float64[1], what UCB1 divides utilities by.
         pairs: int64[2 depths + 2], for each step of a way the choice and the number of choices.
         rows: float64[depths + 1, metrics], the metrics before each of these steps and at the end.
         grafting: whether whole traces are put into the tree (`graft`).
         wide: the number of choices from which a node is wide; 0 if no node is.
-        spread: float64[1], the standard deviation of the utilities seen.
+        spread: float64[1], what UCB1's constant is multiplied by at wide nodes.
     """
 
     search: SearchSpace
@@ -86,6 +87,7 @@ class Prefixes(NamedTuple):
     losses: IntRow
     draws: IntRow
     lowest: FloatRow
+    scale: FloatRow
     pairs: IntRow
     rows: FloatTable
     grafting: int
@@ -178,10 +180,10 @@ def select(work: Prefixes, slot: int, depth: int) -> int:
             under_way = tree.links[first + k, column]
             n = tree.links[first + k, VISITS] + under_way
             total = tree.values[first + k, TOTAL] + under_way * work.lowest[0]
-            scores[k] = ucb1(search.options, total, n, log_visits)
+            scores[k] = ucb1(search.options, total / work.scale[0], n, log_visits)
             if wide:
-                mean = total / max(1, n)
-                scores[k] = mean + work.spread[0] * (scores[k] - mean)
+                mean = total / work.scale[0] / max(1, n)
+                scores[k] = mean + work.spread[0] / work.scale[0] * (scores[k] - mean)
     else:
         search.codes.score(tree.values[first : first + kids], kids, visits, depth + 1, scores)
     for k in range(kids):

@@ -1,4 +1,4 @@
-"""The commands on experiments, for games of the catalog and connected ones, and the thesis' experiments in small."""
+"""Tests the experiment commands for catalog and connected games, and small versions of the thesis' experiments."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_a_connected_game_and_its_replay(tmp_path: Path, capsys: Capture) -> Non
     }
     assert levels == {"long@3", "long:loose@3"}
     shown = run(capsys, "experiment", "replay", tmp_path / "out", "--cell", "loose", "--no-screen")
-    assert shown.code == 0 and "as when it was searched" in shown.out
+    assert shown.code == 0 and "as in the search" in shown.out
     assert none_left(tmp_path)
 
 

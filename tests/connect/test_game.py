@@ -1,4 +1,4 @@
-"""A connected game through everything a game goes through: levels, personas, playtests, evolution, the command line."""
+"""Tests a connected game with everything that a game is used for: levels, personas, playtests, evolution, commands."""
 
 import json
 import os
@@ -21,7 +21,7 @@ from persona_evo.games import mapsets, registry
 from persona_evo.games.core import ENDED, LOST, RUNNING, WON
 from persona_evo.personas import catalog, load
 from persona_evo.search.bounds import solve
-from persona_evo.store import runs
+from persona_evo.store import policies, runs
 from tests.cli.tool import command, environment, run, typed
 from tests.connect.driving import describe, faulty, game, games, left, none_left
 from tests.shared import hear_ctrl_c
@@ -248,7 +248,7 @@ def test_doctor(file, tmp_path, capsys):
     once = run(capsys, "doctor", "--game", faulty(tmp_path / "once", "once"), "--rollouts", 50)
     assert once.code == 0 and "1 process ended or hung" in once.out and "SIGKILL" in once.out, once.out + once.err
     kept = (tmp_path / "once" / "logs" / "findings.jsonl").read_text(encoding="utf-8")
-    assert json.loads(kept)["again"] is False and "crash (once; played again, it went well)" in once.out
+    assert json.loads(kept)["again"] is False and "crash (once; the repetition succeeded)" in once.out
     set_ = run(capsys, "doctor", "--game", file, "--level", "train", "--rollouts", 5)
     assert set_.code == 0 and "short@1: " in set_.out and "train stands for 2 levels" in set_.out
     odd = run(capsys, "doctor", "--game", file, "--level", "long:odd", "--rollouts", 5)
@@ -565,7 +565,7 @@ def test_a_search_in_which_the_game_failed_is_kept_and_says_so(tmp_path, capsys)
     assert found.code == 1 and (out / "best.json").is_file()
     assert "FAULT: the game failed in " in found.out and found.err.count("no such room") == 1, found.out + found.err
     once = run(capsys, "connect", "search", faulty(tmp_path / "once", "once"), "--iterations", 40, "--seed", 1)
-    assert once.code == 0 and "played again, it went well" in once.err, once.out + once.err
+    assert once.code == 0 and "the repetition succeeded" in once.err, once.out + once.err
     with pytest.raises(SystemExit):
         run(capsys, "connect", "search", "--help")
     assert "exit code is 1 if the game failed" in " ".join(capsys.readouterr().out.split())
@@ -688,3 +688,12 @@ def test_win_rates_are_left_out_where_no_end_counts_as_won(tmp_path, capsys):
         assert ("Win rate with" in page) == (name == "told")
         assert ("No end of the game counts as won" in ran.out) == (name == "untold")
         registry.get(str(file)).outside.close()
+
+
+def test_the_hint_for_a_policy_of_a_connected_game_can_be_followed(tmp_path, capsys):
+    file = describe(tmp_path)
+    policy = tmp_path / "p.json"
+    policies.write(policies.Policy("p", "ladder", utility="HEIGHT", formula="R + HEIGHT"), policy)
+    refused = run(capsys, "policy", "export", policy, "--to", "python")
+    assert refused.code == 2 and "hint: add --game and the file of that game" in refused.err, refused.err
+    assert "HEIGHT" in run(capsys, "policy", "export", policy, "--to", "python", "--game", file).out

@@ -1,4 +1,4 @@
-"""Environments of Gymnasium as connected games: the adapter, and searches that find the goal."""
+"""Tests Gymnasium environments as connected games: the adapter, and searches that find the goal."""
 
 import json
 import os
@@ -232,7 +232,7 @@ def test_a_lake_is_playtested_by_the_command_line(play, tmp_path, capsys):
 
 
 class Told:
-    """What an environment reports, without a driver: the last choice is taken each time."""
+    """Records what an environment reports, without a driver; the last choice is always taken."""
 
     settings, variant, map, game_seed = {"variant": "", "map": "", "disable_env_checker": True}, "", "", 0
     planned: tuple[int, ...] = ()
@@ -269,6 +269,7 @@ def test_observations_are_read_by_name_and_a_mask_of_zeros_ends_the_game(tmp_pat
     wheel.play(told)
     assert told.metrics["OBS0"] == [0, -0.5, -1, -1.5, -2] and told.metrics["OBS1"] == [0, 1, 2, 3, 4]
     assert told.counts == [2, 2, 2, 1] and told.score == 4
+    assert told.metrics["RETURN"] == [0, 1, 2, 3, 4] and told.metrics["REWARD"] == [0, 1, 1, 1, 1]
     assert told.metrics["CUT"] == [0, 0, 0, 0, 1] and told.metrics["DONE"] == [0] * 5
     assert len(set(told.hashes)) == 5
 

@@ -1,4 +1,4 @@
-"""Environments whose states are kept: games begin at known states, and nothing else changes."""
+"""Tests environments whose states are kept: games begin at known states, and nothing else changes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gymnasium import spaces  # noqa: E402
 
 
 class Slow(gymnasium.Env):  # type: ignore[misc,name-defined]
-    """A walk of two dice a step, with a step that takes a while, and as many steps as are asked for."""
+    """A walk with two dice per step, with slow steps and any number of them."""
 
     action_space, observation_space = spaces.Discrete(3), spaces.Box(0, 1e9, (2,), float)
     made = 0
@@ -36,7 +36,7 @@ class Slow(gymnasium.Env):  # type: ignore[misc,name-defined]
 
 
 class Saved(Slow):
-    """Its state can be saved and restored; a copy of it is not one."""
+    """An environment whose state can be saved and restored, but that cannot be copied."""
 
     def get_state(self) -> Any:
         return self.place, self.before, self.np_random.bit_generator.state
@@ -49,7 +49,7 @@ class Saved(Slow):
 
 
 class Forgetful(Saved):
-    """A saved state does not hold the last action, which matters."""
+    """An environment whose saved state omits the last action, which matters."""
 
     def get_state(self) -> Any:
         return self.place, 0, self.np_random.bit_generator.state

@@ -1,4 +1,4 @@
-"""No process, no folder and no memory is left behind or taken too much, whatever a game or a program does."""
+"""Tests that no process, folder or memory is left behind or exceeded, whatever a game or a program does."""
 
 import os
 import signal
@@ -15,7 +15,7 @@ from persona_evo.connect.description import LevelName
 from persona_evo.connect.findings import Lost
 from persona_evo.connect.guard import CappedLog, guarded, log_end, segments_of
 from persona_evo.errors import ConnectError
-from tests.cli.tool import environment
+from tests.cli.tool import environment, run
 from tests.connect.driving import describe, faulty, game, left, none_left, session
 
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the guard ends other sessions on Linux alone")
@@ -31,7 +31,7 @@ def wait_until(true, seconds=20.0):
 
 @pytest.mark.parametrize(
     ("fault", "said"),
-    [("pings", "PINGs"), ("strangers", "with the id of no ROLLOUT, the last one 12345"), ("trickle", "PINGs")],
+    [("pings", "PINGs"), ("strangers", "with ids that no ROLLOUT had, the last one 12345"), ("trickle", "PINGs")],
 )
 def test_a_game_that_sends_everything_but_its_result_is_timed_out(tmp_path, fault, said):
     running = session(faulty(tmp_path, fault, "", "[timeouts]\nrollout = 0.5\n[restarts]\na_minute = 1\n"))
@@ -70,7 +70,7 @@ def test_a_child_with_a_session_of_its_own_ends_with_its_game(tmp_path):
 @LINUX
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
 def test_nothing_is_left_of_a_driver_that_is_killed(tmp_path, how):
-    """Processes with sessions of their own end, and stopped ones, and the temporary folder for logs goes."""
+    """Processes with sessions of their own and stopped processes end, and the temporary log folder is removed."""
     file = faulty(tmp_path, "daemon_stop")
     file.write_text(file.read_text().replace('logs = "logs"\n', ""))
     scratch = tmp_path / "scratch"
@@ -100,7 +100,7 @@ def test_memory_is_limited_for_all_processes_of_a_game_together(tmp_path):
     finally:
         running.close()
     assert none_left(tmp_path)
-    assert "ended for its memory" in (tmp_path / "logs" / "worker-0.log").read_text()
+    assert "ended because of its memory" in (tmp_path / "logs" / "worker-0.log").read_text()
 
 
 def test_processes_are_replaced_after_so_many_rollouts_with_the_same_results(tmp_path):
@@ -247,7 +247,7 @@ def test_a_game_that_fails_once_by_an_exception_has_not_failed_each_time(tmp_pat
         results = [running.play(LEVEL, b"", seed) for seed in range(20)]
         assert len(results) == 20 and pool.failures == 0 and pool.restarted == 0
         (told,) = running.findings()
-        assert "exception (once; played again, it went well)" in told
+        assert "exception (once; the repetition succeeded)" in told
     finally:
         running.close()
     steady = session(faulty(tmp_path / "steady", "raise"))
@@ -265,3 +265,15 @@ def test_a_pattern_of_personas_may_match_nothing_yet_and_a_name_may_not(tmp_path
     assert session(describe(tmp_path, top='personas = ["personas/*.toml"]')).about.personas == ()
     with pytest.raises(ConnectError, match="persona file"):
         session(describe(tmp_path, top='personas = ["personas/bold.toml"]'))
+
+
+def test_a_search_starts_all_processes_at_once(tmp_path, capsys):
+    file, source = describe(tmp_path, top="workers = 2"), tmp_path / "ladder.py"
+    meeting = (
+        "def main():\n    import os, pathlib, time\n    here = pathlib.Path(__file__).parent\n"
+        "    (here / f\"here-{os.environ['PE_WORKER']}\").touch()\n"
+        '    while not all((here / f"here-{n}").exists() for n in range(2)):\n        time.sleep(0.01)\n'
+    )
+    source.write_text(source.read_text().replace("def main():\n", meeting))
+    found = run(capsys, "connect", "search", file, "--iterations", 4, "--seed", 1)
+    assert found.code == 0, "a process that waits for the other one connects only if both are started"

@@ -10,7 +10,7 @@ from tests.cli.tool import typed
 from tests.examples import towers
 from tests.examples.towers import SIZE, TOWERS, Towers
 
-ROLLOUTS, LEVEL = 700, 2
+ROLLOUTS, LEVEL = 700, 3
 
 
 def by_chance(weighted):

@@ -1,4 +1,4 @@
-"""The course of the evolution: repeatable, resumable, faithful to its settings, and without growth."""
+"""Tests the course of the evolution: repeatable, resumable, faithful to its settings, with bounded memory."""
 
 from __future__ import annotations
 
@@ -144,6 +144,14 @@ def test_candidates_for_the_elite_are_looked_at_again_on_fresh_seeds() -> None:
     assert not fresh & first
     trials = [i.trials for i in made[-1].state.hall]
     assert max(trials) == 4
+
+
+def test_each_look_of_a_generation_has_seeds_of_its_own() -> None:
+    counting = Counting()
+    course(small("modern", rounds=3, reevaluations=4, generations=1), evaluate=counting)
+    _, *again = counting.batches
+    seeds = [{seed for request in batch for level in request.seeds for seed in level} for batch in again]
+    assert len(seeds) == 3 and len(set.union(*seeds)) == sum(map(len, seeds))
 
 
 def test_luck_does_not_survive() -> None:

@@ -1,4 +1,4 @@
-"""Colosseum Survival! against positions, games and the random player of the course's own program."""
+"""Compares Colosseum Survival! with positions, games and the random player of the course's own program."""
 
 from __future__ import annotations
 
@@ -229,12 +229,12 @@ def test_random_levels_and_their_options() -> None:
         ("random", "random board cannot be read", "l.txt:1:1"),
         ("random 4", "the size is out of range", "l.txt:1:8"),
         ("random 8 seed -3", "the seed is out of range", "l.txt:1:15"),
-        ("random x", "the size is no whole number", "l.txt:1:8"),
-        ("random 8 seed 8x", "the seed is no whole number", "l.txt:1:15"),
+        ("random x", "the size is not a whole number", "l.txt:1:8"),
+        ("random 8 seed 8x", "the seed is not a whole number", "l.txt:1:15"),
         ("random 8\nrandom 9", "has one line", "l.txt:2:1"),
         ("turn 2\n", "the turn cannot be read", "l.txt:1:1"),
         ("turn 1\n", "there is no board", "l.txt:1:1"),
-        ("+-+-+\n", "no such size", "l.txt:1:1"),
+        ("+-+-+\n", "wrong size", "l.txt:1:1"),
         ("+-+-+-+\n|0   1|\n", "not square", "l.txt:2:1"),
         ("+-+-+-+\n|0   1|\n+ + + +\n|     |\n+ + x +\n|     |\n+-+-+-+\n", "wrong place", "l.txt:5:5"),
         ("+-+-+-+\n|0   1|\n+ + + +\n|     |\n+ + + +\n|      \n+-+-+-+\n", "wrong place", "l.txt:6:7"),

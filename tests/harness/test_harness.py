@@ -1,4 +1,4 @@
-"""The harness notices what it looks for, and small shares of its trials find nothing."""
+"""Tests that the harness notices what it looks for, and that small shares of its trials find nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A playtest that goes on from version to version plays what a batch plays, and no more than needed."""
+"""Tests that a live playtest plays for each version what a batch plays, and no more than needed."""
 
 from __future__ import annotations
 
@@ -80,6 +80,7 @@ def test_changes_name_findings_and_win_rates() -> None:
             while not own.complete:
                 own.round()
             found.append(as_results(own.results(3)).analysis)
+        assert {r.cause for r in own.results(3).records if r.outcome == "lost"} <= {"trap"}
     safe, deadly = found
     worse, better = changes(safe, deadly), changes(deadly, safe)
     assert any(f.severity == "problem" for f in worse.appeared) and worse.appeared == better.gone

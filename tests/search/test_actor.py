@@ -1,4 +1,4 @@
-"""Playing move by move: games for two, games of chance, and trees that are kept."""
+"""Tests play from move to move: two-player games, games of chance, and trees that are kept."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from persona_evo.games import mapsets
 from persona_evo.games.core import WON, Metric
 from persona_evo.games.python_game import Dice, from_class
 from persona_evo.search.actor import Actor, play_game
-from persona_evo.search.moves import CHOICES, ChosenMove
 from persona_evo.search.layout import NODES
+from persona_evo.search.moves import CHOICES, ChosenMove
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree import ACTION, DEPTH, NODE, PARENT, ROOT, SLOT, VISITS
 from persona_evo.search.tree_policy import TreePolicy

@@ -1,4 +1,4 @@
-"""The planner with several open lists: what it promises beside its proofs (`test_proofs`)."""
+"""Tests the planner with several open lists: what it guarantees besides its proofs (`test_proofs`)."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_lists_that_cannot_be_worked_out_are_left_out_with_a_reason() -> None:
     policy = TreePolicy("given", None, lists=rows)
     told = left_out(bare, of, utility, policy, SearchSettings())
     assert told == [
-        "the list 'OWN' is left out: the policy has no own score",
+        "the list 'OWN' is left out: the policy has no score of its own",
         "the list 'CEILING + RW' is left out: the game does not say what can still be reached",
     ]
     assert left_out(bare, of, utility, TreePolicy.utility(utility), SearchSettings()) == []

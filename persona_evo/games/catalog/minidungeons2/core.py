@@ -24,10 +24,10 @@ def rules(costly: bool = False) -> Rules:
 
 
 def flags(rules: str = "game", **switches: int) -> dict[str, int]:
-    """The switches of a rule set with single ones changed.
+    """Return the switches of a rule set with some of them changed.
 
     Raises:
-        SettingsError: no such rule set or switch.
+        SettingsError: there is no such rule set or switch.
     """
     if rules not in RULE_SETS:
         expected, hint = unknown(rules, RULE_SETS)
@@ -53,7 +53,7 @@ def load(
     """Read a level from its text; MiniDungeons 1 files are recognised and translated, and the warnings say how.
 
     Raises:
-        LevelError: with the line and column of what is wrong.
+        LevelError: the file is wrong, with line and column.
         SettingsError: no such rule set.
     """
     from persona_evo.games.catalog.minidungeons2 import history, levels, md1, tables

@@ -121,7 +121,7 @@ class DungeonLevel:
 
 
 def distances(grid: DungeonLevel, start: tuple[int, int], portals: bool) -> dict[tuple[int, int], int]:
-    """Fewest moves from `start` to every tile that the hero can come to stand on, monsters ignored.
+    """Return the least number of moves from `start` to every tile on which the hero can stand, ignoring monsters.
 
     With `portals`, a move onto a portal ends on the other one at once, as in the game; without, portals are floor.
     """
@@ -138,10 +138,10 @@ def distances(grid: DungeonLevel, start: tuple[int, int], portals: bool) -> dict
 
 
 def split_rows(text: str, source: str) -> list[str]:
-    """The rows of a level text, line ends and byte order mark removed, empty lines at the end dropped.
+    """Split a level text into rows, without line ends, byte order mark and empty lines at the end.
 
     Raises:
-        LevelError: nothing is left, or a row holds a tab.
+        LevelError: nothing is left, or a row contains a tab.
     """
     rows = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
     while rows and not rows[-1]:
@@ -166,10 +166,10 @@ def split_rows(text: str, source: str) -> list[str]:
 
 
 def check_shape(rows: list[str], source: str, floor: str = FLOOR) -> int:
-    """The width that all rows have.
+    """Return the width that all rows have.
 
     Raises:
-        LevelError: rows differ in length (the commonest length counts as right), or the board is too large.
+        LevelError: rows differ in length (the most common length counts as right), or the board is too large.
     """
     counts = Counter(len(row) for row in rows)
     width = max(counts, key=lambda length: (counts[length], length))
@@ -231,7 +231,7 @@ def parse(text: str, name: str, source: str, allow_unreachable: bool = False) ->
         allow_unreachable: an exit that cannot be reached is a warning of the grid instead of an error.
 
     Raises:
-        LevelError: with line and column, what stands there, what is allowed and what to do.
+        LevelError: the text is wrong; the error has line and column, what is there, what is allowed and what to do.
     """
     rows = split_rows(text, source)
     _check_characters(rows, source)
@@ -356,7 +356,7 @@ def _check_way(grid: DungeonLevel, source: str, allow_unreachable: bool) -> Dung
     ex, ey = grid.exit
     place = Place(source, ey + 1, ex + 1)
     tiles = counted(len(reached), "tile")
-    found = f"the hero at line:column {y + 1}:{x + 1} can come to {tiles}, and this is none of them"
+    found = f"the hero at line:column {y + 1}:{x + 1} can reach {tiles}, but not this one"
     if allow_unreachable:
         warnings = (*grid.warnings, f"{place}: the exit cannot be reached ({found})")
         return DungeonLevel(**{**vars(grid), "warnings": warnings})
