@@ -11,6 +11,7 @@ from pathlib import Path
 
 from persona_evo.api import frames
 from persona_evo.api.results import Results
+from persona_evo.errors import SettingsError
 from persona_evo.formula import parse
 from persona_evo.games.core import Level
 from persona_evo.jobs.workers import Workers
@@ -28,7 +29,7 @@ class Comparison:
 
     Attributes:
         a, b: the two versions.
-        results: the playthroughs of both.
+        results: the playthroughs of both; if they are not complete, there are no rows.
         rows: the comparison of each measure for each player.
     """
 
@@ -109,9 +110,24 @@ class Comparison:
         return compared, (self.results,)
 
 
+def pair(levels: Sequence[Level]) -> tuple[Level, Level]:
+    """Return the two levels of a comparison.
+
+    Raises:
+        SettingsError: there are more levels, or fewer.
+    """
+    if len(levels) != 2:
+        raise SettingsError(
+            "a comparison needs two levels",
+            found=f"{len(levels)}: " + ", ".join(level.name for level in levels),
+            expected="two different files or names of one level each",
+        )
+    return levels[0], levels[1]
+
+
 def compared(results: Results) -> Comparison:
-    """Compare the two levels of a playtest."""
+    """Compare the two levels of a playtest; nothing is compared if it was interrupted."""
     a, b = results.levels
     groups = [[r for r in results.records if r.level == level.name] for level in (a, b)]
-    rows = compare_levels(groups[0], groups[1], results.game.metrics)
+    rows = compare_levels(groups[0], groups[1], results.game.metrics) if results.complete else []
     return Comparison(a, b, results, told_rows(rows, results.game))

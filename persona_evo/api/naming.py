@@ -311,10 +311,21 @@ def players_of(players: PlayersLike, search: SearchLike = "anytime", agent: str 
     return found
 
 
-def league_of(game: Game, persona: Persona, words: Sequence[str], agent: str = "") -> League | None:
-    """Find the league that plays move by move; None in single-player games without an agent."""
-    if game.players > 1 or agent:
-        return names.league(game, persona.utility.text, agent, words)
-    if words:
-        raise SettingsError("a league is for two-player games", found=f"{game.name}, a single-player game")
-    return None
+def league_of(
+    game: Game, persona: Persona, words: Sequence[str], agent: str = "", option: str = "a league"
+) -> League | None:
+    """Find the league that plays move by move; None in single-player games without an agent.
+
+    Args:
+        words: the opponents.
+        option: what names them, for messages.
+    """
+    if words and game.players == 1:
+        raise SettingsError(
+            f"{option} is for two-player games",
+            found=f"{game.name}, a single-player game",
+            hint=f"leave {option.replace('a ', 'the ')} out",
+        )
+    if game.players == 1 and not agent:
+        return None
+    return names.league(game, persona.utility.text, agent, words)

@@ -1,4 +1,4 @@
-"""`persona-evo compare A B`: two versions of a level, played by the same personas, and what differs in words."""
+"""Let the same personas play two versions of a level, and say in words what differs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from persona_evo.cli import option_values, options, playtest, playtest_options
 from persona_evo.cli.parser import Commands, filled
 from persona_evo.cli.say import StatusLine, note, say
-from persona_evo.errors import SettingsError
 from persona_evo.jobs.windows import command_line
 from persona_evo.words import counted
 
@@ -24,7 +23,7 @@ def add(commands: Commands) -> None:
     """Add the command and its options."""
     parser = commands.add_parser("compare", description=__doc__, epilog=playtest_options.SKILL_TABLE)
     parser.add_argument("a", type=filled, metavar="A", help="a level")
-    parser.add_argument("b", type=filled, metavar="B", help="another one, or another version of it")
+    parser.add_argument("b", type=filled, metavar="B", help="another level, or another version of the same one")
     playtest_options.add_playing(parser, 0.0)
     parser.add_argument(
         "--all", action="store_true", help="also print everything that was compared, in words and in a table"
@@ -46,31 +45,28 @@ def run(args: argparse.Namespace) -> int:
 
 def _run(args: argparse.Namespace, workers: Workers) -> int:
     game = option_values.game_of(args)
-    from persona_evo.api.comparison import compared
+    from persona_evo.api import compare
+    from persona_evo.api.comparison import pair
     from persona_evo.report import tables
 
-    levels = option_values.levels_of(args, game, [args.a, args.b])
-    if len(levels) != 2:
-        found = f"{len(levels)}: " + ", ".join(level.name for level in levels)
-        raise SettingsError(
-            "a comparison needs two levels", found=found, expected="two different files or names of one level each"
-        )
-    for letter, level in zip("AB", levels, strict=True):
+    a, b = pair(option_values.levels_of(args, game, [args.a, args.b]))
+    for letter, level in (("A", a), ("B", b)):
         note(f"{letter} = {level.name}" + (f" ({level.source})" if level.source else ""))
-    a, b = levels
     if a.text == b.text and a.options == b.options:
         say("A and B are the same level: there is nothing to compare")
         return 0
-    folder = args.out or option_values.new_folder(ROOT, [level.name for level in levels])
-    results = playtest.play(args, game, levels, playtest.players_of(args, game), folder, workers)
+    folder = args.out or option_values.new_folder(ROOT, [a.name, b.name])
+    players, search = option_values.players_of(args, game), option_values.search_options(args)
+    comparison = compare(a, b, players, **search, **playtest.playing(args, game, folder, workers))
+    results = comparison.results
+    results.command = option_values.typed(args, results.seed)
     option_values.report_findings(game)
     if not results.complete:
         note(f"stopped; kept in {folder}: {counted(len(results.records), 'playthrough')}")
         again = "" if args.out else f" --out {command_line([str(folder)])}"
-        note(f"resume with: {option_values.typed(args, results.seed)}{again}")
+        note(f"resume with: {results.command}{again}")
         return 130
     results.look(workers=workers)
-    comparison = compared(results)
     for sentence in comparison.answer.lines:
         say(sentence)
     if args.all:

@@ -8,30 +8,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from persona_evo.cli.players import (
-    by_persona,
-    no_programs,
-    own_policy,
-    read_policy,
-    short,
-    tell_of_agents,
-    with_baseline,
-)
 from persona_evo.errors import SettingsError
 from persona_evo.limits import MOST_ITERATIONS as MOST_ITERATIONS
 from persona_evo.limits import MOST_SECONDS as MOST_SECONDS
 from persona_evo.limits import SEEDS as SEEDS
 
 if TYPE_CHECKING:
-    from persona_evo.agents.duel import League
+    from persona_evo.api.options import SearchOptions
     from persona_evo.games.acceptance import Accepted
     from persona_evo.games.core import Game, Level
-    from persona_evo.games.findings import Finding
     from persona_evo.jobs.workers import Workers
-    from persona_evo.personas import Persona
     from persona_evo.playtest.players import Player
-    from persona_evo.playtest.requirement import Requirement
-    from persona_evo.search.settings import Budget, SearchSettings
 
 
 MUCH, RATE, ITERATIONS = 15.0, 300_000.0, 10_000
@@ -40,29 +27,17 @@ iterations per second, and the default iterations of a search.
 """
 
 
-def rules_of(args: argparse.Namespace, game: Game, league: League | None = None) -> SearchSettings:
-    """Return the rules of the search from the options.
-
-    Raises:
-        SettingsError: --hedge or --tolerance without a planner with open lists, or --selection-rule with one.
-    """
-    from dataclasses import replace
-
-    from persona_evo.api.search_rules import rules_of_search
-
-    found = rules_of_search(
-        args.search or "anytime",
-        game,
-        hedge=args.hedge,
-        tolerance=args.tolerance,
-        agent="" if league is None else league.agent.name,
-        usual=args.usual_tolerance,
-    )
-    added = {"selection_rule": args.selection_rule, "rollout_policy": args.rollout_policy}
-    rules = replace(found, **{name: value for name, value in added.items() if value is not None})
-    if league is not None:
-        rules.refuse_added(f"agent {league.agent.name}, which plays move by move,")
-    return rules
+def search_options(args: argparse.Namespace) -> SearchOptions:
+    """Return how the players search, for `playtest_levels`."""
+    return {
+        "search": args.search,
+        "hedge": args.hedge,
+        "tolerance": args.tolerance,
+        "selection_rule": args.selection_rule,
+        "rollout_policy": args.rollout_policy,
+        "league": args.league or (),
+        "agent": args.agent or "",
+    }
 
 
 def new_folder(root: Path, words: Sequence[str]) -> Path:
@@ -119,18 +94,6 @@ def report_findings(game: Game) -> None:
 
     for finding in () if game.outside is None else game.outside.findings():
         note(finding)
-
-
-def regressions(game: Game, requirements: Sequence[Requirement]) -> list[Finding]:
-    """Play the known failures of a connected game again if a requirement counts crashes; return those that remain."""
-    from persona_evo.cli.say import note
-
-    if game.outside is None or not any(r.measure == "crashes" for r in requirements):
-        return []
-    failing, told = game.outside.regressions()
-    for text in (*told, *(finding.text for finding in failing)):
-        note(text)
-    return failing
 
 
 def moved(args: argparse.Namespace) -> str | None:
@@ -201,30 +164,6 @@ def levels_of(args: argparse.Namespace, game: Game, named: Sequence[str]) -> lis
     return found
 
 
-def budget_of(args: argparse.Namespace, league: League | None = None) -> Budget:
-    """Make the budget of a playthrough, or of a move if the game is played move by move."""
-    from persona_evo.agents.duel import budget_for
-
-    return budget_for(args.iterations, args.seconds, league)
-
-
-def league_of(args: argparse.Namespace, game: Game, persona: Persona) -> League | None:
-    """Find the league that plays move by move; None in single-player games without an agent."""
-    from persona_evo.matches import names
-
-    if game.players == 1:
-        if args.league:
-            raise SettingsError(
-                "--league is for two-player games",
-                found=f"{game.name}, a single-player game",
-                hint="leave --league out",
-            )
-        if not args.agent:
-            return None
-    with no_programs():
-        return names.league(game, persona.utility.text, args.agent or "", args.league or ())
-
-
 def jobs_of(args: argparse.Namespace) -> int:
     """Return the number of cores to use."""
     from persona_evo.jobs.workers import cores
@@ -272,43 +211,16 @@ def seed_of(args: argparse.Namespace) -> int:
 
 def players_of(args: argparse.Namespace, game: Game) -> list[Player]:
     """Make the players: personas with their tree policies, each followed by its baseline if it has one."""
-    from persona_evo import api
-    from persona_evo.api.search_rules import by_utility
+    from persona_evo.api.players import make_players
     from persona_evo.cli.say import note
-    from persona_evo.personas import catalog, resolve
-    from persona_evo.search.settings import SearchSettings
 
-    chosen = resolve(args.personas, game)
-    left = [p.name for p in catalog(game) if p not in chosen] if args.personas == ["all"] else []
-    if left:
-        note(
-            f"all: {', '.join(p.name for p in chosen)}; not {', '.join(left)}, nor personas of your own: name them to "
-            "play them, too"
-        )
-    wanted = by_persona(args.policy or (), chosen)
-    rules = SearchSettings.preset(getattr(args, "search", None) or "anytime")
-    led = by_utility(game, rules, getattr(args, "agent", None) or "")
-    found: list[Player] = []
-    for persona in chosen:
-        baseline = getattr(args, "baseline", None)
-        beside = f"{persona.name}/{short(baseline)}" if baseline else ""
-        if game.players == 1 and not getattr(args, "agent", None):
-            tell_of_agents(wanted.get(persona.name, wanted.get("", "evolved")), persona, game)
-        own = api.player(persona, own_policy(wanted, persona, game, led), persona.name, beside)
-        if not baseline:
-            found.append(own)
-            continue
-        planned = game.players == 1 and not getattr(args, "agent", None)
-        other = api.player(persona, read_policy(baseline, persona, game), beside)
-        found += with_baseline(own, other, mean=planned and getattr(args, "search", None) != "paper")
-    return found
-
-
-def note_left_out(game: Game, level: Level, players: Sequence[Player], rules: SearchSettings) -> None:
-    """Print which open lists of personas and policies are not used, and why."""
-    from persona_evo.cli.say import note
-    from persona_evo.search.list_orders import left_out
-
-    for player in players:
-        for text in left_out(game, level, player.persona.utility, player.policy, rules):
-            note(f"{player.label}: {text}")
+    return make_players(
+        args.personas,
+        game,
+        policies=args.policy or (),
+        baseline=getattr(args, "baseline", None),
+        search=args.search,
+        agent=args.agent or "",
+        skills=args.skill,
+        notice=note,
+    )

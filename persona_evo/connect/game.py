@@ -147,15 +147,15 @@ def _actor(session: Session, outcome: Outcome, game: Game, level: Level, spec: M
     return ConnectedActor(session, ordering, game, level, spec)
 
 
-def _plans(jobs: Iterable[PlanJob]) -> Iterator[Plan]:
-    """Yield the plans for levels of connected games, which are searched in parallel."""
+def _plans(jobs: Iterable[PlanJob], until: float | None) -> Iterator[Plan]:
+    """Yield the plans for levels of connected games, which are searched in parallel (see `PlannedOutside.plans`)."""
 
     def own() -> Iterator[PlanningJob]:
         for planner, utility, policy, budget, seed in jobs:
             assert isinstance(planner, ConnectedPlanner)
             yield PlanningJob(planner, utility, policy, budget, seed)
 
-    return plan_in_parallel(own())
+    return plan_in_parallel(own(), until)
 
 
 class _Rules:

@@ -63,6 +63,15 @@ def test_playing_on_may_take_a_tenth_of_the_budget(monkeypatch: pytest.MonkeyPat
     assert {budget.iterations for budget in given} == {200}
 
 
+def test_a_plan_that_ends_in_death_has_its_cause_and_one_that_wins_has_none() -> None:
+    level = GAME.load("XXXXXXXXXXXXXXXX\nXHttttttttttt eX\nXXXXXXXXXXXXXXXX\n", "traps", allow_unreachable=True)
+    utility = parse("DEAD - 0.01 * ST", GAME.symbols)
+    player = Player(Persona("weary", GAME.name, utility, "HP"), TreePolicy.of("DEAD + 0.01 * ST", GAME))
+    (died,) = batch.playtest(GAME, [level], [player], 1, seed=3, budget=Budget(500)).records
+    assert (died.outcome, died.cause) == ("lost", "trap")
+    assert {(r.outcome, r.cause) for r in played_out(OPEN)} == {("won", "")}
+
+
 def test_a_plan_that_stops_before_death_is_played_on_to_it() -> None:
     for r in played_out(AMBUSH):
         assert r.outcome == "running" and r.end is not None

@@ -58,12 +58,28 @@ class Forgetful(Saved):
         self.place, _, self.np_random.bit_generator.state = state
 
 
+class FirstStep(Saved):
+    """The first step of an episode is worth more, and a saved state does not say whether it has been made."""
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[list[float], dict[str, Any]]:
+        self.fresh = True
+        return super().reset(seed=seed, options=options)
+
+    def step(self, action: int) -> tuple[list[float], float, bool, bool, dict[str, Any]]:
+        seen, reward, *rest = super().step(action)
+        reward, self.fresh = reward + 5.0 * self.fresh, False
+        return seen, reward, *rest
+
+
+KINDS = (Slow, Saved, Forgetful, FirstStep)
+
+
 @pytest.fixture(autouse=True)
 def registered() -> Iterator[None]:
-    for kind in (Slow, Saved, Forgetful):
+    for kind in KINDS:
         gymnasium.register(f"Test{kind.__name__}-v0", entry_point=kind, max_episode_steps=30)
     yield
-    for kind in (Slow, Saved, Forgetful):
+    for kind in KINDS:
         del gymnasium.registry[f"Test{kind.__name__}-v0"]
 
 
@@ -126,7 +142,8 @@ def test_games_begin_at_known_states_and_tell_the_same(name: str, way: str) -> N
     assert steps[0] < 0.6 * steps[1]
 
 
-def test_a_state_that_leaves_something_out_is_not_used() -> None:
-    game = Environment("TestForgetful-v0", {"variant": "", "map": ""})
+@pytest.mark.parametrize("name", ["TestForgetful-v0", "TestFirstStep-v0"])
+def test_a_state_that_leaves_something_out_is_not_used(name: str) -> None:
+    game = Environment(name, {"variant": "", "map": ""})
     assert game.states.way == ""
     assert len(played(game, 3)) == 3

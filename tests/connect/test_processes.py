@@ -240,6 +240,27 @@ def test_the_watchdog_forgets_what_has_ended(tmp_path):
     assert watchdog.__file__
 
 
+@pytest.mark.skipif(os.name == "nt", reason="the watchdog needs process groups")
+def test_the_watchdog_gives_who_is_told_to_end_some_time(tmp_path):
+    slow = (
+        "import signal, sys, time\n"
+        "def end(*_):\n"
+        "    time.sleep(0.5); open(sys.argv[1] + '/ended', 'w').close(); sys.exit()\n"
+        "signal.signal(signal.SIGTERM, end); print('ready', flush=True)\n"
+        "time.sleep(100)\n"
+    )
+    code = (
+        "import os, sys, subprocess\n"
+        "from persona_evo.connect import watchdog\n"
+        f"one = subprocess.Popen([sys.executable, '-c', {slow!r}, sys.argv[1]], start_new_session=True,"
+        " stdout=subprocess.PIPE)\n"
+        "watchdog.add(one.pid); one.stdout.readline(); os.kill(os.getpid(), 9)\n"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], env=environment())
+    wait_until((tmp_path / "ended").exists)
+    assert none_left(tmp_path)
+
+
 def test_a_game_that_fails_once_by_an_exception_has_not_failed_each_time(tmp_path):
     running = session(faulty(tmp_path, "raise_once"))
     try:
