@@ -59,9 +59,9 @@ SMALL = {
         "game check orchard.py": "--seed 1",
         "persona new gardener": "",
         "playtest orchard.txt": QUICK,
-        "level generate": "--count 2",
-        "evolve --game": "--generations 1 --population 8 --islands 1 --iterations 20 --jobs 1 --set final_trials=1 "
-        "--set final_candidates=1 --set levels_a_generation=0",
+        "level generate": "--count 12",
+        "evolve --game": "--generations 1 --population 10 --islands 2 --iterations 20 --jobs 1 --set final_trials=1 "
+        "--set final_candidates=1",
         "game new meadow": "",
         "game check meadow.py": "--seed 1",
     },

@@ -100,6 +100,7 @@ def add(commands: Commands) -> None:
     new.set_defaults(run=run_new)
     search = parts.add_parser("search", help="search for the best playthrough of a level", description=FAILURES)
     _add_search(search)
+    options.add_watch(search)
     search.set_defaults(run=run_search, port=0)
     attach = parts.add_parser("attach", help="search in a game that you start yourself", description=ATTACH)
     _add_search(attach)
@@ -110,7 +111,7 @@ def add(commands: Commands) -> None:
         metavar="N",
         help="port of 127.0.0.1 on which the command waits for the game (default: %(default)s)",
     )
-    attach.set_defaults(run=run_search)
+    attach.set_defaults(run=run_search, watch=None)
     replay = parts.add_parser("replay", help="replay a playthrough in the game's window")
     replay.add_argument("game", type=filled, metavar="FILE.toml", help="the game's description")
     replay.add_argument(
@@ -247,7 +248,8 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
         if folder is not None:
             search.pool = source = RecordedSource(search.pool, folder)
         try:
-            search.spend(budget, began, lambda n: line.show(counted(n, "rollout")))
+            with option_values.watching(args, game):
+                search.spend(budget, began, lambda n: line.show(counted(n, "rollout")))
         except BaseException as e:
             search.stopped = "Ctrl-C" if isinstance(e, KeyboardInterrupt) else "an error"
             raise
@@ -385,8 +387,7 @@ def run_shrink(args: argparse.Namespace) -> int:
         finally:
             line.done_with_line()
         say(f"{counted(len(found.prefix), 'choice')} left after {counted(player.played, 'rollout')}: {found}")
-    out = args.out or about.cases
-    add_case(out, found)
+    add_case(out := args.out or about.cases, found)
     say(f"added to {out}; play it again:  persona-evo connect replay {args.game} {out}")
     if out.resolve() == about.cases.resolve():
         say("  persona-evo playtest --require 'crashes == 0' plays these cases first")

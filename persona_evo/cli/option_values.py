@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import inspect
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -94,6 +95,19 @@ def report_findings(game: Game) -> None:
 
     for finding in () if game.outside is None else game.outside.findings():
         note(finding)
+
+
+def watching(args: argparse.Namespace, game: Game) -> contextlib.AbstractContextManager[None]:
+    """Return a context in which the best playthroughs of a connected game are shown if --watch asks for it.
+
+    Raises:
+        SettingsError: --watch with a game that is not a connected one.
+    """
+    if args.watch is None:
+        return contextlib.nullcontext()
+    if game.outside is None:
+        raise SettingsError("only connected games can be watched", found=f"--watch with {game.name}")
+    return game.outside.watch(args.watch)
 
 
 def moved(args: argparse.Namespace) -> str | None:

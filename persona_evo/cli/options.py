@@ -230,6 +230,19 @@ def add_out(parser: argparse.ArgumentParser, text: str) -> None:
     parser.add_argument("--out", type=path, metavar="FOLDER", help=text)
 
 
+def add_watch(parser: argparse.ArgumentParser) -> None:
+    """Add --watch."""
+    parser.add_argument(
+        "--watch",
+        nargs="?",
+        const=0.5,
+        type=number(0, 3600),
+        metavar="S",
+        help="show the best playthrough so far of a connected game in a window of its own, with S seconds before each "
+        "decision (default: 0.5)",
+    )
+
+
 def check_picture(target: Path, suffix: str = ".gif") -> None:
     """Refuse a picture's name without the suffix of its format."""
     if target.suffix.lower() != suffix:

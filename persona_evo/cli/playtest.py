@@ -64,6 +64,7 @@ def add(commands: Commands) -> None:
         "it fails; may be repeated (see below)",
     )
     options.add_accept(parser)
+    options.add_watch(parser)
     parser.add_argument(
         "--bound-seconds",
         type=number(0, 86400),
@@ -112,10 +113,10 @@ def _run(args: argparse.Namespace, workers: Workers) -> int:
         "bound_progress": lambda done, total: line.show(f"limits: {done}/{total}", last=done == total),
     }
     if args.resume is not None:
-        if args.levels or args.out is not None or args.skill:
+        if args.levels or args.out is not None or args.skill or args.watch is not None:
             raise SettingsError(
-                "levels, --out and --skill do not go with --resume",
-                hint="a resumed playtest takes them from its folder",
+                "levels, --out, --skill and --watch do not go with --resume",
+                hint="a resumed playtest takes what it plays from its folder",
             )
         options.accept(args, args.resume)
         moved = option_values.moved(args)
@@ -134,7 +135,8 @@ def _run(args: argparse.Namespace, workers: Workers) -> int:
         more = [f"and-{len(levels) - 1}-more"] if len(levels) > 1 else []
         folder = args.out or option_values.new_folder(ROOT, [levels[0].name, *more])
         search = option_values.search_options(args)
-        results = playtest_levels(levels, players, **search, **playing(args, game, folder, workers), **expected)
+        with option_values.watching(args, game):
+            results = playtest_levels(levels, players, **search, **playing(args, game, folder, workers), **expected)
     option_values.report_findings(results.game)
     if not results.complete:
         return interrupted(results, _wanted(args))

@@ -7,6 +7,7 @@ to it, and the game is asked about it.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import json
@@ -28,6 +29,7 @@ from persona_evo.connect.planner import ConnectedPlanner, Outcome
 from persona_evo.connect.process_start import Attachment, Timeouts
 from persona_evo.connect.search import SCORE
 from persona_evo.connect.session import Session
+from persona_evo.connect.viewer import BestViewer
 from persona_evo.errors import ConnectError, LevelError, SettingsError
 from persona_evo.formula import parse
 from persona_evo.formula.primitives import PRIMITIVES
@@ -118,6 +120,7 @@ def of(session: Session) -> Game:
             findings=session.findings,
             keep_in=session.keep_in,
             failures=session.failures,
+            watch=partial(_watch, session),
             regressions=partial(replay_cases, about),
             levels=lambda names: [str(level) for level in session.named(names)],
             sets=about.maps,
@@ -126,6 +129,21 @@ def of(session: Session) -> Game:
             ordering=_ordering(about, hello),
         ),
     )
+
+
+@contextlib.contextmanager
+def _watch(session: Session, delay: float) -> Iterator[None]:
+    """Let the session's searches show their best playthroughs (see `Outside.watch`)."""
+    viewer = BestViewer(session.about, delay)
+    session.show_best = viewer.show
+    try:
+        yield
+        viewer.finish()
+    finally:
+        session.show_best = None
+        viewer.close()
+        if viewer.failure:
+            session.note("viewer", f"the game that shows the best playthrough failed: {viewer.failure}")
 
 
 def _ordering(about: Description, hello: p.Hello) -> dict[str, object]:

@@ -95,6 +95,7 @@ class ConnectedSearch:
         growth: the number of rollouts and the utility, each time that it got better.
         iterations, lost: rollouts that ended, and those in which the game failed.
         stopped: why the search ended.
+        show: called with each rollout that is the best so far.
     """
 
     def __init__(
@@ -116,6 +117,7 @@ class ConnectedSearch:
         self._game_seed, self._tell = game_seed, tell
         self._won = won if settings.stop == "first_win" else None
         self.best: FinishedRollout | None = None
+        self.show: Callable[[FinishedRollout], None] | None = None
         self.growth: list[tuple[int, float]] = []
         self.iterations = self.lost = 0
         self.utilities, self._fitted = UtilityRange(), is_fitted(policy, ordering.scores)
@@ -346,6 +348,8 @@ class ConnectedSearch:
             self.best, self.stopped = sample, "win"
         elif better:
             self.best = sample
+        if self.best is sample and self.show is not None:
+            self.show(sample)
         if self._tell is not None:
             self._tell(sample)
 

@@ -24,6 +24,8 @@ class Outside:
             the game was opened.
         regressions: () -> findings on the known failures that still happen when they are played again, and what there
             is to tell about the others.
+        watch: (delay) -> a context in which searches show the best playthrough so far in a game of its own, with
+            `delay` seconds before each decision. It ends when the last of these has been shown.
         sets: set name -> names of levels.
         personas: the game's own persona files.
         wins: whether it is defined which ends of the game count as won.
@@ -35,6 +37,7 @@ class Outside:
     findings: Callable[[], list[str]]
     keep_in: Callable[[Path], None]
     failures: Callable[[Path | None], list[Finding]]
+    watch: Callable[[float], contextlib.AbstractContextManager[None]]
     regressions: Callable[[], tuple[list[Finding], list[str]]]
     sets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     personas: tuple[str, ...] = ()
