@@ -22,7 +22,7 @@ class Option:
     Attributes:
         action: the move.
         visits: how often it was tried.
-        mean, max: of the utilities after it, for the player to move.
+        mean, max: the mean and the maximum of the utilities after it, for the player to move.
     """
 
     action: int
@@ -39,7 +39,7 @@ class ChosenMove:
         action: the move.
         options: all moves that were tried, in the game's order.
         iterations, nodes, seconds: what the search took.
-        kept: nodes of the tree that an earlier search had made.
+        kept: the number of nodes that an earlier search had made.
         full: whether the memory for the tree was used up.
     """
 

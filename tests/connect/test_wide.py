@@ -1,23 +1,23 @@
 """Decisions with many choices, searched from outside: a game of 4 decisions with 400 choices each."""
 
-import re
 from pathlib import Path
+from statistics import mean
 
 import pytest
 
 from persona_evo.seeds import SplitMix64
-from tests.cli.tool import typed
+from tests.connect.test_search import searched
 from tests.examples import towers
 from tests.examples.towers import SIZE, TOWERS, Towers
 
-ROLLOUTS, LEVEL = 700, 3
+ROLLOUTS, LEVELS = 700, range(1, 5)
 
 
-def by_chance(weighted):
+def by_chance(level, weighted):
     """The best score of as many playthroughs by chance alone."""
     random, best = SplitMix64(1), 0.0
     for _ in range(ROLLOUTS):
-        game = Towers(LEVEL)
+        game = Towers(level)
         while game.built < TOWERS:
             weights = [0.1 + gain for gain in game.gains]
             game.build(random.weighted(weights) if weighted else random.below(SIZE * SIZE))
@@ -25,18 +25,17 @@ def by_chance(weighted):
     return best
 
 
-def searched(folder, *lines):
-    """The score that a search with the defaults comes to."""
+def found(folder, *lines):
+    """The mean of the best scores that searches of all levels come to."""
     file = folder / "towers.toml"
     file.write_text("\n".join((f'game = "{Path(towers.__file__).as_posix()}"', *lines)), encoding="utf-8")
-    words = ("connect", "search", file, "--level", f"default@{LEVEL}", "--iterations", ROLLOUTS, "--seed", 1)
-    ran = typed(folder, *words)
-    assert ran.code == 0, ran.err
-    return float(re.search(r"utility ([0-9.]+)", ran.out)[1])
+    plans = [searched(file, f"default@{level}", budget=ROLLOUTS, seed=1)[2] for level in LEVELS]
+    return mean(plan.utility for plan in plans)
 
 
-@pytest.mark.parametrize("rollout", ["uniform", "weights"])
+@pytest.mark.parametrize("rollout", ["uniform", pytest.param("weights", marks=pytest.mark.slow)])
 def test_the_default_search_beats_chance_where_there_are_400_choices(tmp_path, rollout):
-    found = searched(tmp_path, f'rollout = "{rollout}"')
-    assert found > by_chance(rollout == "weights")
-    assert found > searched(tmp_path, f'rollout = "{rollout}"', "widening = 0")
+    line = f'rollout = "{rollout}"'
+    default, full = found(tmp_path, line), found(tmp_path, line, "widening = 0")
+    chance = mean(by_chance(level, rollout == "weights") for level in LEVELS)
+    assert default > chance and default > full
