@@ -12,8 +12,8 @@ from pathlib import Path
 from persona_evo.api import frames
 from persona_evo.api.results import Results
 from persona_evo.errors import SettingsError
-from persona_evo.formula import parse
-from persona_evo.games.core import Level
+from persona_evo.formula import Formula, parse
+from persona_evo.games.core import Game, Level
 from persona_evo.jobs.workers import Workers
 from persona_evo.playtest import versions
 from persona_evo.playtest.analysis import told_rows
@@ -74,11 +74,12 @@ class Comparison:
             drawn.health_charts(self.results.records, [self.a.name, self.b.name], analysis.personas),
         )
         each = tuple(s for s in analysis.summaries if s.level != EVERY)
+        found = tuple(f for f in analysis.findings if f.kind != "indistinguishable")  # versions may well be alike
         return report.write(
             target,
             game,
             self.results.levels,
-            replace(analysis, summaries=each),
+            replace(analysis, summaries=each, findings=found),
             title=f"{self.a.name} (A) against {self.b.name} (B)",
             facts=self.results.facts,
             versions=shown,
@@ -129,5 +130,14 @@ def compared(results: Results) -> Comparison:
     """Compare the two levels of a playtest; nothing is compared if it was interrupted."""
     a, b = results.levels
     groups = [[r for r in results.records if r.level == level.name] for level in (a, b)]
-    rows = compare_levels(groups[0], groups[1], results.game.metrics) if results.complete else []
+    weighed = {p.label: _weighed(p.persona.utility, results.game) for p in results.players}
+    rows = compare_levels(groups[0], groups[1], results.game.metrics, weighed=weighed) if results.complete else []
     return Comparison(a, b, results, told_rows(rows, results.game))
+
+
+def _weighed(utility: Formula, game: Game) -> set[str]:
+    """Return the keys of the measures that a utility contains."""
+    symbols = set(utility.symbols)
+    health = parse(game.health).symbols if game.health else frozenset()
+    steps = {m.symbol for m in game.metrics if m.clock}
+    return symbols | ({DAMAGE.key} if symbols & health else set()) | ({"steps"} if symbols & steps else set())

@@ -298,7 +298,7 @@ def compare(
 
     Args:
         a, b: the versions.
-        players, options: as for `playtest_levels`; but the tolerance is 0 if not given.
+        players, options: as for `playtest_levels`.
 
     Returns:
         The comparison. After Ctrl-C its results are incomplete, and nothing is compared.
@@ -310,15 +310,6 @@ def compare(
     game, chosen = _players_in(players, options, options.get("game"))
     both = pair(levels_of(game, [a, b]))
     options["game"] = game
-    if game.players == 1 and not options.get("agent"):  # otherwise agents play, which have search settings of their own
-        options["search"] = rules_of_search(
-            options.pop("search", None),
-            game,
-            hedge=options.pop("hedge", None),
-            tolerance=options.pop("tolerance", None),
-            selection_rule=options.pop("selection_rule", None),
-            rollout_policy=options.pop("rollout_policy", None),
-        )
     return compared(playtest_levels(both, chosen, **options))
 
 

@@ -12,14 +12,14 @@ significant (their only possible p is 1), so the correction does not count them 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from persona_evo.games.core import Metric
 from persona_evo.intervals import Interval
 from persona_evo.playtest.metrics import CLOCK, Measure, grouped, levels_of, measures, players_of
 from persona_evo.playtest.records import Playthrough
-from persona_evo.playtest.samples import EXACT, TrialGroup, effects, tested
+from persona_evo.playtest.samples import EXACT, RouteRange, TrialGroup, effects, tested
 from persona_evo.statistics import NO_VARIATION, fisher, holm
 from persona_evo.words import counted
 
@@ -46,6 +46,8 @@ class ComparisonRow:
         verdict: the row in words.
         effect: Vargha and Delaney's A, how likely a value of b is larger than one of a; exact if both groups are known.
         difference: b - a with its interval; exact if both groups are known.
+        ranges: ranges over the routes of a and of b, if both groups are known but routes of equal utility can differ.
+        weighed: whether the measure is part of the player's utility.
     """
 
     level: str
@@ -64,6 +66,8 @@ class ComparisonRow:
     verdict: str = ""
     effect: Interval = NO_EFFECT
     difference: Interval = NO_DIFFERENCE
+    ranges: tuple[RouteRange, RouteRange] | None = None
+    weighed: bool = False
 
     @property
     def higher(self) -> str:
@@ -74,6 +78,17 @@ class ComparisonRow:
     def exact(self) -> bool:
         """Whether both groups are known, so that there is no p value."""
         return self.test == EXACT
+
+    @property
+    def routes_apart(self) -> bool:
+        """Whether the ranges over routes do not overlap, and are more than one arbitrary choice among equal plans.
+
+        A single route says nothing about a measure that the utility ignores.
+        """
+        if self.ranges is None:
+            return False
+        a, b = self.ranges
+        return (a.low > b.high or b.low > a.high) and (self.weighed or min(a.routes, b.routes) > 1)
 
     @property
     def loss(self) -> bool:
@@ -175,35 +190,30 @@ def counts(rows: Iterable[ComparisonRow], *, corrected: bool = False) -> dict[tu
     return table
 
 
-def matrix(rows: Iterable[ComparisonRow], measure: str, *, corrected: bool = False) -> dict[tuple[str, str], int]:
-    """Return (row player, column player) -> levels where the row player is higher (table IV of the paper)."""
-    table: dict[tuple[str, str], int] = {}
-    for row in rows:
-        if row.measure.key == measure:
-            found = row.higher if row.differs(corrected=corrected) else ""
-            for pair, side in (((row.player_a, row.player_b), "a"), ((row.player_b, row.player_a), "b")):
-                table[pair] = table.get(pair, 0) + (found == side)
-    return table
-
-
 def compare_levels(
     records_a: Sequence[Playthrough],
     records_b: Sequence[Playthrough],
     infos: Sequence[Metric] = (),
     names: tuple[str, str] = ("A", "B"),
+    weighed: Mapping[str, Collection[str]] | None = None,
 ) -> list[ComparisonRow]:
     """Compare two versions of a level for each player that played both, with verdicts in words.
 
     Wall-clock time is left out, since it depends more on the machine than on the level. The win rates of all players
     are corrected together, and so are all other rows: the comparison is mainly about win rates, and the many metrics
     must not hide a change in them.
+
+    Args:
+        names: names of the versions.
+        weighed: label of a player -> keys of the measures that its utility contains.
     """
+    parts_of = weighed or {}
     chosen = measures([*records_a, *records_b], infos, clock=False)
     players = [p for p in players_of(records_a) if p in set(players_of(records_b))]
     groups = {p: (_of(records_a, p), _of(records_b, p)) for p in players}
     level = f"{names[0]} | {names[1]}"
     main, rest = (
-        corrected(_row(level, *groups[p], measure) for p in players for measure in part)
+        corrected(_row(level, *groups[p], m, m.key in parts_of.get(p, ())) for p in players for m in part)
         for part in (chosen[:1], chosen[1:])
     )
     by_player = [row for p in players for row in (*main, *rest) if row.player_a == p]
@@ -219,8 +229,8 @@ def headlines(rows: Sequence[ComparisonRow]) -> list[str]:
 
     Losses of main metrics come before the other differences.
     """
-    differing = [r for r in rows if r.differs()]
-    rest = [r for r in rows if not r.differs()]
+    differing = [r for r in rows if r.differs() or r.routes_apart]
+    rest = [r for r in rows if r not in differing]
     silent = sum(r.measure.key != "win_rate" for r in rest)
     sentences = [r.verdict for r in differing if r.measure.key == "win_rate"]
     differing.sort(key=lambda r: (not r.loss, not r.measure.main))
@@ -236,7 +246,14 @@ def headlines(rows: Sequence[ComparisonRow]) -> list[str]:
             f"too few trials to say for the {spoken(player)}, though all playthroughs of a version are "
             f"alike and differ from the other's ({_trials(own[0])}): {names}"
         )
-    silent -= len(few)
+    open_rows = [r for r in rest if r.ranges and r.higher]
+    for player in dict.fromkeys(r.player_a for r in open_rows):
+        own = [r for r in open_rows if r.player_a == player]
+        sentences.append(
+            f"not proven for the {spoken(player)}, since equally good plans differ in it or can do so "
+            f"({found_routes(own[0])}): {', '.join(_change(r) for r in own)}"
+        )
+    silent -= len(few) + len(open_rows)
     if silent:
         how = "" if all(r.exact for r in rest) else " (p values corrected by Holm's method)"
         sentences.append(f"no difference found in {silent} other measures{how}")
@@ -255,9 +272,10 @@ def detectable(successes: int, trials: int, trials_b: int, alpha: float = ALPHA)
     return None
 
 
-def _row(level: str, a: TrialGroup, b: TrialGroup, measure: Measure) -> ComparisonRow:
+def _row(level: str, a: TrialGroup, b: TrialGroup, measure: Measure, weighed: bool = False) -> ComparisonRow:
     name, test, rank = tested(a, b, measure)
     effect, change = effects(a, b, measure)
+    one, two = a.range(measure), b.range(measure)
     return ComparisonRow(
         level,
         a.records[0].player,
@@ -272,6 +290,8 @@ def _row(level: str, a: TrialGroup, b: TrialGroup, measure: Measure) -> Comparis
         note=test.note,
         effect=effect,
         difference=change,
+        ranges=(one, two) if one and two else None,
+        weighed=weighed,
     )
 
 
@@ -300,8 +320,9 @@ def _verdict(row: ComparisonRow, names: tuple[str, str], family: int) -> str:
     player, name = spoken(row.player_a), row.measure.name
     alike = ", no variation in either" if row.constant and not row.measure.rate else ""
     alike += f", {DISAGREE}" if DISAGREE in row.note else ""
-    change = f"{_change(row)} ({row.note if row.exact else p_shown(row.p_holm)}{alike})"
-    if row.differs():
+    why = found_routes(row) if row.ranges else row.note if row.exact else p_shown(row.p_holm)
+    change = f"{_change(row)} ({why}{alike})"
+    if row.differs() or row.routes_apart:
         if row.measure.key == "win_rate":
             harder = "harder" if row.higher == "a" else "easier"
             return f"{names[1]} is {harder} for the {player}: {change}"
@@ -313,7 +334,34 @@ def _verdict(row: ComparisonRow, names: tuple[str, str], family: int) -> str:
     return f"{text}; {blind(row, family)}" if row.test == "Fisher" else text
 
 
+def found_routes(row: ComparisonRow) -> str:
+    """State from how many routes of each version the ranges of a row come."""
+    assert row.ranges is not None
+    a, b = (found.routes for found in row.ranges)
+    return f"routes found: {a} in A, {b} in B"
+
+
+def values(row: ComparisonRow, unit: bool = True) -> str:
+    """Return the means of a and b, or their ranges over routes: "4 to 8 -> 9 hit points"."""
+    plain = replace(row.measure, unit="")
+    last = row.measure if unit else plain
+    a, b = row.ranges or (row.a, row.b)
+    return f"{span(plain, a)} -> {span(last, b)}"
+
+
+def span(measure: Measure, found: RouteRange | Interval) -> str:
+    """Return a mean, or a range over routes, for display: "9", "4 to 8 hit points", "none left"."""
+    if isinstance(found, Interval):
+        return shown(measure, found.value)
+    if found.low == found.high == measure.none:
+        return "none left"
+    plain, high = replace(measure, unit=""), shown(measure, found.high)
+    return high if found.low == found.high else f"{shown(plain, found.low)} to {high}"
+
+
 def _change(row: ComparisonRow) -> str:
+    if row.ranges:
+        return f"{row.measure.name} {values(row)}"
     return f"{row.measure.name} {_said(row.measure, row.a)} -> {_said(row.measure, row.b)}"
 
 
