@@ -108,6 +108,26 @@ def test_tests_are_loaded_when_one_is_computed() -> None:
     assert done.stdout.strip() == "False", "their import takes a second"
 
 
+def test_the_signed_rank_test_is_scipys_and_exact_with_ties() -> None:
+    rng = np.random.default_rng(5)
+    for count in (1, 4, 6, 12, 40, 51, 200):
+        x = rng.normal(0.3, 1, count)
+        method = "exact" if count <= 50 else "asymptotic"
+        assert close(statistics.wilcoxon(x).p, scipy_stats.wilcoxon(x, method=method, correction=True).pvalue), count
+    tied = np.rint(rng.normal(0.2, 1, 90) * 2)
+    assert close(statistics.wilcoxon(tied).p, scipy_stats.wilcoxon(tied, correction=True, method="asymptotic").pvalue)
+    # by hand: equal distances share their mean rank, and every sign is as likely
+    x = [1.0, 1.0, 2.0, -1.0, 3.0, 3.0, 0.0, -2.0]
+    ranks = [2, 2, 4.5, 2, 6.5, 6.5, 4.5]
+    signs = itertools.product((0, 1), repeat=7)
+    far = sum(abs(sum(r * s for r, s in zip(ranks, own, strict=True)) - 14) >= 7.5 for own in signs)
+    found = statistics.wilcoxon(x)
+    assert (found.statistic, found.p) == (21.5, far / 128)
+    assert statistics.wilcoxon([0.0, 0.0]) == (0.0, 1.0, 0.0, statistics.NO_VARIATION)
+    assert statistics.wilcoxon([]).note == statistics.TOO_FEW
+    assert statistics.wilcoxon([1e300] * 6).p == 2 / 2**6 == statistics.wilcoxon([-1e-300] * 6).p
+
+
 def test_vargha_delaney_counts_pairs() -> None:
     a, b = [1.0, 4.0, 4.0, 9.0], [2.0, 4.0, 5.0]
     pairs = [1.0 if x > y else 0.5 if x == y else 0.0 for x in a for y in b]

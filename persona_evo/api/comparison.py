@@ -1,4 +1,4 @@
-"""The differences between two versions of a level."""
+"""The differences between two versions of a level, or of several levels."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from persona_evo.api import frames
 from persona_evo.api.results import Results
@@ -18,28 +19,44 @@ from persona_evo.playtest import versions
 from persona_evo.playtest.analysis import told_rows
 from persona_evo.playtest.answer import Answer, answer
 from persona_evo.playtest.compare import ComparisonRow, compare_levels, headlines
+from persona_evo.playtest.level_pairs import LevelPairs, compare_each, compare_pairs
 from persona_evo.playtest.metrics import DAMAGE, EVERY
-from persona_evo.playtest.versions import Changes
+from persona_evo.playtest.versions import AnalysisDifference, Changes
+
+if TYPE_CHECKING:
+    from persona_evo.report.level_pairs import PairedVersions
+    from persona_evo.report.versions import Versions
 
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """A comparison of two versions of a level, A and B; as a string, its answer.
+    """A comparison of two versions of a level, or of several levels, A and B; as a string, its answer.
 
     Attributes:
-        a, b: the two versions.
         results: the playthroughs of both.
-        rows: the comparison of each measure for each player.
+        rows: the comparison of each measure for each player; over all pairs if there are several.
+        pairs: the levels of A, each with its counterpart in B.
     """
 
-    a: Level
-    b: Level
     results: Results
     rows: Sequence[ComparisonRow]
+    pairs: Sequence[tuple[Level, Level]]
+
+    @property
+    def a(self) -> Level:
+        """The first version; of several levels, the first."""
+        return self.pairs[0][0]
+
+    @property
+    def b(self) -> Level:
+        """The second version of that level."""
+        return self.pairs[0][1]
 
     @cached_property
-    def changes(self) -> Changes:
-        """The tiles that changed."""
+    def changes(self) -> Changes | LevelPairs:
+        """The tiles that changed; of several levels, which were compared."""
+        if len(self.pairs) > 1:
+            return _named(self.pairs)
         return versions.changes(self.results.game, self.a, self.b)
 
     @cached_property
@@ -48,7 +65,9 @@ class Comparison:
         game = self.results.game
         again = parse(game.health).symbols if any(r.measure.key == DAMAGE.key for r in self.rows) else ()
         rows = [r for r in self.rows if r.measure.key not in again]
-        return answer(rows, self.changes, versions.difference(game, self.a, self.b))
+        several = len(self.pairs) > 1
+        maps = AnalysisDifference() if several else versions.difference(game, self.a, self.b)
+        return answer(rows, self.changes, maps)
 
     @property
     def sentences(self) -> list[str]:
@@ -60,31 +79,46 @@ class Comparison:
     ) -> Path:
         """Write traces, tables, pictures and the page into a folder, as `Results.write`; return the page's path."""
         from persona_evo.report import folder as report
-        from persona_evo.report import versions as drawn
 
-        target, game, analysis = Path(folder), self.results.game, self.results.analysis
+        target, analysis = Path(folder), self.results.analysis
         (target / "pictures").mkdir(parents=True, exist_ok=True)
-        maps = (target / "pictures" / "changed-a.png", target / "pictures" / "changed-b.png")
-        shown = drawn.Versions(
-            self.answer,
-            self.rows,
-            self.changes,
-            drawn.changed_maps(game, self.a, self.b, self.changes, maps),
-            drawn.health_charts(self.results.records, [self.a.name, self.b.name], analysis.personas),
-        )
         each = tuple(s for s in analysis.summaries if s.level != EVERY)
         return report.write(
             target,
-            game,
+            self.results.game,
             self.results.levels,
             replace(analysis, summaries=each),
-            title=f"{self.a.name} (A) against {self.b.name} (B)",
+            title=f"{self._title(0)} against {self._title(1)}",
             facts=self.results.facts,
-            versions=shown,
+            versions=self._shown(target / "pictures"),
             replays=False,
             workers=workers,
             progress=progress,
         ).page
+
+    def _title(self, side: int) -> str:
+        """Return the name of A or B."""
+        more = f" and {len(self.pairs) - 1} more" if len(self.pairs) > 1 else ""
+        return f"{self.pairs[0][side].name}{more} ({'AB'[side]})"
+
+    def _shown(self, pictures: Path) -> Versions | PairedVersions:
+        """Return what the page shows; maps are drawn into the folder of pictures."""
+        from persona_evo.report import versions as drawn
+        from persona_evo.report.level_pairs import PairedVersions
+
+        game, records = self.results.game, self.results.records
+        changes = self.changes
+        if isinstance(changes, LevelPairs):
+            each = told_rows(compare_each(records, changes, game.metrics), game)
+            return PairedVersions(self.answer, self.rows, each, changes)
+        maps = (pictures / "changed-a.png", pictures / "changed-b.png")
+        return drawn.Versions(
+            self.answer,
+            self.rows,
+            changes,
+            drawn.changed_maps(game, self.a, self.b, changes, maps),
+            drawn.health_charts(records, [self.a.name, self.b.name], self.results.analysis.personas),
+        )
 
     def playthroughs(self, *, states: bool = False) -> list[frames.Row]:
         """Return the rows of `Results.rows` for both versions."""
@@ -97,7 +131,7 @@ class Comparison:
         return printable("\n".join(self.answer.lines), sys.stdout)
 
     def __repr__(self) -> str:
-        return f"<Comparison of {self.a.name} (A) and {self.b.name} (B): {self.answer.lines[0]}>"
+        return f"<Comparison of {self._title(0)} and {self._title(1)}: {self.answer.lines[0]}>"
 
     def _repr_html_(self) -> str:
         """Return the HTML for a notebook: the answer, and the summary of each player."""
@@ -110,8 +144,16 @@ class Comparison:
 
 
 def compared(results: Results) -> Comparison:
-    """Compare the two levels of a playtest."""
-    a, b = results.levels
-    groups = [[r for r in results.records if r.level == level.name] for level in (a, b)]
-    rows = compare_levels(groups[0], groups[1], results.game.metrics)
-    return Comparison(a, b, results, told_rows(rows, results.game))
+    """Compare the levels of a playtest, in which each level of A is followed by its counterpart in B."""
+    game, records, levels = results.game, results.records, results.levels
+    pairs = list(zip(levels[::2], levels[1::2], strict=True))
+    if len(pairs) > 1:
+        rows = compare_pairs(records, _named(pairs), game.metrics)
+    else:
+        groups = [[r for r in records if r.level == level.name] for level in levels]
+        rows = compare_levels(groups[0], groups[1], game.metrics)
+    return Comparison(results, told_rows(rows, game), pairs)
+
+
+def _named(pairs: Sequence[tuple[Level, Level]]) -> LevelPairs:
+    return LevelPairs.of([a.name for a, _ in pairs], [b.name for _, b in pairs])

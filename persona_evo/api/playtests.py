@@ -16,6 +16,7 @@ from persona_evo.api.naming import (
     league_of,
     levels_of,
     load_game,
+    paired_levels,
     persona_of,
     players_of,
     tree_policy,
@@ -23,7 +24,6 @@ from persona_evo.api.naming import (
 )
 from persona_evo.api.results import Results, add_bounds, as_results
 from persona_evo.api.search_rules import TOLERANCE, SearchLike, budget_of, by_utility, rules_of_search
-from persona_evo.errors import SettingsError
 from persona_evo.games import acceptance, registry
 from persona_evo.games.core import closing_outside
 from persona_evo.jobs.progress import Tell
@@ -223,8 +223,8 @@ def _playtest(
 
 
 def compare(
-    a: LevelLike,
-    b: LevelLike,
+    a: LevelsLike,
+    b: LevelsLike,
     players: PlayersLike = "all",
     *,
     trials: int = 50,
@@ -245,23 +245,24 @@ def compare(
     skills: Sequence[str] = (),
     workers: Workers | None = None,
 ) -> Comparison:
-    """Play two versions of a level and describe the differences.
+    """Play two versions of a level, or of several, and describe the differences.
+
+    Several levels are compared in pairs of the same seed, name or place, and what is said holds for other levels of the
+    kind.
 
     Args:
-        a, b: the versions.
+        a, b: the versions: one level each, or equally many.
         players, trials: as for `playtest_levels`, like all further arguments; but the tolerance is 0 if not given.
 
     Raises:
-        SettingsError: there are not two levels, or as for `playtest_levels`.
+        SettingsError: there are not two levels or as many of A as of B, or as for `playtest_levels`.
         PersonaError, PolicyError, FormulaError, LevelError, RunError, ConnectError: as for `playtest_levels`.
     """
     chosen = players_of(players, search, agent)
     game = registry.get(chosen[0].persona.game) if chosen else load_game()
-    both = levels_of(game, [a, b])
-    if len(both) != 2:
-        raise SettingsError("a comparison needs two levels", found=f"{len(both)}", expected="two different files")
+    pairs = paired_levels(game, a, b)
     results = _playtest(
-        both,
+        [level for pair in pairs for level in pair],
         chosen,
         trials=trials,
         usual=0.0,

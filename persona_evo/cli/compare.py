@@ -1,4 +1,8 @@
-"""`persona-evo compare A B`: two versions of a level, played by the same personas, and what differs in words."""
+"""`persona-evo compare A B`: two versions of a level, played by the same personas, and what differs in words.
+
+A and B may also be several levels each: folders, sets, or ranges of seeds such as MAP@11-20 and MAP:VARIANT@11-20. They
+are compared in pairs of the same seed, name or place, and what is said holds for other levels of the kind.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +13,11 @@ from typing import TYPE_CHECKING
 from persona_evo.cli import option_values, options, playtest, playtest_options
 from persona_evo.cli.parser import Commands, filled
 from persona_evo.cli.say import StatusLine, note, say
-from persona_evo.errors import SettingsError
 from persona_evo.jobs.windows import command_line
 from persona_evo.words import counted
 
 if TYPE_CHECKING:
+    from persona_evo.games.core import Game, Level
     from persona_evo.jobs.workers import Workers
 
 ROOT = Path("runs") / "comparisons"
@@ -23,8 +27,8 @@ ROOT = Path("runs") / "comparisons"
 def add(commands: Commands) -> None:
     """Add the command and its options."""
     parser = commands.add_parser("compare", description=__doc__, epilog=playtest_options.SKILL_TABLE)
-    parser.add_argument("a", type=filled, metavar="A", help="a level")
-    parser.add_argument("b", type=filled, metavar="B", help="another one, or another version of it")
+    parser.add_argument("a", type=filled, metavar="A", help="a level, or several")
+    parser.add_argument("b", type=filled, metavar="B", help="another version of it, or as many others")
     playtest_options.add_playing(parser, 0.0)
     parser.add_argument(
         "--all", action="store_true", help="also print everything that was compared, in words and in a table"
@@ -49,19 +53,12 @@ def _run(args: argparse.Namespace, workers: Workers) -> int:
     from persona_evo.api.comparison import compared
     from persona_evo.report import tables
 
-    levels = option_values.levels_of(args, game, [args.a, args.b])
-    if len(levels) != 2:
-        found = f"{len(levels)}: " + ", ".join(level.name for level in levels)
-        raise SettingsError(
-            "a comparison needs two levels", found=found, expected="two different files or names of one level each"
-        )
-    for letter, level in zip("AB", levels, strict=True):
-        note(f"{letter} = {level.name}" + (f" ({level.source})" if level.source else ""))
-    a, b = levels
-    if a.text == b.text and a.options == b.options:
+    pairs = _pairs(args, game)
+    if all(a.text == b.text and a.options == b.options for a, b in pairs):
         say("A and B are the same level: there is nothing to compare")
         return 0
-    folder = args.out or option_values.new_folder(ROOT, [level.name for level in levels])
+    levels = [level for pair in pairs for level in pair]
+    folder = args.out or option_values.new_folder(ROOT, [level.name for level in levels[:2]])
     results = playtest.play(args, game, levels, playtest.players_of(args, game), folder, workers)
     option_values.report_findings(game)
     if not results.complete:
@@ -81,3 +78,22 @@ def _run(args: argparse.Namespace, workers: Workers) -> int:
     StatusLine.done_with_line()
     note(f"the page is {page}; seed {results.seed}, {counted(args.trials, 'trial')} of each player in each level")
     return 0
+
+
+def _pairs(args: argparse.Namespace, game: Game) -> list[tuple[Level, Level]]:
+    """Load the levels of A and B, and say which are compared."""
+    from persona_evo.games import mapsets
+    from persona_evo.playtest.compare import too_few_pairs
+    from persona_evo.playtest.level_pairs import LevelPairs, paired
+
+    levels = option_values.levels_of(args, game, [args.a, args.b])
+    pairs = paired(levels, *(mapsets.count(game, [name]) for name in (args.a, args.b)))
+    if len(pairs) == 1:
+        for letter, level in zip("AB", pairs[0], strict=True):
+            note(f"{letter} = {level.name}" + (f" ({level.source})" if level.source else ""))
+        return pairs
+    note(LevelPairs.of([a.name for a, _ in pairs], [b.name for _, b in pairs]).words)
+    few = too_few_pairs(len(pairs), 1)
+    if few:
+        note(few)
+    return pairs

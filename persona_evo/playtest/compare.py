@@ -1,5 +1,7 @@
 """Compares groups of playthroughs: a player with its baseline, players with each other, two versions of a level.
 
+`level_pairs` compares two versions of many levels.
+
 Means are compared by Welch's t test (as in the paper) and by Mann-Whitney's rank test, rates by Fisher's exact test.
 All p values of one comparison are corrected together by Holm's method (`corrected`). The p values of Welch's and
 Fisher's tests decide; a row notes if the rank test disagrees. If neither group varies, Welch's test does not apply: the
@@ -12,14 +14,14 @@ significant (their only possible p is 1), so the correction does not count them 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from persona_evo.games.core import Metric
 from persona_evo.intervals import Interval
 from persona_evo.playtest.metrics import CLOCK, Measure, grouped, levels_of, measures, players_of
 from persona_evo.playtest.records import Playthrough
-from persona_evo.playtest.samples import EXACT, TrialGroup, effects, tested
+from persona_evo.playtest.samples import EXACT, PAIRED, TrialGroup, effects, tested
 from persona_evo.statistics import NO_VARIATION, fisher, holm
 from persona_evo.words import counted
 
@@ -39,12 +41,13 @@ class ComparisonRow:
 
     Attributes:
         test: "Welch", "Fisher", "exact" if neither group varies, "Student" or "binomial" if one is known, EXACT if both
-            are (see the module).
+            are (see the module); PAIRED for pairs of levels.
         p: of that test; for EXACT it is no p value, but 0 if the groups differ and 1 if not.
         p_rank: of the rank test; equal to p for rates and if a group is known.
         p_holm, p_rank_holm: both corrected over all rows of the comparison; measures of time are corrected separately.
         verdict: the row in words.
         effect: Vargha and Delaney's A, how likely a value of b is larger than one of a; exact if both groups are known.
+            For pairs of levels, the share of pairs in which b is larger; ties count half.
         difference: b - a with its interval; exact if both groups are known.
     """
 
@@ -202,12 +205,27 @@ def compare_levels(
     players = [p for p in players_of(records_a) if p in set(players_of(records_b))]
     groups = {p: (_of(records_a, p), _of(records_b, p)) for p in players}
     level = f"{names[0]} | {names[1]}"
+    return versions_compared(players, chosen, names, lambda player, measure: _row(level, *groups[player], measure))
+
+
+def versions_compared(
+    players: Sequence[str],
+    chosen: Sequence[Measure],
+    names: tuple[str, str],
+    row: Callable[[str, Measure], ComparisonRow],
+) -> list[ComparisonRow]:
+    """Return the rows of two versions, player by player, corrected and with verdicts in words.
+
+    Args:
+        chosen: the measures; the first is the win rate, which is corrected apart from the others.
+        names: the names of the versions.
+        row: compares a measure of a player.
+    """
     main, rest = (
-        corrected(_row(level, *groups[p], measure) for p in players for measure in part)
-        for part in (chosen[:1], chosen[1:])
+        corrected(row(player, measure) for player in players for measure in part) for part in (chosen[:1], chosen[1:])
     )
-    by_player = [row for p in players for row in (*main, *rest) if row.player_a == p]
-    return [replace(row, verdict=_verdict(row, names, len(main if row in main else rest))) for row in by_player]
+    by_player = [r for p in players for r in (*main, *rest) if r.player_a == p]
+    return [replace(r, verdict=_verdict(r, names, len(main if r in main else rest))) for r in by_player]
 
 
 def _of(records: Iterable[Playthrough], player: str) -> TrialGroup:
@@ -253,6 +271,19 @@ def detectable(successes: int, trials: int, trials_b: int, alpha: float = ALPHA)
         if fisher(successes, trials, k, trials_b).p < alpha:
             return abs(k / trials_b - rate)
     return None
+
+
+def fewest_pairs(family: int, alpha: float = ALPHA) -> int:
+    """Return the fewest pairs whose difference can be significant by the signed-rank test, among `family` tests."""
+    return math.floor(1 - math.log2(alpha / max(1, family))) + 1
+
+
+def too_few_pairs(count: int, family: int) -> str:
+    """Return a sentence if no difference between so few pairs can be significant among `family` tests, else ""."""
+    needed = fewest_pairs(family)
+    if count >= needed:
+        return ""
+    return f"{counted(count, 'pair')} of levels are too few to see any difference; it takes at least {needed}"
 
 
 def _row(level: str, a: TrialGroup, b: TrialGroup, measure: Measure) -> ComparisonRow:
@@ -310,7 +341,8 @@ def _verdict(row: ComparisonRow, names: tuple[str, str], family: int) -> str:
         text = f"no difference found for the {player}: {change}"
     else:
         text = f"no difference for the {player}: {name} {shown(row.measure, row.a.value)} in both"
-    return f"{text}; {blind(row, family)}" if row.test == "Fisher" else text
+    rate = row.test == "Fisher" or (row.test == PAIRED and row.measure.key == "win_rate")
+    return f"{text}; {blind(row, family)}" if rate else text
 
 
 def _change(row: ComparisonRow) -> str:
@@ -331,7 +363,12 @@ def _trials(row: ComparisonRow) -> str:
 
 
 def blind(row: ComparisonRow, family: int) -> str:
-    """State what a comparison of rates with this many trials cannot detect."""
+    """State what a comparison of rates with this many trials, or pairs of levels, cannot detect."""
+    if row.test == PAIRED:
+        unseen = (
+            f"a difference that fewer than {fewest_pairs(family)} of the {row.a.n} pairs of levels show cannot be seen"
+        )
+        return too_few_pairs(row.a.n, family) or unseen
     trials = _trials(row)
     gap = detectable(round(row.a.value * row.a.n), row.a.n, row.b.n, ALPHA / max(1, family))
     if gap is None:

@@ -23,6 +23,9 @@ from persona_evo.statistics import NO_VARIATION, Test, binomial, fisher, mann_wh
 EXACT = "proven"
 """Test of measures for which both groups are known."""
 
+PAIRED = "Wilcoxon"
+"""Test of pairs of levels (see `level_pairs`)."""
+
 EACH = "one search each"
 """Note of such a measure."""
 

@@ -65,7 +65,7 @@ def section(versions: Versions, pairs: Iterable[Sequence[Figure]], legend: objec
             Text(versions.changes.words) if versions.changes.tiles or versions.changes.lines else None,
             Gallery("pair", versions.maps),
             Heading("What players do") if any(map(telling, versions.rows)) else None,
-            Gallery("chart", [Svg(chart) for chart in _charts(versions.rows)]),
+            Gallery("chart", [Svg(chart) for chart in measure_charts(versions.rows)]),
             Heading("Where players go") if galleries else None,
             *galleries,
             legend if galleries else None,
@@ -134,13 +134,15 @@ def _health(letter: str, group: Sequence[Playthrough]) -> charts.Series:
     )
 
 
-def _charts(rows: Sequence[ComparisonRow]) -> list[charts.Plot]:
+def measure_charts(rows: Sequence[ComparisonRow]) -> list[charts.Plot]:
     """Plot A and B for the measures that differ for any player (columns), those that the answer begins with first."""
     keys = list(dict.fromkeys(r.measure.key for r in rows if telling(r)))
-    return [_chart([r for r in rows if r.measure.key == key]) for key in keys[:MOST_CHARTS]]
+    chosen = [[r for r in rows if r.measure.key == key] for key in keys[:MOST_CHARTS]]
+    return [measure_chart(own, own[0].measure.name, [spoken(r.player_a) for r in own]) for own in chosen]
 
 
-def _chart(rows: Sequence[ComparisonRow]) -> charts.Plot:
+def measure_chart(rows: Sequence[ComparisonRow], title: str, names: Sequence[str]) -> charts.Plot:
+    """Plot A and B with their intervals, side by side, for some rows of one measure; `names` are those of the rows."""
     measure, factor = rows[0].measure, 100 if rows[0].measure.ratio else 1
     series = []
     for side, letter in enumerate(LETTERS):
@@ -159,5 +161,5 @@ def _chart(rows: Sequence[ComparisonRow]) -> charts.Plot:
         low=0 if measure.low >= 0 or measure.rate else None,
         high=100 if measure.rate else None,
     )
-    across = charts.Axis(names=[spoken(r.player_a) for r in rows])
-    return charts.Plot(series, across, up, title=measure.name, width=max(300, 70 + 85 * len(rows)), height=230)
+    across = charts.Axis(names=names)
+    return charts.Plot(series, across, up, title=title, width=max(300, 70 + 85 * len(rows)), height=230)

@@ -1,5 +1,6 @@
 """A connected game through everything a game goes through: levels, personas, playtests, evolution, the command line."""
 
+import csv
 import json
 import os
 import re
@@ -340,6 +341,17 @@ def test_a_comparison_says_which_variants_nobody_has_declared(file, capsys):
         1,
     )
     assert ran.code == 0 and "no [variants.lose]" in ran.err and ran.err.count("note:") == 1
+
+
+def test_ranges_of_seeds_are_compared_in_pairs(file, tmp_path, capsys):
+    few = ("--trials", 1, "--iterations", 20, "--policy", "ucb1", "--seed", 1, "--out", tmp_path / "out")
+    ran = run(capsys, "compare", "short@11-17", "default:loose@11-17", "--game", file, *few)
+    assert ran.code == 0, ran.err
+    assert "7 pairs of levels, paired by seed: short@11 with default:loose@11" in ran.err
+    with (tmp_path / "out" / "comparison.csv").open(newline="", encoding="utf-8") as stream:
+        rows = {row["measure"]: row for row in csv.DictReader(stream)}
+    assert {row["test"] for row in rows.values()} == {"Wilcoxon"} and rows["HEIGHT"]["a_n"] == "7"
+    assert "Each pair of levels counts once" in (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
 
 
 def test_compiled_and_plain_code_search_alike(file, tmp_path):
