@@ -22,6 +22,10 @@ from typing import NamedTuple
 import numpy as np
 
 from persona_evo.intervals import NEAR, Floats, Values, finite, scaled, vargha_delaney, welch_df
+from persona_evo.words import counted
+
+ALPHA = 0.05
+"""Significance level: a difference counts if its p value is below this."""
 
 TOO_FEW = "too few values"
 NO_VARIATION = "no variation"
@@ -201,6 +205,19 @@ def wilcoxon(differences: Values) -> Test:
     _, ties = np.unique(np.abs(x), return_counts=True)
     spread = math.sqrt(count * (count + 1) * (2 * count + 1) / 24 - float((ties**3.0 - ties).sum()) / 48)
     return Test(positive, min(1.0, 2 * float(ndtr((total / 2 + 0.5 - larger) / spread))))
+
+
+def fewest_pairs(family: int, alpha: float = ALPHA) -> int:
+    """Return the fewest pairs whose difference can be significant by the signed-rank test, among `family` tests."""
+    return math.floor(1 - math.log2(alpha / max(1, family))) + 1
+
+
+def too_few_pairs(count: int, family: int) -> str:
+    """Return a sentence if no difference between so few pairs of levels can be significant among `family` tests."""
+    needed = fewest_pairs(family)
+    if count >= needed:
+        return ""
+    return f"{counted(count, 'pair')} of levels are too few to see any difference; it takes at least {needed}"
 
 
 def fisher(successes_a: int, trials_a: int, successes_b: int, trials_b: int) -> Test:

@@ -278,8 +278,12 @@ def test_one_value_has_no_interval() -> None:
 
 
 def test_few_values_reach_beyond_what_there_can_be() -> None:
-    assert not intervals.mean_interval([0.0, 1.0]).fits(0, 1) and intervals.mean_interval([0.5, 0.5]).fits(0, 1)
-    assert intervals.mean_interval([0.9, 1.0, 1.0, 1.0, 1.0]).fits(0, 1), "five are shown as they are"
+    few = intervals.mean_interval([0.0, 0.9]).within(0, 1)
+    assert (few.low, few.high) == (0, 1) and not few.presentable
+    assert intervals.mean_interval([0.5, 0.5]).within(0, 1).presentable
+    five = intervals.mean_interval([0.9, 1.0, 1.0, 1.0, 1.0]).within(0, 1)
+    assert five.presentable and five.high == 1 and not five.symmetric and five.text(2) == "0.98 (0.92–1.00)"
+    assert intervals.mean_interval([0.0, 4.0]).within(0, 1).high > 4, "the declared range is wrong"
 
 
 def test_a_sample_is_tested_against_a_known_value() -> None:
@@ -311,7 +315,7 @@ def test_a_rate_may_be_less_certain_than_its_trials_say() -> None:
 def test_a_known_value_has_a_note_and_no_interval() -> None:
     known = Interval.exact(0.88, "proven, one search")
     assert not known.known and known.ends == ("", "") and known.text(2) == "0.88 (proven, one search)"
-    assert not known.fits(0, 1)
+    assert not known.presentable
 
 
 def test_values_of_a_group_count_as_one_where_they_agree() -> None:

@@ -109,7 +109,7 @@ class Comparison:
         game, records = self.results.game, self.results.records
         changes = self.changes
         if isinstance(changes, LevelPairs):
-            each = told_rows(compare_each(records, changes, game.metrics), game)
+            each = told_rows(compare_each(records, changes, game.metrics, self.results.utility_ranges), game)
             return PairedVersions(self.answer, self.rows, each, changes)
         maps = (pictures / "changed-a.png", pictures / "changed-b.png")
         return drawn.Versions(
@@ -148,10 +148,10 @@ def compared(results: Results) -> Comparison:
     game, records, levels = results.game, results.records, results.levels
     pairs = list(zip(levels[::2], levels[1::2], strict=True))
     if len(pairs) > 1:
-        rows = compare_pairs(records, _named(pairs), game.metrics)
+        rows = compare_pairs(records, _named(pairs), game.metrics, worth=results.utility_ranges)
     else:
         groups = [[r for r in records if r.level == level.name] for level in levels]
-        rows = compare_levels(groups[0], groups[1], game.metrics)
+        rows = compare_levels(groups[0], groups[1], game.metrics, worth=results.utility_ranges)
     return Comparison(results, told_rows(rows, game), pairs)
 
 

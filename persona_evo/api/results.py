@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from persona_evo.api import frames
+from persona_evo.formula import Formula
 from persona_evo.formula.guards import guards
 from persona_evo.games.acceptance import Accepted
 from persona_evo.games.core import Level
@@ -21,6 +22,7 @@ from persona_evo.playtest import appraisals, batch, duels, require, routes
 from persona_evo.playtest import bounds as limits
 from persona_evo.playtest.analysis import Analysis, analyse
 from persona_evo.playtest.appraisals import Appraisals, LevelQuestion
+from persona_evo.playtest.metrics import UtilityRanges, utility_ranges
 from persona_evo.search.outlook import Outlook
 from persona_evo.words import counted, listed
 
@@ -101,7 +103,7 @@ class Results(batch.BatchResults):
             self.records,
             baselines=self.baselines,
             priorities=self.priorities,
-            utilities={p.label: p.persona.utility for p in self.players},
+            utilities=self._utilities,
             bounds=self.bounds,
             requirements=require.parse_all(requirements) if requirements else (),
             tolerances=self.tolerances,
@@ -110,6 +112,16 @@ class Results(batch.BatchResults):
             accepted=self.accepted,
             rates=self.rates,
         )
+
+    @property
+    def _utilities(self) -> dict[str, Formula]:
+        """The utility of each player, by label."""
+        return {p.label: p.persona.utility for p in self.players}
+
+    @property
+    def utility_ranges(self) -> UtilityRanges:
+        """The range of each player's utility, by label."""
+        return utility_ranges(self._utilities, self.game.metrics)
 
     @property
     def title(self) -> str:

@@ -83,8 +83,8 @@ def _run(args: argparse.Namespace, workers: Workers) -> int:
 def _pairs(args: argparse.Namespace, game: Game) -> list[tuple[Level, Level]]:
     """Load the levels of A and B, and say which are compared."""
     from persona_evo.games import mapsets
-    from persona_evo.playtest.compare import too_few_pairs
     from persona_evo.playtest.level_pairs import LevelPairs, paired
+    from persona_evo.statistics import too_few_pairs
 
     levels = option_values.levels_of(args, game, [args.a, args.b])
     pairs = paired(levels, *(mapsets.count(game, [name]) for name in (args.a, args.b)))

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from persona_evo.games.findings import Finding
-from persona_evo.playtest.compare import ComparisonRow, blind, shown, spoken, too_few_pairs
+from persona_evo.playtest.compare import ComparisonRow, blind, shown, spoken
 from persona_evo.playtest.level_pairs import LevelPairs
 from persona_evo.playtest.metrics import DAMAGE, UTILITY, Measure
 from persona_evo.playtest.samples import PAIRED
 from persona_evo.playtest.versions import AnalysisDifference, Changes
-from persona_evo.statistics import NO_VARIATION
+from persona_evo.statistics import NO_VARIATION, too_few_pairs
 from persona_evo.words import counted, enumerated, plural
 
 LINES = 5
@@ -253,7 +253,7 @@ def _unseen(rows: Sequence[ComparisonRow], told: Sequence[ComparisonRow]) -> lis
 def _too_few(rows: Sequence[ComparisonRow]) -> list[str]:
     """State that there are too few pairs of levels for measures other than the win rate, if there are."""
     others = [r for r in rows if r.test == PAIRED and r.measure.key != "win_rate" and r.note != NO_VARIATION]
-    few = too_few_pairs(others[0].a.n, len(others)) if others else ""
+    few = too_few_pairs(others[0].difference.n, len(others)) if others else ""
     return [f"other measures, {len(others)} in all: {few}"] if few else []
 
 

@@ -19,14 +19,20 @@ from dataclasses import dataclass, replace
 
 from persona_evo.games.core import Metric
 from persona_evo.intervals import Interval
-from persona_evo.playtest.metrics import CLOCK, Measure, grouped, levels_of, measures, players_of
+from persona_evo.playtest.metrics import (
+    CLOCK,
+    UNBOUNDED,
+    Measure,
+    UtilityRanges,
+    grouped,
+    levels_of,
+    measures,
+    players_of,
+)
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.samples import EXACT, PAIRED, TrialGroup, effects, tested
-from persona_evo.statistics import NO_VARIATION, fisher, holm
+from persona_evo.statistics import ALPHA, NO_VARIATION, fewest_pairs, fisher, holm, too_few_pairs
 from persona_evo.words import counted
-
-ALPHA = 0.05
-"""Significance level: a difference counts if its p value is below this."""
 
 DISAGREE = "the rank test disagrees"
 """Note of a row whose two tests disagree."""
@@ -101,13 +107,17 @@ def compare_groups(
     *,
     clock: bool = True,
     what: Sequence[Measure] | None = None,
+    worth: UtilityRanges | None = None,
 ) -> list[ComparisonRow]:
-    """Compare two groups of at least one playthrough each, one row per measure, corrected over these rows."""
+    """Compare two groups of at least one playthrough each, one row per measure, corrected over these rows.
+
+    `worth` is the range of each player's utility, as in all functions of this module.
+    """
     if not a or not b:
         raise ValueError("a group has no playthroughs")
     chosen = what if what is not None else measures([*a, *b], infos, clock=clock)
     level = a[0].level if a[0].level == b[0].level else f"{a[0].level} | {b[0].level}"
-    groups = TrialGroup(a), TrialGroup(b)
+    groups = _group(a, worth), _group(b, worth)
     return corrected([_row(level, *groups, measure) for measure in chosen])
 
 
@@ -142,10 +152,13 @@ def holm_apart(keys: Sequence[str], p_values: Sequence[float]) -> list[float]:
 
 
 def versus_baseline(
-    records: Sequence[Playthrough], pairs: Sequence[tuple[str, str]], infos: Sequence[Metric] = ()
+    records: Sequence[Playthrough],
+    pairs: Sequence[tuple[str, str]],
+    infos: Sequence[Metric] = (),
+    worth: UtilityRanges | None = None,
 ) -> list[ComparisonRow]:
     """Compare each player with its baseline per level, a = player; corrected over all levels, pairs and measures."""
-    groups = {key: TrialGroup(own) for key, own in grouped(records).items()}
+    groups = {key: _group(own, worth) for key, own in grouped(records).items()}
     chosen = measures(records, infos)
     return corrected(
         _row(level, groups[level, player], groups[level, base], measure)
@@ -157,11 +170,14 @@ def versus_baseline(
 
 
 def between_players(
-    records: Sequence[Playthrough], infos: Sequence[Metric] = (), players: Sequence[str] | None = None
+    records: Sequence[Playthrough],
+    infos: Sequence[Metric] = (),
+    players: Sequence[str] | None = None,
+    worth: UtilityRanges | None = None,
 ) -> list[ComparisonRow]:
     """Compare every two players per level, corrected over all levels, pairs and measures."""
     names = list(players) if players is not None else players_of(records)
-    return versus_baseline(records, [(p, q) for i, p in enumerate(names) for q in names[i + 1 :]], infos)
+    return versus_baseline(records, [(p, q) for i, p in enumerate(names) for q in names[i + 1 :]], infos, worth)
 
 
 def counts(rows: Iterable[ComparisonRow], *, corrected: bool = False) -> dict[tuple[str, str], tuple[int, int, int]]:
@@ -194,6 +210,7 @@ def compare_levels(
     records_b: Sequence[Playthrough],
     infos: Sequence[Metric] = (),
     names: tuple[str, str] = ("A", "B"),
+    worth: UtilityRanges | None = None,
 ) -> list[ComparisonRow]:
     """Compare two versions of a level for each player that played both, with verdicts in words.
 
@@ -203,7 +220,7 @@ def compare_levels(
     """
     chosen = measures([*records_a, *records_b], infos, clock=False)
     players = [p for p in players_of(records_a) if p in set(players_of(records_b))]
-    groups = {p: (_of(records_a, p), _of(records_b, p)) for p in players}
+    groups = {p: (_of(records_a, p, worth), _of(records_b, p, worth)) for p in players}
     level = f"{names[0]} | {names[1]}"
     return versions_compared(players, chosen, names, lambda player, measure: _row(level, *groups[player], measure))
 
@@ -228,8 +245,13 @@ def versions_compared(
     return [replace(r, verdict=_verdict(r, names, len(main if r in main else rest))) for r in by_player]
 
 
-def _of(records: Iterable[Playthrough], player: str) -> TrialGroup:
-    return TrialGroup([r for r in records if r.player == player])
+def _of(records: Iterable[Playthrough], player: str, worth: UtilityRanges | None) -> TrialGroup:
+    return _group([r for r in records if r.player == player], worth)
+
+
+def _group(records: Sequence[Playthrough], worth: UtilityRanges | None) -> TrialGroup:
+    """Return playthroughs of one player as a group."""
+    return TrialGroup(records, (worth or {}).get(records[0].player, UNBOUNDED))
 
 
 def headlines(rows: Sequence[ComparisonRow]) -> list[str]:
@@ -271,19 +293,6 @@ def detectable(successes: int, trials: int, trials_b: int, alpha: float = ALPHA)
         if fisher(successes, trials, k, trials_b).p < alpha:
             return abs(k / trials_b - rate)
     return None
-
-
-def fewest_pairs(family: int, alpha: float = ALPHA) -> int:
-    """Return the fewest pairs whose difference can be significant by the signed-rank test, among `family` tests."""
-    return math.floor(1 - math.log2(alpha / max(1, family))) + 1
-
-
-def too_few_pairs(count: int, family: int) -> str:
-    """Return a sentence if no difference between so few pairs can be significant among `family` tests, else ""."""
-    needed = fewest_pairs(family)
-    if count >= needed:
-        return ""
-    return f"{counted(count, 'pair')} of levels are too few to see any difference; it takes at least {needed}"
 
 
 def _row(level: str, a: TrialGroup, b: TrialGroup, measure: Measure) -> ComparisonRow:
@@ -365,10 +374,11 @@ def _trials(row: ComparisonRow) -> str:
 def blind(row: ComparisonRow, family: int) -> str:
     """State what a comparison of rates with this many trials, or pairs of levels, cannot detect."""
     if row.test == PAIRED:
+        pairs = row.difference.n
         unseen = (
-            f"a difference that fewer than {fewest_pairs(family)} of the {row.a.n} pairs of levels show cannot be seen"
+            f"a difference that fewer than {fewest_pairs(family)} of the {pairs} pairs of levels show cannot be seen"
         )
-        return too_few_pairs(row.a.n, family) or unseen
+        return too_few_pairs(pairs, family) or unseen
     trials = _trials(row)
     gap = detectable(round(row.a.value * row.a.n), row.a.n, row.b.n, ALPHA / max(1, family))
     if gap is None:

@@ -16,7 +16,7 @@ from persona_evo.errors import SettingsError
 from persona_evo.games.core import Level, Metric
 from persona_evo.intervals import Interval, clustered, clustered_rate, mean_interval, score
 from persona_evo.playtest.compare import ComparisonRow, compare_groups, corrected, versions_compared
-from persona_evo.playtest.metrics import Measure, grouped, measures, players_of
+from persona_evo.playtest.metrics import UNBOUNDED, Measure, UtilityRanges, grouped, measures, players_of, range_of
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.samples import PAIRED
 from persona_evo.statistics import wilcoxon
@@ -99,7 +99,11 @@ def paired(levels: Sequence[Level], first: int, second: int) -> list[tuple[Level
 
 
 def compare_pairs(
-    records: Sequence[Playthrough], pairs: LevelPairs, infos: Sequence[Metric] = (), names: tuple[str, str] = ("A", "B")
+    records: Sequence[Playthrough],
+    pairs: LevelPairs,
+    infos: Sequence[Metric] = (),
+    names: tuple[str, str] = ("A", "B"),
+    worth: UtilityRanges | None = None,
 ) -> list[ComparisonRow]:
     """Compare both versions over all pairs, for each player that played them, with verdicts in words.
 
@@ -107,19 +111,24 @@ def compare_pairs(
 
     Args:
         pairs: at least two.
+        worth: range of each player's utility.
     """
     groups = grouped(records)
 
     def row(player: str, measure: Measure) -> ComparisonRow:
         sides = [[[measure.value(r) for r in groups[level, player]] for level in side] for side in _sides(pairs)]
-        return _row(" | ".join(names), player, measure, *sides)
+        limits = range_of(measure, (worth or {}).get(player, UNBOUNDED))
+        return _row(" | ".join(names), player, measure, limits, *sides)
 
     players = [p for p in players_of(records) if all((level, p) in groups for pair in pairs.names for level in pair)]
     return versions_compared(players, measures(records, infos, clock=False), names, row)
 
 
 def compare_each(
-    records: Sequence[Playthrough], pairs: LevelPairs, infos: Sequence[Metric] = ()
+    records: Sequence[Playthrough],
+    pairs: LevelPairs,
+    infos: Sequence[Metric] = (),
+    worth: UtilityRanges | None = None,
 ) -> list[ComparisonRow]:
     """Compare the two levels of each pair alone, corrected over all pairs, players and measures.
 
@@ -131,7 +140,7 @@ def compare_each(
         for a, b in pairs.names
         for player in players_of(records)
         if (a, player) in groups and (b, player) in groups
-        for row in compare_groups(groups[a, player], groups[b, player], what=chosen)
+        for row in compare_groups(groups[a, player], groups[b, player], what=chosen, worth=worth)
     )
 
 
@@ -140,21 +149,26 @@ def _sides(pairs: LevelPairs) -> tuple[list[str], list[str]]:
 
 
 def _row(
-    level: str, player: str, measure: Measure, a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]
+    level: str,
+    player: str,
+    measure: Measure,
+    limits: tuple[float, float],
+    a: Sequence[Sequence[float]],
+    b: Sequence[Sequence[float]],
 ) -> ComparisonRow:
-    """Compare the values of a measure; `a` and `b` have those of each level."""
+    """Compare the values of a measure within these limits; `a` and `b` have those of each level."""
     means = [[mean_interval(values).value for values in side] for side in (a, b)]
     changes = [after - before for before, after in zip(*means, strict=True)]
     test = wilcoxon(changes)
     larger = (sum(c > 0 for c in changes) + sum(c >= 0 for c in changes)) / 2
-    low, high = (0.0, 1.0) if measure.rate else (measure.low, measure.high)
+    low, high = limits
     return ComparisonRow(
         level,
         player,
         player,
         measure,
-        _over_levels(measure, a),
-        _over_levels(measure, b),
+        _over_levels(measure, limits, a),
+        _over_levels(measure, limits, b),
         PAIRED,
         test.statistic,
         test.p,
@@ -165,11 +179,11 @@ def _row(
     )
 
 
-def _over_levels(measure: Measure, values: Sequence[Sequence[float]]) -> Interval:
+def _over_levels(measure: Measure, limits: tuple[float, float], values: Sequence[Sequence[float]]) -> Interval:
     """Return the mean over levels, with its interval for other levels of the kind."""
     if measure.rate:
         return clustered_rate([(int(sum(own)), len(own)) for own in values])
-    return clustered(values).within(measure.low, measure.high)
+    return clustered(values).within(*limits)
 
 
 def _plain(name: str) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 
 import pytest
 
 from persona_evo import intervals, statistics
+from persona_evo.formula import parse
 from persona_evo.games.core import Metric
 from persona_evo.intervals import score, wilson
 from persona_evo.playtest import compare, metrics
@@ -259,3 +261,22 @@ def test_intervals_over_levels_are_for_other_levels_and_keep_to_the_range() -> N
     assert every.win_rate == score(2 / 3, 3), "thirty trials of three levels say as much as three trials"
     assert every.metrics["TO"] == (pytest.approx(2 / 3), 0.0, 1.0, 3, ""), "a share does not leave its range"
     assert every.trials == 30
+
+
+def test_intervals_of_single_levels_keep_to_the_range() -> None:
+    utility = parse("TO - 0.001 * ST * TO")
+    worth = metrics.utility_ranges({"runner": utility, "base": parse("TO")}, INFOS)
+    assert worth == {"runner": (-math.inf, 1.0), "base": (0.0, 1.0)}
+    values = [1.0] * 9 + [0.7]
+    near = [played("one", p, treasure=v, utility=v, steps=1, best_utility=v) for p in worth for v in values]
+    raw = intervals.mean_interval(values)
+    assert raw.high > 1, "Student's interval knows no range"
+    for summary in summarise(near, INFOS, worth=worth):
+        for value in (summary.metrics["TO"], summary.utility):
+            assert (value.value, value.low, value.high) == (raw.value, raw.low, 1.0)
+    far = [played("one", "runner", treasure=0.0, utility=v, best_utility=v) for v in (0.0, 0.0, 0.0, 0.0, 0.01)]
+    rows = {r.measure.key: r for r in compare.compare_groups(near[10:], far, INFOS, worth={**worth, "runner": (0, 1)})}
+    for key in ("TO", "utility"):
+        row = rows[key]
+        assert row.a.high == 1.0 and row.b.low >= 0 and -1 <= row.difference.low <= row.difference.high <= 1
+    assert rows["utility"].b.low == 0 and rows["steps"].b.low >= 0

@@ -6,7 +6,7 @@ import pytest
 
 from persona_evo import intervals, statistics
 from persona_evo.errors import SettingsError
-from persona_evo.playtest import compare, level_pairs
+from persona_evo.playtest import level_pairs
 from persona_evo.playtest.answer import answer
 from persona_evo.playtest.level_pairs import LevelPairs
 from persona_evo.playtest.records import Playthrough
@@ -95,8 +95,8 @@ def test_the_answer_says_how_many_pairs_show_it() -> None:
 def test_the_fewest_pairs_that_can_show_anything(family: int, needed: int) -> None:
     for count, enough in ((needed, True), (needed - 1, False)):
         p_values = [statistics.wilcoxon([1.0] * count).p] + [1.0] * (family - 1)
-        assert (min(statistics.holm(p_values)) < compare.ALPHA) is enough
-        assert bool(compare.too_few_pairs(count, family)) is not enough
+        assert (min(statistics.holm(p_values)) < statistics.ALPHA) is enough
+        assert bool(statistics.too_few_pairs(count, family)) is not enough
 
 
 def test_each_pair_alone_is_compared_as_two_levels_are() -> None:

@@ -86,6 +86,8 @@ def test_summary_table_of_a_level_and_of_all() -> None:
     [
         (Interval(0.462, 0.441, 0.483, 50), True, "46.2 ± 2.1 %"),
         (Interval(3.2, 2.9, 3.5, 50), False, "3.20 ± 0.30"),
+        (Interval(0.98, 0.94, 1.0, 50), True, "98.0 % (94.0–100.0)"),
+        (Interval(3.2, 2.9, 3.3, 50), False, "3.20 (2.90–3.30)"),
         (Interval(277, 271, 283, 50), False, "277 ± 6"),
         (Interval(5, 5, 5, 1), False, "5.00"),
     ],
