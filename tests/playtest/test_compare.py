@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 
 import pytest
 
@@ -266,7 +265,7 @@ def test_intervals_over_levels_are_for_other_levels_and_keep_to_the_range() -> N
 def test_intervals_of_single_levels_keep_to_the_range() -> None:
     utility = parse("TO - 0.001 * ST * TO")
     worth = metrics.utility_ranges({"runner": utility, "base": parse("TO")}, INFOS)
-    assert worth == {"runner": (-math.inf, 1.0), "base": (0.0, 1.0)}
+    assert worth["base"] == (0, 1) and worth["runner"][1] == 1 and worth["runner"][0] < -1e9, "steps have no limit"
     values = [1.0] * 9 + [0.7]
     near = [played("one", p, treasure=v, utility=v, steps=1, best_utility=v) for p in worth for v in values]
     raw = intervals.mean_interval(values)
