@@ -260,7 +260,7 @@ def rate_difference(successes_a: int, trials_a: int, successes_b: int, trials_b:
 
 
 def welch_df(u: float, v: float, n: int, m: int) -> float:
-    """Return Welch's degrees of freedom; u, v: the squared standard errors of the means of n and m values."""
+    """Return Welch's degrees of freedom for means of n and m values with squared standard errors u and v."""
     largest = max(u, v) or 1.0
     u, v = u / largest, v / largest
     return (u + v) ** 2 / (u * u / (n - 1) + v * v / (m - 1)) if u or v else n + m - 2.0

@@ -23,7 +23,7 @@ from persona_evo.games.tomlplaces import Places
 from persona_evo.search.tree_policy import variables
 
 MOST_BYTES = 2**20
-"""Size of a file at most."""
+"""The largest size of a file in bytes."""
 
 EVOLVER, LEAGUE = "evolver", "league"
 """Names with a meaning in a file of agents (see the module)."""

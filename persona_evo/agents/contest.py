@@ -41,7 +41,11 @@ class Seat(Protocol):
     """A player at one side of one game."""
 
     def prepare(self) -> None:
-        """Get ready for the next move; this time does not count. Raises Fault if that fails, which loses the move."""
+        """Prepare for the next move, in time that does not count.
+
+        Raises:
+            Fault: this fails, so the move is lost.
+        """
         ...
 
     def choose(self, state: WordRow) -> int:

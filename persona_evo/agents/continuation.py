@@ -20,10 +20,10 @@ from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.seeds import derive, stream
 
 SHARE = 1 / 16
-"""Share of the remaining budget for each move."""
+"""The share of the remaining budget for each move."""
 
 FLOOR = 10
-"""Iterations of a move at least, if there are so many left."""
+"""The smallest number of iterations of a move, if that many are left."""
 
 
 class Continuation(NamedTuple):

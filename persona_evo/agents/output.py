@@ -6,7 +6,7 @@ import os
 import threading
 
 HEAD, TAIL = 16_384, 4_096
-"""Bytes that are kept of the beginning, and of the end."""
+"""The numbers of bytes that are kept of the beginning and of the end."""
 
 _PIECE = 1 << 16
 
@@ -37,11 +37,11 @@ class OutputReader(threading.Thread):
 
     @property
     def length(self) -> int:
-        """How many bytes have been read so far."""
+        """The number of bytes read so far."""
         return self._length
 
     def since(self, length: int) -> str:
-        """The end of what has been read since `length` was that."""
+        """Return the end of the output that has been read since `length` had this value."""
         with self._lock:
             new = self._length - length
             return bytes((self._head + self._tail)[-new:] if new else b"").decode("utf-8", "replace")

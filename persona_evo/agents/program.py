@@ -39,39 +39,39 @@ from persona_evo.jobs import windows
 
 MOVE_SECONDS = 2.0
 MEGABYTES = 500
-"""What a move may take in the course, and what its program may take for itself."""
+"""The limits of the course: the seconds for a move, and the megabytes for the program itself."""
 
 START_SECONDS = 30.0
-"""For a program to be loaded; no move counts this time."""
+"""Seconds for loading a program; they do not count for any move."""
 
 DUMP_SECONDS = 0.3
-"""For a program that is late to tell where it is, before it is ended."""
+"""Seconds in which a late program can report where it is, before it is ended."""
 
 GUARD_SECONDS = 5.0
-"""For the guard to end a program's processes, before it is ended itself."""
+"""Seconds in which the guard can end a program's processes, before it is ended itself."""
 
 _FRAME = re.compile(r'^  File "(.*)", line (\d+) in (.*)$', re.MULTILINE)
-"""A line of what faulthandler tells."""
+"""A line of the output of faulthandler."""
 
 INTERPRETER_MEGABYTES = 60
-"""Memory of an interpreter with NumPy, which is not counted as the program's."""
+"""The memory of an interpreter with NumPy, which does not count as the program's."""
 
 AGAIN = "--- its process had ended: it is loaded anew, and knows nothing of the game so far\n"
-"""What the log of a program has where that happens."""
+"""The line in the log of a program that is loaded again."""
 
 LOADED = "cannot be loaded: "
 LINES = 12
-"""Of what a program that cannot be loaded has printed, the last ones are shown."""
+"""The number of last lines that are shown of the output of a program that cannot be loaded."""
 
 LONGEST = 1 << 20
-"""Bytes of an answer at most."""
+"""The largest size of an answer in bytes."""
 
 _PIPE = 4096
-"""Bytes that a pipe takes at once where it takes any (PIPE_BUF)."""
+"""The number of bytes that a pipe accepts at once if it accepts any (PIPE_BUF)."""
 
 
 def is_file(path: Path, word: str = "") -> None:
-    """See that there is a program. word: as it was typed.
+    """Check that there is a program file; `word` is the path as it was typed.
 
     Raises:
         SettingsError: there is nothing, or it is a folder.
@@ -117,7 +117,7 @@ class ProgramSeat:
         return "".join([*self._told, self._output.text if self._output else ""])
 
     def last(self, known: str) -> list[str]:
-        """The last lines that it has printed, without what is known already and frames that are none of its own."""
+        """Return the last lines that the program has printed, without those in `known` and frames of other code."""
         ours = tuple(f'File "{name}' for name in (self._way.RUNNER, "<frozen"))
         lines = [line for line in self.said.splitlines() if line.strip() and not line.strip().startswith(ours)]
         return [line for line in lines if line not in known and "(most recent call" not in line][-LINES:]
@@ -165,7 +165,7 @@ class ProgramSeat:
             raise Fault("error", self._failed) from e
 
     def prepare(self) -> None:
-        """See that the program is loaded: at the first move, and after it was ended."""
+        """Make sure that the program is loaded: before the first move, and after it was ended."""
         if self._process is None or self._process.poll() is not None:
             self._end()
             self.start()
@@ -191,7 +191,7 @@ class ProgramSeat:
             raise Fault("nonsense", str(e)) from e
 
     def follow(self, action: int) -> None:
-        """It is shown the whole state each time."""
+        """Do nothing, because the program gets the whole state with each question."""
 
     def close(self) -> None:
         """End the process, and all that it has started."""
@@ -216,7 +216,7 @@ class ProgramSeat:
             raise self._ended() from e
 
     def _ended(self) -> Fault:
-        """The fault of a program whose process has ended."""
+        """Return the fault of a program whose process has ended."""
         assert self._process is not None
         with contextlib.suppress(subprocess.TimeoutExpired):
             if self._process.wait(1.0) == guard.MEMORY_EXIT:
@@ -224,7 +224,7 @@ class ProgramSeat:
         return Fault("error", "its process has ended" + _how(self._process))
 
     def _answer(self, end: float, late: str) -> dict[str, Any]:
-        """What it answers to the last question, by the moment `end`; late: what there is to say if nothing by then."""
+        """Return the answer to the last question, or raise a fault with the text `late` if there is none by `end`."""
         while True:
             line = self._line(end, late)
             try:
@@ -237,7 +237,7 @@ class ProgramSeat:
                 return found
 
     def _line(self, end: float, late: str) -> bytes:
-        """The next line it writes, by the moment `end`."""
+        """Return the next line that the program writes by the time `end`."""
         assert self._process is not None and self._process.stdout is not None
         number = self._process.stdout.fileno()
         while b"\n" not in self._pending:
@@ -255,7 +255,7 @@ class ProgramSeat:
         return line
 
     def _where(self) -> str:
-        """Which of its lines the program is at, "" where it cannot be asked or does not tell."""
+        """Return the line of its code that the program is at; "" if that cannot be found out."""
         if self._process is None or self._output is None or not hasattr(signal, "SIGUSR1"):
             return ""
         known, folder = self._output.length, os.path.dirname(self.path) + os.sep
@@ -306,10 +306,10 @@ def _how(process: subprocess.Popen[bytes]) -> str:
 
 
 def try_out(game: Game, level: Level, path: Path) -> None:
-    """See that a program starts.
+    """Check that a program starts.
 
     Raises:
-        SettingsError: it does not, with its file and what it said.
+        SettingsError: it does not; the error has its file and its output.
     """
     is_file(path)
     program = ProgramSeat(game, level, str(path.resolve()))

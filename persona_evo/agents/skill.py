@@ -27,7 +27,7 @@ PER_LEGAL_MOVE = "per_legal_move"
 """Key of a skill's plain values: the budget is for each legal move."""
 
 WHOLE_GAME = 1_000_000
-"""Sight of a player who looks ahead to the end of the game."""
+"""The sight of a player who looks ahead to the end of the game."""
 
 
 def _is_number(value: object) -> bool:
@@ -99,8 +99,8 @@ LADDER = {
 """The levels of skill with errors by name, from the lowest to the highest."""
 
 FULL_SIGHT = Skill("full-sight", iterations=200, sight=WHOLE_GAME, errors=0.0, temperature=1.0)
-"""Searches anew for each move, looks ahead to the end of the game and makes no errors. Its iterations are those of a
-move, however many moves are legal."""
+"""A player who searches again for each move, looks ahead to the end of the game and makes no errors. The iterations of
+a move do not depend on the number of legal moves."""
 
 MOVE_BY_MOVE = {**LADDER, FULL_SIGHT.name: FULL_SIGHT}
 """The levels of skill whose players search anew for each move, by name: those for which a policy can be evolved."""

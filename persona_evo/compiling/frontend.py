@@ -36,7 +36,7 @@ class RowArray(types.Type):
         super().__init__(f"Row({shape.dtype}, {shape.dimensions})")
 
     def within(self) -> RowArray:
-        """The type of one row of a table."""
+        """Return the type of one row of a table."""
         return RowArray(ArrayType(str(self.element), 1))
 
 

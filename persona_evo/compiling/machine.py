@@ -164,7 +164,7 @@ class NativeProgram:
         return content
 
     def address(self) -> int:
-        """The address of its machine code, which is made if it is missing."""
+        """Return the address of the machine code, which is made if it is missing."""
         if self.name not in _loaded:
             content, symbol = cache.read(self.file), f"program.{self.name}"
             _loaded[self.name] = (_load(content, symbol) if content else 0) or _load(self.make(), symbol)

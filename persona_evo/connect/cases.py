@@ -1,4 +1,4 @@
-"""Rollouts that made a connected game fail: read from a file, played again, and cut down to the choices that matter."""
+"""Reads, replays and shrinks the rollouts that made a connected game fail."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ from persona_evo.seeds import SplitMix64
 from persona_evo.words import counted
 
 TRIES = 300
-"""Rollouts that shrinking plays at most."""
+"""The largest number of rollouts that shrinking plays."""
 
 _ANY = 10_000
-"""Restarts that are allowed: a case is meant to make the game fail."""
+"""The number of restarts allowed. It is high because a case is meant to make the game fail."""
 
 
 def read_cases(path: Path, number: int | None = None) -> list[FailingRollout]:
-    """Read a file of findings or cases, or the line `number` of it, from 1.
+    """Read a file of findings or cases, or only line `number` of it, counted from 1.
 
     Raises:
-        RunError: A line is damaged, or there is no such line.
+        RunError: a line is damaged.
+        SettingsError: there is no such file or line.
     """
     if not path.is_file():
         raise SettingsError("there is no file of findings", found=str(path), expected="findings.jsonl of a search")
@@ -44,18 +45,18 @@ def read_cases(path: Path, number: int | None = None) -> list[FailingRollout]:
 
 
 def add_case(path: Path, case: FailingRollout) -> None:
-    """Add a case to a file, unless it is there."""
+    """Append a case to a file, unless the file contains it already."""
     if not path.exists() or case not in read_cases(path):
         files.append_lines(path, [json.dumps(case.to_dict(), ensure_ascii=False)])
 
 
 class CasePlayer:
-    """Plays cases of a game, with one process.
+    """Plays the failing rollouts of a game with a single process.
+
+    Use it in a `with` statement, which ends the process.
 
     Args:
-        about: The game's description.
-
-    Use it in `with`, which ends the process.
+        about: the game's description.
     """
 
     def __init__(self, about: Description) -> None:
@@ -70,11 +71,11 @@ class CasePlayer:
         self._session.close()
 
     def play(self, case: FailingRollout) -> FailingRollout | None:
-        """Play a case; how the game failed, None where it went well or failed once of two times.
+        """Play a case and return how the game failed; None if it went well, or failed only once in two attempts.
 
         Raises:
-            ConnectError: The game does not start.
-            GameError: The game does not offer the choices of the case any more.
+            ConnectError: the game does not start.
+            GameError: the game no longer offers the choices of the case.
         """
         pool = self._session.pool(_level(case))
         pool.submit(p.Rollout(0, case.game_seed, case.rollout_seed, p.ALL_METRICS, case.mode, 0, p.pack(case.prefix)))
@@ -83,15 +84,15 @@ class CasePlayer:
     def shrink(
         self, case: FailingRollout, tries: int = TRIES, tell: Callable[[str], None] = lambda text: None
     ) -> FailingRollout:
-        """Find a short row of small choices that makes the game fail in the same way (delta debugging).
+        """Find a short sequence of small choices that makes the game fail in the same way (delta debugging).
 
         Args:
-            case: What fails.
-            tries: Rollouts at most.
-            tell: Is told the progress.
+            case: the failing rollout.
+            tries: the largest number of rollouts to play.
+            tell: called with a message about the progress.
 
         Raises:
-            GameError: The game does not fail when the case is played choice by choice.
+            GameError: the game does not fail when it asks for each choice of the case.
         """
         first = self.play(case)
         if first is None:
@@ -132,10 +133,10 @@ class CasePlayer:
         return best
 
     def _choose(self, case: FailingRollout, choices: Sequence[int], seed: int | None) -> FailingRollout | None:
-        """Play choice by choice: these choices, then at random by a seed, or always the first choice.
+        """Answer the decisions of a game: first with `choices`, then at random by a seed, or with choice 0 without one.
 
         Returns:
-            The failure, with all choices up to it as its prefix; None where the game did not fail.
+            The failure, whose prefix holds all choices up to it; None if the game did not fail.
         """
         pool = self._session.pool(_level(case))
         made: list[tuple[int, int]] = []
@@ -172,7 +173,7 @@ def _level(case: FailingRollout) -> LevelName:
 
 
 def case_of(text: str) -> tuple[Path, int | None]:
-    """Split FILE or FILE:N into the file and the line."""
+    """Split FILE or FILE:N into the file and the number of the line."""
     file, colon, number = text.rpartition(":")
     if colon and number.isdecimal() and len(number) < 10 and not Path(text).exists():
         return Path(file), int(number)

@@ -1,10 +1,10 @@
-"""The client for games in Python: what a game calls so that the driver can play it.
+"""The client for games in Python: a game calls it so that the driver can play the game.
 
     from persona_evo.connect.client import Client
 
     client = Client("my game", "1.0", metrics=["HP", "GOLD"], max_decisions=200)
 
-    def play(client):                       # one game from its start to its end
+    def play(client):                       # plays one game from start to end
         state = new_game(client.game_seed, client.map, client.variant)
         while not state.over:
             client.report_metric("HP", state.hp)
@@ -12,14 +12,14 @@
         client.report_metric("HP", state.hp)
         client.supply_outcome(state.score)
 
-    client.run(play)                        # until the driver has had enough
+    client.run(play)                        # returns when the driver is finished
 
-`run` plays one game a ROLLOUT and answers for what `play` raises. A game with a loop of its own calls `begin` before
-each game instead, or just `select`, which begins where that has not been done, and gets ExperimentFinished at the end.
-Chance of the game's own is drawn from `client.random`.
+`run` plays one game for each ROLLOUT and reports what `play` raises. A game with a main loop of its own calls `begin`
+before each game; `select` calls it if the game has not. Both raise ExperimentFinished when the driver is finished.
+The game draws its own random numbers from `client.random`.
 
-Without a driver (`is_driver_present` is False) `select` chooses by `client.choose`, at random unless it is set, and
-`run` plays one game; the rest works as it does with one.
+Without a driver (`is_driver_present` is False), `select` calls `client.choose`, which chooses at random by default,
+and `run` plays a single game. Everything else works as it does with a driver.
 """
 
 from __future__ import annotations
@@ -58,28 +58,28 @@ if TYPE_CHECKING:
 
 
 class RolloutEnded(Exception):
-    """This game is over for the driver (too many decisions, or a prefix that does not fit): go on with the next."""
+    """Ends a game that the driver has no further use for: too many decisions, or a prefix that does not fit."""
 
 
 class _Reached(BaseException):
-    """The state that was to be looked at is reached."""
+    """Ends a lookahead: the state of interest has been reached."""
 
 
 class Client:
     """A game's connection to the driver.
 
     Args:
-        name, version: of the game.
+        name, version: the game's name and version.
         metrics: symbols, or `protocol.MetricInfo` with names and ranges.
-        max_decisions: after so many a game is cut short.
-        capabilities: such as "weights", "hash"; "seed" where the game's chance comes from `game_seed` or `random`;
-            "maps" where `map`, `variant` and `settings` are looked at anew in every game; "lookahead" where `run` is
-            used and games share nothing, so that one may be played from its start to look one decision ahead;
-            "snapshot" where games ask for `restored` and give their state to `select`.
-        environ: where to connect and with which nonce; the process's environment if not given.
+        max_decisions: the number of decisions after which a game is cut short.
+        capabilities: what the game can do: "weights", "hash"; "seed" if its random numbers come from `game_seed` or
+            `random`; "maps" if every game reads `map`, `variant` and `settings` again; "lookahead" if it uses `run` and
+            its games share no state, so that another one can be played to look one decision ahead; "snapshot" if games
+            call `restored` and pass their state to `select`.
+        environ: the environment variables with the driver's address and nonce; by default those of the process.
 
     Raises:
-        ConnectError: the driver cannot be reached, or speaks another version.
+        ConnectError: the driver cannot be reached, or uses another version of the protocol.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class Client:
         self.max_decisions, self.choose = max_decisions, _at_random
         self.settings = self._given = settings_in(env)
         self.variant, self.map = str(self.settings.get("variant", "")), str(self.settings.get("map", ""))
-        self.game_seed, self.planned = 0, tuple[int, ...]()  # planned: the first choices, if the driver fixed them
+        self.game_seed, self.planned = 0, tuple[int, ...]()  # planned: choices fixed by the driver
         self.random, self._choices = SplitMix64(0), SplitMix64(1)
         self._order: p.Rollout | None = None
         self._number = {m.symbol: i for i, m in enumerate(self.metrics)}
@@ -123,7 +123,7 @@ class Client:
             self._other(*self._driver.greet(hello))
 
     def run(self, play: Callable[[Client], object]) -> None:
-        """Play games until the driver has had enough; what `play` raises is reported to it as the game's failure."""
+        """Play games until the driver is finished. What `play` raises is reported as a failure of the game."""
         self._play = play
         with contextlib.suppress(ExperimentFinished):
             while True:
@@ -147,15 +147,15 @@ class Client:
         """Wait for the driver's next order.
 
         Raises:
-            ExperimentFinished: there is none.
+            ExperimentFinished: the driver has no more orders.
         """
         order = self._next_order() if self.is_driver_present else p.Rollout(0, self.game_seed, time.time_ns())
         self._begin(order)
 
     def restored(self) -> Any:
-        """Return the state that this playthrough goes on from, in place of the game's start; None without one.
+        """Return the state from which this game continues instead of its start, or None.
 
-        It is a copy of what an earlier playthrough gave to `select`. Metrics, score and `random` come back with it.
+        The state is a copy of what an earlier game passed to `select`. Metrics, score and `random` are restored, too.
         """
         if self._order is None:
             self.begin()
@@ -169,16 +169,16 @@ class Client:
         return kept.state
 
     def select(self, count: int, weights: Sequence[float] | None = None, state: object = None) -> int:
-        """A decision: which of `count` choices, from 0.
+        """Make a decision: return the number of one of `count` choices, from 0.
 
         Args:
-            count: 1 to 65,534.
-            weights: how likely each is in a rollout by weights; finite, not negative, some positive.
-            state: all that the game is, for `restored` of later playthroughs; it is copied where it is wanted.
+            count: the number of choices, 1 to 65,534.
+            weights: how likely each choice is in a rollout by weights; finite, not negative, at least one positive.
+            state: the complete state of the game, for `restored` in later games; it is copied when needed.
 
         Raises:
-            ConnectError: no such count, or weights that are none.
-            RolloutEnded, ExperimentFinished: see there.
+            ConnectError: the count or the weights are invalid.
+            RolloutEnded, ExperimentFinished: see these classes.
         """
         if self._order is None:
             self.begin()
@@ -216,10 +216,10 @@ class Client:
         return choice
 
     def report_metric(self, symbol: str, value: float) -> None:
-        """What a metric is from now on. All metrics are 0 when a game begins.
+        """Set the value of a metric from now on. All metrics are 0 when a game begins.
 
         Raises:
-            ConnectError: no such metric, or no finite number of 32 bits.
+            ConnectError: there is no such metric, or the value is not a finite 32-bit number.
         """
         if self._order is None:
             self.begin()
@@ -230,24 +230,24 @@ class Client:
         self._values[self._number[symbol]] = value
 
     def report_score(self, score: float) -> None:
-        """The score so far: what counts where the game is cut short."""
+        """Set the current score, which counts if the game is cut short."""
         if not math.isfinite(score):
             raise ConnectError("the score is not a finite number", found=str(score))
         self._score = float(score)
 
     def report_hash(self, state: int) -> None:
-        """A hash of all that decides the future (capability "hash"), for the end of the game."""
+        """Set the hash of everything that decides the future (capability "hash"); the last one is sent."""
         self._hash = state & 0xFFFFFFFFFFFFFFFF
 
     def supply_outcome(self, score: float) -> None:
-        """The game is over, with this score of any sign."""
+        """End the game with this score, which may be negative."""
         if self._order is None:
             self.begin()
         self.report_score(score)
         self._answer(p.OK)
 
     def fail(self, message: str) -> None:
-        """The game cannot go on: tell the driver why."""
+        """Report to the driver that the game cannot continue, and why."""
         self._answer(p.EXCEPTION, message)
 
     def close(self) -> None:
@@ -314,7 +314,7 @@ class Client:
         self._driver.send(encode_fitting(result))
 
     def _ahead(self, count: int, policy: Formula) -> int:
-        """The choice whose state, one decision on, scores highest; the first of equals."""
+        """Return the choice that leads to the state with the highest score; the first of several equal ones."""
         best, top = 0, -math.inf
         for choice in range(count):
             metrics = self._look(choice, count)
@@ -324,7 +324,7 @@ class Client:
         return best
 
     def _look(self, choice: int, count: int) -> list[float]:
-        """The metrics one decision on: another game is played from the start to there."""
+        """Return the metrics after one more decision, by playing another game from the start up to there."""
         assert self._order is not None
         here = dict(self.__dict__)
         trace = bytes(self._trace) + struct.pack("<HH", choice, count)
@@ -382,7 +382,7 @@ class Client:
             self._driver.send(fatal_error("frame", f"{p.Kind(kind).name} was not expected"))
 
     def _learn(self, value: Mapping[str, Any]) -> None:
-        """Take in a policy, if it is one that can be played by."""
+        """Store a policy if this game can play by it."""
         try:
             if "lookahead" not in self._capabilities:
                 raise ProtocolError("this game cannot look ahead")

@@ -1,4 +1,4 @@
-"""The TOML file of a connected game, read and checked value by value."""
+"""Reads the TOML file that describes a connected game, and checks each value."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ BETTER = ("higher", "lower", "neutral")
 
 
 def read(path: Path) -> Description:
-    """The description in a file.
+    """Read a description from a file.
 
     Raises:
-        ConnectError: it is incomplete or contradicts itself, with the place.
+        ConnectError: the file is incomplete or contradicts itself; the error has the position.
     """
     text = textfile.read_text(path, MAX_BYTES, ConnectError)
     values = textfile.toml(text, str(path), ConnectError, 'lines such as game = "Build/Game.app"')
@@ -62,7 +62,7 @@ def read(path: Path) -> Description:
 
 
 class _Reader:
-    """Takes a file's values one by one and refuses what is wrong with its place."""
+    """Reads the values of a file one by one, and raises an error with the position of a value that is wrong."""
 
     def __init__(self, path: Path, text: str, values: Mapping[str, Any]) -> None:
         self.path, self.text, self.values = path, text, values
@@ -116,7 +116,7 @@ class _Reader:
         )
 
     def game(self) -> tuple[Path, tuple[str, ...]]:
-        """What is started, and with which arguments."""
+        """Return the program to start and its arguments."""
         text, arguments = self.word("game"), self.words("arguments")
         kind, colon, name = text.partition(":")
         if kind != "gymnasium" or not colon:
@@ -126,7 +126,7 @@ class _Reader:
         return GYM, (name, *arguments)
 
     def program(self, text: str) -> Path:
-        """What is started: a file beside this one, or, for a name without a folder, a program in PATH."""
+        """Return the path of the program: relative to this file, or in PATH if it is a name without a folder."""
         file = self.near(text)
         if Path(text).name != text or launch.exists(file):
             return file
@@ -134,7 +134,7 @@ class _Reader:
         return Path(found) if found is not None else file
 
     def folder(self) -> Path | None:
-        """The folder that the game runs in, None for the one of the driver."""
+        """Return the working directory of the game; None for that of the driver."""
         text = self.word("cwd", "")
         if not text:
             return None
@@ -146,7 +146,7 @@ class _Reader:
         return folder
 
     def environment(self) -> Mapping[str, str]:
-        """Variables of the game's process."""
+        """Return the environment variables for the game's process."""
         found = {}
         for name in self.table("environment"):
             if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) or name.startswith(("PE_", "MC_")):
@@ -161,13 +161,13 @@ class _Reader:
         return found
 
     def limits(self) -> Limits:
-        """What a game process may take."""
+        """Return the resource limits of a game process."""
         table, most = self.table("limits"), {"memory": 2**24, "rollouts": 2**40, "log": 2**20}
         self.only("limits", table, tuple(most))
         return Limits(**{k: self.whole(k, getattr(Limits, k), 0, high, table, "limits") for k, high in most.items()})
 
     def port(self, workers: int) -> int:
-        """The first of the ports, of which each worker has one."""
+        """Return the first of the ports; each worker has one."""
         port = self.whole("port", 0, 0, MOST_PORT)
         if port + workers - 1 > MOST_PORT:
             raise self.wrong(
@@ -179,7 +179,7 @@ class _Reader:
         return port
 
     def policy(self) -> str:
-        """The rollouts' policy, which goes with `rollout = "policy"` alone."""
+        """Return the policy of the rollouts, which is given if and only if `rollout = "policy"` is."""
         text = self.word("policy", "")
         if bool(text) != (self.values.get("rollout") == "policy"):
             raise self.wrong('`policy` and `rollout = "policy"` go together', "policy" if text else "rollout")
@@ -189,7 +189,7 @@ class _Reader:
         return ConnectError(what, place=key_place(self.text, str(self.path), key, table), **more)
 
     def near(self, text: str) -> Path:
-        """A path of the file, from its folder."""
+        """Resolve a path relative to the folder of this file."""
         path = Path(text)
         return path if path.is_absolute() else self.path.parent / path
 
@@ -261,7 +261,7 @@ class _Reader:
                 raise self.wrong(f"unknown key in [{table}]", key, table, found=key, expected=expected, hint=hint)
 
     def plain(self, key: str) -> Mapping[str, Any]:
-        """A table that can be sent as JSON."""
+        """Return a table that can be sent as JSON."""
         import json
 
         value = self.table(key)

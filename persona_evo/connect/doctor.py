@@ -1,4 +1,4 @@
-"""Is a connected game fit to be searched? Plays the same things twice, compares what comes back, and takes the time."""
+"""Checks whether a connected game can be searched: plays rollouts twice, compares the results, and measures rates."""
 
 from __future__ import annotations
 
@@ -23,19 +23,27 @@ from persona_evo.words import counted
 ROLLOUTS = 200
 SECONDS = 5.0
 UNFIT = 30.0
-"""How many times the range of the scores may be larger, or smaller, than UCB1's constant."""
+"""The largest factor between the range of the scores and UCB1's constant, in either direction."""
 DEFAULT_CONSTANT = math.sqrt(2)
 MOST_GROWTH, LEAK = 8 * 2**20, 2048
-"""Bytes of memory that a game may take beside the rest, in all and for each rollout."""
+"""Growth of memory that is not reported as a leak: bytes in total, and bytes per rollout."""
 _TINY, _HUGE = 1e-25, 1e12
 _COMPARED = 8
 
 
 @dataclass
 class DoctorReport:
-    """What was seen. rate: rollouts a second, all workers together. restarted: processes that were started anew, since
-    they ended or hung. played, failed: rollouts in all, and those in which the game failed each time. faults:
-    sentences, none for a game that is fit."""
+    """What the doctor found out about a game.
+
+    Attributes:
+        rate: rollouts a second, of all workers together.
+        decisions: the mean number of decisions of a rollout.
+        scores: the lowest and the highest score.
+        restarted: the number of processes that were restarted because they ended or hung.
+        played, failed: the number of rollouts, and of those in which the game failed at every attempt.
+        faults: sentences about what is wrong; empty for a game that can be searched.
+        notes: sentences about what may be wrong.
+    """
 
     hello: p.Hello
     level: str
@@ -52,13 +60,16 @@ class DoctorReport:
 
 
 def examine(session: Session, level: LevelName, *, rollouts: int = ROLLOUTS, seconds: float = SECONDS) -> DoctorReport:
-    """Play a level and compare; before that, see that personas and playtests can make use of the description.
+    """Play a level several times and compare the results; before that, check the description's formulas and personas.
 
     Args:
-        rollouts: at most, for the rate. seconds: after which no more are played.
+        session: the game.
+        level: the level to play.
+        rollouts: the largest number of rollouts for measuring the rate.
+        seconds: the time after which no more rollouts are ordered.
 
     Raises:
-        ConnectError: the game does not start, or what it sends is not what the protocol says.
+        ConnectError: the game does not start, or violates the protocol.
         InputError: a metric, a formula or a persona of the description is not valid.
     """
     pool = session.pool(level)
@@ -83,7 +94,7 @@ def examine(session: Session, level: LevelName, *, rollouts: int = ROLLOUTS, sec
 
 
 def _compare(session: Session, pool: ProcessPool, level: LevelName, report: DoctorReport) -> bool:
-    """Play some games, then each of them again as a prefix, and half of it with the same rest."""
+    """Play some games, then each one again from its seed, and once more from all its choices."""
     seeds = range(1, _COMPARED + 1)
     firsts = list(_played(pool, [_order(session, level, seed) for seed in seeds], report))
     agains = list(_played(pool, [_order(session, level, seed) for seed in seeds], report))
@@ -153,14 +164,14 @@ def _rate(
 
 
 def _memory(pool: ProcessPool) -> int:
-    """Bytes of memory of all processes of a pool; 0 where the system does not tell."""
+    """Return the memory of all processes of a pool in bytes; 0 if the system does not report it."""
     if not sys.platform.startswith("linux"):
         return 0
     return sum(guard.resident(number) for pid in pool.pids for number in guard.descendants(pid))
 
 
 def _look_at_numbers(report: DoctorReport, results: Sequence[p.Result]) -> None:
-    """See whether metrics and scores are what they seem to be."""
+    """Check whether metrics and scores are within their ranges and vary."""
     if not results:
         return
     for i, metric in enumerate(report.hello.metrics):
@@ -183,7 +194,7 @@ def _look_at_numbers(report: DoctorReport, results: Sequence[p.Result]) -> None:
 
 
 def _look_at_bytes(report: DoctorReport, what: str, seen: Sequence[float]) -> None:
-    """Note numbers that look as if their bytes came in the wrong order, or that swamp all others."""
+    """Note numbers whose bytes may be in the wrong order, or that are so large that others are lost beside them."""
     sizes = [abs(value) for value in seen if value]
     if sizes and (max(sizes) < _TINY or min(sizes) > 1 / _TINY):
         size = f"larger than {max(sizes):.3g}" if max(sizes) < _TINY else f"smaller than {min(sizes):.3g}"
@@ -193,7 +204,7 @@ def _look_at_bytes(report: DoctorReport, what: str, seen: Sequence[float]) -> No
 
 
 def constant_advice(low: float, high: float, constant: float) -> str:
-    """Say what is wrong with UCB1's constant for utilities in this range; "" if nothing is."""
+    """Describe what is wrong with UCB1's constant for utilities in this range; return "" if nothing is."""
     spread = high - low
     if spread <= 0 or constant / UNFIT <= spread <= constant * UNFIT:
         return ""
@@ -204,7 +215,7 @@ def constant_advice(low: float, high: float, constant: float) -> str:
 def _probe_prefix(
     session: Session, pool: ProcessPool, level: LevelName, report: DoctorReport, results: Sequence[p.Result]
 ) -> None:
-    """Ask for a choice that the game does not offer: it has to say so."""
+    """Order a choice that the game does not offer, and check that the game rejects it."""
     counts = [r.count(0) for r in results if r.decisions]
     if not counts or counts[0] >= p.MOST_CHOICES:
         return
@@ -223,7 +234,7 @@ def _probe_prefix(
 
 
 def differences(a: p.Result, b: p.Result, what: str, hello: p.Hello) -> list[str]:
-    """In what two results differ that should be the same; the first place of each kind."""
+    """Describe how two results differ that should be equal, up to the first difference."""
     found: list[str] = []
     one, two = p.unpack(a.trace), p.unpack(b.trace)
     at = next((i for i, (x, y) in enumerate(zip(one, two, strict=False)) if x != y), min(len(one), len(two)))

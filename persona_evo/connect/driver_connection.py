@@ -1,4 +1,4 @@
-"""The connection of a game in Python to its driver, and what the game finds in its environment."""
+"""Connects a game in Python to its driver, and reads the settings in the game's environment variables."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ _CHUNK = 1 << 16
 
 
 class ExperimentFinished(Exception):
-    """The driver has said BYE or is gone: the game should quit."""
+    """Signals that the driver has said BYE or is gone, so the game should quit."""
 
 
 class DriverConnection:
-    """A socket that carries frames.
+    """A socket that carries frames to and from the driver.
 
     Args:
-        address: Where the driver listens.
-        port: At which port.
+        address: the driver's host.
+        port: the driver's port.
 
     Raises:
-        ConnectError: The driver cannot be reached.
+        ConnectError: the driver cannot be reached.
     """
 
     def __init__(self, address: str, port: int) -> None:
@@ -42,10 +42,10 @@ class DriverConnection:
         self._finished = False
 
     def greet(self, hello: p.Hello) -> tuple[int, bytes]:
-        """Say HELLO and return the answer, a WELCOME or an ERROR.
+        """Send HELLO and return the answer, which is WELCOME or ERROR.
 
         Raises:
-            ProtocolError: The driver answers with another frame.
+            ProtocolError: the driver answers with another frame.
         """
         self.send(hello_frame.encode_hello(hello))
         kind, payload = self.read()
@@ -54,10 +54,10 @@ class DriverConnection:
         return kind, payload
 
     def send(self, data: bytes) -> None:
-        """Send whole frames.
+        """Send complete frames.
 
         Raises:
-            ExperimentFinished: The driver is gone.
+            ExperimentFinished: the driver is gone.
         """
         try:
             self._socket.sendall(data)
@@ -66,11 +66,11 @@ class DriverConnection:
             raise ExperimentFinished from e
 
     def read(self) -> tuple[int, bytes]:
-        """Wait for the next frame: its type and its payload.
+        """Wait for the next frame and return its type and its payload.
 
         Raises:
-            ExperimentFinished: The driver is gone, or `finish` has been called.
-            ProtocolError: What it sent is not a frame.
+            ExperimentFinished: the driver is gone, or `finish` has been called.
+            ProtocolError: the driver sent something that is not a frame.
         """
         if self._finished:
             raise ExperimentFinished
@@ -89,10 +89,10 @@ class DriverConnection:
         return self._waiting.pop(0)
 
     def finish(self) -> NoReturn:
-        """Read nothing more.
+        """Mark the connection as finished, so that nothing more is read.
 
         Raises:
-            ExperimentFinished: Always.
+            ExperimentFinished: always.
         """
         self._finished = True
         raise ExperimentFinished
@@ -105,21 +105,21 @@ class DriverConnection:
 
 
 def fatal_error(code: str, message: str) -> bytes:
-    """Make an ERROR frame after which the connection ends."""
+    """Return an ERROR frame after which the connection ends."""
     return p.json_frame(p.Kind.ERROR, {"code": code, "message": message, "fatal": True})
 
 
 def variable(environment: Mapping[str, str], name: str, older: str) -> str:
-    """Read a variable by its name or by the older one, "" if there is neither."""
+    """Return the value of a variable under its current or its older name; "" if neither is set."""
     return environment.get(name) or environment.get(older) or ""
 
 
 def settings_in(environment: Mapping[str, str]) -> dict[str, Any]:
-    """Read the experiment's settings from an environment; `variant` and `map` are among them.
+    """Read the experiment's settings, with `variant` and `map` among them, from environment variables.
 
     Raises:
-        ConnectError: They are not JSON.
-        InputError: They are not a JSON object.
+        ConnectError: the settings are not JSON.
+        InputError: the settings are not a JSON object.
     """
     text = variable(environment, "PE_SETTINGS", "MC_EXP_SETTINGS")
     try:

@@ -1,4 +1,4 @@
-"""What makes a game fail: enough to see it fail again."""
+"""Records how a game fails, with everything needed to make it fail again."""
 
 from __future__ import annotations
 
@@ -13,15 +13,19 @@ from persona_evo.errors import Place, ProtocolError, RunError, printable
 _NUMBER = re.compile(r"0x[0-9a-fA-F]+|[0-9]+")
 
 MOST_FINDINGS = 1000
-"""Findings that are kept; further ones are only counted."""
+"""The number of findings that are kept; further ones are only counted."""
 
 
 @dataclass(frozen=True)
 class FailingRollout:
-    """A way to make the game fail: play `prefix` of this level with these seeds.
+    """A rollout that made the game fail.
 
-    kind: crash, timeout, exception, or chance where it came to another end. message: what was seen, as the game has
-    it. again: whether it failed each time that this was played.
+    Attributes:
+        kind: "crash", "timeout", "exception", or "chance" if a replay ended differently.
+        map, variant, game_seed: the level.
+        rollout_seed, mode, prefix: how the rollout was ordered.
+        message: a description of the failure, in the game's own words where it gave one.
+        again: whether the game failed at every attempt.
     """
 
     kind: str
@@ -35,15 +39,15 @@ class FailingRollout:
     again: bool = True
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
+        """Return the finding as plain values."""
         return {**self.__dict__, "prefix": [list(pair) for pair in self.prefix]}
 
     @classmethod
     def from_dict(cls, data: Any, place: Place) -> FailingRollout:
-        """The inverse of `to_dict`.
+        """Make a finding from plain values: the inverse of `to_dict`.
 
         Raises:
-            RunError: The values are not those of a finding.
+            RunError: the values are not those of a finding.
         """
         try:
             prefix = tuple((int(choice), int(count)) for choice, count in data["prefix"])
@@ -73,19 +77,21 @@ class FailingRollout:
 
 
 def shown(text: str) -> str:
-    """The first line of what a game says, without characters that a terminal obeys. What follows, such as where an
-    exception was raised, is left to the file of findings."""
+    """Return the first line of a game's message, without control characters.
+
+    The rest, such as a stack trace, appears only in the file of findings.
+    """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return printable(lines[0]) if lines else ""
 
 
 def failure_key(finding: FailingRollout) -> tuple[str, str]:
-    """Kind and text of a failure, but for numbers: the same for failures that are alike."""
+    """Return the kind and the text of a failure with all numbers replaced, which is equal for similar failures."""
     return finding.kind, _NUMBER.sub("0", shown(finding.message))
 
 
 def group_similar(findings: Iterable[FailingRollout]) -> list[tuple[FailingRollout, int]]:
-    """The first of each kind of failure, and how many there are of it: same kind, and same text but for numbers."""
+    """Return the first finding of each group of similar ones, and the size of the group."""
     groups: dict[tuple[bool, str, str], list[FailingRollout]] = {}
     for finding in findings:
         groups.setdefault((finding.again, *failure_key(finding)), []).append(finding)
@@ -94,7 +100,7 @@ def group_similar(findings: Iterable[FailingRollout]) -> list[tuple[FailingRollo
 
 @dataclass(frozen=True)
 class Lost:
-    """What comes in place of a result where the game fails."""
+    """Takes the place of a result if the game failed."""
 
     id: int
     finding: FailingRollout
@@ -107,9 +113,13 @@ def replay_differences(
     again: p.Result,
     symbols: Sequence[str],
 ) -> list[str]:
-    """In what a game that was played again differs, in words; [] where it came to the same end.
+    """Describe how a replayed game differs from the original; return an empty list if both ended alike.
 
-    pairs, metrics, score: choices with their counts, and the end, as they were. symbols: of the metrics of `again`.
+    Args:
+        pairs: the choices and counts of the original.
+        metrics, score: the metrics and the score at its end.
+        again: the result of the replay.
+        symbols: the symbols of the metrics in `again`.
     """
     now = dict(zip(symbols, again.last(), strict=True))
     found = [f"{k} was {metrics[k]:g} and is {v:g}" for k, v in now.items() if metrics.get(k, v) != v]

@@ -1,8 +1,8 @@
-"""A connected game as a game like any other: the same personas, tree policies, evolution and playtests.
+"""Makes a `Game` of a connected game, so that personas, tree policies, evolution and playtests work with it.
 
-What differs is behind `Game.outside`: its levels are names, and its searches order rollouts instead of making states.
-Where a single state is asked for (a replay, the metrics of a child), the state is the row of choices that leads there,
-and the game is asked what it says of it.
+Everything special is behind `Game.outside`: levels are names, and searches order rollouts instead of computing states.
+Where a single state is needed (for a replay, or for the metrics of a child), it is represented by the choices that lead
+to it, and the game is asked about it.
 """
 
 from __future__ import annotations
@@ -37,29 +37,29 @@ from persona_evo.seeds import below
 
 
 def load(path: Path) -> Game:
-    """The game that a file describes. It is started, since it has to say what it reports.
+    """Start the game that a file describes, and return it.
 
     Raises:
         ConnectError: the file is wrong, or the game does not start.
-        FormulaError: what counts as won or lost is no formula over its metrics.
+        FormulaError: the condition for winning or losing is not a formula over the game's metrics.
     """
     return opened(Session(read(path)))
 
 
 def attached(path: Path, attachment: Attachment) -> Game:
-    """The game that a file describes, once somebody else has started it and it has connected.
+    """Return the game that a file describes, after someone else has started it and it has connected.
 
-    A breakpoint takes time, so there is no limit for a rollout.
+    There is no time limit for a rollout, because someone may be stopped at a breakpoint.
 
     Raises:
-        ConnectError: The file is wrong, or what connects is not the game.
+        ConnectError: the file is wrong, or what connects is not the game.
     """
     timeouts = Timeouts(None, Timeouts.handshake, None)
     return opened(Session(dataclasses.replace(read(path), attachment=attachment, workers=1, timeouts=timeouts)))
 
 
 def opened(session: Session) -> Game:
-    """Return the game of a new session, which is closed if it has none."""
+    """Return the game of a new session; if that fails, close the session."""
     try:
         return of(session)
     except BaseException:
@@ -68,7 +68,7 @@ def opened(session: Session) -> Game:
 
 
 def of(session: Session) -> Game:
-    """The game of a session."""
+    """Return the game of a session."""
     about, hello = session.about, session.hello()
     metrics = _metrics(about, hello)
     symbols = tuple(m.symbol for m in metrics)
@@ -103,7 +103,7 @@ def of(session: Session) -> Game:
 
 
 def _ordering(about: Description, hello: p.Hello) -> dict[str, object]:
-    """How searches of the game order its rollouts, in the words of policy files (see `store.policies.Policy`)."""
+    """Return how searches of the game order rollouts, with the keys of policy files (see `store.policies.Policy`)."""
     return {
         "rollout": about.rollout,
         "policy": about.policy,
@@ -115,7 +115,7 @@ def _ordering(about: Description, hello: p.Hello) -> dict[str, object]:
 
 
 def _plans(jobs: Iterable[PlanJob]) -> Iterator[Plan]:
-    """The plans of levels of connected games, searched side by side."""
+    """Yield the plans for levels of connected games, which are searched in parallel."""
 
     def own() -> Iterator[PlanningJob]:
         for planner, utility, policy, budget, seed in jobs:
@@ -126,7 +126,7 @@ def _plans(jobs: Iterable[PlanJob]) -> Iterator[Plan]:
 
 
 class _Rules:
-    """The functions of `games.core` over rows of one tuple of choices."""
+    """Implements the functions of `games.core` for states that consist of one tuple of choices."""
 
     def __init__(self, session: Session, outcome: Outcome, metrics: int) -> None:
         self._session, self._outcome, self._count = session, outcome, metrics
@@ -201,7 +201,7 @@ def _parse_action(level: Level, state: Any, text: str) -> int:
 
 
 def _locate(rules: _Rules, symbols: Sequence[str], level: Level, state: Any) -> tuple[int, int] | None:
-    """Where the avatar stands, as the metrics X and Y say; None where they are no place."""
+    """Return the avatar's cell according to the metrics X and Y; None if they are not a cell."""
     values = np.zeros(len(symbols))
     rules.measure(level.tables, state, 0, values)
     x, y = values[symbols.index("X")], values[symbols.index("Y")]
@@ -209,7 +209,7 @@ def _locate(rules: _Rules, symbols: Sequence[str], level: Level, state: Any) -> 
 
 
 def _metrics(about: Description, hello: p.Hello) -> tuple[Metric, ...]:
-    """What the game reports, with the file's words, and its score."""
+    """Return the metrics that the game reports, with the descriptions from the file, and the score."""
     words = {m.symbol: m for m in about.metrics}
     known, names = [m.symbol for m in hello.metrics], (*SEARCH_VARIABLES, *MOVE_VARIABLES)
     for symbol in words:
@@ -253,7 +253,7 @@ def _metric(info: p.MetricInfo, words: Any) -> Metric:
 
 
 def _outcome(about: Description, symbols: Sequence[str]) -> Outcome:
-    """What says how a game ended."""
+    """Return the function that tells from the metrics how a game ended."""
     won, lost = (
         parse(text, symbols, place=about.place(key, "outcome")) if text else None
         for key, text in zip(("won", "lost"), about.outcome, strict=True)
@@ -268,7 +268,7 @@ def _outcome(about: Description, symbols: Sequence[str]) -> Outcome:
 
 
 def _version(about: Description, hello: p.Hello) -> int:
-    """A number that changes with whatever changes what a search comes to."""
+    """Return a number that changes with everything that affects the results of a search."""
     parts = [
         hello.game,
         [m._asdict() for m in hello.metrics],

@@ -1,4 +1,4 @@
-"""What only a game reads and writes: orders with kept states, policies, its questions, and results that fit."""
+"""Encodes and decodes the frames that only a game needs: RESTORE, POLICY, DECIDE, and results that fit into a frame."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def decode_restore(payload: bytes) -> p.Rollout:
-    """Read the payload of RESTORE.
+    """Decode the payload of RESTORE.
 
     Raises:
-        ProtocolError: It is not as PROTOCOL.md has it.
+        ProtocolError: it violates PROTOCOL.md.
     """
     order = p.decode_rollout(payload[p.RESTORE_HEAD.size :])
     restore, depth, snapshot = p.RESTORE_HEAD.unpack_from(payload)
@@ -31,10 +31,10 @@ def decode_restore(payload: bytes) -> p.Rollout:
 
 
 def check_decision(count: int, weights: Sequence[float] | None) -> None:
-    """Check what a game says of a decision.
+    """Check the choices of a decision.
 
     Raises:
-        ConnectError: There are too few or too many choices, or not as many weights.
+        ConnectError: the number of choices is out of range, or differs from the number of weights.
     """
     if not 1 <= count <= p.MOST_CHOICES or (weights is not None and len(weights) != count):
         raise ConnectError(
@@ -45,13 +45,13 @@ def check_decision(count: int, weights: Sequence[float] | None) -> None:
 
 
 def encode_decide(id_: int, depth: int, count: int, weights: Sequence[float] | None, metrics: Sequence[float]) -> bytes:
-    """DECIDE as a whole frame."""
+    """Return a DECIDE frame."""
     asked = {"id": json_id(id_), "depth": depth, "count": count, "metrics": list(metrics)}
     return p.json_frame(p.Kind.DECIDE, {**asked, "weights": None if weights is None else list(weights)})
 
 
 def encode_fitting(result: p.Result) -> bytes:
-    """RESULT as a whole frame; one that is too large becomes an exception without trace and rows."""
+    """Return a RESULT frame; if it were too large, return an exception without trace and rows instead."""
     try:
         return p.encode_result(result)
     except ProtocolError as e:
@@ -60,23 +60,23 @@ def encode_fitting(result: p.Result) -> bytes:
 
 
 def json_id(number: int) -> int | str:
-    """The id of DECIDE or CHOICE: a text where it has more digits than every JSON reader keeps."""
+    """Return the id for DECIDE or CHOICE, as text if it is too large for some JSON readers to keep exactly."""
     return number if number < 2**53 else str(number)
 
 
 def read_id(value: object) -> int | None:
-    """The number that such an id stands for, None if it is none of 64 bits."""
+    """Return the number of such an id; None if it is not a 64-bit number."""
     if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) <= 20:
         value = int(value)
     return value if p.is_whole(value, 0, 2**64 - 1) else None
 
 
 def read_welcome(value: Mapping[str, Any], given: dict[str, Any]) -> tuple[dict[str, Any], str, str]:
-    """Read WELCOME: settings, variant and map.
+    """Read settings, variant and map from WELCOME.
 
     Args:
-        value: The JSON object.
-        given: The settings of the environment, which count where WELCOME has null.
+        value: the JSON object.
+        given: the settings from the environment, which apply where WELCOME has null.
     """
     said = value.get("settings")
     settings = said if isinstance(said, dict) else given
@@ -85,14 +85,14 @@ def read_welcome(value: Mapping[str, Any], given: dict[str, Any]) -> tuple[dict[
 
 
 def read_policy(value: Mapping[str, Any], symbols: Collection[str]) -> tuple[int, Formula]:
-    """Read POLICY: its id and its formula.
+    """Read the id and the formula of POLICY.
 
     Args:
-        value: The JSON object.
-        symbols: The game's metrics.
+        value: the JSON object.
+        symbols: the game's metrics.
 
     Raises:
-        ProtocolError: It is no formula over these.
+        ProtocolError: it contains no formula over these metrics.
     """
     from persona_evo.formula import Formula
 

@@ -1,22 +1,22 @@
 """Runs a command and ends everything that it has started: `python guard.py MEGABYTES LOG BYTES COMMAND...`.
 
-On Linux the guard becomes the parent of whatever is left without one below it (`prctl`, PR_SET_CHILD_SUBREAPER), also
-of processes in sessions of their own. It ends every process below itself when the command has ended, when it is told to
-end (SIGTERM), when whoever started it is gone, or when the processes together take more memory than they may. Then it
-says so in the log and ends as the command did. SIGUSR1 is passed on.
+On Linux the guard becomes the parent of all orphaned processes below it (`prctl`, PR_SET_CHILD_SUBREAPER), including
+those in other sessions. It ends every process below it when the command has ended, when the guard is told to end
+(SIGTERM), when the process that started it is gone, or when the processes together exceed their memory limit. It then
+writes the reason to the log and ends in the same way as the command. It passes SIGUSR1 on to the command.
 
-Elsewhere there is no such parent, and no memory is measured: only the command itself is ended here, and what it has
-started is ended with the guard's process group by whoever started the guard.
+On other systems the guard cannot adopt orphans or measure memory: it ends only the command itself. Whoever started the
+guard ends its process group, and with it what the command has started.
 
-What cannot be held: a guard that is killed (SIGKILL) ends the command with it, but not what the command has started in
-a session of its own. Between two looks (`LOOK`) the processes may take more memory than they may.
+Two cases are not covered. If the guard is killed (SIGKILL), the command ends with it, but not what the command has
+started in another session. Between two checks (`LOOK`) the processes may exceed their memory limit.
 
 Arguments of the command line:
-    MEGABYTES: Memory of all processes together (proportional set size), 0 for no limit.
-    LOG: File for what the command prints, capped; "" to leave standard output and standard error as they are.
-    BYTES: Size of that file at most, 0 for no limit.
+    MEGABYTES: the memory limit of all processes together (proportional set size); 0 for no limit.
+    LOG: the file for the command's output, whose size is limited; "" to leave standard output and error unchanged.
+    BYTES: the largest size of that file; 0 for no limit.
 
-This file imports nothing of the package, so that it starts fast.
+This file imports nothing from the package, so that it starts fast.
 """
 
 from __future__ import annotations
@@ -33,41 +33,41 @@ SUBREAPER, PDEATHSIG = 36, 1
 """Options of `prctl`."""
 
 LOOK = 0.1
-"""Seconds between two looks at the memory; without a limit `_PARENT` seconds pass between two looks at the parent."""
+"""Seconds between two checks of the memory; without a memory limit only the parent is checked, every `_PARENT` s."""
 
 MEMORY_EXIT = 113
-"""Exit code of a guard that has ended its processes for their memory."""
+"""The exit code if the processes were ended because they exceeded their memory limit."""
 
 START_EXIT = 126
-"""Exit code of a guard whose command cannot be started."""
+"""The exit code if the command cannot be started."""
 
 _PARENT = 0.5
 _MOMENT = 1.0
-"""Seconds that the command has to quit by itself when whoever started the guard is gone."""
+"""Seconds that the command has to quit by itself when the process that started the guard is gone."""
 
 _ROUNDS = 200
-"""How often the guard looks whether a process is left, 0.01 s apart."""
+"""The largest number of times that the guard checks for remaining processes, 0.01 s apart."""
 
 _CHUNK = 1 << 16
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
 def guarded(words: Sequence[str], megabytes: int = 0, log: str = "", most: int = 0) -> list[str]:
-    """Wrap a command into one that runs it under a guard; where there are no process groups it stays as it is."""
+    """Return the command line that runs a command under a guard; on Windows return the command unchanged."""
     if os.name == "nt":
         return list(words)
     return [sys.executable, "-I", "-S", __file__, str(megabytes), log, str(most), *words]
 
 
 class CappedLog:
-    """A file that keeps the beginning and the end of what is written to it.
+    """A log file of limited size that keeps the beginning and the end of what is written to it.
 
-    The first half of the space is for the beginning. Then two segments beside the file are filled in turns, and `close`
-    joins the end of these to the file, with a line that says how much was left out.
+    The first half of the space is for the beginning. After that, two segment files beside it are filled in turn.
+    `close` appends the end of these to the file, after a line that says how much was left out.
 
     Args:
-        path: The file; what is in it already counts as its beginning.
-        most: Bytes at most, 0 for no limit.
+        path: the file; its existing content counts as the beginning.
+        most: the largest size in bytes; 0 for no limit.
     """
 
     def __init__(self, path: str, most: int) -> None:
@@ -78,7 +78,7 @@ class CappedLog:
         self._segment, self._size, self._written = -1, 0, 0
 
     def write(self, data: bytes) -> None:
-        """Add to the log. A full disk loses what does not fit."""
+        """Add to the log. If the disk is full, what does not fit is lost."""
         with contextlib.suppress(OSError):
             head = data[: max(0, self._room)]
             if head:
@@ -120,17 +120,17 @@ class CappedLog:
 
 
 def segments_of(path: str) -> tuple[str, str]:
-    """Name the two files that hold the end of a capped log while it is written."""
+    """Return the names of the two files that hold the end of a capped log while it is written."""
     return path + ".1", path + ".2"
 
 
 def log_end(path: str, first: int, most: int) -> bytes:
-    """Read the end of a capped log, which may still be written.
+    """Return the end of a capped log, which may still be written.
 
     Args:
-        path: The file.
-        first: Where to begin at the earliest.
-        most: Bytes at most.
+        path: the file.
+        first: the earliest position to read from.
+        most: the largest number of bytes to return.
     """
     newest = sorted(filter(os.path.exists, segments_of(path)), key=os.path.getmtime)
     text = b""
@@ -142,12 +142,12 @@ def log_end(path: str, first: int, most: int) -> bytes:
 
 
 class _Guard:
-    """The guard of one command, in the process of its own.
+    """The guard of one command, in a process of its own.
 
     Args:
-        words: The command.
-        megabytes: Memory of all processes together, 0 for no limit.
-        log: Where to write what the command prints, None to leave it alone.
+        words: the command.
+        megabytes: the memory limit of all processes together; 0 for no limit.
+        log: receives the command's output; None to leave it unchanged.
     """
 
     def __init__(self, words: list[str], megabytes: int, log: CappedLog | None) -> None:
@@ -159,7 +159,7 @@ class _Guard:
         self.exit: int | None = None
 
     def run(self) -> None:
-        """Run the command to its end and end as it did."""
+        """Run the command until it ends, and end in the same way."""
         wake, waker = os.pipe()
         os.set_blocking(waker, False)
         signal.set_wakeup_fd(waker)
@@ -168,7 +168,7 @@ class _Guard:
         signal.signal(signal.SIGUSR1, self._pass_on)
         self._start()
         nowhere = os.open(os.devnull, os.O_RDWR)
-        os.dup2(nowhere, 0)  # the pipes are the child's alone, so that their end is seen when it ends
+        os.dup2(nowhere, 0)  # only the child holds the pipes, so they close when it ends
         os.dup2(nowhere, 1)
         memory = self._wait(wake)
         left = self._end_all()
@@ -210,7 +210,7 @@ class _Guard:
             os._exit(START_EXIT)
 
     def _wait(self, wake: int) -> str:
-        """Wait until the command has ended or has to be ended; why it has to be for its memory, else ""."""
+        """Wait until the command has ended or has to be ended; return the reason if that is its memory, else ""."""
         look = LOOK if self.limit and self.reaper else _PARENT
         end = float("inf")
         while time.monotonic() < end:
@@ -232,7 +232,7 @@ class _Guard:
     def _too_large(self) -> str:
         below = descendants(os.getpid())
         used = sum(resident(number) for number in below)
-        if used > self.limit:  # shared pages count once
+        if used > self.limit:  # count shared pages only once
             used = sum(proportional(number) for number in below)
         if used <= self.limit:
             return ""
@@ -240,7 +240,7 @@ class _Guard:
         return f"ended for its memory: {used >> 20} MB in {several}, and it may take {self.limit >> 20} MB"
 
     def _read_log(self, once: bool = False) -> None:
-        """Write down what the command has printed."""
+        """Write the command's output to the log."""
         while self.pipe >= 0 and self.log is not None:
             try:
                 data = os.read(self.pipe, _CHUNK)
@@ -281,7 +281,7 @@ class _Guard:
                     self.exit = status
 
     def _end_all(self) -> list[tuple[int, str]]:
-        """End every process below this one; numbers and names of those besides the command."""
+        """End every process below this one; return the numbers and names of those other than the command."""
         if not self.reaper:
             with contextlib.suppress(OSError):
                 if self.exit is None:
@@ -293,7 +293,7 @@ class _Guard:
             self._reap()
             below = descendants(os.getpid())
             empty = 0 if below else empty + 1
-            if empty == 2:  # a look during which a process ends can miss those below it
+            if empty == 2:  # a check can miss the children of a process that ends meanwhile
                 break
             for number, name in below.items():
                 ended.setdefault(number, name)
@@ -305,7 +305,7 @@ class _Guard:
 
 
 def prctl(option: int, value: int) -> bool:
-    """Set an option of this process; False where the system has none."""
+    """Set an option of this process; return False if the system does not support that."""
     try:
         import ctypes
 
@@ -315,7 +315,7 @@ def prctl(option: int, value: int) -> bool:
 
 
 def descendants(root: int) -> dict[int, str]:
-    """Numbers and names of the processes below one, without those that have ended."""
+    """Return the numbers and names of all running processes below a process."""
     parents: dict[int, tuple[int, str | None]] = {}
     for entry in os.listdir("/proc"):
         if entry.isdigit():
@@ -332,20 +332,20 @@ def descendants(root: int) -> dict[int, str]:
 
 
 def read(path: str) -> str:
-    """Read a short file of the system."""
+    """Read a short system file."""
     with open(path, "rb") as file:
         return file.read().decode("utf-8", "replace")
 
 
 def resident(number: int) -> int:
-    """Bytes of memory that a process has, shared ones included; 0 for one that has ended."""
+    """Return the memory of a process in bytes, including shared memory; 0 if it has ended."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         return int(read(f"/proc/{number}/statm").split()[1]) * _PAGE
     return 0
 
 
 def proportional(number: int) -> int:
-    """Bytes of memory that a process has, with its share of those that several processes have."""
+    """Return the memory of a process in bytes, where shared memory counts in proportion."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         for line in read(f"/proc/{number}/smaps_rollup").splitlines():
             if line.startswith("Pss:"):
@@ -354,7 +354,7 @@ def proportional(number: int) -> int:
 
 
 def end_as(status: int | None) -> None:
-    """End with the exit code, or by the signal, that another process ended with."""
+    """End with the exit code of another process, or by the signal that ended it."""
     if status is None:
         os._exit(0)
     if os.WIFSIGNALED(status):
@@ -371,7 +371,7 @@ def end_as(status: int | None) -> None:
 
 
 def main() -> None:
-    """Guard the command of the command line."""
+    """Guard the command given on the command line."""
     megabytes, log, most, *words = sys.argv[1:]
     _Guard(words, int(megabytes), CappedLog(log, int(most)) if log else None).run()
 

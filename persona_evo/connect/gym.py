@@ -1,26 +1,26 @@
-"""Gymnasium environments as connected games: replayed from `reset(seed)`, so a seed has to make them deterministic.
+"""Runs Gymnasium environments as connected games; they are replayed from `reset(seed)`, so they must be deterministic.
 
     name = "lake"
     game = "gymnasium:FrozenLake-v1"    # or gymnasium:MODULE:ID, where importing MODULE registers the environment
-    arguments = ["--grid", "4"]         # the cells of a grid with 4 columns
+    arguments = ["--grid", "4"]         # the observation is the number of a cell in a grid with 4 columns
 
-    [settings]                          # of gymnasium.make
+    [settings]                          # arguments of gymnasium.make
     is_slippery = true
     max_episode_steps = 60
 
-A level's seed is the seed of `reset`, so a slippery lake is a level whose ice slips the same way each time. A decision
-is an action of the space, which has to be Discrete; where the environment's info has an `action_mask`, the choices are
-the actions that it allows, in their order. A mask that allows none ends the game, which counts as truncated. The score
-is the return. Metrics are RETURN, REWARD (of the last step), STEPS, DONE (terminated), CUT (truncated) and the
-observation: OBS where it is one number, else OBS0, OBS1 ... in the order in which the space has its parts, the first 32
-of them. Parts of a varying length (Sequence, Graph, Text) have no metrics. With `--grid COLUMNS` the observation is the
-number of a cell of a grid, row by row, and X and Y are its column and row, which heatmaps are drawn from. The hash is
-that of all observations and rewards, whole.
+A level's seed is the seed of `reset`, so a slippery lake is a level whose ice is the same in every game. A decision is
+an action of the action space, which has to be Discrete. If `info` contains an `action_mask`, the choices are the
+actions that it allows, in their order. A mask that allows none ends the game, which then counts as truncated. The score
+is the return. The metrics are RETURN, REWARD (of the last step), STEPS, DONE (terminated), CUT (truncated) and the
+observation: OBS if it is one number, otherwise OBS0, OBS1, ... for its first 32 numbers, in the order of the space.
+Parts of varying length (Sequence, Graph, Text) have no metrics. With `--grid COLUMNS` the observation is the number of
+a cell, counted row by row; X and Y are its column and row, which heatmaps are drawn from. The hash covers all
+observations and rewards.
 
-A process has one environment, which is made anew where a variant changes the settings. Where the environment can be
-copied, or its state restored, in less time than the steps take that lead there, a game begins at the last state of it
-that is known (see `gym_states`). The package `gymnasium` comes with the extra `gym`; what else an environment needs is
-installed as its own manual says.
+Each process has one environment, which is made again if a variant changes the settings. If the environment can be
+copied, or its state be restored, faster than its steps can be repeated, a game begins at the last known state on its
+way (see `gym_states`). The extra `gym` installs the package `gymnasium`; what else an environment needs is described in
+its own manual.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ from persona_evo.errors import ConnectError, PersonaEvoError
 from persona_evo.words import counted
 
 MOST_NUMBERS = 32
-"""Numbers of an observation that become metrics."""
+"""The largest number of metrics that an observation becomes."""
 
 NUMERIC = ("Discrete", "Box", "MultiDiscrete", "MultiBinary")
-"""Spaces with a fixed number of numbers."""
+"""The spaces whose observations have a fixed number of values."""
 
 MOST_STEPS = 1000
-"""Steps after which a game is cut short, where the environment has no limit of its own."""
+"""The number of steps after which a game is cut short if the environment has no limit of its own."""
 
 OWN = (
     MetricInfo("return so far", "RETURN", None, None),
@@ -60,13 +60,13 @@ _FINITE = 1e308
 
 
 class _Moment(NamedTuple):
-    """What is told of a state.
+    """Holds what is reported about a state.
 
     Attributes:
-        values: of the metrics.
-        allowed: actions that may be chosen.
+        values: the values of the metrics.
+        allowed: the actions that may be chosen.
         over: whether the game is over.
-        whole: the hash of all observations and rewards up to it.
+        whole: the hash of all observations and rewards so far.
     """
 
     values: tuple[float, ...]
@@ -76,15 +76,15 @@ class _Moment(NamedTuple):
 
 
 class Environment:
-    """An environment and what is told of it.
+    """A Gymnasium environment that is played by a driver.
 
     Args:
-        name: what `gymnasium.make` takes.
-        settings: further arguments of that, with `map` and `variant` among them as the driver sends them.
-        map_key: the argument that a level's map becomes, "" for none.
-        most: steps at most, 0 for the environment's own limit.
-        grid: columns of a grid whose cells the observation numbers row by row, for X and Y; 0 for none.
-        masked: whether an `action_mask` holds.
+        name: the first argument of `gymnasium.make`.
+        settings: its further arguments, and `map` and `variant` as the driver sends them.
+        map_key: the argument that receives a level's map; "" for none.
+        most: the largest number of steps; 0 for the environment's own limit.
+        grid: the number of columns, if the observation is the number of a cell; 0 if it is not.
+        masked: whether to respect an `action_mask`.
 
     Raises:
         ConnectError: there is no such environment, or its actions are not Discrete.
@@ -118,7 +118,7 @@ class Environment:
 
     @property
     def metrics(self) -> tuple[MetricInfo, ...]:
-        """What is reported."""
+        """The metrics that are reported."""
         single = len(self.parts) == 1
         seen = [
             MetricInfo(f"observation{where}", "OBS" if single else f"OBS{i}", _bound(low), _bound(high))
@@ -128,10 +128,10 @@ class Environment:
         return (*OWN, *seen, *cell)
 
     def fit(self, settings: Mapping[str, Any]) -> None:
-        """Make the environment anew where the settings are others.
+        """Make the environment again if the settings have changed.
 
         Raises:
-            ConnectError: that is not the same game any more.
+            ConnectError: with these settings it is a different game.
         """
         if json.dumps(settings, sort_keys=True) == self._made_with:
             return
@@ -152,7 +152,7 @@ class Environment:
             )
 
     def play(self, client: Client) -> None:
-        """Play one game, from `reset` or a state that is known, to its end."""
+        """Play one game to its end, from `reset` or from a known state."""
         self.fit({**client.settings, "variant": client.variant, "map": client.map})
         seed, planned = client.game_seed, client.planned
         moments = list(self.states.begin(seed, planned) or ())
@@ -186,13 +186,13 @@ class Environment:
     def _moment(
         self, own: tuple[float, float, int, bool, bool], seen: Any, info: Mapping[str, Any], whole: Any
     ) -> _Moment:
-        """Return what is told of a state, and take it into the hash.
+        """Return what is reported about a state, and add the state to the hash.
 
         Args:
             own: the values of OWN.
             seen: the observation.
-            info: what the environment says beside it.
-            whole: the hash up to this state, which is updated.
+            info: the environment's additional information.
+            whole: the hash before this state, which is updated.
         """
         total, reward, steps, done, cut = own
         allowed = () if done or cut else self._allowed(info)
@@ -204,14 +204,14 @@ class Environment:
         return _Moment((total, reward, steps, done, cut, *numbers, *cell), allowed, bool(done or cut), whole)
 
     def _tell(self, client: Client, moment: _Moment) -> None:
-        """Report a state."""
+        """Report a state to the driver."""
         for symbol, value in zip(self.symbols, moment.values, strict=True):
             client.report_metric(symbol, float(value))
         client.report_score(moment.values[0])
         client.report_hash(int.from_bytes(moment.whole.digest(), "little"))
 
     def _allowed(self, info: Mapping[str, Any]) -> Sequence[int]:
-        """The actions that may be chosen, none where the mask allows none."""
+        """Return the actions that may be chosen; none if the mask allows none."""
         mask = info.get("action_mask") if self.masked else None
         if mask is None:
             return range(self.actions)
@@ -221,10 +221,10 @@ class Environment:
         return [a for a in range(self.actions) if mask[a]]
 
     def _read(self, seen: Any) -> list[Any]:
-        """The numbers of an observation.
+        """Return the numbers of an observation.
 
         Raises:
-            ConnectError: it is not an observation of the space.
+            ConnectError: the observation is not in the observation space.
         """
         space = self.environment.observation_space
         try:
@@ -242,7 +242,7 @@ class Environment:
         return parts
 
     def _arguments(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """What is passed to `gymnasium.make`."""
+        """Return the arguments for `gymnasium.make`."""
         arguments = {k: v for k, v in settings.items() if k not in ("map", "variant")}
         if settings.get("map"):
             if not self.map_key:
@@ -256,7 +256,7 @@ class Environment:
 
 
 def _make(name: str, arguments: Mapping[str, Any]) -> Any:
-    """`gymnasium.make`, with its many errors as one."""
+    """Call `gymnasium.make`, and turn its various errors into a ConnectError."""
     try:
         import gymnasium
     except ImportError as e:
@@ -271,7 +271,7 @@ def _make(name: str, arguments: Mapping[str, Any]) -> Any:
 
 
 def _parts(space: Any, where: str) -> Iterator[tuple[str, float, float]]:
-    """The numbers of a space in their order: where each stands, the lowest and the highest it can be."""
+    """Yield for each number of a space its position, its lowest and its highest value."""
     import numpy as np
 
     kind = type(space).__name__
@@ -289,8 +289,10 @@ def _parts(space: Any, where: str) -> Iterator[tuple[str, float, float]]:
 
 
 def _numbers(space: Any, seen: Any) -> Iterator[Any]:
-    """An observation's numbers, part by part, in the order of `_parts`: that of the space, whatever the order in the
-    observation. Parts without a fixed number of numbers (Sequence, Graph, Text) are left out."""
+    """Yield the numbers of an observation, part by part, in the order of `_parts`, which is that of the space.
+
+    Parts without a fixed number of values (Sequence, Graph, Text) are left out.
+    """
     import numpy as np
 
     kind = type(space).__name__
@@ -302,7 +304,7 @@ def _numbers(space: Any, seen: Any) -> Iterator[Any]:
 
 
 def _digest(whole: Any, space: Any, seen: Any) -> None:
-    """Take an observation into a hash, all of it."""
+    """Add a complete observation to a hash."""
     import numpy as np
 
     kind = type(space).__name__
@@ -325,7 +327,7 @@ def _bound(value: float) -> float | None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """What a connected game of Gymnasium runs."""
+    """Run an environment as a connected game."""
     parser = argparse.ArgumentParser(prog="gymnasium", description="A Gymnasium environment as a connected game.")
     parser.add_argument("name", help="the environment's ID, or MODULE:ID")
     parser.add_argument("--map", default="", help="argument of the environment that is given a level's map")

@@ -1,9 +1,9 @@
-"""States of an environment of Gymnasium that games were in before, so that a game that begins alike starts there.
+"""Saves and restores states of a Gymnasium environment, so that a game can skip the first steps of an earlier one.
 
 A search plays a game from its start to a state that it knows, and on from there. An environment that can be copied, or
-whose state can be saved and restored, need not make the first steps again. Three ways are tried: the environment's own
-`clone_state` and `restore_state` (such as Atari's), its own `get_state` and `set_state`, and `copy.deepcopy`. A way is
-used if episodes go on after it as they did before, and if it takes less time than the steps that it saves.
+whose state can be saved and restored, can skip these first steps. Three methods are tried: the environment's own
+`clone_state` and `restore_state` (Atari has them), its own `get_state` and `set_state`, and `copy.deepcopy`. A method
+is used if episodes continue after it as they did before, and if it is faster than repeating the steps.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from random import Random
 from typing import Any, Generic, TypeVar
 
 MOST = 256
-"""States that are kept at most; the ones unused for longest go first."""
+"""The largest number of states that are kept; the least recently used one is dropped first."""
 DEPTHS, STEPS, TRIALS = (0, 2, 5), 8, 16
-"""Steps to the states that are restored for a test, steps that are compared after each, and number of tests."""
+"""The test of a method: steps before each saved state, steps that are compared after it, and number of trials."""
 GAIN = 2.0
-"""How many times longer the steps take that are saved."""
+"""A state is kept only if repeating its steps takes at least this many times as long as restoring it."""
 
 P = TypeVar("P")
 Take = Callable[[], Any]
@@ -34,16 +34,16 @@ Begin = tuple[int, tuple[int, ...]]
 
 
 class KnownStates(Generic[P]):
-    """The states that the last games were in after the decisions that the driver gave them, with what was told there.
+    """The states that recent games reached after the decisions given by the driver, each with what was reported there.
 
     Args:
-        environment: as `gymnasium.make` returns it, before the first episode.
-        first: number of its first action.
-        allowed: allowed(info) gives the actions that may be chosen, counted from the first one.
+        environment: the result of `gymnasium.make`, before its first episode.
+        first: the number of its first action.
+        allowed: allowed(info) returns the actions that may be chosen, counted from the first one.
 
     Attributes:
-        way: how states are kept: "clone_state", "get_state", "deepcopy", or "" if they are not.
-        environment: the one to go on with, which is another one after a deep copy.
+        way: how states are saved: "clone_state", "get_state", "deepcopy", or "" if they are not.
+        environment: the environment to continue with; restoring a deep copy replaces it.
     """
 
     def __init__(self, environment: Any, first: int, allowed: Callable[[Mapping[str, Any]], Sequence[int]]) -> None:
@@ -52,7 +52,7 @@ class KnownStates(Generic[P]):
         self._kept: OrderedDict[Begin, tuple[Any, P]] = OrderedDict()
         self._reset = self._step = self._copy = math.inf
         for name, take, put in self._ways():
-            with contextlib.suppress(Exception):  # an environment without this way raises whatever it likes
+            with contextlib.suppress(Exception):  # an environment that lacks this method may raise anything
                 if self._goes_on(take, put):
                     self.way, self._take, self._put = name, take, put
                     self._copy = min(self._seconds(take, put) for _ in range(3))
@@ -60,14 +60,14 @@ class KnownStates(Generic[P]):
         self.environment = environment
 
     def begin(self, seed: int, decisions: Sequence[int]) -> P | None:
-        """Put the environment into the last known state of an episode, and return what was kept with it.
+        """Restore the last known state of an episode, and return the data that was kept with it.
 
         Args:
-            seed: of the episode.
-            decisions: the first ones of it.
+            seed: the seed of the episode.
+            decisions: its first decisions.
 
         Returns:
-            None where no state of it is known, not even the first one.
+            The data, or None if no state of the episode is known, not even its start.
         """
         for count in range(len(decisions), -1, -1):
             begin = (seed, tuple(decisions[:count]))
@@ -79,12 +79,12 @@ class KnownStates(Generic[P]):
         return None
 
     def keep(self, seed: int, decisions: Sequence[int], known: P) -> None:
-        """Keep the state that the environment is in, if that saves time.
+        """Keep the current state of the environment if that saves time.
 
         Args:
-            seed: of the episode.
-            decisions: all that were made in it.
-            known: what is returned with the state.
+            seed: the seed of the episode.
+            decisions: all decisions that were made in it.
+            known: the data to return with the state.
         """
         begin = seed, tuple(decisions)
         if not self.way or begin in self._kept or GAIN * self._copy >= self._reset + len(decisions) * self._step:
@@ -94,7 +94,7 @@ class KnownStates(Generic[P]):
             self._kept.popitem(last=False)
 
     def _ways(self) -> Iterator[tuple[str, Take, Put]]:
-        """What could save and restore states, the best way first."""
+        """Yield the methods that may save and restore states, the best one first."""
         inner = self.environment.unwrapped
         for name, back in (("clone_state", "restore_state"), ("get_state", "set_state")):
             take, put = getattr(inner, name, None), getattr(inner, back, None)
@@ -126,9 +126,10 @@ class KnownStates(Generic[P]):
         return restored
 
     def _goes_on(self, take: Take, put: Put) -> bool:
-        """Return whether episodes go on from restored states as they did before; this times resets and steps, too.
+        """Return whether episodes continue from restored states as they did before; also measure resets and steps.
 
-        What a way leaves out shows only if something else happened before the state is restored.
+        Other steps are made before each state is restored, because only then does it show if a method restores too
+        little.
         """
         points: list[tuple[Any, Mapping[str, Any], list[str]]] = []
         for steps in DEPTHS:
@@ -155,15 +156,15 @@ class KnownStates(Generic[P]):
     def _steps(
         self, info: Mapping[str, Any], count: int, rng: Random | None = None
     ) -> tuple[list[str], Mapping[str, Any]]:
-        """Make some steps, fewer at the end of the episode.
+        """Make steps until `count` is reached or the episode ends.
 
         Args:
-            info: where the episode is.
-            count: of the steps.
-            rng: chooses the actions; they take turns without it.
+            info: the environment's information about the current state.
+            count: the largest number of steps.
+            rng: chooses the actions; without it they are taken in turn.
 
         Returns:
-            What each step gave, and the last info.
+            The result of each step, and the last information.
         """
         found: list[str] = []
         while len(found) < count and (actions := self._allowed(info)):
@@ -182,7 +183,7 @@ class KnownStates(Generic[P]):
 
 
 def _is_sticky(inner: Any) -> bool:
-    """Return whether an Atari game repeats the last action by chance, which its saved states do not hold."""
+    """Return whether an Atari game repeats actions at random, because its saved states do not include that."""
     with contextlib.suppress(Exception):
         return bool(inner.ale.getFloat("repeat_action_probability") > 0)
     return False
@@ -196,19 +197,19 @@ def _parameters(function: Any) -> Sequence[str]:
 
 
 def _wrappers(environment: Any) -> Iterator[Any]:
-    """The wrappers around an environment, the outermost first."""
+    """Yield the wrappers around an environment, the outermost one first."""
     while environment is not environment.unwrapped:
         yield environment
         environment = environment.env
 
 
 def _own(wrapper: Any) -> dict[str, Any]:
-    """What a wrapper holds beside the environment in it."""
+    """Return the attributes of a wrapper except the environment inside."""
     return {name: value for name, value in vars(wrapper).items() if name != "env"}
 
 
 def _shared(environment: Any) -> dict[int, Any]:
-    """What copies of an environment share with it, as `copy.deepcopy` takes it: what no step changes."""
+    """Return what copies of an environment share with it because no step changes it, as a memo for `copy.deepcopy`."""
     found: dict[int, Any] = {}
     for one in (*_wrappers(environment), environment.unwrapped):
         for name in ("spec", "_spec", "observation_space", "action_space", "_observation_space", "_action_space"):
@@ -219,7 +220,7 @@ def _shared(environment: Any) -> dict[int, Any]:
 
 
 def _plain(seen: Any) -> Any:
-    """An observation with its arrays as bytes, for a comparison of all numbers."""
+    """Return an observation with its arrays as bytes, so that all numbers can be compared."""
     if isinstance(seen, dict):
         return {key: _plain(value) for key, value in seen.items()}
     if isinstance(seen, (list, tuple)):

@@ -1,4 +1,4 @@
-"""HELLO, the frame with which a game introduces itself: written, read, and checked."""
+"""Encodes, decodes and checks HELLO, the frame with which a game introduces itself."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from persona_evo.errors import ConnectError, Place, ProtocolError, has_control
 
 
 def encode_hello(hello: Hello) -> bytes:
-    """HELLO as a whole frame."""
+    """Return a HELLO frame."""
     return json_frame(
         Kind.HELLO,
         {
@@ -39,10 +39,10 @@ def encode_hello(hello: Hello) -> bytes:
 
 
 def nonce_in(payload: bytes) -> str:
-    """The nonce of a HELLO, whatever else is in it; "" where there is none.
+    """Return the nonce of a HELLO without checking the rest; "" if it has none.
 
     Raises:
-        ProtocolError: it is no JSON object, or its nonce is no text.
+        ProtocolError: the payload is not a JSON object, or the nonce is not text.
     """
     nonce = decode_json(Kind.HELLO, payload).get("nonce", "")
     if not isinstance(nonce, str):
@@ -51,10 +51,10 @@ def nonce_in(payload: bytes) -> str:
 
 
 def decode_hello(payload: bytes) -> Hello:
-    """HELLO's payload. Its protocol may be another version: see `versions_agree`.
+    """Decode the payload of HELLO. It may be of another version of the protocol: see `versions_agree`.
 
     Raises:
-        ProtocolError: it is not as written.
+        ProtocolError: it violates PROTOCOL.md.
     """
     if len(payload) > MOST_HELLO:
         raise ProtocolError("HELLO is too large", found=f"{len(payload)} bytes", expected=f"at most {MOST_HELLO}")
@@ -128,12 +128,12 @@ def _metrics(value: Any) -> tuple[MetricInfo, ...]:
 
 
 def _line(value: Any) -> bool:
-    """Whether it is a text that a terminal and a table can show as it is."""
+    """Return whether a value is text that terminals and tables can show unchanged."""
     return isinstance(value, str) and "\n" not in value and not has_control(value)
 
 
 def versions_agree(theirs: Sequence[int]) -> str:
-    """ "" where the other side's protocol can be spoken, else a sentence with both versions and what to update."""
+    """Return "" if the versions are compatible, otherwise a sentence with both versions and what to update."""
     if theirs[0] == VERSION[0]:
         return ""
     old, ours, other = theirs[0] < VERSION[0], ".".join(map(str, VERSION)), ".".join(map(str, theirs))
@@ -142,15 +142,15 @@ def versions_agree(theirs: Sequence[int]) -> str:
 
 
 def check_same_game(known: Hello, hello: Hello, path: str) -> None:
-    """Refuse a process that says something else of itself than the processes before it.
+    """Raise an error if a process describes itself differently from the processes before it.
 
     Args:
-        known: What they said.
-        hello: What this one says.
-        path: Of the game, for the message.
+        known: the HELLO of the earlier processes.
+        hello: the HELLO of this one.
+        path: the game's path, for the message.
 
     Raises:
-        ConnectError: Name, version, metrics or the largest number of decisions differ.
+        ConnectError: name, version, metrics or the maximum number of decisions differ.
     """
     if (known.game, known.metrics, known.max_decisions) != (hello.game, hello.metrics, hello.max_decisions):
         raise ConnectError(

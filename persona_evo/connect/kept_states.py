@@ -1,4 +1,4 @@
-"""States that a game in Python keeps, and from which later playthroughs begin (RESTORE of PROTOCOL.md)."""
+"""Keeps states of a game in Python from which later games can begin (RESTORE in PROTOCOL.md)."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import NamedTuple
 from persona_evo.connect import protocol as p
 
 MOST_KEPT = 1000
-"""States that are kept; the one used longest ago makes room."""
+"""The largest number of states that are kept; the least recently used one is dropped first."""
 
 
 class KeptState(NamedTuple):
-    """A state, and all else that the rest of a playthrough depends on.
+    """A state of the game together with everything else that the rest of the game depends on.
 
     Attributes:
-        game_seed: of the playthrough.
-        trace: pairs of choice and count up to here.
-        rows: the metrics before each of these choices, as they are sent; empty where no rows were wanted.
+        game_seed: the seed of the game.
+        trace: the pairs of choice and count so far.
+        rows: the encoded metrics before each of these choices; empty if the driver did not ask for them.
         values: the metrics reported last.
         score: the score so far.
-        hash: the hash reported last, None if there was none.
-        random: the state of the game's random numbers.
-        state: of the game, a copy.
+        hash: the hash reported last; None if there was none.
+        random: the state of the random number generator.
+        state: a copy of the game's own state.
     """
 
     game_seed: int
@@ -36,7 +36,7 @@ class KeptState(NamedTuple):
     state: object
 
     def fits(self, order: p.Rollout) -> bool:
-        """Whether an order may begin here: the state is on its way, and has the rows that it asks for."""
+        """Return whether an order can begin here: this state is on its prefix, and has the rows that it needs."""
         if order.flags == p.ALL_METRICS and len(self.rows) != len(self.trace) // p.PAIR * 4 * len(self.values):
             return False
         same = order.prefix.startswith(self.trace) and order.game_seed == self.game_seed
@@ -44,20 +44,20 @@ class KeptState(NamedTuple):
 
 
 class KeptStates:
-    """States by the numbers that the driver gives them."""
+    """Stores states under the numbers that the driver gives them."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[int, KeptState] = OrderedDict()
 
     def keep(self, number: int, kept: KeptState) -> None:
-        """Keep a state, of which a copy is made."""
+        """Store a copy of a state."""
         self._kept[number] = kept._replace(state=copy.deepcopy(kept.state))
         self._kept.move_to_end(number)
         if len(self._kept) > MOST_KEPT:
             self._kept.popitem(last=False)
 
     def find(self, order: p.Rollout) -> KeptState | None:
-        """The state that an order names, with a copy of the game's own, if it is known and fits."""
+        """Return a copy of the state that an order names; None if it is unknown or does not fit."""
         kept = self._kept.get(order.restore)
         if kept is None or not kept.fits(order):
             return None

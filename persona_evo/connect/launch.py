@@ -1,18 +1,18 @@
-"""From the path that a user gives to the command that starts the game.
+"""Turns the path that a user gives into the command that starts the game.
 
 | the path is | what is started |
 |---|---|
-| a Python file | this Python with the file |
-| `gymnasium:ID` | this Python with the adapter `persona_evo.connect.gym` (a description names it so) |
+| a Python file | this Python interpreter with the file |
+| `gymnasium:ID` (in a description) | this Python interpreter with the adapter `persona_evo.connect.gym` |
 | `Game.app` | the program in its Contents/MacOS |
-| a folder with a build | its one `*.x86_64`, `*.x86`, `*.exe` or `*.app`, whichever suits this system |
-| `Game.exe` where it is no Windows | `mono Game.exe`, if it is an assembly of .NET |
+| a folder with a build | its only `*.x86_64`, `*.x86`, `*.exe` or `*.app`, whichever suits this system |
+| `Game.exe`, not on Windows | `mono Game.exe`, if it is a .NET assembly |
 | `Game.dll` | `dotnet Game.dll` |
-| `Game`, which is not there | `Game.app`, `Game.x86_64`, `Game.exe` ..., whichever is |
-| any other file | itself |
+| `Game`, which does not exist | `Game.app`, `Game.x86_64`, `Game.exe` ..., whichever exists |
+| any other file | the file itself |
 
-A build with a folder `Game_Data` beside it, or in a `.app`, is a Unity player and is told where to log, and to open no
-window unless somebody wants to watch.
+A build with a folder `Game_Data` beside it, or in a `.app`, is a Unity player. It is told where to write its log, and
+to open no window unless the user wants to watch.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from pathlib import Path
 from persona_evo.errors import ConnectError, Place
 
 GYM = Path(__file__).with_name("gym.py")
-"""The adapter for environments of Gymnasium: a module of this package, and started as one."""
+"""The adapter for Gymnasium environments, which is started as a module of this package."""
 
 _SUFFIXES = {"win32": (".exe",), "darwin": (".app", ".x86_64", ".exe")}
 _OTHERS = (".x86_64", ".x86", ".exe", ".app")
 
 
 def command(path: Path, arguments: Sequence[str] = (), *, log: Path | None = None, screen: bool = False) -> list[str]:
-    """The words of the command that starts a game.
+    """Return the command line that starts a game, as a list of words.
 
     Args:
-        path: as given by the user.
-        arguments: for the game.
-        log: file that a Unity player is told to write its log to.
-        screen: whether somebody wants to see the game.
+        path: the path given by the user.
+        arguments: the game's arguments.
+        log: the file to which a Unity player should write its log.
+        screen: whether to show the game on the screen.
 
     Raises:
         ConnectError: there is nothing that can be started.
@@ -57,12 +57,12 @@ def command(path: Path, arguments: Sequence[str] = (), *, log: Path | None = Non
 
 
 def variables(address: str, port: int, nonce: str, settings: str = "{}", worker: int | None = None) -> dict[str, str]:
-    """What a game finds in its environment, by the names of PROTOCOL.md and the older ones.
+    """Return a game's environment variables, under the names of PROTOCOL.md and under the older ones.
 
     Args:
-        address, port, nonce: as the driver gives them, to a factory, too.
-        settings: a JSON object; `variant` and `map` in it name the design variant and the map.
-        worker: the process's number, None where it is not known.
+        address, port, nonce: where to connect, and the nonce for HELLO; a factory gets the same values.
+        settings: a JSON object; its `variant` and `map` name the design variant and the map.
+        worker: the number of the process; None if it is not known.
     """
     told = {"ADDR": address, "PORT": str(port), "NONCE": nonce}
     found = {f"{prefix}_{name}": value for prefix in ("PE", "MC") for name, value in told.items()}
@@ -71,10 +71,10 @@ def variables(address: str, port: int, nonce: str, settings: str = "{}", worker:
 
 
 def find(path: Path) -> Path:
-    """The file that is started: the program, the assembly or the script.
+    """Return the file that is started: the program, the assembly or the script.
 
     Raises:
-        ConnectError: as `command`.
+        ConnectError: there is nothing that can be started.
     """
     place = Place(str(path))
     if not path.exists():
@@ -107,12 +107,12 @@ def find(path: Path) -> Path:
 
 
 def exists(path: Path) -> bool:
-    """Whether there is something at a path that `find` may find a game in."""
+    """Return whether `find` may find a game at a path."""
     return path.exists() or any(path.with_name(path.name + suffix).exists() for suffix in _suffixes())
 
 
 def is_unity(file: Path) -> bool:
-    """Whether a program is a Unity player."""
+    """Return whether a program is a Unity player."""
     if file.parent.name == "MacOS":
         return (file.parent.parent / "Resources" / "Data").is_dir()
     return (file.parent / f"{file.stem}_Data").is_dir()
@@ -178,7 +178,7 @@ def _in_app(path: Path) -> Path:
 
 
 def _is_assembly(file: Path) -> bool:
-    """Whether a Windows program is .NET's: its optional header has an entry for the CLI header (ECMA-335, II.25)."""
+    """Return whether a Windows program is a .NET one: its optional header refers to a CLI header (ECMA-335, II.25)."""
     try:
         with file.open("rb") as stream:
             data = stream.read(4096)

@@ -1,8 +1,8 @@
-"""The port at which a game is waited for, and who is let in there: whoever says HELLO with the nonce.
+"""Waits for a game at a port and accepts only a connection whose HELLO contains the nonce.
 
-Anybody on this machine can connect, and may send anything or nothing. So all who have connected are listened to at
-once, each for as long as a HELLO may take; those who turn out to be somebody else are sent away and remembered, and the
-game is waited for until its time is over. What a stranger did is told only where the game never comes.
+Any program on this machine can connect and send anything or nothing. All connections are therefore read at the same
+time, each for at most the handshake timeout. A connection that is not the game's is closed, and the wait for the game
+goes on until its own timeout. The error message mentions the other connections only if the game never connects.
 """
 
 from __future__ import annotations
@@ -22,16 +22,21 @@ from persona_evo.errors import ConnectError, Place, ProtocolError
 
 _POLL = 0.02
 _MOST_CALLERS = 64
-"""Connections that are listened to at once; further ones wait."""
+"""The largest number of connections that are read at the same time; further ones wait."""
 
 
 @dataclass(frozen=True)
 class ExpectedGame:
-    """What the one who waits knows of the game.
+    """What is known about the game that should connect.
 
-    place: the game and its worker, for messages. nonce: that the game has to send back. connect, handshake: seconds to
-    wait for a HELLO, and for that of one who has connected; None for no limit. ended: whether the process has.
-    failure: what, stage, whether it is likely to be about to end -> an error that says how the process is.
+    Attributes:
+        place: the game and its worker, for messages.
+        nonce: the nonce that the game has to send back.
+        connect: seconds to wait for a valid HELLO; None for no limit.
+        handshake: seconds to wait for the HELLO of a connection; None for no limit.
+        ended: tells whether the process has ended.
+        failure: failure(what, stage, ending) returns an error that describes the state of the process; `ending` says
+            whether it is probably about to end.
     """
 
     place: Place
@@ -43,14 +48,14 @@ class ExpectedGame:
 
 
 class GamePort:
-    """A port of loopback that is listened at.
+    """A listening port on the loopback interface.
 
     Args:
-        port: 0 for one of the system's choice.
-        place: where that was said.
+        port: the number; 0 to let the system choose one.
+        place: where the number was set, for messages.
 
     Raises:
-        ConnectError: it is taken, or there is none of that number.
+        ConnectError: the port is in use, or there is no port with this number.
     """
 
     def __init__(self, port: int, place: Place | None = None) -> None:
@@ -63,7 +68,7 @@ class GamePort:
             )
         self._listener = socket.socket()
         try:
-            # On Windows SO_REUSEADDR would share the port with whoever has it; elsewhere it only takes one over whose
+            # On Windows, SO_REUSEADDR would share a port that is in use; elsewhere it only permits one whose
             # connections have ended.
             alone = getattr(socket, "SO_EXCLUSIVEADDRUSE", None) if os.name == "nt" else socket.SO_REUSEADDR
             if alone is not None:
@@ -84,24 +89,24 @@ class GamePort:
 
     @property
     def address(self) -> tuple[str, int]:
-        """Where it is listened."""
+        """The address and the port."""
         address, port = self._listener.getsockname()
         return str(address), int(port)
 
     def close(self) -> None:
-        """Listen no more, and send away who waits."""
+        """Stop listening and close all connections that have not been accepted."""
         for stream in (self._listener, *(caller.socket for caller in self._callers)):
             with contextlib.suppress(OSError):
                 stream.close()
         self._callers.clear()
 
     def accept(self, game: ExpectedGame) -> tuple[socket.socket, p.Hello]:
-        """Wait for the game; the connection, which does not block, and its HELLO.
+        """Wait for the game; return its connection, which does not block, and its HELLO.
 
         Raises:
-            ConnectError: the game ended or did not come in time, with what was wrong with who came instead; or it came
-                and speaks another version.
-            ProtocolError: its HELLO has the nonce, but is not valid.
+            ConnectError: the game ended or did not connect in time (the error says who connected instead), or its
+                version of the protocol is incompatible.
+            ProtocolError: its HELLO has the right nonce but is not valid.
         """
         end = _after(game.connect)
         refused: ConnectError | None = None
@@ -129,7 +134,7 @@ class GamePort:
                 raise _unheard(game.failure(f"no game connected {limit}", "after its start", False), refused)
 
     def _ready(self) -> list[_Caller]:
-        """Those who have said something, after a moment's wait; new ones are taken in."""
+        """Wait briefly; return the connections that have sent something, and any new connection."""
         listening = [self._listener] if len(self._callers) < _MOST_CALLERS else []
         heard = select.select([*listening, *(c.socket for c in self._callers)], [], [], _POLL)[0]
         ready = [caller for caller in self._callers if caller.socket in heard]
@@ -145,7 +150,7 @@ class GamePort:
 
 
 class _Refused(Exception):
-    """Who connected is sent away."""
+    """Signals that a connection is not the game's and has to be closed."""
 
     def __init__(self, error: ConnectError) -> None:
         super().__init__(str(error))
@@ -153,7 +158,12 @@ class _Refused(Exception):
 
 
 class _Caller:
-    """Somebody who has connected. end: by when the HELLO has to be there, set at the first look."""
+    """A connection that has not proved yet that it is the game's.
+
+    Attributes:
+        socket: the connection.
+        end: the time by which its HELLO has to be complete; set when it is first read.
+    """
 
     def __init__(self, connection: socket.socket) -> None:
         self.socket = connection
@@ -165,10 +175,10 @@ class _Caller:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def first(self, game: ExpectedGame) -> bytes | None:
-        """The payload of the first frame, None as long as it is not there.
+        """Return the payload of the first frame; None while it is incomplete.
 
         Raises:
-            _Refused: the connection ended, or it is no HELLO.
+            _Refused: the connection ended, or the frame is not a HELLO.
         """
         if not self._met:
             self.end, self._met = _after(game.handshake), True
@@ -189,11 +199,11 @@ class _Caller:
         return found[0][1] if found else None
 
     def hello(self, game: ExpectedGame, payload: bytes) -> tuple[socket.socket, p.Hello]:
-        """The connection and the HELLO of one who knows the nonce.
+        """Check the nonce; return the connection and the decoded HELLO.
 
         Raises:
-            _Refused: somebody else.
-            ConnectError: it is the game, but it cannot be spoken with.
+            _Refused: the nonce is wrong.
+            ConnectError: it is the game, but its HELLO is invalid or its version incompatible.
         """
         try:
             said = hello_frame.nonce_in(payload)
@@ -220,7 +230,7 @@ class _Caller:
         return self.socket, found
 
     def _refused(self, game: ExpectedGame, error: ProtocolError, stage: str = "") -> _Refused:
-        """Say what is wrong, here and there."""
+        """Report an error to the other side, and return it."""
         self._answer(error.code, str(error))
         hint = game.failure("", "", False).hint
         return _Refused(
@@ -234,7 +244,7 @@ class _Caller:
 
 
 def _unheard(failure: ConnectError, refused: ConnectError | None) -> ConnectError:
-    """That the game did not come, and who came instead."""
+    """Return the error for a game that did not connect, with what connected instead."""
     if refused is None:
         return failure
     found = "; ".join(filter(None, (refused.found, failure.found)))

@@ -1,8 +1,8 @@
-"""A game of the catalog played as connected games are, in this process: rollouts of prefixes, for the same search.
+"""Plays a catalog game in this process with rollouts from prefixes, as the search of connected games orders them.
 
-It takes the place of a `Pool`. A rollout begins at the level's start, makes the choices of the prefix (a choice is the
-number of an action among the legal ones) and goes on by the game's own rule `rollout` to its end, or to `most`
-decisions; what came after the prefix is worked out again only for the few rollouts that somebody looks at.
+It takes the place of a `ProcessPool`. A rollout begins at the level's start and makes the choices of the prefix, where
+a choice is the index of an action among the legal ones. It continues with the game's own `rollout` to the end, or to
+`most` decisions. What happened after the prefix is recomputed for the few rollouts whose trace is read.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ from persona_evo.seeds import stream
 from persona_evo.words import counted
 
 MOST = 5000
-"""Decisions after which a game that does not end is cut short; its state then counts as the end."""
+"""The number of decisions after which a game is cut short; its state then counts as the end."""
 
 _OTHER = -1
-"""What `play` returns where a prefix does not fit."""
+"""The result of `play` if the prefix does not fit."""
 
 
 class RolloutBuffers(NamedTuple):
-    """What rollouts are played in.
+    """Holds the arrays that rollouts are played in.
 
     Attributes:
         rules, tables, start: the game, the level and its first state.
-        state: a state, for scratch.
-        actions: int64[actions]; actions[0] is the number of choices at the prefix after a rollout.
-        prefix: int64[2 most], choices and how many there were.
-        played: int64[most], all actions.
-        seen: float64[1, metrics], for scratch.
-        node, end: float64[metrics], at the prefix and at the end.
-        rng: int64[2], the rollout's stream.
+        state: scratch space for a state.
+        actions: int64[actions]; after a rollout, actions[0] is the number of choices at the end of the prefix.
+        prefix: int64[2 most]: the choices, each followed by the number of choices.
+        played: int64[most]: all actions.
+        seen: float64[1, metrics]: scratch space.
+        node, end: float64[metrics]: the metrics at the end of the prefix and at the end of the game.
+        rng: int64[2]: the random stream of the rollout.
     """
 
     rules: Rules
@@ -60,10 +60,10 @@ class RolloutBuffers(NamedTuple):
 
 @entry
 def play(buffers: RolloutBuffers, length: int) -> int:
-    """A rollout from a prefix of `length` choices.
+    """Play a rollout from a prefix of `length` choices.
 
     Returns:
-        How many decisions there were; _OTHER if the game offers other choices than the prefix says.
+        The number of decisions; _OTHER if the game offers other choices than the prefix says.
     """
     rules, tables, state, actions, prefix = (
         buffers.rules,
@@ -95,7 +95,7 @@ def play(buffers: RolloutBuffers, length: int) -> int:
 
 
 class PlayedRollout:
-    """A rollout's result, with what a `protocol.Result` has; the trace is worked out when it is asked for."""
+    """The result of a rollout, with the interface of `protocol.Result`; its trace is computed when it is first read."""
 
     def __init__(self, pool: LocalPool, actions: IntRow, depth: int, count: int, node: FloatRow, end: FloatRow) -> None:
         self._pool, self._actions, self._depth = pool, actions, depth
@@ -105,37 +105,37 @@ class PlayedRollout:
 
     @property
     def decisions(self) -> int:
-        """How many there were."""
+        """The number of decisions."""
         return len(self._actions)
 
     def count(self, i: int) -> int:
-        """How many choices there were at decision i."""
+        """Return the number of choices at decision i."""
         return self._count if i == self._depth else self._known()[i][1]
 
     def row(self, i: int) -> Sequence[float] | FloatRow:
-        """The metrics before decision i."""
+        """Return the metrics before decision i."""
         if i == self._depth:
             return self._node
         self._known()
         return self._rows[i]
 
     def last(self) -> FloatRow:
-        """The metrics at the end."""
+        """Return the metrics at the end."""
         return self._end
 
     @property
     def trace(self) -> bytes:
-        """Pairs of choice and count."""
+        """The encoded pairs of choice and count."""
         return p.pack(self._known())
 
     @property
     def score(self) -> float:
-        """The game's own, 0 for games without one."""
+        """The game's own score; 0 for games without one."""
         return self._pool.score(self._end)
 
     @property
     def hash(self) -> int:
-        """Of the state at the end."""
+        """The hash of the state at the end."""
         self._known()
         return self._hash
 
@@ -148,15 +148,15 @@ class PlayedRollout:
 
 
 class LocalPool:
-    """A level that is played in this process.
+    """Plays the rollouts of one level in this process.
 
     Args:
-        game: for one player and without chance, of the catalog or of one's own.
-        level: as loaded.
-        most: see MOST.
+        game: a deterministic game for one player.
+        level: a level of this game.
+        most: the number of decisions after which a game is cut short.
 
     Raises:
-        SettingsError: a game that a row of choices does not settle.
+        SettingsError: the game has several players or is random, so choices alone do not determine it.
     """
 
     def __init__(self, game: Game, level: Level, most: int = MOST) -> None:
@@ -192,10 +192,10 @@ class LocalPool:
         return order.id
 
     def next(self) -> PlayedRollout:
-        """The result of the oldest order.
+        """Return the result of the oldest order.
 
         Raises:
-            GameError: the game does not come to the same choices again.
+            GameError: the game does not offer the same choices again.
         """
         order = self._orders.popleft()
         prefix, buffers = np.frombuffer(order.prefix, dtype="<u2"), self._buffers
@@ -217,11 +217,11 @@ class LocalPool:
         self._orders.clear()
 
     def score(self, metrics: Sequence[float] | FloatRow) -> float:
-        """The game's own score of an end with these metrics."""
+        """Return the game's own score for these final metrics."""
         return 0.0 if self._score is None else self._score.evaluate(dict(zip(self.game.symbols, metrics, strict=True)))
 
     def replay(self, actions: IntRow) -> tuple[list[tuple[int, int]], list[tuple[float, ...]], int]:
-        """Choices with their counts and the metrics before each, along a game's actions, and the last state's hash."""
+        """Replay actions; return pairs of choice and count, the metrics before each, and the hash of the last state."""
         rules, tables, state = self.game.rules(costly=True), self.level.tables, self.level.start.copy()
         rng, out = np.ones(2, dtype=np.int64), np.zeros(len(self.game.metrics))
         pairs, rows = [], []
@@ -234,7 +234,7 @@ class LocalPool:
         return pairs, rows, int(rules.key(tables, state)) & 0xFFFFFFFFFFFFFFFF
 
     def actions(self, choices: Iterable[int]) -> list[int]:
-        """The game's actions that choices stand for.
+        """Return the game's actions for a sequence of choices.
 
         Raises:
             GameError: there is no such choice.

@@ -1,8 +1,8 @@
-"""Several searches of a connected game side by side, through the same processes.
+"""Runs several searches of a connected game in parallel on the same processes.
 
 A search with one slot waits for the game after each rollout, and the game waits for the search. Here searches take
-turns, so that many orders and results travel at once. A search depends on its seed and its slots alone, so that each
-comes to what it would have come to alone.
+turns, so that many orders and results are under way at once. A search depends only on its seed and its slots, so each
+one has the same result as if it ran alone.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from persona_evo.search.settings import Budget
 from persona_evo.search.tree_policy import TreePolicy
 
 AT_ONCE = 64
-"""Searches side by side at most."""
+"""The largest number of searches that run in parallel."""
 
 NODES = 2_000_000
-"""Nodes at most that these have room for together, if there is more than one."""
+"""The largest total capacity of several parallel searches, in nodes."""
 
 
 class PlanningJob(NamedTuple):
-    """What is to be planned: the arguments of `ConnectedPlanner.plan`. The budget has no seconds."""
+    """Holds the arguments of one call of `ConnectedPlanner.plan`; the budget must not limit seconds."""
 
     planner: ConnectedPlanner
     utility: Formula
@@ -38,10 +38,10 @@ class PlanningJob(NamedTuple):
 
 
 def plan_in_parallel(jobs: Iterable[PlanningJob]) -> Iterator[Plan]:
-    """Plans in the order of the jobs, which are asked for as there is room.
+    """Yield the plans in the order of the jobs; a job is read only when there is room for it.
 
     Raises:
-        ConnectError, GameError: as `ConnectedPlanner.plan`.
+        ConnectError, GameError: see `ConnectedPlanner.plan`.
     """
     group: list[PlanningJob] = []
     for job in jobs:
@@ -55,7 +55,7 @@ def plan_in_parallel(jobs: Iterable[PlanningJob]) -> Iterator[Plan]:
 
 
 def _plan(group: list[PlanningJob]) -> Iterator[Plan]:
-    """Plan some levels of one map and variant."""
+    """Yield the plans of jobs for levels with the same map and variant."""
     began = time.perf_counter()
     searches = [job.planner.search(job.utility, job.policy, job.seed) for job in group]
     pool = searches[0].pool

@@ -1,4 +1,4 @@
-"""The planner of a connected game: its searches order rollouts instead of making states."""
+"""Plans levels of a connected game with searches that order rollouts instead of computing states."""
 
 from __future__ import annotations
 
@@ -16,23 +16,24 @@ from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
 
 Outcome = Callable[[dict[str, float]], int]
-"""From the metrics of an end to WON, LOST or ENDED."""
+"""Maps final metrics to WON, LOST or ENDED."""
 
 
 def name_of(level: Level) -> LevelName:
-    """The name that a loaded level was made of."""
+    """Return the name from which a level was loaded."""
     found = level.tables[0]
     assert isinstance(found, LevelName)
     return found
 
 
 class ConnectedPlanner:
-    """Plans levels of a connected game: what `search.plan.Planner` is for others.
+    """Plans levels of a connected game; the counterpart of `search.plan.Planner`.
 
     Args:
-        session, outcome: whose processes play, and what counts as won and lost.
-        game, level, settings, capacity: as `Planner`. Of the settings `terminal`, `expansion`, `value`, `stop` and
-            `horizon` count; rollouts go to the game's end, and only ends are compared.
+        session: the running game.
+        outcome: tells from its final metrics whether a game was won or lost.
+        game, level, settings, capacity: as for `Planner`. Only the settings `terminal`, `expansion`, `value`, `stop`
+            and `horizon` have an effect; rollouts always run to the end of the game, and only ends are compared.
     """
 
     def __init__(
@@ -44,7 +45,7 @@ class ConnectedPlanner:
 
     @property
     def ordering(self) -> Ordering:
-        """How its searches order rollouts."""
+        """How the searches order rollouts."""
         about = self._session.about
         snapshots = "snapshot" in self._session.hello().capabilities
         return Ordering(about.slots, self._session.mode, about.constant == INSIDE, snapshots=snapshots)
@@ -52,7 +53,7 @@ class ConnectedPlanner:
     def search(
         self, utility: Formula, policy: TreePolicy, seed: int, tell: Callable[[FinishedRollout], None] | None = None
     ) -> ConnectedSearch:
-        """A search that has not begun."""
+        """Return a new search."""
         return ConnectedSearch(
             self.game,
             self._session.pool(self._name),
@@ -76,7 +77,7 @@ class ConnectedPlanner:
         progress: Callable[[int], None] | None = None,
         tell: Callable[[FinishedRollout], None] | None = None,
     ) -> Plan:
-        """Search from the game's start; the best way to play that a rollout showed, whole."""
+        """Search from the start of the game and return the best complete playthrough of any rollout."""
         began = time.perf_counter()
         search = self.search(utility, policy, seed, tell)
         try:
@@ -88,15 +89,15 @@ class ConnectedPlanner:
 
     @property
     def place(self) -> tuple[str, str]:
-        """Map and variant of the level: levels where both are the same are played by the same processes."""
+        """The map and the variant of the level; the same processes play all levels that agree in both."""
         return self._name.map, self._name.variant
 
     def settle(self, pool: ProcessPool) -> None:
-        """After a search: write down what it found wrong."""
+        """Write down the failures that a search has found."""
         self._session.settle(pool)
 
     def confirm(self, search: ConnectedSearch) -> list[str]:
-        """Play the best rollout of a search again; in what it came to another end.
+        """Replay the best rollout of a search and describe how it differs; return an empty list if it does not.
 
         Raises:
             ConnectError, GameError: the game fails, or offers other choices.
@@ -105,7 +106,7 @@ class ConnectedPlanner:
         return self._session.confirm(self._name, search.best)[1]
 
     def plan_of(self, search: ConnectedSearch, seed: int, seconds: float) -> Plan:
-        """The plan that a search came to, and the states on its way for whoever replays it."""
+        """Return the plan that a search found, and remember the states on its way for a replay."""
         best = search.best
         assert best is not None
         again, _ = self._session.confirm(self._name, best)

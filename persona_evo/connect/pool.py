@@ -1,14 +1,14 @@
-"""Several game processes that play rollouts: orders go in, results come out in the order of the orders.
+"""Plays rollouts with several game processes; results are returned in the order in which the rollouts were ordered.
 
-Which process plays an order, and how fast, concerns this module alone: a ROLLOUT says everything that decides its
-RESULT, so the row of results is the same whatever the processes do. Each process may hold a few orders at once
-(`queue`), so that it never waits for the driver between two of them. Orders that go to the same process are sent
-together, since one frame costs as much to send as ten.
+Which process plays an order, and how fast, affects nothing outside this module: a ROLLOUT determines its RESULT, so the
+sequence of results is the same for any processes. Each process may hold a few orders at once (`queue`), so that it
+never waits for the driver between two of them. Orders for the same process are sent together, because sending one
+frame costs as much as sending ten.
 
-A process that ends, or that does not answer in time, is started again, and its orders go back to the queue. The order
-that it was playing is blamed and played once more. If it fails again, it is left out: its result is `Lost`, and a
-`FailingRollout` keeps what is needed to see the game fail again. If it goes well, its result counts, and the finding
-says so. A game's own exceptions (status 3) are treated in the same way, but need no restart.
+A process that ends, or that does not answer in time, is restarted, and its orders go back to the queue. The order that
+it was playing is blamed and is played once more. If it fails again, it is given up: its result is `Lost`, and a
+`FailingRollout` holds what is needed to make the game fail again. If it succeeds, its result counts, and the finding
+says so. An exception in the game (status 3) is treated in the same way, but needs no restart.
 """
 
 from __future__ import annotations
@@ -34,23 +34,25 @@ from persona_evo.errors import ConnectError, ProtocolError
 
 MOST_WORKERS = 256
 _LOOK = 0.25
-"""Seconds between two looks at processes that say nothing."""
+"""Seconds between two checks of processes that send nothing."""
 
 
 class ProcessPool:
-    """Game processes of one map and variant.
+    """The game processes for one map and variant.
 
     Args:
-        start: how they are started.
-        workers: how many.
-        queue: orders that a process may hold.
-        restarts: how often they may be started again.
-        broken: (an attribute) whether a call ended in an error, so that logs are worth keeping.
-        chooser: (an attribute) what answers DECIDE, from its content to the choice, for rollouts in mode ASK.
-        first: number of the first worker.
+        start: how the processes are started.
+        workers: the number of processes.
+        queue: the number of orders that a process may hold.
+        restarts: how often processes may be restarted.
+        first: the number of the first worker.
 
-    Raises (when they are started):
-        ConnectError: a process does not start, or they are not the same game.
+    Attributes:
+        broken: whether a call has ended in an error, so that logs should be kept.
+        chooser: answers the content of a DECIDE frame with a choice, for rollouts in mode ASK.
+
+    Raises (when the processes start):
+        ConnectError: a process does not start, or the processes are not the same game.
     """
 
     def __init__(
@@ -88,7 +90,7 @@ class ProcessPool:
             self._start(self.size)
 
     def greet(self) -> p.Hello:
-        """What the game says of itself; one process is started for that, the others when there is something to play."""
+        """Return what the game reports about itself; start only one process for that."""
         if not self._seats:
             self._start(1)
         assert self.hello is not None
@@ -129,16 +131,16 @@ class ProcessPool:
 
     @property
     def pids(self) -> list[int]:
-        """Of the processes."""
+        """The system's numbers of the processes."""
         return [seat.worker.pid for seat in self._seats]
 
     @property
     def outstanding(self) -> int:
-        """Results that have been ordered and not been taken."""
+        """The number of orders whose results have not been returned yet."""
         return len(self._expected)
 
     def submit(self, order: p.Rollout, probe: bool = False) -> int:
-        """Order a rollout without waiting; its number replaces that of `order`. A probe's result is not checked."""
+        """Order a rollout without waiting, and return the id that it is given. The result of a probe is not checked."""
         self.open()
         number, self._next_id = self._next_id, self._next_id + 1
         self._waiting.append(order._replace(id=number))
@@ -148,12 +150,12 @@ class ProcessPool:
         return number
 
     def next(self) -> p.Result | Lost:
-        """The result of the oldest order that has not been taken; waits for it. An error ends all processes.
+        """Wait for the result of the oldest order and return it. After an error all processes are ended.
 
         Raises:
-            ConnectError: the game cannot be played any more.
-            ProtocolError: what it sent is not what the protocol says.
-            GameError: it is not deterministic.
+            ConnectError: the game can no longer be played.
+            ProtocolError: the game violates the protocol.
+            GameError: the game is not deterministic.
         """
         wanted = self._expected[0]
         try:
@@ -170,7 +172,7 @@ class ProcessPool:
         return self._done.pop(wanted)
 
     def play(self, orders: Iterable[p.Rollout]) -> Iterator[p.Result | Lost]:
-        """The results of orders, in their order, with as many under way as the processes hold."""
+        """Yield the results of orders in their order, with as many under way as the processes can hold."""
         for order in orders:
             if self.outstanding >= self.size * self.queue:
                 yield self.next()
@@ -194,7 +196,7 @@ class ProcessPool:
             seat.kept.clear()
 
     def change(self, map_: str, variant: str, settings: dict[str, Any]) -> None:
-        """Go to another map or variant with the same processes (capability `maps`)."""
+        """Change to another map or variant with the same processes (capability `maps`)."""
         self.settle()
         self.start = replace(self.start, map=map_, variant=variant, settings=settings)
         for seat in self._seats:
@@ -203,18 +205,18 @@ class ProcessPool:
             seat.worker.send(p.json_frame(p.Kind.WELCOME, seat.worker.welcome(map_, variant, seat.worker.hello)))
 
     def tell(self, frame: bytes) -> None:
-        """Send a frame to every process, and to those that will be started."""
+        """Send a frame to every process, including those that start later."""
         self._told_frames.append(frame)
         for seat in self._seats:
             seat.worker.send(frame)
 
     def _same(self, hello: p.Hello) -> None:
-        """Refuse processes that are not the same game."""
+        """Raise an error if a process is not the same game as the others."""
         self.hello = self.hello or hello
         check_same_game(self.hello, hello, str(self.start.path))
 
     def _hand_out(self) -> None:
-        """Give waiting orders to those who hold the fewest."""
+        """Give waiting orders to the processes that hold the fewest."""
         if not self._waiting:
             return
         for seat in self._seats:
@@ -240,14 +242,14 @@ class ProcessPool:
             self._watch(seat)
 
     def _watch(self, seat: WorkerSeat) -> None:
-        """Wake up when more can be sent, as long as there is something to send."""
+        """Wake up when more data can be sent, as long as there is any."""
         if seat.worker.unsent != seat.writing and self._selector is not None:
             seat.writing = seat.worker.unsent
             events = selectors.EVENT_READ | (selectors.EVENT_WRITE if seat.writing else 0)
             self._selector.modify(seat.worker, events, seat)
 
     def _wait(self) -> None:
-        """Take in what comes within a moment; look after those that say nothing."""
+        """Wait briefly for frames and handle them; check on processes that send nothing."""
         assert self._selector is not None
         ready = self._selector.select(_LOOK)
         for key, events in ready:
@@ -272,7 +274,7 @@ class ProcessPool:
             self._late(now)
 
     def _late(self, now: float) -> None:
-        """Replace the processes whose time is up, and those that have ended."""
+        """Replace processes that have exceeded their time or have ended."""
         limit = self.start.timeouts.rollout
         assert self._selector is not None
         unread = {id(key.data) for key, events in self._selector.select(0) if events & selectors.EVENT_READ}
@@ -333,7 +335,7 @@ class ProcessPool:
         self._done[order.id] = result
 
     def _fail(self, order: p.Rollout, kind: str, message: str) -> None:
-        """Play a failed order once more; leave it out at the second time."""
+        """Order a failed rollout once more; give it up the second time."""
         if self._blamed.pop(order.id, None) is None:
             self._blamed[order.id] = kind, message
             self._waiting.appendleft(order)
@@ -358,7 +360,7 @@ class ProcessPool:
         return found
 
     def _replace(self, seat: WorkerSeat, failure: ConnectError, kind: str) -> None:
-        """Start a process anew in place of one that failed; its orders go back to the queue."""
+        """Start a new process in place of a failed one, whose orders go back to the queue."""
         kind = "memory" if seat.worker.out_of_memory else kind
         self._unregister(seat)
         seat.worker.kill()
@@ -374,7 +376,7 @@ class ProcessPool:
         self.restarted += 1
 
     def _start_again(self, seat: WorkerSeat) -> None:
-        """Start a process in place of one that has ended."""
+        """Start a new process in place of one that has ended."""
         worker = Worker(self.start, seat.worker.number)
         worker.launch()
         try:
@@ -391,7 +393,7 @@ class ProcessPool:
         self._selector.register(worker, selectors.EVENT_READ, seat)
 
     def _unregister(self, seat: WorkerSeat) -> None:
-        """Listen to a process no more."""
+        """Stop waiting for frames of a process."""
         if self._selector is not None:
             with contextlib.suppress(KeyError, ValueError):
                 self._selector.unregister(seat.worker)

@@ -1,4 +1,4 @@
-"""A pool that several searches share: each gets the results of its own orders."""
+"""Lets several searches share a pool; each search gets the results of its own orders."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from persona_evo.connect.pool import ProcessPool
 
 
 class Share:
-    """A pool as one of several searches sees it: the results of its own orders.
+    """One search's view of a pool, which returns only the results of that search's orders.
 
     Args:
-        pool: plays.
-        owners: who gave the orders that the pool has not answered, in their order; all searches have the same row.
+        pool: plays the rollouts.
+        owners: who gave each order that the pool has not answered yet, oldest first; all searches share this queue.
     """
 
     def __init__(self, pool: ProcessPool, owners: deque[Share]) -> None:
@@ -23,20 +23,20 @@ class Share:
 
     @property
     def findings(self) -> list[FailingRollout]:
-        """Those of all searches."""
+        """The findings of all searches."""
         return self._pool.findings
 
     def submit(self, order: p.Rollout) -> int:
-        """As `ProcessPool.submit`."""
+        """Order a rollout; see `ProcessPool.submit`."""
         self._owners.append(self)
         return self._pool.submit(order)
 
     def next(self) -> p.Result | Lost:
-        """The result of this search's oldest order; those of others that come before it are kept for them."""
+        """Return the result of this search's oldest order; keep earlier results of other searches for them."""
         while not self._results:
             result = self._pool.next()
             self._owners.popleft()._results.append(result)
         return self._results.popleft()
 
     def settle(self) -> None:
-        """Nothing: results that this search does not want any more are dropped when all have ended."""
+        """Do nothing: results that this search no longer needs are dropped when all searches have ended."""

@@ -1,4 +1,4 @@
-"""How a game process is started, and how long it may take to answer."""
+"""Describes how a game process is started, and what time and memory it may take."""
 
 from __future__ import annotations
 
@@ -13,7 +13,13 @@ from persona_evo.errors import Place
 
 @dataclass(frozen=True)
 class Timeouts:
-    """Seconds, None for no limit. connect: from the start to a connection. handshake: from there to HELLO. rollout."""
+    """Limits in seconds; None for no limit.
+
+    Attributes:
+        connect: from the start of the process until it has connected.
+        handshake: from the connection until HELLO is complete.
+        rollout: for each rollout.
+    """
 
     connect: float | None = 60.0
     handshake: float | None = 5.0
@@ -22,13 +28,13 @@ class Timeouts:
 
 @dataclass(frozen=True)
 class Limits:
-    """What a game process may take.
+    """Resource limits of a game process.
 
     Attributes:
-        memory: Megabytes of the process and all that it has started together, 0 for no limit. A process that takes more
-            is ended and started again (Linux only).
-        rollouts: Rollouts after which a process is replaced by a new one, 0 for no limit.
-        log: Megabytes of the log of a worker, 0 for no limit.
+        memory: megabytes of the process and everything that it has started, together; 0 for no limit. A process that
+            exceeds it is ended and restarted (Linux only).
+        rollouts: the number of rollouts after which the process is replaced by a new one; 0 for no limit.
+        log: megabytes of the log of a worker; 0 for no limit.
     """
 
     memory: int = 0
@@ -37,20 +43,21 @@ class Limits:
 
 
 Factory = Callable[[str, int, str], "subprocess.Popen[bytes]"]
-"""factory(address, port, nonce) -> the process of a game that it has started (the thesis' `create_game_process`). The
-game looks for these three in its environment, as `launch.variables(address, port, nonce, settings)` makes it: PE_ADDR,
-PE_PORT, PE_NONCE and PE_SETTINGS, and the older MC_ADDR, MC_PORT, MC_NONCE and MC_EXP_SETTINGS. What the driver itself
-is given no settings, variant or map for is null in WELCOME, and stays as the environment has it. A process that leads
-a group of its own (start_new_session=True) is ended with all that it started."""
+"""factory(address, port, nonce) starts a game and returns its process (`create_game_process` in the thesis).
+
+The game reads these values from its environment, which `launch.variables(address, port, nonce, settings)` returns:
+PE_ADDR, PE_PORT, PE_NONCE and PE_SETTINGS, and the older MC_ADDR, MC_PORT, MC_NONCE and MC_EXP_SETTINGS. Settings,
+variant or map that the driver does not know are null in WELCOME, and those of the environment apply. If the process
+leads a process group of its own (start_new_session=True), it is ended together with everything that it started."""
 
 
 @dataclass(frozen=True)
 class Attachment:
-    """A game that somebody else starts, such as Play Mode or a program in a debugger.
+    """Describes a game that someone else starts, such as Play Mode or a program in a debugger.
 
     Attributes:
-        port: Where it is waited for, on 127.0.0.1.
-        token: What it has to send as the nonce of HELLO.
+        port: the port on 127.0.0.1 at which the driver waits for the game.
+        token: the nonce that the game has to send in HELLO.
     """
 
     port: int
@@ -59,20 +66,20 @@ class Attachment:
 
 @dataclass(frozen=True)
 class Start:
-    """How a game is started.
+    """Describes how a game is started.
 
     Attributes:
-        path, arguments: See `launch`.
-        logs: Folder of the log files.
-        settings, variant, map: What the game is told.
-        timeouts, limits: How long it may take, and how much.
-        port: 0 for one of the system's choice, else that of worker 0; the others follow.
-        port_place: Where the port is set.
-        screen: Whether somebody wants to see the game.
-        environment: Variables beside those of the driver.
-        folder: Where the game runs, None for the driver's own working directory.
-        factory: Starts the game in the place of `path`, which is then only its name.
-        attachment: Nothing is started: the game connects by itself.
+        path, arguments: the game; see `launch`.
+        logs: the folder for log files.
+        settings, variant, map: what the game is told in WELCOME.
+        timeouts, limits: limits of time and resources.
+        port: the port of worker 0, which the other workers count up from; 0 to let the system choose.
+        port_place: where the port is set, for messages.
+        screen: whether to show the game on the screen.
+        environment: further environment variables.
+        folder: the working directory; None for that of the driver.
+        factory: starts the game instead of `path`, which is then only a name.
+        attachment: how the game connects if it is not started here.
     """
 
     path: Path

@@ -1,4 +1,4 @@
-"""How often the processes of a game may be started again before the game is given up."""
+"""Limits how often the processes of a game are restarted before the game is given up."""
 
 from __future__ import annotations
 
@@ -10,22 +10,23 @@ from persona_evo.connect.findings import FailingRollout, group_similar
 from persona_evo.errors import ConnectError
 
 WELL = 10
-"""Rollouts that have to go well for each restart that is not counted. A game that dies now and then, and goes well when
-its rollout is repeated, is therefore not given up, however fast it is; one that dies all the time is."""
+"""The number of successful rollouts that is required for each restart that is not counted. A game that fails
+occasionally, and succeeds when its rollout is repeated, is therefore not given up, however fast it is; a game that
+fails all the time is."""
 MORE = "a_minute and in_all in the table [restarts] of the game's description allow more"
 _MINUTE = 60.0
 
 
 @dataclass(frozen=True)
 class Restarts:
-    """How often processes may be started again.
+    """How often processes may be restarted.
 
-    A restart is not counted if the rollout that was being played goes well when it is repeated, as long as WELL
-    rollouts go well for each restart of this kind.
+    A restart does not count if the rollout that was being played succeeds when it is repeated, provided that there are
+    WELL successful rollouts for each restart of this kind.
 
     Attributes:
-        a_minute: Restarts within any 60 s.
-        in_all: Restarts in all.
+        a_minute: the largest number of restarts within any 60 s.
+        in_all: the largest number of restarts in total.
     """
 
     a_minute: int = 3
@@ -33,10 +34,10 @@ class Restarts:
 
 
 class RestartLedger:
-    """Counts the restarts of a pool and refuses one too many.
+    """Counts the restarts of a pool and raises an error if there are too many.
 
     Args:
-        allowed: How many restarts there may be.
+        allowed: how many restarts are allowed.
     """
 
     def __init__(self, allowed: Restarts) -> None:
@@ -45,11 +46,11 @@ class RestartLedger:
         self._well = self._pardoned = 0
 
     def count_rollout(self) -> None:
-        """Count a rollout that went well."""
+        """Count a successful rollout."""
         self._well += 1
 
     def pardon(self, order: int) -> None:
-        """Take back the restart that the rollout with this id was blamed for: it went well when it was repeated."""
+        """Remove the restart that this rollout was blamed for, because the rollout succeeded when it was repeated."""
         if self._well >= WELL * self._pardoned:
             self._pardoned += 1
             self._entries = [(when, blamed) for when, blamed in self._entries if blamed != order]
@@ -58,12 +59,12 @@ class RestartLedger:
         """Count a restart.
 
         Args:
-            failure: Why the process has to be started again.
-            order: Id of the rollout that it was playing, -1 for none.
-            findings: What the pool has found so far, for the message.
+            failure: the reason for the restart.
+            order: the id of the rollout that was being played; -1 for none.
+            findings: what the pool has found so far, for the message.
 
         Raises:
-            ConnectError: This restart is one too many.
+            ConnectError: there are too many restarts.
         """
         now, allowed = time.monotonic(), self.allowed
         recent = [when for when, _ in self._entries if now - when < _MINUTE]

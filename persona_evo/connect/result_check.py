@@ -7,10 +7,10 @@ from persona_evo.errors import GameError, ProtocolError
 
 
 def check_result(order: p.Rollout, result: p.Result, hello: p.Hello) -> None:
-    """Refuse a result that does not answer this order.
+    """Raise an error if a result does not answer this order.
 
     Raises:
-        ProtocolError: Its metrics, its rows or its prefix are not those that were asked for.
+        ProtocolError: its metrics, its rows or its prefix are not the ones that were ordered.
     """
     columns = len(hello.metrics) if order.flags else 0
     whole = result.status in (p.OK, p.TRUNCATED)
@@ -29,13 +29,13 @@ def check_result(order: p.Rollout, result: p.Result, hello: p.Hello) -> None:
 
 
 def not_deterministic(order: p.Rollout, result: p.Result, hello: p.Hello, game: str) -> GameError:
-    """Make the error for a game that calls a prefix illegal which it has offered before.
+    """Return the error for a game that rejects a prefix which it has offered before.
 
     Args:
-        order: What was asked for.
-        result: The answer, with status ILLEGAL.
-        hello: What the game says of itself.
-        game: Its path, for a result that does not say where the prefix became illegal.
+        order: the order.
+        result: the answer, with status ILLEGAL.
+        hello: what the game reported about itself.
+        game: the game's path, for a result that does not say where the prefix became illegal.
     """
     asked, got = p.unpack(order.prefix), p.unpack(result.trace)
     depth = len(got) - 1

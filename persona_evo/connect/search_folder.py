@@ -1,8 +1,8 @@
-"""The folder of a connected search: locked, resumed with the same values, refused with others.
+"""Manages the folder of a connected search: it is locked, and a search continues there only with the same values.
 
-`search.json` says what is searched. `rollouts.jsonl` gets a line for each rollout, written about once a second and then
-safe from a crash. A search that is resumed gets these results in place of the game's, builds the same tree, and
-continues where it was stopped. `best.json` is written whenever a better way to play has been found.
+`search.json` holds the values of the search. `rollouts.jsonl` gets a line for each rollout; new lines are written about
+once a second and are then safe from a crash. A resumed search reads these results instead of asking the game, builds
+the same tree, and continues where it was stopped. `best.json` is written whenever a better playthrough has been found.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from persona_evo.search.tree_policy import TreePolicy
 
 CONFIG, ROLLOUTS, SAMPLES, BEST = "search.json", "rollouts.jsonl", "samples.csv", "best.json"
 _SECONDS = 1.0
-"""Seconds between two times that results are written down."""
+"""Seconds between two writes of results."""
 
 KIND = JobKind(
     "search",
@@ -42,7 +42,7 @@ KIND = JobKind(
 
 
 class RecordedRollout:
-    """A rollout as the journal has it: what a search reads of a `protocol.Result`."""
+    """A rollout in the journal, with the part of `protocol.Result` that a search reads."""
 
     def __init__(self, row: journal.Row, place: Place) -> None:
         try:
@@ -56,27 +56,27 @@ class RecordedRollout:
 
     @property
     def decisions(self) -> int:
-        """How many there were."""
+        """The number of decisions."""
         return len(self.trace) // p.PAIR
 
     def count(self, i: int) -> int:
-        """How many choices there were at decision i."""
+        """Return the number of choices at decision i."""
         return int.from_bytes(self.trace[i * p.PAIR + 2 : i * p.PAIR + 4], "little")
 
     def row(self, i: int) -> tuple[float, ...]:
-        """The metrics before decision i, which is that after the prefix."""
+        """Return the metrics before decision i, which has to be the first one after the prefix."""
         assert i == self._depth
         return self._row
 
     def last(self) -> tuple[float, ...]:
-        """The metrics at the end."""
+        """Return the metrics at the end."""
         return self._last
 
 
 def search_values(
     planner: ConnectedPlanner, utility: Formula, policy: TreePolicy, seed: int, budget: Budget
 ) -> dict[str, Any]:
-    """Collect what decides the results of a search, and its budget, as plain values."""
+    """Return everything that decides the results of a search, and its budget, as plain values."""
     ordering = planner.ordering
     return {
         "game": planner.game.name,
@@ -94,15 +94,15 @@ def search_values(
 
 
 class SearchFolder:
-    """The folder of a search, locked until `close` or the end of `with`.
+    """The folder of a search, locked until `close` or the end of a `with` statement.
 
     Args:
-        path: Of the folder.
-        values: What decides the results, and the budget (`search_values`).
-        game, level: What is searched.
+        path: the folder.
+        values: the result of `search_values`.
+        game, level: what is searched.
 
     Raises:
-        RunError: It holds something else, is damaged or in use, or cannot be made.
+        RunError: the folder holds something else, is damaged or in use, or cannot be created.
     """
 
     def __init__(self, path: Path, values: Mapping[str, Any], game: Game, level: Level) -> None:
@@ -133,7 +133,7 @@ class SearchFolder:
         self.close()
 
     def close(self) -> None:
-        """Write down what is new, and release the folder."""
+        """Write what is new, and release the folder."""
         try:
             self.flush()
         finally:
@@ -141,11 +141,11 @@ class SearchFolder:
             self._folder.close()
 
     def recorded(self) -> Iterator[tuple[journal.Row, Place]]:
-        """Read the results that are there."""
+        """Yield the results in the journal."""
         return journal.rows(self.path / ROLLOUTS, "rollout")
 
     def add(self, row: journal.Row) -> None:
-        """Keep the result of a rollout."""
+        """Add the result of a rollout to the journal."""
         self._new.append(row)
         if time.monotonic() - self._written > _SECONDS:
             self.flush()
@@ -159,7 +159,7 @@ class SearchFolder:
             self._trace = Trace(*self._names, s.utility, s.score, s.metrics, s.trace)
 
     def flush(self) -> None:
-        """Write down what is new."""
+        """Write everything that is new."""
         new, self._new = self._new, []
         if new:
             self._journal.append(new)
@@ -171,20 +171,20 @@ class SearchFolder:
 
     @staticmethod
     def seed(path: Path) -> int | None:
-        """Read the seed of the search that a folder holds, None where it holds none.
+        """Return the seed of the search in a folder; None if it holds no search.
 
         Raises:
-            RunError: Its configuration is damaged.
+            RunError: its configuration is damaged.
         """
         return KIND.reader(path).whole("seed") if (path / CONFIG).is_file() else None
 
 
 class RecordedSource:
-    """Answers a search from a folder's journal, then from a pool whose results enter the journal.
+    """Answers a search from the journal, and then from a pool, whose results are added to the journal.
 
     Args:
-        source: What plays.
-        folder: Of the search.
+        source: plays rollouts that are not in the journal.
+        folder: the folder of the search.
     """
 
     def __init__(self, source: RolloutSource, folder: SearchFolder) -> None:
@@ -195,11 +195,11 @@ class RecordedSource:
 
     @property
     def findings(self) -> list[FailingRollout]:
-        """What made the game fail."""
+        """The rollouts that made the game fail."""
         return self._source.findings
 
     def submit(self, order: p.Rollout) -> int:
-        """Order a rollout, of the game where the journal does not have it."""
+        """Order a rollout; the game plays it only if the journal does not have it."""
         known = next(self._recorded, None)
         self._orders.append((order, known))
         if known is None:
@@ -208,10 +208,10 @@ class RecordedSource:
         return order.id
 
     def next(self) -> RolloutResult | Lost:
-        """The result of the oldest order.
+        """Return the result of the oldest order.
 
         Raises:
-            RunError: The journal has the rollout of another search there.
+            RunError: the journal has a rollout of another search there.
         """
         order, known = self._orders.popleft()
         if known is None:
@@ -238,7 +238,7 @@ class RecordedSource:
 
 
 def _row(order: p.Rollout, result: RolloutResult | Lost) -> journal.Row:
-    """A result as a line of the journal."""
+    """Return a result as a row of the journal."""
     if isinstance(result, Lost):
         return {"seed": order.rollout_seed, "lost": result.finding.to_dict()}
     pairs, depth = p.unpack(result.trace), len(order.prefix) // p.PAIR

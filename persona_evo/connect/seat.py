@@ -1,4 +1,4 @@
-"""A game process together with the rollouts that it has been ordered to play."""
+"""Keeps track of one game process and of the rollouts that it has been ordered to play."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from persona_evo.errors import ConnectError, Place, ProtocolError, printable
 from persona_evo.words import counted
 
 LOG = logging.getLogger(__name__)
-"""Warnings for whoever waits: a command prints them, a program that uses this package does with them as it likes."""
+"""Warnings for the user: a command prints them, and another program can handle them as it likes."""
 
 _MOST_LOOKS = 8
-"""How often an overdue process that keeps sending is given another look, in case its RESULT is still unread."""
+"""How many times an overdue process that keeps sending is checked again, in case its RESULT has not been read."""
 
 
 class WorkerSeat:
-    """A worker, the orders that it holds, and since when it plays the first of them.
+    """A worker with the orders that it holds.
 
     Attributes:
-        worker: The process.
-        orders: Rollouts that it has been sent and has not answered, oldest first.
-        since: When it began the first of them (`time.monotonic`).
-        writing: Whether the pool waits until more can be sent.
-        played: Rollouts that the process has answered.
-        kept: Numbers of states that the process was told to keep.
+        worker: the process.
+        orders: the rollouts that have been sent and not answered, oldest first.
+        since: when the process began the first of them (`time.monotonic`).
+        writing: whether the pool waits until more can be sent.
+        played: the number of rollouts that the process has answered.
+        kept: the numbers of the states that the process was told to keep.
     """
 
     def __init__(self, worker: Worker) -> None:
@@ -44,12 +44,12 @@ class WorkerSeat:
         self._stranger = 0
 
     def restart_clock(self) -> None:
-        """Begin to measure the time of the next rollout."""
+        """Start measuring the time of the next rollout."""
         self.since = time.monotonic()
         self._looks = self._pings = 0
 
     def take(self, order: p.Rollout) -> p.Rollout:
-        """Add an order, which begins from the last state on its way that the process keeps; return what is sent."""
+        """Add an order and return it as it is sent: it begins from the deepest state that the process keeps."""
         if order.snapshot or order.states:
             depth, state = next((found for found in order.states if found[1] in self.kept), (0, 0))
             order = order._replace(restore=state, depth=depth)
@@ -60,7 +60,7 @@ class WorkerSeat:
         return order
 
     def order(self, id_: int) -> p.Rollout | None:
-        """Look up the order that a RESULT answers, None if it answers none."""
+        """Return the order that a RESULT answers; None if there is no such order."""
         for order in self.orders:
             if order.id == id_:
                 return order
@@ -84,15 +84,15 @@ class WorkerSeat:
         self._pings += 1
 
     def overdue(self, now: float, limit: float | None, unread: bool) -> bool:
-        """Whether the time for the first order is up.
+        """Return whether the first order has exceeded its time.
 
-        A driver that was busy for a while finds all clocks advanced and results unread, so a process that has sent
-        something gets a few more looks. A process that only sends other frames is overdue all the same.
+        After a driver was busy for a while, all clocks have advanced and results are unread, so a process that has sent
+        something is checked a few more times. A process that only sends other frames is overdue in the end.
 
         Args:
-            now: The time.
-            limit: Seconds for a rollout, None for no limit.
-            unread: Whether the process has sent something that has not been read.
+            now: the current time.
+            limit: seconds for a rollout; None for no limit.
+            unread: whether the process has sent something that has not been read.
         """
         if not self.orders or limit is None or now - self.since <= limit:
             return False
@@ -100,7 +100,7 @@ class WorkerSeat:
         return not unread or self._looks > _MOST_LOOKS
 
     def lateness(self, limit: float | None) -> ConnectError:
-        """Make the error for a process that does not answer in time, with what it sent instead."""
+        """Return the error for a process that does not answer in time, with what it sent instead."""
         error = self.worker.failure(f"no result within {limit:g} s", "of a rollout's start", ending=False)
         said = [error.found]
         if self._pings:
@@ -111,7 +111,7 @@ class WorkerSeat:
         return ConnectError(error.what, place=error.place, found="; ".join(filter(None, said)), hint=error.hint)
 
     def warn_late(self, limit: float | None, allowed: Restarts) -> None:
-        """Warn at the first rollout that did not end in time, since the next one takes as long to be noticed."""
+        """Log a warning at the first rollout that exceeds its time, as each further one takes as long to notice."""
         LOG.warning(
             "%s, worker %d: a rollout did not end within %g s: starting the game again, up to %s a minute and "
             "%d in all ([timeouts] rollout and [restarts] in the game's description set this) ...",
@@ -123,7 +123,7 @@ class WorkerSeat:
         )
 
     def reported_error(self, payload: bytes) -> ConnectError:
-        """Make the error that an ERROR of the game reports."""
+        """Return the error that an ERROR frame of the game reports."""
         value = self.read_json(p.Kind.ERROR, payload)
         text = str(value.get("message"))
         more = [printable(line) for line in text.strip().splitlines()[1:13]]
@@ -139,7 +139,7 @@ class WorkerSeat:
         """Decode a JSON frame of the game.
 
         Raises:
-            ProtocolError: It is not a JSON object.
+            ProtocolError: it is not a JSON object.
         """
         try:
             return p.decode_json(kind, payload)
@@ -147,7 +147,7 @@ class WorkerSeat:
             raise self.locate(e) from e
 
     def locate(self, error: ConnectError) -> ConnectError:
-        """Add the game's name, the worker and the prefix that was being played to an error."""
+        """Return an error with the game's name, the worker and the prefix that was being played added."""
         played = ""
         if self.orders:
             choices = " ".join(str(choice) for choice, _ in p.unpack(self.orders[0].prefix)) or "none"

@@ -1,4 +1,4 @@
-"""Ends game processes, also when this process ends or is interrupted."""
+"""Ends game processes, even if this process is interrupted or exits."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ _POLL = 0.005
 
 
 def close_all(workers: Iterable[Worker]) -> None:
-    """End games: BYE, wait, terminate their groups, kill them. Nothing that they started is left behind, and no Ctrl-C
-    is heard before that is done."""
+    """End games: say BYE, wait, terminate their process groups, and kill them together with all that they started.
+
+    Ctrl-C has no effect before that is done.
+    """
     rest: Sequence[Worker] = list(workers)
     with _undisturbed():
         try:
@@ -36,7 +38,7 @@ def close_all(workers: Iterable[Worker]) -> None:
 
 @contextlib.contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Hold a Ctrl-C back until the end, some seconds at most; it is heard then."""
+    """Hold back Ctrl-C until the end of the block, and raise it then."""
     held: list[int] = []
     before = signal.getsignal(signal.SIGINT)
     ours = threading.current_thread() is threading.main_thread() and before is not None

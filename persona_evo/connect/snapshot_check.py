@@ -1,4 +1,4 @@
-"""Do kept states change what a game plays, and what do they gain? A part of the doctor."""
+"""Checks for the doctor whether kept states change the results of a game, and measures how much time they save."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from persona_evo.connect import protocol as p
 from persona_evo.connect.pool import ProcessPool
 
 _SHARE = 0.75
-"""How far on the way of a playthrough states are kept."""
+"""How far into a playthrough a state is kept, as a share of its decisions."""
 
 _EACH = 10
-"""Rollouts from each state."""
+"""The number of rollouts from each state."""
 
 _FIRST = 1 << 62
-"""The first number of a state, beyond those of searches."""
+"""The number of the first state, which is larger than any that a search uses."""
 
 
 def check_snapshots(
     pool: ProcessPool, orders: Sequence[p.Rollout], differences: Callable[[p.Result, p.Result, str], list[str]]
 ) -> tuple[list[str], str]:
-    """Play the ends of some playthroughs from their starts and from kept states, and compare.
+    """Play the ends of some playthroughs both from the start and from kept states, and compare the results.
 
     Args:
-        pool: Plays; its game has the capability `snapshot`.
-        orders: Whole playthroughs, as prefixes.
-        differences: In what two results differ that should be the same, and what they are called.
+        pool: plays the rollouts; its game has the capability `snapshot`.
+        orders: complete playthroughs, as prefixes.
+        differences: differences(a, b, what) describes how two results differ that should be equal.
 
     Returns:
-        What is wrong, and a sentence on the rates.
+        Sentences about what is wrong, and a sentence about the rates.
     """
     parts = []
     for i, order in enumerate(orders):
@@ -53,7 +53,7 @@ def check_snapshots(
 
 
 def _timed(pool: ProcessPool, orders: Sequence[p.Rollout]) -> tuple[list[object], float]:
-    """Results, and how many there were a second."""
+    """Play rollouts; return the results and the number of rollouts a second."""
     began = time.perf_counter()
     results: list[object] = list(pool.play(orders))
     return results, len(results) / max(1e-9, time.perf_counter() - began)

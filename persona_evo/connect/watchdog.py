@@ -1,14 +1,14 @@
-"""Ends the processes of a driver that was killed: a small process beside the driver, and what speaks to it.
+"""Ends the game processes of a driver that was killed, with a small process that runs beside the driver.
 
-A driver that gets SIGKILL cannot end anything, and a game that hangs at that moment does not see the end of its
-connection. So the first process that is started brings along a watchdog, which only reads a pipe. Its lines are `+N`
-and `-N` for what runs, where N is a number as in kill(2), -N for a process group, and `+/PATH` and `-/PATH` for
-temporary folders. When the driver is gone, however it ended, the pipe ends (and the parent is another one). After a
-moment, in which sound games quit by themselves, the watchdog asks what is left to end (SIGTERM, which makes a `guard`
-end all that it guards), kills the rest with its groups, and removes the folders. It works only where there are process
-groups (POSIX).
+A driver that gets SIGKILL cannot end its games, and a game that hangs at that moment does not notice that the
+connection is closed. The first game process therefore brings along a watchdog, which does nothing but read a pipe. Its
+lines are `+N` and `-N` to add and remove a process, where N is a number as for kill(2), negative for a process group,
+and `+/PATH` and `-/PATH` for temporary folders. When the driver is gone for whatever reason, the pipe closes and the
+watchdog's parent changes. The watchdog waits a moment, in which healthy games quit by themselves. It then sends SIGTERM
+to the rest (which makes a `guard` end its processes), kills what remains together with its process groups, and removes
+the folders. All this works only on systems with process groups (POSIX).
 
-This file is the process, too (`python -I -S watchdog.py`), and imports nothing of the package for that.
+The watchdog process runs this file itself (`python -I -S watchdog.py`), so the file imports nothing from the package.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ import time
 from typing import IO, Any
 
 _MOMENT = 1.0
-"""Seconds that games have to quit by themselves; seconds between two looks at the parent."""
+"""Seconds that games have to quit by themselves; also the seconds between two checks of the parent."""
 
 _ENDING = 5.0
-"""Seconds that a guard has to end what it guards."""
+"""Seconds that a guard has to end its processes."""
 
 _process: Any = None
 _owner = 0
@@ -32,28 +32,28 @@ _known: set[str] = set()
 
 
 def add(process: int, group: bool = True) -> None:
-    """End a process when this one ends. This has no effect where no process can be started beside it.
+    """End a process when this one ends. This has no effect if the watchdog cannot be started.
 
     Args:
-        process: Its number.
-        group: Whether it leads a process group, which is then ended as a whole.
+        process: the number of the process.
+        group: whether it leads a process group, which is then ended as a whole.
     """
     _add(str(-process if group else process))
 
 
 def add_folder(folder: str) -> None:
-    """Remove a temporary folder when this process ends without removing it."""
+    """Remove a temporary folder if this process ends without removing it."""
     _add(os.path.abspath(folder))
 
 
 def remove(process: int) -> None:
-    """Forget a process, or its group, that has been ended."""
+    """Forget a process, or its group, that has ended."""
     _remove(str(process))
     _remove(str(-process))
 
 
 def remove_folder(folder: str) -> None:
-    """Forget a folder: it has been removed, or is to stay."""
+    """Forget a folder that has been removed or is to be kept."""
     _remove(os.path.abspath(folder))
 
 
@@ -61,7 +61,7 @@ def _add(name: str) -> None:
     global _process, _owner
     if os.name == "nt" or "\n" in name:
         return
-    if _owner != os.getpid():  # of whoever forked this process
+    if _owner != os.getpid():  # the watchdog belongs to the process that forked this one
         _known.clear()
         _process, _owner = None, os.getpid()
     _known.add(name)
@@ -89,7 +89,7 @@ def _remove(name: str) -> None:
 
 
 def close() -> None:
-    """End the process beside this one."""
+    """End the watchdog."""
     global _process
     known, _process = _process, None
     if known is not None and _owner == os.getpid():
@@ -110,7 +110,7 @@ def _tell(lines: str) -> bool:
 
 
 def main() -> None:
-    """Read until the driver is gone, then end and remove what it has left."""
+    """Read from the pipe until the driver is gone, then end its processes and remove its folders."""
     import select
 
     parent, known, held = os.getppid(), set[str](), b""

@@ -1,8 +1,8 @@
-"""One game process: started, greeted, spoken to, and ended with everything that it started.
+"""Starts one game process, communicates with it, and ends it together with everything that it started.
 
-The driver listens on a port of its own for each process before it starts that. Whoever connects has to send the nonce
-back that the process found in its environment; it is compared in constant time, used once and written nowhere. The
-process is the leader of its own group, so that a Ctrl-C on the terminal does not reach it, and so that it can be ended
+The driver opens a separate port for each process before it starts the process. Whoever connects has to send back the
+nonce that the process found in its environment. The nonce is compared in constant time, used once and written nowhere.
+The process leads a process group of its own, so that Ctrl-C on the terminal does not reach it and it can be ended
 together with its children.
 """
 
@@ -27,21 +27,21 @@ from persona_evo.connect.process_start import Factory, Start
 from persona_evo.errors import ConnectError, Place
 
 KNOWN = ("seed", "weights", "lookahead", "hash", "maps", "snapshot")
-"""Capabilities that the driver makes use of."""
+"""The capabilities that the driver uses."""
 
 _CHUNK = 1 << 18
 _POLL = 0.02
 GRACE = 1.0
-"""Seconds that a process has to quit after BYE, and again after it was told to terminate."""
+"""Seconds that a process has to quit after BYE, and again after SIGTERM."""
 
 GUARD_SECONDS = 5.0
-"""Seconds that a guard has to end what it guards."""
+"""Seconds that a guard has to end its processes."""
 
 _ENDING = 0.2
-"""Seconds that a process whose connection broke is given to end, so that it can be said how."""
+"""Seconds to wait for the end of a process whose connection broke, so that a message can say how it ended."""
 
 _TAIL = 2000
-"""Characters of a log that a message shows at most."""
+"""The largest number of characters of a log in a message."""
 
 
 alive: weakref.WeakSet[Worker] = weakref.WeakSet()
@@ -52,8 +52,8 @@ class Worker:
     """A game process and the connection to it.
 
     Args:
-        start: how it is started.
-        number: from 0; in the game's environment and the log file's name.
+        start: how the process is started.
+        number: its number from 0, which appears in the game's environment and in the name of the log file.
     """
 
     def __init__(self, start: Start, number: int) -> None:
@@ -71,10 +71,10 @@ class Worker:
         self._log_from = 0
 
     def launch(self) -> None:
-        """Listen, then start the process.
+        """Open the port, then start the process.
 
         Raises:
-            ConnectError: the port is taken, or the program cannot be started.
+            ConnectError: the port is in use, or the program cannot be started.
         """
         if self.start.attachment is not None:
             self._nonce = self.start.attachment.token
@@ -85,7 +85,7 @@ class Worker:
             [str(self.start.path)]
             if self.start.factory
             else launch.command(self.start.path, self.start.arguments, log=self.log, screen=self.start.screen)
-        )  # before the port is taken
+        )  # before opening the port
         self._nonce = secrets.token_hex(32)
         alive.add(self)
         try:
@@ -118,11 +118,11 @@ class Worker:
             raise
 
     def connect(self) -> p.Hello:
-        """Wait for the game to connect, and greet it.
+        """Wait for the game to connect, and answer its HELLO.
 
         Raises:
-            ConnectError: it ended, does not connect, does not say HELLO, or speaks another version; with the stage, how
-                the process ended, and the end of its log.
+            ConnectError: the game ended, does not connect, does not send HELLO, or uses another version of the
+                protocol. The error has the stage, the way the process ended, and the end of its log.
         """
         assert self._port is not None
         limits = self.start.timeouts
@@ -149,12 +149,12 @@ class Worker:
         return self.hello
 
     def send(self, data: bytes) -> None:
-        """Send what can be sent at once; `flush` sends the rest."""
+        """Send as much as possible without waiting; `flush` sends the rest."""
         self._out = self._out + data if self._out else data
         self.flush()
 
     def flush(self) -> None:
-        """Send more of what waits.
+        """Send more of the data that waits to be sent.
 
         Raises:
             ConnectError: the connection is gone.
@@ -170,14 +170,14 @@ class Worker:
 
     @property
     def unsent(self) -> bool:
-        """Whether something waits to be sent."""
+        """Whether data waits to be sent."""
         return bool(self._out)
 
     def receive(self) -> list[tuple[int, bytes]]:
-        """The frames that have come; none where there is nothing to read.
+        """Return the frames that have arrived; none if there is nothing to read.
 
         Raises:
-            ProtocolError: what came is no frame.
+            ProtocolError: the data is not a frame.
             ConnectError: the connection is gone.
         """
         assert self._socket is not None
@@ -193,13 +193,13 @@ class Worker:
         return self._frames.feed(data)
 
     def fileno(self) -> int:
-        """Of the connection, for `select`."""
+        """Return the file descriptor of the connection, for `select`."""
         assert self._socket is not None
         return self._socket.fileno()
 
     @property
     def exit_code(self) -> int | None:
-        """Of the process; None while it runs, negative for the signal that ended it."""
+        """The exit code of the process; None while it runs, negative for the signal that ended it."""
         code = self._process.poll() if self._process is not None else None
         if code is not None:
             self._signal_group(signal.SIGKILL if os.name != "nt" else signal.SIGTERM)
@@ -207,18 +207,18 @@ class Worker:
 
     @property
     def out_of_memory(self) -> bool:
-        """Whether the process was ended for its memory."""
+        """Whether the process was ended because it exceeded its memory limit."""
         return bool(self.start.limits.memory) and self.exit_code == guard.MEMORY_EXIT
 
     @property
     def pid(self) -> int:
-        """Of the process, 0 if there is none."""
+        """The system's number of the process; 0 if there is none."""
         return self._process.pid if self._process is not None else 0
 
     def failure(self, what: str, stage: str, ending: bool = True) -> ConnectError:
-        """An error with how the process ended, if it did, and the end of its log.
+        """Return an error that says how the process ended, if it did, and shows the end of its log.
 
-        ending: it is likely to be about to end, so that a moment is waited for that.
+        With `ending` the process is probably about to end, so this waits a moment for that.
         """
         end = time.monotonic() + (_ENDING if ending else 0.0)
         while (code := self.exit_code) is None and time.monotonic() < end:
@@ -241,13 +241,13 @@ class Worker:
                 self._socket.shutdown(socket.SHUT_WR)
 
     def terminate(self) -> None:
-        """Tell the process group to end, also one that is stopped."""
+        """Tell the process group to end, even if it is stopped."""
         self._signal_group(signal.SIGTERM)
         if os.name != "nt":
             self._signal_group(signal.SIGCONT)
 
     def kill(self) -> None:
-        """End the process group and everything that belongs to the worker, at once."""
+        """End the process group and close everything that belongs to the worker."""
         for stream in (self._socket, self._port, self._log):
             if stream is not None:
                 with contextlib.suppress(OSError):
@@ -273,11 +273,11 @@ class Worker:
 
     @property
     def _printed(self) -> Path:
-        """The file for what the process prints: Unity players write the log themselves."""
+        """The file for the output of the process; a Unity player writes `log` itself, so its output goes elsewhere."""
         return self.log.with_suffix(".out") if launch.is_unity(launch.find(self.start.path)) else self.log
 
     def _open_log(self) -> None:
-        """Make the log's folder; where the process has no guard that writes the log, open the log, too."""
+        """Make the folder for logs; on Windows, where no guard writes the log, also open the log."""
         try:
             self.log.parent.mkdir(parents=True, exist_ok=True)
             self._log_from = self.log.stat().st_size if self.log.exists() else 0
@@ -290,7 +290,7 @@ class Worker:
             file.close()
 
     def _made(self, factory: Factory) -> subprocess.Popen[bytes]:
-        """The process that a factory starts."""
+        """Return the process that a factory starts."""
         assert self._port is not None
         address, port = self._port.address
         made = factory(address, port, self._nonce)
@@ -317,7 +317,7 @@ class Worker:
         return {**self.start.settings, **given}
 
     def welcome(self, map_: str, variant: str, hello: p.Hello) -> dict[str, Any]:
-        """What WELCOME says; null leaves it as a factory has it in the game's environment."""
+        """Return the content of WELCOME; null stands for what a factory has put into the game's environment."""
         limits, own = self.start.timeouts, self.start.factory is not None
         said = {"settings": self._settings(), "variant": variant, "map": map_}
         return {
@@ -339,7 +339,7 @@ class Worker:
                 self._process.send_signal(number)
 
     def _log_end(self) -> str:
-        """The end of what this process has logged."""
+        """Return the end of this process's log."""
         try:
             text = guard.log_end(str(self.log), self._log_from, 4 * _TAIL).decode("utf-8", "replace").strip()
         except OSError:
@@ -356,7 +356,7 @@ def _own_group() -> dict[str, Any]:
 
 
 def _named(e: OSError) -> str:
-    """The file that an error of the system is about, a path as an absolute one; "" where it names none."""
+    """Return the file that an OSError is about, with an absolute path; "" if it names none."""
     if not isinstance(e.filename, (str, bytes, os.PathLike)):
         return ""
     name = os.fsdecode(e.filename)

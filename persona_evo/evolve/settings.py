@@ -1,4 +1,4 @@
-"""All settings of the evolution in one frozen value."""
+"""Holds all settings of the evolution in one frozen value."""
 
 from __future__ import annotations
 
@@ -30,31 +30,32 @@ from persona_evo.words import counted
 
 @dataclass(frozen=True)
 class EvolutionSettings:
-    """The settings by which formulas are bred and chosen. Defaults are those of the preset `modern`.
+    """Holds the settings by which formulas are bred and chosen. The defaults are those of the preset `modern`.
 
-    The preset `paper` is the protocol of Holmgård et al. 2018, section V-B; where the text and the original program
-    differ, it has the program's value, and the text's is an option.
+    The preset `paper` is the protocol of Holmgård et al. 2018, section V-B. Where the text and the original program
+    differ, it has the program's value, and the text's value is an option.
 
     Attributes:
-        population: the individuals of all islands together; a multiple of `islands`.
+        population: the number of individuals of all islands together; a multiple of `islands`.
         islands: the number of islands.
         generations: the number of populations that are evaluated, including the first.
         runs: the number of independent runs; the best by the persona's core priority is taken.
         functions: "basic" is + - * /, "extended" adds sqrt log exp min max abs neg if.
-        variables: search variables beside the metrics: "metrics" has none, so that a score never changes and a search
-            is several times faster, "paper" has R, "extended" has R N P D RMAX RSD. For plans of whole levels, and
-            scores that never change either, "planner" has D, UTILITY and, where the game bounds it, CEILING; "parent"
-            has these and the values in the parent's state (see `tree_policy.plan_variables`).
-        metrics: the game's metrics that formulas may use; empty for all but those on how the game ended.
+        variables: the search variables that formulas may read in addition to metrics. "metrics": none, so that a score
+            never changes and a search is several times faster. "paper": R. "extended": R N P D RMAX RSD. For plans of
+            whole levels with scores that never change, "planner": D, UTILITY and, if the game bounds it, CEILING;
+            "parent": these and the values in the parent's state (see `tree_policy.plan_variables`).
+        metrics: the game's metrics that formulas may use; if empty, all except those on how the game ended.
         costly: whether metrics that are costly to compute are among them.
-        constant_low, constant_high: constants are drawn uniformly from here (the text has -1 to 1).
-        growth: shape of random formulas: "grow" draws every node from all functions and leaves alike, "full" has all
-            leaves at one depth, "half" is either; "sums" is "half" or a sum of weighted terms (`genetics.with_term`).
+        constant_low, constant_high: the range from which constants are drawn uniformly (the text has -1 to 1).
+        growth: the shape of random formulas: "grow" draws every node from all functions and leaves alike, "full" has
+            all leaves at one depth, "half" is either; "sums" is "half" or a sum of weighted terms
+            (`genetics.with_term`).
         depth_min, depth_max: the depth of random formulas; a single leaf has depth 0.
-        depth_limit: the highest depth of any formula.
-        size_limit: the highest number of nodes of any formula.
-        migration_every: the generations between migrations, 0 for none.
-        migrants: individuals of each island, drawn at random, whose copies migrate.
+        depth_limit: the largest depth of any formula.
+        size_limit: the largest number of nodes of any formula.
+        migration_every: the number of generations between migrations; 0 for none.
+        migrants: the number of individuals of each island, drawn at random, whose copies migrate.
         topology: copies go to the next island ("ring") or to one drawn at random ("random").
         pool: who may breed: "tournament" (the program), "top5" (the text: the fittest, all with an equal chance),
             "rank" (tournament on the mean of the ranks in each level), "lexicase" (epsilon-lexicase over levels), or
@@ -65,37 +66,39 @@ class EvolutionSettings:
         mutation: the probability that a member of the pool is mutated.
         mutations: the kinds of mutation and their weights (see `operators`); a kind may be the name of an
             `operators.MutationOperator`.
-        crossover: the probability that a pair exchanges subtrees; else both are copied.
-        trials: the playthroughs of each level in one evaluation.
-        levels_a_generation: levels that are drawn anew for each generation, on which all of it play; elites and hall of
-            fame are then compared on a fixed validation set. 0 plays all levels in each generation.
-        race_from: levels after which the worse half of each island plays no further in this generation, and again
-            whenever twice as many are played; elites play on. 0 lets everybody play all levels.
+        crossover: the probability that a pair exchanges subtrees; otherwise both are copied.
+        trials: the number of playthroughs of each level in one evaluation.
+        levels_a_generation: the number of levels that are drawn anew for each generation, on which all its individuals
+            play; elites and hall of fame are then compared on a fixed validation set. 0 plays all levels in each
+            generation.
+        race_from: the number of levels after which the worse half of each island drops out of this generation, and
+            again each time this number has doubled; elites play on. 0 lets every individual play all levels.
         budgets: shares of the budget that the levels of a generation get in turn; empty for the whole budget. A policy
             that needs a large budget loses to one that does with less.
-        wins: the weight of the win in the fitness, from 0 to 1; the rest is the weight of the utility.
-        parsimony: fitness that a description longer by 100 bits costs in comparisons (`genome.description_length`).
-        tuning: share of the playthroughs, or of the time, that goes into the constants of the best formulas in the end.
+        wins: the weight of winning in the fitness, from 0 to 1; the rest is the weight of the utility.
+        parsimony: the fitness that 100 additional bits of description cost in comparisons
+            (`genome.description_length`).
+        tuning: the share of the playthroughs, or of the time, for tuning the constants of the best formulas at the end.
         common_seeds: whether all individuals of a generation play with the same seeds.
-        reevaluations: evaluations that a candidate for the elite or the hall of fame gets at most, each on fresh seeds
-            and all averaged; 1 trusts the first one.
-        rounds: the rounds of re-evaluations in one generation.
+        reevaluations: the largest number of evaluations of a candidate for the elite or the hall of fame, each with
+            fresh seeds and all averaged; 1 trusts the first one.
+        rounds: the number of rounds of re-evaluations in one generation.
         duplicates: formulas that are not evaluated but reuse the result of a duplicate, which may come from other
             seeds: none ("off"), those with the same canonical form ("canonical"), or those that rank a fixed sample
-            of states alike ("behaviour"). The last is an approximation: two formulas may differ in a state that the
-            sample does not have. The preset "paper" allows "off" alone. Playthroughs of the same canonical form with
-            the same seed are played once under every setting, which changes no result.
+            of states alike ("behaviour"). The last is an approximation: two formulas may differ in a state outside the
+            sample. The preset "paper" allows only "off". Playthroughs of the same canonical form with the same seed are
+            played once under every setting, which changes no result.
         memory: the number of evaluations remembered to recognise duplicates.
-        unique_tries: the attempts to breed an offspring that is new to its island.
+        unique_tries: the number of attempts to breed an offspring that is new to its island.
         prefer_small: whether the smaller of two equally fit individuals counts as better.
         individual: what is bred. "formula" is one formula. "lists" are open lists of a planner (see `genome`), whose
-            scores read the metrics and the planner's own variables. "search" is what the search takes: lists for the
-            planner with open lists where `variables` is "metrics", else one formula.
-        first: policies that join the first population: "ucb1", "library", "utility" (the persona's own and its core
-            priority, with ways to what it may be after, and R, the mean utility, with metrics), or formulas.
+            scores read the metrics and the planner's own variables. "search" depends on the search: lists for the
+            planner with open lists if `variables` is "metrics", otherwise one formula.
+        first: policies that join the first population: "ucb1", "library", "utility" (the persona's utility and its core
+            priority, with paths to their possible targets, and R, the mean utility, with metrics), or formulas.
         hall_of_fame: the number of individuals kept in the hall of fame.
         final_candidates: the number of members of the hall that are compared on fresh seeds at the end.
-        final_trials: the playthroughs of each level in that comparison.
+        final_trials: the number of playthroughs of each level in that comparison.
         preset: the name of the preset that these settings are based on.
     """
 
@@ -173,7 +176,7 @@ class EvolutionSettings:
 
     @classmethod
     def modern(cls, **changes: Any) -> EvolutionSettings:
-        """Return the improved protocol of the same budget: no work is done twice, and lucky results do not survive."""
+        """Return the improved protocol with the same budget: no work is done twice, and no lucky result survives."""
         return cls(**changes)
 
     @classmethod
@@ -183,9 +186,10 @@ class EvolutionSettings:
 
     @classmethod
     def of(cls, preset: str, *, sampled: bool = False, **changes: Any) -> EvolutionSettings:
-        """Return the preset called `preset` with single values changed.
+        """Return the preset called `preset` with some values changed.
 
         Args:
+            preset: the name of the preset.
             sampled: whether each generation draws its levels; this changes some values of `modern` (see `SAMPLING`).
             changes: values by name. "mutations.NAME" changes the weight of one mutation.
 
@@ -214,7 +218,7 @@ class EvolutionSettings:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any], place: Place | None = None) -> EvolutionSettings:
-        """Make settings from plain values. Missing ones have the default of `paper`, and the individual is a formula.
+        """Make settings from plain values. Missing values are those of `paper`, with a formula as the individual.
 
         Raises:
             SettingsError: a name is unknown, or a value has the wrong type or is out of range.
@@ -223,7 +227,7 @@ class EvolutionSettings:
             raise SettingsError("settings of the evolution must be an object", place=place, found=repr(values))
         _known(values, place)
         plain: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
-        plain.setdefault("individual", FORMULA)  # runs of versions that knew nothing else
+        plain.setdefault("individual", FORMULA)  # older runs could breed nothing else
         try:
             return cls.paper(**plain)
         except SettingsError as e:
@@ -347,7 +351,7 @@ def _is_number(value: Any) -> bool:
 def _wrong(name: str, value: Any, expected: str, hint: str | None = None) -> SettingsError:
     try:
         found = _shown(value)
-    except ValueError:  # a whole number of thousands of digits
+    except ValueError:  # a whole number with thousands of digits
         found = "a number beyond all measure"
     return SettingsError(f"setting {name!r} is out of range", found=found[:200], expected=expected, hint=hint)
 

@@ -66,7 +66,7 @@ class AssemblyNumber:
         return self.writer.operation("fmul", self, other, most=most, least=self.least * other.least)
 
     def __truediv__(self, other: AssemblyNumber | float) -> AssemblyNumber:
-        """The quotient; `most` is that of divisors other than zero."""
+        """Return the quotient; `most` is that of divisors other than zero."""
         other = self.writer.number(other)
         most = self.most / other.least if other.least else math.inf
         least = self.least / other.most if other.most else 0.0
@@ -109,7 +109,7 @@ def where(condition: bool, a: float, b: float) -> float: ...
 @overload
 def where(condition: Truth, a: AssemblyNumber | float, b: AssemblyNumber | float) -> AssemblyNumber: ...
 def where(condition: bool | Truth, a: AssemblyNumber | float, b: AssemblyNumber | float) -> AssemblyNumber | float:
-    """a where the condition holds, else b; both are computed."""
+    """Return `a` if the condition holds, otherwise `b`; both are computed."""
     if isinstance(condition, Truth):
         return condition.writer.select(condition, condition.writer.number(a), condition.writer.number(b))
     return a if condition else b
@@ -120,7 +120,7 @@ def root(x: float) -> float: ...
 @overload
 def root(x: AssemblyNumber) -> AssemblyNumber: ...
 def root(x: AssemblyNumber | float) -> AssemblyNumber | float:
-    """The square root of a number that is not negative."""
+    """Return the square root of a number that is not negative."""
     if isinstance(x, AssemblyNumber):
         return x.writer.call("sqrt", x, math.sqrt(x.most), math.sqrt(x.least))
     return math.sqrt(x)

@@ -44,11 +44,11 @@ class Scored(Protocol):
 
     @property
     def rest(self) -> Formula | None:
-        """The formula that is computed, over the names of `kept` and of `definitions`."""
+        """The formula to compute, over the names of `kept` and of `definitions`."""
 
     @property
     def kept(self) -> Mapping[str, Formula]:
-        """The parts that are read as they stand, in the order of the columns."""
+        """The parts that are read from the row unchanged, in the order of the columns."""
 
     @property
     def definitions(self) -> Mapping[str, Callable[[Any], Any]]:
@@ -61,9 +61,9 @@ class _Lanes:
     Args:
         writer: the writer of the code that reads them.
         columns: the layout of each slot.
-        rows: for each lane a register that points at a row, and the number of columns from there to the lane's row.
-        parent_visits: the register that holds them, i64.
-        depth: registers that hold it, i64: one for each lane, or one for all.
+        rows: for each lane, a register that points to a row, and the number of columns from there to the lane's row.
+        parent_visits: the register with the parent's visits, i64.
+        depth: the registers with the depth, i64: one for each lane, or one for all.
     """
 
     def __init__(
@@ -190,7 +190,7 @@ class BlockScore:
     def run(
         self, rows: NDArray[np.float64], count: int, parent_visits: int, depth: int, out: NDArray[np.float64]
     ) -> None:
-        """The same in Python; rows: float64[count or more, width]."""
+        """Compute the same in Python, for rows float64[count or more, width]."""
         for i in range(count):
             out[i] = _evaluated(self.scoring, rows[i], parent_visits, depth)
 
@@ -212,7 +212,7 @@ class Rescore:
         writer, columns = Writer(), self.scoring.columns
         last = writer.write("add i64 %length, -1")
         rows, depths = [], []
-        for lane in range(LANES):  # those behind the last slot stand at the last
+        for lane in range(LANES):  # lanes after the last slot repeat the last one
             place = writer.write(f"add i64 %first, {lane}", True)
             inside = writer.write(f"icmp slt i64 {place}, {last}", True)
             place = writer.write(f"select i1 {inside}, i64 {place}, i64 {last}", True)
@@ -229,14 +229,14 @@ class Rescore:
         return _loop(writer, "%length")
 
     def run(self, values: NDArray[np.float64], path: NDArray[np.int64], length: int, depth: int) -> None:
-        """The same in Python; values: float64[slots, width]."""
+        """Compute the same in Python, for values float64[slots, width]."""
         for i, slot in enumerate(path[:length].tolist()):
             values[slot, self.scoring.columns.score] = _evaluated(self.scoring, values[slot], 0, depth + i)
 
 
 @dataclass(frozen=True)
 class _Plain:
-    """A slot in Python; row: float64[width]."""
+    """A slot in Python, whose row is float64[width]."""
 
     columns: RowLayout
     row: NDArray[np.float64]

@@ -89,16 +89,16 @@ def divide(a: float, b: float) -> float:
 
 @compiled
 def run(ops: Any, constants: Any, variables: Any, stack: Any) -> float:
-    """The value of a formula.
+    """Return the value of a formula.
 
     Args:
         ops: int64[n], opcode | argument << 8, a second argument << 24 (`encoding.encode`).
         constants: float64[m].
-        variables: float64[k], in the order given to `encoding.encode`; any value, NaN and infinities included.
-        stack: float64[STACK] of scratch.
+        variables: float64[k], in the order given to `encoding.encode`; any value, including NaN and infinities.
+        stack: float64[STACK], scratch space.
 
     Returns:
-        A number within ±LIMIT, bit for bit what `Formula.evaluate` gives; NaN if there is no such opcode.
+        A number within ±LIMIT, equal to the last bit to the result of `Formula.evaluate`; NaN for an unknown opcode.
     """
     top = 0.0
     height = 0

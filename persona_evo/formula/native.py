@@ -98,9 +98,9 @@ def emit(writer: Writer, formula: Formula, load: Callable[[str], AssemblyNumber]
     """Write the instructions of a formula.
 
     Args:
-        writer: what they are added to.
+        writer: receives the instructions.
         formula: the formula.
-        load: the value of a symbol, whatever it is.
+        load: returns the value of a symbol, which may be any number.
 
     Returns:
         The value, within ±LIMIT, never -0.
@@ -125,7 +125,7 @@ def emit(writer: Writer, formula: Formula, load: Callable[[str], AssemblyNumber]
 
 
 def loaded(writer: Writer, pointer: str, index: int) -> AssemblyNumber:
-    """The double at a place behind a pointer, which does not change while the function runs."""
+    """Return the double at an index from a pointer; it must not change while the function runs."""
     at = writer.write(f"getelementptr double, double* {pointer}, i64 {index}")
     return AssemblyNumber(writer, writer.write(f"load double, double* {at}"), False)
 
@@ -152,13 +152,13 @@ class RowFunction:
         _check(self.formula, self.order)
 
     def body(self) -> list[str]:
-        """The lines of the function."""
+        """Return the lines of the function."""
         writer = Writer()
         result = emit(writer, self.formula, lambda symbol: loaded(writer, "%row", self.order.index(symbol)))
         return [*writer.before, f"ret double {result.name}"]
 
     def run(self, row: NDArray[np.float64]) -> float:
-        """The same in Python."""
+        """Compute the same in Python."""
         return self.formula.evaluate(dict(zip(self.order, row.tolist(), strict=False)))
 
 
@@ -188,7 +188,7 @@ class Rows:
             _check(formula, self.order)
 
     def body(self) -> list[str]:
-        """The lines of the function."""
+        """Return the lines of the function."""
         writer = Writer()
         results = [
             emit(writer, formula, lambda symbol: loaded(writer, "%row", self.order.index(symbol)))
@@ -200,7 +200,7 @@ class Rows:
         return [*writer.before, "ret void"]
 
     def run(self, row: NDArray[np.float64], out: NDArray[np.float64]) -> None:
-        """The same in Python."""
+        """Compute the same in Python."""
         values = dict(zip(self.order, row.tolist(), strict=False))
         out[self.first : self.first + len(self.formulas)] = [formula.evaluate(values) for formula in self.formulas]
 
@@ -241,7 +241,9 @@ def _compile(sources: Sequence[NativeSource]) -> list[Native]:
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _new_machine(QUICK))
     for level, machine in machines.items():
         text = assembly({name: source for source, name in names.items() if source.level == level})
-        context = llvm.create_context()  # a module's own: LLVM's global one would keep all constants for ever
+        context = (
+            llvm.create_context()
+        )  # the module has its own context, because LLVM's global one would keep all constants forever
         data = machine.emit_object(llvm.parse_assembly(text, context))
         engine.add_object_file(llvm.ObjectFileRef.from_data(data))
     engine.finalize_object()

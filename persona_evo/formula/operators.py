@@ -32,10 +32,10 @@ class Operator:
     """An operator that is defined by a formula.
 
     Attributes:
-        name: what formulas call it; letters, digits and _.
+        name: the name in formulas; letters, digits and _.
         parameters: the names of its operands, at least one.
         formula: the definition over these names and the built-in operations.
-        meaning: in words.
+        meaning: a description in words.
         tokens: the definition in postfix order.
 
     Raises:
@@ -67,17 +67,17 @@ class Operator:
         object.__setattr__(self, "tokens", read(self.formula, self.parameters, place))
 
     def expand(self, operands: Sequence[Sequence[str | float]]) -> tuple[str | float, ...]:
-        """The definition with these operands, each in postfix order, for the parameters."""
+        """Return the definition with operands, each in postfix order, in place of the parameters."""
         given = dict(zip(self.parameters, operands, strict=True))
         return tuple(t for token in self.tokens for t in given.get(str(token), (token,)))
 
 
 @functools.cache
 def operators() -> Mapping[str, Operator]:
-    """The operators of all installed packages, by name.
+    """Return the operators of all installed packages, by name.
 
     Raises:
-        FormulaError: an entry point cannot be loaded or does not give an operator, or two give one of the same name.
+        FormulaError: an entry point cannot be loaded or does not give an operator, or two operators have the same name.
     """
     from importlib.metadata import entry_points
 

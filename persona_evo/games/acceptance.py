@@ -73,10 +73,10 @@ class Sorted(NamedTuple):
 
 
 def read(path: Path) -> list[Accepted]:
-    """The entries of a file.
+    """Read the entries of a file.
 
     Raises:
-        SettingsError: it cannot be read, or an entry is wrong (with line and column).
+        SettingsError: the file cannot be read, or an entry is wrong (with line and column).
     """
     source = str(path)
     text = textfile.read_text(path, MAX_BYTES, SettingsError)
@@ -119,12 +119,12 @@ def accept(findings: Iterable[Finding], entries: Sequence[Accepted], levels: Ite
 
 
 def no_longer(entry: Accepted) -> str:
-    """The sentence on an entry that no finding is left of."""
+    """Return a sentence about an entry that no longer matches any finding."""
     return f"no longer found: {entry} (accepted in {entry.source})"
 
 
 def _about(entry: Accepted, finding: Finding) -> bool:
-    """Whether an entry speaks of a finding, or of some of its places."""
+    """Return whether an entry is about a finding, or about some of its places."""
     fits = entry.kind == finding.kind and entry.level in (EVERY, finding.level)
     return fits and (not entry.places or bool({where(p) for p in finding.places} & set(entry.places)))
 

@@ -1,8 +1,4 @@
-"""Questions about a board that nobody has played: ways, what lies on every way, and pockets that lead nowhere.
-
-A board is a mapping of each tile to the tiles that one move leads to (`Moves`). A move may be one way, as through a
-portal. Tiles are (x, y) from the top left; order decides nothing but ties.
-"""
+"""Analyses boards without playing: paths, tiles that every path passes, and pockets that lead nowhere."""
 
 from __future__ import annotations
 
@@ -23,15 +19,17 @@ MOST_PLACES = 6
 
 
 def beside(spot: Spot) -> list[Spot]:
-    """The four tiles next to one: north, east, south, west."""
+    """Return the four neighbours of a tile: north, east, south, west."""
     return [(spot[0] + dx, spot[1] + dy) for dx, dy in STEPS]
 
 
 def distances(start: Iterable[Spot], moves: Moves, without: Collection[Spot] = ()) -> dict[Spot, int]:
-    """Fewest moves from the nearest of some tiles to each tile that can be reached.
+    """Return the least number of moves from the nearest of some tiles to each tile that can be reached.
 
     Args:
-        without: tiles that are not entered.
+        start: the tiles to begin from.
+        moves: the tiles that each tile leads to.
+        without: tiles that must not be entered.
     """
     found: dict[Spot, int] = dict.fromkeys(start, 0)
     queue = deque(found)
@@ -45,10 +43,11 @@ def distances(start: Iterable[Spot], moves: Moves, without: Collection[Spot] = (
 
 
 def leading_to(goals: Iterable[T], after: Mapping[T, Iterable[T]]) -> set[T]:
-    """Tiles, or states, from which one of the goals can be reached, the goals themselves included.
+    """Return the tiles, or states, from which one of the goals can be reached, including the goals themselves.
 
     Args:
-        after: what one move leads to, from each.
+        goals: the goals.
+        after: for each tile or state, what one move leads to.
     """
     before: dict[T, list[T]] = {}
     for here, following in after.items():
@@ -64,7 +63,7 @@ def leading_to(goals: Iterable[T], after: Mapping[T, Iterable[T]]) -> set[T]:
 
 
 def shortest(start: Spot, goal: Spot, moves: Moves, without: Collection[Spot] = ()) -> list[Spot]:
-    """The tiles of a shortest way, both ends included; empty where there is none."""
+    """Return the tiles of a shortest path, including both ends; empty if there is none."""
     came: dict[Spot, Spot | None] = {start: None}
     queue = deque([start])
     while queue and goal not in came:
@@ -82,7 +81,7 @@ def shortest(start: Spot, goal: Spot, moves: Moves, without: Collection[Spot] = 
 
 
 def least_cost(start: Spot, moves: Moves, cost: Callable[[Spot], int]) -> dict[Spot, int]:
-    """The least sum of costs of the tiles entered on any way to each tile; costs are 0 or 1."""
+    """Return the least total cost of reaching each tile, where each tile entered costs 0 or 1."""
     found = {start: 0}
     queue = deque([(0, start)])
     while queue:
@@ -98,7 +97,7 @@ def least_cost(start: Spot, moves: Moves, cost: Callable[[Spot], int]) -> dict[S
 
 
 def on_every_way(start: Spot, goal: Spot, moves: Moves) -> list[Spot]:
-    """The tiles between start and goal that every way passes, in order; empty where there is no way."""
+    """Return the tiles between start and goal that every path passes, in order; empty if there is no path."""
     path = shortest(start, goal, moves)
     index = {tile: i for i, tile in enumerate(path)}
     seen: set[Spot] = set()
@@ -119,7 +118,7 @@ def on_every_way(start: Spot, goal: Spot, moves: Moves) -> list[Spot]:
 
 
 def parts(tiles: Iterable[Spot]) -> list[list[Spot]]:
-    """Tiles in connected pieces (sides, not corners), each row by row, the first tile's piece first."""
+    """Return tiles in connected pieces (sides, not corners), each row by row, beginning with the first tile's piece."""
     left = dict.fromkeys(sorted(tiles, key=lambda p: (p[1], p[0])))
     found = []
     while left:
@@ -135,7 +134,7 @@ def parts(tiles: Iterable[Spot]) -> list[list[Spot]]:
 
 
 def is_door(spot: Spot, passable: Callable[[int, int], bool]) -> bool:
-    """Whether a tile is a door or a piece of a corridor: walls on two opposite sides, floor on the two others."""
+    """Return whether a tile is a door or part of a corridor: walls on two opposite sides, floor on the other two."""
     north, east, south, west = (passable(*n) for n in beside(spot))
     return north == south and east == west and north != east
 
@@ -158,11 +157,12 @@ class Pocket:
 
 
 def pockets(start: Spot, moves: Moves, content: Callable[[Spot], bool]) -> list[Pocket]:
-    """The largest pockets without content, seen from `start`.
+    """Return the largest pockets without content, as seen from `start`.
 
     Args:
-        moves: both ways.
-        content: whether something on a tile makes a pocket one that does not count.
+        start: the tile from which the board is explored.
+        moves: the neighbours that a tile leads to; every move must be possible in both directions.
+        content: whether a tile holds something, so that its pocket does not count.
     """
     order, low, parent = _depth_first(start, moves)
     number = {tile: i for i, tile in enumerate(order)}
@@ -189,7 +189,7 @@ def pockets(start: Spot, moves: Moves, content: Callable[[Spot], bool]) -> list[
 
 
 def _depth_first(start: Spot, moves: Moves) -> tuple[list[Spot], dict[Spot, int], dict[Spot, Spot]]:
-    """A depth-first walk: tiles in order, the earliest tile that each subtree touches, and parents."""
+    """Walk depth-first; return the tiles in order, the earliest tile that each subtree touches, and the parents."""
     number, low, parent, order = {start: 0}, {start: 0}, {start: start}, [start]
     stack = [(start, iter(moves.get(start, ())))]
     while stack:
@@ -210,7 +210,7 @@ def _depth_first(start: Spot, moves: Moves) -> tuple[list[Spot], dict[Spot, int]
 
 
 def at(spots: Sequence[Spot]) -> str:
-    """Where things are, for a sentence: one by one, or "8:5 to 8:15" for a row or column without gaps."""
+    """Return the positions of things for a sentence: one by one, or "8:5 to 8:15" for a row or column without gaps."""
     spots = list(dict.fromkeys(spots))
     ends = _line(sorted(spots))
     if ends:
@@ -219,7 +219,7 @@ def at(spots: Sequence[Spot]) -> str:
 
 
 def _line(spots: list[Spot]) -> tuple[Spot, Spot] | None:
-    """Both ends of three tiles or more that lie in a row or column without gaps."""
+    """Return both ends of three or more tiles that lie in a row or column without gaps."""
     if len(spots) < 3:
         return None
     first, last = spots[0], spots[-1]

@@ -1,4 +1,4 @@
-"""A check that a game keeps the contract of `persona_evo.games.core`, for authors of games and for the games' tests."""
+"""Checks that a game keeps the contract of `persona_evo.games.core`, for authors of games and for the games' tests."""
 
 from __future__ import annotations
 
@@ -45,14 +45,15 @@ def check_game(
     """Play random games and check every state of them.
 
     Args:
-        seed: of the random games.
-        games: random games on each level.
-        moves: most moves of each game.
-        progress: is told before each move how far the check is.
-        notice: is told what is worth a look though it breaks no promise, such as a game that nobody ever wins.
+        game, levels: the game and the levels to play.
+        seed: the seed of the random games.
+        games: the number of random games on each level.
+        moves: the largest number of moves of each game.
+        progress: called before each move with the progress of the check.
+        notice: called with what deserves attention although it breaks no promise, such as a game that nobody ever wins.
 
     Returns:
-        How many states were looked at.
+        The number of states that were checked.
 
     Raises:
         GameError: what is wrong, in which level, after which actions.
@@ -100,7 +101,7 @@ _GLANCED: set[tuple[str, str, str]] = set()
 
 
 def glance(game: Game, level: Level) -> None:
-    """A short look, once a process, at a level of a game that no compiler has checked: is it safe to play?
+    """Check briefly, once per process, whether a level of a game that no compiler has checked is safe to play.
 
     Raises:
         GameError: what is wrong, after which actions.
@@ -126,7 +127,7 @@ def _glance(game: Game, level: Level) -> None:
 
 
 def _description(game: Game) -> None:
-    """What can be seen without playing."""
+    """Check what can be seen without playing."""
     symbols = list(game.symbols)
     if len(set(symbols)) != len(symbols) or not symbols:
         raise GameError(f"{game.name}: the metrics' symbols are {symbols}, expected at least one and no duplicates")
@@ -149,7 +150,7 @@ def _description(game: Game) -> None:
 
 
 class _Limits(NamedTuple):
-    """What `reach` said in the state after `made` moves of the next `moves`."""
+    """Holds the result of `reach` in the state after `made` moves for the next `moves`."""
 
     made: int
     moves: int
@@ -158,15 +159,15 @@ class _Limits(NamedTuple):
 
 
 class _Probe:
-    """One random game on one level, twice at the same time.
+    """Plays one random game on one level, twice at the same time.
 
     Args:
-        most: most actions that are tried in a state.
-        end: moment on `time.perf_counter` after which no move is begun.
+        most: the largest number of actions that are tried in a state.
+        end: the time (`time.perf_counter`) after which no move is begun.
 
     Attributes:
-        outcome: how the game stood when it was left.
-        progress: is told before each move how many were made.
+        outcome: the status of the game when it was left.
+        progress: called before each move with the number of moves made.
     """
 
     def __init__(self, game: Game, level: Level, seed: int, *, most: int, end: float = math.inf) -> None:
@@ -180,12 +181,12 @@ class _Probe:
         self.progress: Callable[[int], None] | None = None
 
     def fail(self, what: str) -> GameError:
-        """The error for something found now."""
+        """Return the error for something that was just found."""
         moves = " ".join(self.names) or "no move"
         return GameError(f"{self.game.name}, level {self.level.name}, after {moves}: {what}")
 
     def picture(self, rules: Rules, state: Any) -> Any:
-        """All that can be seen of a state: its row, or what the methods of a Python object say."""
+        """Return everything that can be seen of a state: its row, or the results of the methods of a Python object."""
         if state.dtype != object:
             return state.tobytes()
         tables, row = self.level.tables, np.zeros(self.level.max_actions + 8, dtype=np.int64)
@@ -224,7 +225,7 @@ class _Probe:
         return made + 1
 
     def legal(self, rules: Rules, state: Any) -> list[int]:
-        """The legal actions, which fit into the row, are distinct, and the same when asked again."""
+        """Return the legal actions after checking that they fit, are distinct, and are the same when asked again."""
         row = np.full(self.level.max_actions + 8, -999, dtype=np.int64)
         n = int(rules.legal(self.level.tables, state, row))
         if not 0 <= n <= self.level.max_actions:
@@ -300,7 +301,7 @@ class _Probe:
             raise self.fail("over, measure, mover or key changes the state")
 
     def metrics(self, rules: Rules, state: Any, player: int, made: int) -> None:
-        """All are finite, in their ranges, and written whatever stood in the row; the clock counts the moves."""
+        """Check that all metrics are finite, in range and always written, and that the clock counts the moves."""
         self.out[:] = np.nan
         rules.measure(self.level.tables, state, player, self.out)
         for metric, value in zip(self.game.metrics, self.out, strict=True):
@@ -317,7 +318,7 @@ class _Probe:
                 raise self.fail(f"{metric.symbol} is {value:g} with the costly metrics and {other:g} without")
 
     def reach(self, rules: Rules, state: Any, made: int) -> None:
-        """The metrics are within the limits that `reach` gives here and gave before."""
+        """Check that the metrics are within the limits that `reach` gives here and gave before."""
         if self.game.reach is None:
             return
         reach, kept, n = self.game.reach(), self.picture(rules, state), len(self.game.metrics)
@@ -337,7 +338,7 @@ class _Probe:
                 raise self._beyond(said, int(beyond.argmax()), made)
 
     def _beyond(self, said: _Limits, which: int, made: int) -> GameError:
-        """The error for a metric outside its limits."""
+        """Return the error for a metric outside its limits."""
         symbol = self.game.metrics[which].symbol
         when = "for this state" if made == said.made else f"{counted(made - said.made, 'move')} before"
         return self.fail(
@@ -348,7 +349,7 @@ class _Probe:
         )
 
     def novelty(self, rules: Rules, state: Any) -> None:
-        """The variables fit into their row, and equal states have equal ones."""
+        """Check that the variables fit into their row, and that equal states have equal ones."""
         if self.game.novelty is None:
             return
         self.facts = self.facts or self.game.novelty(self.level)
@@ -364,7 +365,7 @@ class _Probe:
             raise self.fail("novelty changes the state")
 
     def locate_and_events(self, before: Any, after: Any, step: int) -> None:
-        """What is for drawing and reports works in every state."""
+        """Check that the functions for drawing and reports work in every state."""
         if self.game.locate is not None:
             place = self.game.locate(self.level, after)
             if place is not None and len(place) != 2:

@@ -1,4 +1,4 @@
-"""Command lines to copy: with the game that they are about, however it was named."""
+"""Command lines for the user to copy, with the game that they are about, however it was named."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ UNSEEN = "test"
 
 
 def command(game: Game, *words: object) -> str:
-    """A command line of the program, with `--game` where the game is not the one that is meant without it."""
+    """Return a command line of the program, with `--game` if the game is not the one that is meant without it."""
     typed = ["persona-evo", *(str(word) for word in words if str(word))]
     if game.name != registry.DEFAULT:
         typed += ["--game", _near(registry.address(game))]
@@ -22,12 +22,12 @@ def command(game: Game, *words: object) -> str:
 
 
 def unseen(game: Game, otherwise: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """Levels to playtest with in a command line: the game's own to test with, else these, else a word for some."""
+    """Return levels for a command line to playtest with: the game's own unseen set, else these, else a placeholder."""
     return (UNSEEN,) if UNSEEN in mapsets.shipped(game).sets else otherwise or ("YOUR_LEVELS",)
 
 
 def _near(address: str) -> str:
-    """An address with its file named as seen from the current folder, where that is below it."""
+    """Return an address with its file relative to the current folder, if it is below that folder."""
     file, colon, attribute = address.rpartition(":")
     here = os.getcwd()
     if address.endswith(".toml") and Path(address).is_relative_to(here):

@@ -1,4 +1,4 @@
-"""How a game draws levels (`Generator`), and what drawn levels have to be like (`Constraints`)."""
+"""Describes how a game draws levels (`Generator`), and the conditions for drawn levels (`Constraints`)."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ class Constraints:
     spans: Mapping[str, AllowedRange] = field(default_factory=dict)
 
     def span(self, name: str, low: int, high: int) -> tuple[int, int]:
-        """The whole numbers that a game may choose from: from `low` to `high` unless the constraints say otherwise."""
+        """Return the range that a game may choose from: `low` to `high` unless the constraints say otherwise."""
         wanted = self.spans.get(name, AllowedRange())
         first = min(low, wanted.high) if math.isinf(wanted.low) else wanted.low
         last = max(high, first) if math.isinf(wanted.high) else wanted.high
         return math.ceil(first), max(math.ceil(first), math.floor(last))
 
     def draw(self, rng: Random, name: str, low: int, high: int) -> int:
-        """A whole number out of `span`."""
+        """Draw a whole number from `span`."""
         return rng.randint(*self.span(name, low, high))
 
     def unmet(self, numbers: Mapping[str, float]) -> list[str]:
-        """The names of the numbers that are not as they have to be."""
+        """Return the names of the numbers that do not meet the constraints."""
         return [name for name, span in self.spans.items() if numbers.get(name, math.nan) not in span]
 
 

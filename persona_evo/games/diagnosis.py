@@ -1,4 +1,4 @@
-"""What is wrong with levels that nobody has played: the analysis of each, and what only shows beside another level."""
+"""Finds problems of levels that nobody has played: by the analysis of each, and by comparing them."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ FEW_TILES, SHARE_OF_TILES = 3, 0.08
 
 
 def has_analysis(game: Game) -> bool:
-    """Whether anything can be said of a level of this game without playing it."""
+    """Return whether anything can be said about a level of this game without playing it."""
     return game.analyse is not None
 
 
 def unknown_in(game: Game, level: Level) -> str:
-    """Why an analysis that explores all states says nothing of a level, for people; "" where it does, or is no such."""
+    """Return why an analysis that explores all states cannot judge a level; "" if it can, or does not explore."""
     return explored.said(game, level) if has_analysis(game) and not game.compiled else ""
 
 
 def diagnose(game: Game, levels: Sequence[Level]) -> list[Finding]:
-    """The findings on levels, level by level, the most important of each first.
+    """Return the findings on levels, level by level, the most important of each first.
 
-    What makes a level harder than another one is told first of the two, after the problems of the earlier one: notices
-    on both follow from it, or are the same.
+    What makes one level harder than another appears with the first of the two, after the problems of the earlier one;
+    notices on both follow from it, or are the same.
     """
     copies: list[list[Finding]] = [[] for _ in levels]
     for copy in harder_copies(game, levels):
@@ -48,17 +48,17 @@ def diagnose(game: Game, levels: Sequence[Level]) -> list[Finding]:
 
 
 def is_sound(game: Game, level: Level) -> bool | None:
-    """Whether the check of a level finds no problem; None where it finds none if the level can be won."""
+    """Return whether the check of a level finds no problem; None if that holds only if the level can be won."""
     return has_no_problem(game, level) if game.sound is None else game.sound(level)
 
 
 def has_no_problem(game: Game, level: Level) -> bool:
-    """Whether the whole check of a level finds no problem."""
+    """Return whether the complete check of a level finds no problem."""
     return not any(finding.severity == "problem" for finding in diagnose(game, [level]))
 
 
 def harder_copies(game: Game, levels: Sequence[Level]) -> list[Finding]:
-    """Pairs of levels that are nearly the same map, one of which is harder in some way and easier in none."""
+    """Find pairs of levels with nearly the same map, one of which is harder in some way and easier in none."""
     if game.hardness is None or len(levels) < 2:
         return []
     maps = [_rows(level) for level in levels]
@@ -110,14 +110,14 @@ def _harder(easy: Level, hard: Level, more: list[str], spots: list[Spot]) -> Fin
 
 
 def _rows(level: Level) -> Any:
-    """A level's text as a board of characters, short lines filled up."""
+    """Return a level's text as a board of characters, with short lines padded."""
     rows = level.text.splitlines() or [""]
     width = max(map(len, rows))
     return np.array([list(row.ljust(width)) for row in rows]) if width else np.zeros((len(rows), 0), dtype="<U1")
 
 
 def open_border(level: Level) -> list[Finding]:
-    """Floor at the edge of the board: allowed, and seldom meant."""
+    """Find floor at the edge of the board, which is allowed but seldom intended."""
     grid: Any = level.facts.get("grid")
     if not all(hasattr(grid, name) for name in ("passable", "width", "height", "exit")):
         return []

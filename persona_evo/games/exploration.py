@@ -1,9 +1,4 @@
-"""What can happen in a level: all states within reach of the start, up to a number of states.
-
-The exploration is breadth-first over states with different keys, so it depends on no clock and no chance. Where it is
-exhausted, it proves things: what never happened in it cannot happen. Where it is not, it still proves what holds after
-so many moves whatever is played (`layer`).
-"""
+"""Explores what can happen in a level: all states within reach of the start, up to a number of states."""
 
 from __future__ import annotations
 
@@ -67,7 +62,7 @@ class Exploration:
         return moves[0]
 
     def has(self, outcome: int) -> bool:
-        """Whether a state with this outcome was found."""
+        """Return whether a state with this outcome was found."""
         return outcome in self.status
 
     @property
@@ -84,11 +79,11 @@ class Exploration:
         return bool(self.can_last())
 
     def can_last(self) -> set[int]:
-        """The states from which a game can go on for ever."""
+        """Return the states from which a game can go on forever."""
         return set(range(len(self.states))) - set(self._ending())
 
     def _ending(self) -> list[int]:
-        """The states from which every line of play ends; each comes after all states that follow it."""
+        """Return the states from which every line of play ends; each comes after all states that follow it."""
         before: list[list[int]] = [[] for _ in self.states]
         for i, following in enumerate(self.after):
             for to in following:
@@ -103,7 +98,7 @@ class Exploration:
         return over
 
     def leading_to(self, goals: Sequence[int]) -> set[int]:
-        """The states from which one of the goals can be reached, the goals themselves included."""
+        """Return the states from which one of the goals can be reached, including the goals themselves."""
         return leading_to(goals, dict(enumerate(self.after)))
 
 
@@ -161,7 +156,15 @@ def explore(
 
 
 def _add(found: Exploration, number: dict[int, int], i: int, after: Successors, which: range) -> None:
-    """Add the successors of state i, with the numbers `which`, to what was found. number: of each state, by its key."""
+    """Add the successors of a state to what was found.
+
+    Args:
+        found: the exploration.
+        number: the number of each known state, by its key.
+        i: the number of the state.
+        after: its successors.
+        which: the rows of `after` to add.
+    """
     to = []
     for k in which:
         key = after.keys[k]
@@ -176,9 +179,9 @@ def _add(found: Exploration, number: dict[int, int], i: int, after: Successors, 
 
 
 def layers(found: Exploration) -> Iterator[list[int]]:
-    """The running states that some play is in after exactly 0, 1, 2 ... moves; they mean something up to `complete`.
+    """Yield the running states after exactly 0, 1, 2, ... moves; they are meaningful up to `complete`.
 
-    Play may come back to a state, so a state can be in several layers.
+    Play may return to a state, so a state can be in several layers.
     """
     here = {0}
     while True:
@@ -187,5 +190,5 @@ def layers(found: Exploration) -> Iterator[list[int]]:
 
 
 def layer(found: Exploration, moves: int) -> list[int]:
-    """The layer after so many moves (see `layers`)."""
+    """Return the layer after a number of moves (see `layers`)."""
     return next(itertools.islice(layers(found), moves, None))

@@ -1,7 +1,4 @@
-"""What follows states of a level: all their successors by one call of compiled code.
-
-A call of a compiled rule from Python costs more than the rule, so whoever looks at many states asks for many at once.
-"""
+"""Computes the successors of states of a level, with one call of compiled code."""
 
 from __future__ import annotations
 
@@ -112,7 +109,7 @@ class Following:
         self._handle = Handle(self._front)
 
     def of(self, states: Sequence[NDArray[Any]]) -> Successors:
-        """All successors of up to `most` states whose game goes on."""
+        """Return all successors of up to `most` states in which the game goes on."""
         front, count = self._front, len(states)
         for i, state in enumerate(states):
             front.states[i] = state

@@ -1,8 +1,4 @@
-"""Importers: levels in formats of other tools.
-
-An importer turns a file's text into a level text of the game. What is kept in a run's folder, and given to other
-processes, is that text, so a run can be resumed where the importer is not installed.
-"""
+"""Imports levels in the formats of other tools."""
 
 from __future__ import annotations
 
@@ -53,7 +49,7 @@ class Importer(Extension):
 
 
 def available(game: Game) -> tuple[dict[str, Importer], list[SettingsError]]:
-    """The importers of a game by name, and what is wrong with those that cannot be loaded."""
+    """Return the importers of a game by name, and the errors of those that cannot be loaded."""
     found: dict[str, Importer] = {}
     broken: list[SettingsError] = []
     for name in extensions.names(Importer.group):
@@ -68,18 +64,20 @@ def available(game: Game) -> tuple[dict[str, Importer], list[SettingsError]]:
 
 
 def suffixes(game: Game) -> tuple[str, ...]:
-    """The suffixes of the files that are imported for a game."""
+    """Return the suffixes of files that can be imported for a game."""
     importers, _ = available(game)
     return tuple(dict.fromkeys(suffix for one in importers.values() for suffix in one.suffixes))
 
 
 def load(game: Game, path: Path, text: str, name: str, options: Mapping[str, Any]) -> Level:
-    """The level in a file, which is imported if its suffix is not one of the game's and an importer has it.
+    """Load the level in a file; it is imported if its suffix is not one of the game's and an importer accepts it.
 
     Args:
-        text: of the file.
-        name: of the level.
-        options: of the game's loader.
+        game: the game.
+        path: the file.
+        text: its content.
+        name: the name of the level.
+        options: the options of the game's loader.
 
     Raises:
         LevelError: the file is not a level, or the importer fails.
@@ -108,7 +106,7 @@ def load(game: Game, path: Path, text: str, name: str, options: Mapping[str, Any
 
 
 def _converted(importer: Importer, name: str, text: str, source: str) -> str:
-    """A file's text in the game's own format."""
+    """Return a file's text in the game's own format."""
     what = f"the importer {name!r} fails"
     try:
         own = importer.read(text, source)

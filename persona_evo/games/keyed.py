@@ -41,16 +41,17 @@ _LINE = re.compile(r"(?P<name>[^=]*)=(?P<value>.*)")
 
 
 def read(text: str, source: str, known: Mapping[str, Whole | Word], **given: str) -> LevelSettings:
-    """The settings of a level file.
+    """Read the settings in a level file.
 
     Args:
+        text: the content of the file.
         source: the file, for messages.
-        known: every setting that there is.
-        given: words that an option of the loader puts in the place of the file's; "" where it does not.
+        known: every setting that exists.
+        given: words from the loader's options that replace those in the file; "" for those that do not.
 
     Raises:
-        LevelError: with the line and column of what is wrong.
-        SettingsError: an option is no word of its list.
+        LevelError: a line is wrong; the error has line and column.
+        SettingsError: an option is not a word of its list.
     """
     whole: dict[str, int] = {}
     word: dict[str, str] = {}
@@ -83,7 +84,7 @@ def read(text: str, source: str, known: Mapping[str, Whole | Word], **given: str
 
 
 def _split(content: str, number: int, source: str, known: Mapping[str, Whole | Word]) -> tuple[str, str, Place, Place]:
-    """Name and value of a line, and where each stands."""
+    """Return the name and the value of a line, and the place of each."""
     match = _LINE.fullmatch(content)
     column = len(content) - len(content.lstrip()) + 1
     place = Place(source, number, column)
@@ -120,7 +121,7 @@ def _word(name: str, value: str, setting: Word, place: Place) -> str:
 def _fill(
     whole: dict[str, int], word: dict[str, str], known: Mapping[str, Whole | Word], source: str, lines: int
 ) -> None:
-    """Defaults of what the file leaves out."""
+    """Add the defaults of the settings that the file omits."""
     for name, setting in known.items():
         if isinstance(setting, Word):
             word.setdefault(name, setting.words[0])

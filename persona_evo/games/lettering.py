@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 @functools.cache
 def font(size: float) -> Any:
-    """The font, which takes longer to load than a frame of a replay to draw."""
+    """Return the font, which takes longer to load than a frame of a replay takes to draw."""
     from PIL import ImageFont
 
     return ImageFont.load_default(size)
 
 
 def fitted(pen: ImageDraw, text: str, size: float, width: float) -> str:
-    """A text, cut to so many pixels."""
+    """Return a text cut to a width in pixels."""
     while text and pen.textlength(text, font=font(size)) > width:
         text = text[:-2].rstrip() + "…" if len(text) > 2 else ""
     return text

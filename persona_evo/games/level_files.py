@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 def natural(text: str) -> tuple[tuple[tuple[int, int, str], ...], str]:
-    """A sort key under which `map2` stands before `map10` and case does not matter."""
+    """Return a sort key that puts `map2` before `map10` and ignores case."""
     parts = re.split(r"(\d+)", text.casefold())
     return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts if part), text
 
 
 def home(text: str) -> Path:
-    """A path with ~ read as a user's folder, if there is such a user."""
+    """Return a path with ~ expanded to a user's folder, if there is such a user."""
     try:
         return Path(text).expanduser()
     except RuntimeError:
@@ -35,7 +35,7 @@ def fold(name: str) -> str:
 
 
 def existing(base: Path, name: str) -> Path | None:
-    """The path as written, or with `/` for backslashes, or else the only one that differs from it in case alone."""
+    """Return the path as written, or with `/` for backslashes, or the only one that differs from it just in case."""
     if not name or "\0" in name:
         return None
     for text in dict.fromkeys((name, name.replace("\\", "/"))):
@@ -64,7 +64,7 @@ def existing(base: Path, name: str) -> Path | None:
 
 
 def with_suffix(base: Path, name: str, suffixes: Iterable[str]) -> Path | None:
-    """The path of a file whose suffix was left out."""
+    """Return the path of a file whose suffix was omitted."""
     return next(filter(None, (existing(base, name + suffix) for suffix in suffixes)), None)
 
 
@@ -81,7 +81,7 @@ def level_files(folder: Path, suffixes: Iterable[str]) -> list[Path]:
 
 
 def entries(folder: Path, depth: int, most: int) -> int:
-    """How many files and folders are within a folder, down to a depth; counted up to `most`."""
+    """Count the files and folders within a folder, down to a depth and up to `most`."""
     count, folders = 0, [(folder, depth)]
     while folders and count < most:
         inside, left = folders.pop()
@@ -96,7 +96,7 @@ def entries(folder: Path, depth: int, most: int) -> int:
 
 
 def once(paths: Iterable[Path]) -> list[Path]:
-    """The paths without those that are the same file as an earlier one."""
+    """Return the paths without those that are the same file as an earlier one."""
     seen: dict[str, list[Path]] = {}
     kept = []
     for path in paths:

@@ -1,4 +1,4 @@
-"""Levels as text: what is sent to workers and written into configurations, and how a configuration's are read again."""
+"""Levels as text, which is sent to workers and stored in configurations, and read again from there."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ class LevelText(NamedTuple):
 
     @classmethod
     def of(cls, level: Level) -> LevelText:
-        """The text form of a loaded level."""
+        """Return the text form of a loaded level."""
         return cls(level.name, level.text, level.source, tuple(sorted(level.options.items())))
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
+        """Return plain values."""
         return {**self._asdict(), "options": dict(self.options)}
 
     @classmethod
     def of_dict(cls, values: Mapping[str, Any]) -> LevelText:
-        """The inverse of `to_dict`."""
+        """Make a text form from plain values: the inverse of `to_dict`."""
         options = tuple(sorted(values["options"].items()))
         return cls(values["name"], values["text"], values["source"], options)
 
@@ -39,7 +39,7 @@ class LevelText(NamedTuple):
         return hashlib.blake2b(self.text.encode(), digest_size=8).hexdigest()
 
     def load(self, game: Game) -> Level:
-        """The level again (raises as `game.load` does)."""
+        """Load the level again (raises what `game.load` raises)."""
         return game.load(self.text, self.name, self.source, **dict(self.options))
 
 
@@ -57,7 +57,7 @@ def check_levels(reader: schema.Reader) -> None:
 
 
 def load_levels(reader: schema.Reader, game: Game) -> list[Level]:
-    """The levels of a configuration that `check_levels` has passed, with what the game refuses as an error in place."""
+    """Load the levels of a configuration that `check_levels` has passed; errors of the game get their place."""
 
     def load(level: schema.Reader) -> Level:
         name, text, source = (level.text_of(key) for key in ("name", "text", "source"))

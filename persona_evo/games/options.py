@@ -11,7 +11,7 @@ from persona_evo.games.core import Game
 
 
 def level_options(game: Game, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options for the game's loader, checked.
+    """Check options for the game's loader, and return them.
 
     Raises:
         SettingsError: the loader does not take one of them.
@@ -26,6 +26,6 @@ def level_options(game: Game, options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def for_check(game: Game) -> dict[str, Any]:
-    """Options with which a level is read to be checked: what its analysis can name is no error then."""
+    """Return the options for loading a level to be checked: what its analysis can name is not an error then."""
     parameters = inspect.signature(game.load).parameters
     return {"allow_unreachable": True} if "allow_unreachable" in parameters else {}

@@ -1,7 +1,4 @@
-"""Recorded games, which show that a change of the rules is noticed.
-
-Whoever changes the rules on purpose raises the game's version and records the game again.
-"""
+"""Records games, so that a change of the rules is noticed."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Names of games -> where their description stands. A game is imported when it is asked for.
-
-Games of others register an entry point of the group `persona_evo.games` whose value is "module:object", or are named
-on the command line: that way, or by the file they stand in, "path/to/file.py:OBJECT" (OBJECT is GAME if left out). A
-game in any other language is named by the file that describes it, "path/to/game.toml" (`persona_evo.connect`).
-"""
+"""Finds games by name. A game is imported when it is first asked for."""
 
 from __future__ import annotations
 
@@ -50,7 +45,7 @@ _made: dict[str, Game] = {}
 
 @functools.cache
 def names() -> Mapping[str, str]:
-    """All known games: name -> "module:object"."""
+    """Return all known games as name -> "module:object"."""
     from importlib.metadata import entry_points
 
     found = {e.name: e.value for e in entry_points(group="persona_evo.games")}
@@ -58,12 +53,12 @@ def names() -> Mapping[str, str]:
 
 
 def get(name: str) -> Game:
-    """The game called `name`, or at "module:object", "path/to/file.py:OBJECT" or "path/to/game.toml".
+    """Return the game called `name`, or at "module:object", "path/to/file.py:OBJECT" or "path/to/game.toml".
 
-    A game that was asked for that way is known by its own name, too, until another one of that name is asked for.
+    A game that was requested by its place is also known by its own name, until another one of that name is requested.
 
     Raises:
-        SettingsError: no such game, or its module cannot be imported.
+        SettingsError: there is no such game, or its module cannot be imported.
         GameError: the object is not a Game, or its module fails when it is imported.
     """
     if name in CATALOG:  # without a look at what is installed
@@ -98,7 +93,7 @@ def get(name: str) -> Game:
 
 
 def known(game: str | Game) -> Game:
-    """The game that is named, or the game itself, which is known by its own name from now on.
+    """Return the game of a name, or the game itself, which is known by its own name from now on.
 
     Raises:
         SettingsError: as for `get`, or this is neither a name nor a game.
@@ -123,15 +118,15 @@ def known(game: str | Game) -> Game:
 
 
 def reachable(game: Game) -> bool:
-    """Whether another process finds the game; not one that was made in a notebook or in the main program."""
+    """Return whether another process can find the game, which is impossible for one made in a notebook."""
     return _made.get(game.name) is not game
 
 
 def sent(game: Game) -> str:
-    """The address of a game that is sent to another process.
+    """Return the address of a game for another process.
 
     Raises:
-        GameError: no other process finds the game.
+        GameError: no other process can find the game.
     """
     place = address(game)
     try:
@@ -147,18 +142,21 @@ def sent(game: Game) -> str:
 
 
 def alone(game: Game) -> bool:
-    """Whether this process has to play the game: one that runs in processes of its own, which play many rollouts at
-    once (see `persona_evo.connect`), or one that no other process finds, such as a game of a notebook."""
+    """Return whether only this process can play the game.
+
+    This holds for a game that runs in processes of its own, which play many rollouts at once (see
+    `persona_evo.connect`), and for one that no other process can find, such as a game of a notebook.
+    """
     return game.outside is not None or not reachable(game)
 
 
 def _listed(name: str) -> Game | None:
-    """The game of a listed name."""
+    """Return the game of a listed name."""
     return get(name) if name in names() else None
 
 
 def _place(game: Game) -> str:
-    """The "module:object" of a game, "" where it stands at the top level of no module but the main program."""
+    """Return the "module:object" of a game; "" if it is not at the top level of an importable module."""
     for name, module in list(sys.modules.items()):
         if (
             name in ("__main__", "__mp_main__")
@@ -173,16 +171,16 @@ def _place(game: Game) -> str:
 
 
 def _remembered(game: Game, place: str) -> Game:
-    """The game, which is found by its own name, too, from now on."""
+    """Return the game, and from now on find it by its own name, too."""
     _addresses[game.name] = place
     _made.pop(game.name, None)
     return game
 
 
 def address(game: Game) -> str:
-    """What another process finds this game by: its name if that is listed, else where it stands.
+    """Return what another process finds this game by: its name if that is listed, otherwise its place.
 
-    A connected game may have the name of a listed one, whose twin it is; it stands where its description does.
+    A connected game may have the name of a listed one, whose twin it is; its place is that of its description.
     """
     if game.name in names() and game.outside is None:
         return game.name
@@ -191,10 +189,10 @@ def address(game: Game) -> str:
 
 
 def again(recorded: str, now: str | None, folder: str) -> str:
-    """What finds the game of something that is continued: `now` where it is given, else what its folder recorded.
+    """Return what finds the game of a job that is continued: `now` if it is given, otherwise what its folder recorded.
 
     Raises:
-        SettingsError: it is not there any more; with where it was.
+        SettingsError: the game is no longer there; the error says where it was.
     """
     if now is not None:
         return _absolute(get(now).name if now in names() else now)
@@ -211,7 +209,7 @@ def again(recorded: str, now: str | None, folder: str) -> str:
 
 
 def in_module(module: str, file: str, name: str) -> Game:
-    """The game called `name` that stands in a module, which is imported, or else read from its file.
+    """Return the game called `name` in a module, which is imported, or else read from its file.
 
     Raises:
         SettingsError: there is no such module.
@@ -235,7 +233,7 @@ def in_module(module: str, file: str, name: str) -> Game:
 
 
 def _absolute(target: str) -> str:
-    """A target with a file's path made absolute and its object named."""
+    """Return a target with the path of its file made absolute and its object named."""
     file, colon, attribute = target.rpartition(":")
     if not colon or not file.endswith(".py"):
         file, attribute = (target, "GAME") if target.endswith(".py") else ("", "")
@@ -249,13 +247,13 @@ def _absolute(target: str) -> str:
 
 @functools.cache
 def _connected(path: str, stamp: tuple[int, int]) -> Game:
-    """The game of a description, one for each state of its file, since it has processes of its own."""
+    """Return the game of a description, one for each state of the file, because it has processes of its own."""
     game: Game = importlib.import_module(CONNECTED).load(Path(path))
     return game
 
 
 def _stamp(path: str) -> tuple[int, int] | None:
-    """When a file was written, and its size; None where there is none."""
+    """Return the time when a file was written, and its size; None if there is no file."""
     try:
         found = Path(path).stat()
     except OSError:
@@ -304,7 +302,7 @@ def _not_loaded(name: str, target: str, error: Exception) -> SettingsError:
 
 
 def _from_file(file: str) -> ModuleType:
-    """The module in a file, under a name of its own that is the same in every process."""
+    """Return the module in a file, under a name of its own that is the same in every process."""
     path = Path(file).resolve()
     if not path.is_file():
         raise ImportError(f"{path} is not a file")
@@ -325,7 +323,7 @@ def _from_file(file: str) -> ModuleType:
 
 
 def _pickled(game: Game) -> tuple[Callable[[str], Game], tuple[str]]:
-    """A game is pickled as the address that another process finds it by."""
+    """Pickle a game as the address at which another process finds it."""
     return get, (sent(game),)
 
 

@@ -1,4 +1,4 @@
-"""Random play of a game by its own rules."""
+"""Plays random games by a game's own rules."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def play_out(
     seen: FloatTable,
     every: int,
 ) -> int:
-    """Up to `length` uniformly random moves in place, fewer where the game ends.
+    """Make up to `length` uniformly random moves in place, fewer if the game ends.
 
     The moves are written to `played` and, if `every` is 1, the metrics after move k (from 0) to row k of `seen`.
 
     Returns:
-        How many moves were made.
+        The number of moves made.
     """
     made = 0
     while made < length and _over(tables, state) == RUNNING:
@@ -49,6 +49,6 @@ def play_out(
 
 
 def rollout_of(legal: Callback, step: Callback, over: Callback, measure: Callback) -> Callback:
-    """The rule `rollout` of a game: `play_out` by its other rules, so that ten moves cost one call and not forty."""
+    """Return a game's rule `rollout`: `play_out` with its other rules, so that ten moves cost one call, not forty."""
     plain = with_names(play_out, _legal=legal.plain, _step=step.plain, _over=over.plain, _measure=measure.plain)
     return Callback(plain, Rollout)  # type: ignore[arg-type]

@@ -41,7 +41,7 @@ def add_long(row: Row, at: int, value: int) -> None:
 
 @compiled
 def mix(h: int, value: int) -> int:
-    """A hash with one more whole number in it (FNV-1a in words); begin with HASH_START."""
+    """Return a hash with one more whole number in it (FNV-1a in words); begin with HASH_START."""
     h = ((h ^ value) * 0x100000001B3) & 0x7FFFFFFFFFFFFFFF
     return h ^ (h >> 29)
 

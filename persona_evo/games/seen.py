@@ -29,7 +29,11 @@ HEADER_LINES = 4
 
 @dataclass(frozen=True)
 class TextMap:
-    """The map in a level's text: (x, y) as the game counts them, and the character there. above: lines before it."""
+    """The map in a level's text: the characters at (x, y) as the game counts them.
+
+    Attributes:
+        above: the number of lines before the map.
+    """
 
     rows: tuple[str, ...]
     above: int
@@ -47,21 +51,21 @@ class TextMap:
         ]
 
     def with_char(self, spot: Spot, char: str) -> str:
-        """The level's text with another character on one tile."""
+        """Return the level's text with another character on one tile."""
         rows = list(self.rows)
         y = spot[1] + self.above
         rows[y] = rows[y][: spot[0]] + char + rows[y][spot[0] + 1 :]
         return "\n".join(rows) + "\n"
 
     def without(self, char: str, floor: str) -> str:
-        """The level's text with floor instead of all tiles of a kind, those at the edge left out."""
+        """Return the level's text with floor instead of all tiles of a kind, except those at the edge."""
         head, body = self.rows[: self.above + 1], self.rows[self.above + 1 : -1]
         inside = (row[:1] + row[1:-1].replace(char, floor) + row[-1:] for row in body)
         return "\n".join((*head, *inside, self.rows[-1])) + "\n"
 
 
 def text_map(level: Level, start: Spot) -> TextMap | None:
-    """The map that a level's text is, if the avatar's start shows where it begins."""
+    """Return the map that a level's text is, if the avatar's start shows where it begins."""
     rows = tuple(level.text.splitlines())
     letters = Counter("".join(rows))
     maps = (TextMap(rows, above) for above in range(HEADER_LINES))
@@ -69,7 +73,7 @@ def text_map(level: Level, start: Spot) -> TextMap | None:
 
 
 def _turned(level: Level, places: Sequence[Spot | None]) -> bool:
-    """Whether a game's places are (row, column): as (x, y) they lie off the map or in its border."""
+    """Return whether a game's places are (row, column): read as (x, y) they are off the map or in its border."""
     visited = {p for p in places if p is not None}
     start = places[0]
     if start is None:
@@ -98,7 +102,7 @@ class SeenLevel:
         self.visited = {p for p in self.places if p is not None}
 
     def _place(self, place: Spot | None) -> Spot | None:
-        """A place that the game gives as (x, y)."""
+        """Return a place that the game gives as (x, y)."""
         return (place[1], place[0]) if place and self.turned else place
 
     @functools.cached_property
@@ -156,13 +160,13 @@ class SeenLevel:
         return found
 
     def kinds(self) -> list[str]:
-        """The characters of the map but for the start's and the floor's, the rarest first."""
+        """Return the characters of the map other than the start's and the floor's, the rarest first."""
         assert self.map is not None and self.places[0] is not None
         counts = Counter(c for row in self.map.rows[self.map.above :] for c in row)
         return [c for c, _ in reversed(counts.most_common()) if c not in (self.map.char(self.places[0]), self.floor)]
 
     def win_of(self, text: str) -> Spot | bool | None:
-        """Where the level is won if its text were this one; None without places, False if no win was found."""
+        """Return where the level would be won if this were its text; None without places, False without a win."""
         try:
             other = self.game.load(text, self.level.name, self.level.source, **self.level.options)
             found = explore(self.game, other, SUPPOSED_STATES, until=WON)
@@ -174,14 +178,14 @@ class SeenLevel:
             return False
 
     def moves(self) -> Iterator[tuple[int, int]]:
-        """Every move as (state before, state after)."""
+        """Yield every move as (state before, state after)."""
         for i, following in enumerate(self.found.after):
             for to in following:
                 yield i, to
 
 
 def same_step(seen: SeenLevel, values: Any) -> bool:
-    """Whether a metric goes down by the same amount in every move that takes nothing else and gives nothing."""
+    """Return whether a metric falls by the same amount in every move that neither takes nor gives anything else."""
     drops = Counter(round(float(values[i] - values[to]), 9) for i, to in seen.moves() if values[to] < values[i])
     steps = Counter(round(float(values[i] - values[to]), 9) for i, to in seen.moves())
     return len(drops) >= 1 and steps.most_common(1)[0][0] > 0 and 0.0 not in steps

@@ -1,4 +1,4 @@
-"""Files to start a game of your own from: a class, and compiled rules beside it."""
+"""Template files for a game of your own: a class, and compiled rules beside it."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ GAME = from_rules(
 
 
 def class_file(name: str) -> str:
-    """A game as a Python class.
+    """Return a game as a Python class.
 
     Args:
         name: an identifier.
@@ -189,7 +189,7 @@ def class_file(name: str) -> str:
 
 
 def compiled_file(name: str) -> str:
-    """A game as a Python class, and the same game as compiled rules.
+    """Return a game as a Python class, and the same game as compiled rules.
 
     Args:
         name: an identifier.

@@ -1,7 +1,4 @@
-"""Reading the text and TOML files that users write: regular files of a limited size, UTF-8, every fault with its place.
-
-All functions raise the kind of error they are given.
-"""
+"""Reads the text and TOML files that users write: regular UTF-8 files of a limited size; every error has its place."""
 
 from __future__ import annotations
 
@@ -23,11 +20,11 @@ _AT = re.compile(r" ?\(at (?:line (\d+), column (\d+)|end of document)\)")
 
 
 def read_text(path: Path, most: int, error: type[InputError]) -> str:
-    """A text file's content, without a byte order mark.
+    """Return the content of a text file, without a byte order mark.
 
     Raises:
-        error: missing, no regular file, unreadable, larger than `most` bytes, binary, or not UTF-8 (with line and
-            column).
+        error: the file is missing, not regular, unreadable, larger than `most` bytes, binary, or not UTF-8 (with line
+            and column).
     """
     place = Place(str(path))
     try:
@@ -45,10 +42,10 @@ def read_text(path: Path, most: int, error: type[InputError]) -> str:
 
 
 def toml(text: str, source: str, error: type[InputError], hint: str) -> dict[str, Any]:
-    """The values of a TOML text.
+    """Return the values of a TOML text.
 
     Raises:
-        error: with line and column, the line that stands there, and `hint`.
+        error: the text is not TOML; the error has line and column, the content of the line, and `hint`.
     """
     lines = text.split("\n")
     for number, row in enumerate(lines, 1):
@@ -87,7 +84,7 @@ def toml(text: str, source: str, error: type[InputError], hint: str) -> dict[str
 
 
 def shown(value: Any) -> str:
-    """A value of a TOML file for a message: short, and safe for whatever it is."""
+    """Return a value of a TOML file for a message: short, and safe for any value."""
     try:
         return reprlib.repr(value) if not isinstance(value, str) or len(value) > 200 else repr(value)
     except (ValueError, RecursionError):

@@ -1,7 +1,7 @@
-"""Where the keys and values of a TOML text stand, for messages: line and column, also of a character within a string.
+"""Finds keys, values and characters of strings in a TOML text, so that messages can name their line and column.
 
-The text has been read by `tomllib` already, so nothing here checks it. A path leads from the top table to a key or a
-value: names of keys and, in arrays (those of tables, too), indices from 0.
+The text has already been read by `tomllib`, so nothing here checks it. A path leads from the top table to a key or a
+value: names of keys and, in arrays (including those of tables), indices from 0.
 """
 
 from __future__ import annotations
@@ -30,33 +30,33 @@ _FOLD = re.compile(r"(?:\\[ \t]*\r?\n[ \t\r\n]*)+")
 
 
 class Places:
-    """The places of one TOML text. source: what messages call it."""
+    """The places of one TOML text; `source` is its name in messages."""
 
     def __init__(self, text: str, source: str) -> None:
         self.text, self.source = text, source
 
     def key(self, *path: str | int) -> Place:
-        """Where a key stands, or the header of a table; where there is none, that of what it would stand in."""
+        """Return the place of a key or of a table's header; if it is missing, that of the table around it."""
         for n in range(len(path), 0, -1):
             if path[:n] in self._found.keys:
                 return self._place(self._found.keys[path[:n]])
         return Place(self.source, 1)
 
     def value(self, *path: str | int) -> Place:
-        """Where a value begins; where it is missing, as `key`."""
+        """Return the place where a value begins; if it is missing, see `key`."""
         span = self._found.values.get(path)
         return self.key(*path) if span is None else self._place(span[0])
 
     def within(self, path: Path, offset: int) -> Place:
-        """Where the character `offset` of a string stands in the file, whatever was escaped before it."""
+        """Return the place of the character `offset` of a string, whatever was escaped before it."""
         span = self._found.values.get(path)
         return self.key(*path) if span is None else self._place(_inside(self.text, span[0], offset))
 
     def formula(self, text: str, symbols: tuple[str, ...], *path: str | int) -> Formula:
-        """The formula that a string holds.
+        """Return the formula in a string.
 
         Raises:
-            FormulaError: with the place in the file of what is wrong.
+            FormulaError: the formula is wrong; the error has its place in the file.
         """
         try:
             return parse(text, symbols)
@@ -76,7 +76,7 @@ class Places:
 
 
 def _inside(text: str, start: int, offset: int) -> int:
-    """The position in a text of a string's character; `start`: of its quotes."""
+    """Return the position of a string's character in the text; `start` is the position of its quotes."""
     quotes = text[start : start + 3] if text[start : start + 3] in ('"""', "'''") else text[start]
     at = start + len(quotes)
     if len(quotes) == 3 and (first := re.compile(r"\r?\n").match(text, at)):
@@ -92,7 +92,12 @@ def _inside(text: str, start: int, offset: int) -> int:
 
 
 class _Scan:
-    """Goes through a valid text once. keys: where each key or header stands; values: where each begins and ends."""
+    """Scans a valid text once.
+
+    Attributes:
+        keys: the position of each key or header.
+        values: the beginning and the end of each value.
+    """
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -109,7 +114,7 @@ class _Scan:
         return _end(_GAP, self.text, at)
 
     def _header(self, at: int) -> tuple[int, Path]:
-        """The end of a [table] or [[table]] and the path of what stands below it."""
+        """Return the end of a [table] or [[table]], and the path of what is below it."""
         several = self.text.startswith("[[", at)
         names, end = self._names(at + 1 + several)
         path: Path = ()
@@ -124,7 +129,7 @@ class _Scan:
         return end + 1 + several, path
 
     def _names(self, at: int) -> tuple[list[tuple[str, int]], int]:
-        """The parts of a key, each with its position, and where it ends."""
+        """Return the parts of a key, each with its position, and the end of the key."""
         names: list[tuple[str, int]] = []
         while (match := _KEY.match(self.text, at)) is not None:
             word = match.group(1)
@@ -136,7 +141,7 @@ class _Scan:
         return names, at
 
     def _pair(self, at: int, table: Path) -> int:
-        """The end of `key = value`."""
+        """Return the end of `key = value`."""
         names, end = self._names(at)
         path = table
         for name, begin in names:
@@ -156,7 +161,7 @@ class _Scan:
         return end
 
     def _several(self, at: int, path: Path, named: bool) -> int:
-        """The end of an array's elements or of an inline table's pairs, the bracket included."""
+        """Return the end of an array's elements or an inline table's pairs, including the bracket."""
         at, index = self._skip(at), 0
         while at < len(self.text) and self.text[at] not in "]}":
             at = self._skip(self._pair(at, path) if named else self._value(at, (*path, index)))

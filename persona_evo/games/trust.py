@@ -1,15 +1,4 @@
-"""Folders name code: the file of a game that is not in the registry's list. Only a known version of it is run.
-
-A job's configuration keeps a digest of that file. Whoever reopens the folder compares it before the file is imported.
-The user has to name the file (`--game`) or accept it (`--trust`) where
-
-- the folder has no digest, since an earlier version wrote it,
-- the file has changed, or
-- the file lies inside the folder, so that both come from the same source.
-
-A digest shows that the file has not changed. It does not show who wrote the folder and the file, and modules that the
-file imports are not compared.
-"""
+"""Protects against code that a folder names: an unlisted game's file runs only if its version is known."""
 
 from __future__ import annotations
 
@@ -38,20 +27,20 @@ def accept(folder: Path) -> None:
 
 
 def code_of(address: str) -> dict[str, str]:
-    """What a configuration keeps of the code behind a game's address: its digest under `CODE`, nothing if listed."""
+    """Return what a configuration keeps of the code at a game's address: its digest under `CODE`, nothing if listed."""
     file = _file(address)
     digest = "" if file is None else _digest(file)
     return {CODE: digest} if digest else {}
 
 
 def check(config: schema.Reader) -> None:
-    """See that the code that a folder names is the code it was written with; nothing is imported.
+    """Check that the code that a folder names is the code it was written with; nothing is imported.
 
     Args:
-        config: of the folder, with "game" and, where the game is in a file, `CODE`.
+        config: the folder's configuration, with "game" and, if the game is in a file, `CODE`.
 
     Raises:
-        RunError: it is not, or that cannot be told.
+        RunError: it is not, or that cannot be determined.
     """
     address, folder = config.text_of("game"), Path(config.source).parent.resolve()
     file = _file(address)
@@ -73,7 +62,7 @@ def check(config: schema.Reader) -> None:
 
 
 def _file(address: str) -> Path | None:
-    """The file that an address leads to, None for a listed game and for what is no file's address."""
+    """Return the file that an address leads to; None for a listed game and for what is not the address of a file."""
     if address in registry.names():
         return None
     if address.endswith(".toml"):
@@ -85,7 +74,7 @@ def _file(address: str) -> Path | None:
 
 
 def _module_file(module: str) -> Path | None:
-    """The file of a module, found without importing the packages that it is in."""
+    """Return the file of a module, without importing the packages that contain it."""
     where: Any = None
     spec, name = None, ""
     for part in module.split("."):
@@ -98,7 +87,7 @@ def _module_file(module: str) -> Path | None:
 
 
 def _digest(file: Path) -> str:
-    """Names a file's content, "" where there is none."""
+    """Return a digest of a file's content; "" if there is no file."""
     try:
         with opened(file, SettingsError) as stream:
             return hashlib.file_digest(stream, lambda: hashlib.blake2b(digest_size=16)).hexdigest()

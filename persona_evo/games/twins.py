@@ -1,8 +1,4 @@
-"""Are two games the same game? For compiled rules beside the class that they were made from.
-
-Both play the same random games, by the names of their actions and with the same luck; in every state they must agree on
-who moves, what is legal, how the game stands, and every metric that both have.
-"""
+"""Checks whether two games are the same: compiled rules, and the class that they were made from."""
 
 from __future__ import annotations
 
@@ -63,7 +59,7 @@ def _play(game: Game, other: Game, levels: tuple[Level, Level], seed: int, moves
 
 
 def _picture(game: Game, level: Level, state: Any) -> dict[str, Any]:
-    """What can be seen of a state, by what it is called in messages."""
+    """Return what can be seen of a state, by its name in messages."""
     status = game.over(level, state)
     legal = [game.action_name(level, state, a) for a in game.legal(level, state)] if status == RUNNING else []
     mover = int(game.rules().mover(level.tables, state))

@@ -1,8 +1,4 @@
-"""The machine code of `vectors`, imported only where something is compiled.
-
-It is LLVM's own vector code, the same for every processor, but for one instruction: that which looks up sixteen bytes
-in a table of sixteen has another name on each (see `lookup_instruction`), and is done lane by lane where there is none.
-"""
+"""The machine code of `vectors`, imported only when something is compiled."""
 
 from __future__ import annotations
 
@@ -33,7 +29,7 @@ class _Model(models.PrimitiveModel):
 
 
 class RowAddress:
-    """A row in compiled code: an address. at: a number of bytes from there on."""
+    """A row in compiled code, as an address; `at` is a number of bytes from there."""
 
     def __init__(self, builder: Any, start: Any) -> None:
         self.builder, self.start = builder, start
@@ -43,7 +39,7 @@ class RowAddress:
         return b.bitcast(b.gep(b.bitcast(self.start, BYTE.as_pointer()), [at]), kind.as_pointer())
 
     def load(self, at: Any, kind: Any) -> Any:
-        """A value of this kind, which need not be aligned."""
+        """Return a value of this kind, which need not be aligned."""
         value = self.builder.load(self._at(at, kind))
         value.align = 1
         return value
@@ -54,9 +50,9 @@ class RowAddress:
 
 
 def _operation(*kinds: Any) -> Callable[[Callable[..., Any]], Any]:
-    """An intrinsic that takes and, last, gives values of these types; `RowAddress` stands for a row of any type.
+    """Return an intrinsic with these argument types and, last, result type; `RowAddress` stands for any row.
 
-    What it emits is its attribute `emit`: (IR builder with the target's features as `features`, values) -> a value.
+    Its attribute `emit` takes (IR builder with the target's features as `features`, values) and returns a value.
     """
     *takes, gives = kinds
 
@@ -85,24 +81,24 @@ def _operation(*kinds: Any) -> Callable[[Callable[..., Any]], Any]:
 
 
 def lanes(values: Any) -> Any:
-    """A constant vector."""
+    """Return a constant vector."""
     return ir.Constant(BYTES, list(values))
 
 
 def splat(b: Any, value: Any) -> Any:
-    """The low byte of a whole number in each lane."""
+    """Return the low byte of a whole number in each lane."""
     empty = ir.Constant(BYTES, ir.Undefined)
     one = b.insert_element(empty, b.trunc(value, BYTE), ir.Constant(ir.IntType(32), 0))
     return b.shuffle_vector(one, empty, ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES))
 
 
 def mask(b: Any, comparison: Any) -> Any:
-    """The lanes where it holds, as a whole number."""
+    """Return the lanes where a comparison holds, as a whole number."""
     return b.zext(b.bitcast(comparison, WORD), WIDE)
 
 
 def lookup_instruction(triple: str, features: str) -> str:
-    """The LLVM intrinsic that looks up bytes in a vector (indices below 16); "" where the target has none."""
+    """Return the LLVM intrinsic that looks up bytes in a vector (indices below 16); "" if the target has none."""
     processor = triple.split("-")[0]
     if processor in ("aarch64", "arm64"):
         return "llvm.aarch64.neon.tbl1.v16i8"
@@ -112,7 +108,7 @@ def lookup_instruction(triple: str, features: str) -> str:
 
 
 def lookup(b: Any, table: Any, index: Any) -> Any:
-    """In each lane the byte of `table` that `index` says."""
+    """Return in each lane the byte of `table` at the lane's index."""
     if name := lookup_instruction(b.module.triple, b.features):
         kind = ir.FunctionType(BYTES, [BYTES, BYTES])
         return b.call(b.module.globals.get(name) or ir.Function(b.module, kind, name), [table, index])

@@ -1,11 +1,4 @@
-"""Bytes of a row, and sixteen of them at once, for rules in which many things are asked the same question.
-
-Each function is plain Python on plain values (`bytes` of length 16 for a vector, whole numbers for the rest) and a few
-machine instructions where it is compiled (see `vector_code`). A set of lanes is a whole number with bit i set for lane
-i, and a set of bits is a whole number, too.
-
-Rows are uint16 as everywhere, but offsets `at` count bytes here. Compiled code checks none of them.
-"""
+"""Reads and writes bytes of a row, one or sixteen at once, for rules that ask many things the same question."""
 
 from __future__ import annotations
 
@@ -28,7 +21,7 @@ def _operation(function: F) -> F:
 
 @_operation
 def byte(row: Row, at: int) -> int:
-    """One byte of a row."""
+    """Return one byte of a row."""
     return int(row.view(np.uint8)[at])
 
 
@@ -40,13 +33,13 @@ def put_byte(row: Row, at: int, value: int) -> None:
 
 @_operation
 def real(row: Row, at: int) -> float:
-    """A float64 that is kept in eight bytes of a row."""
+    """Return a float64 that is stored in eight bytes of a row."""
     return float(row.view(np.uint8)[at : at + 8].view(np.float64)[0])
 
 
 @_operation
 def load(row: Row, at: int) -> bytes:
-    """Sixteen bytes of a row."""
+    """Return sixteen bytes of a row."""
     return row.view(np.uint8)[at : at + LANES].tobytes()
 
 
@@ -58,42 +51,42 @@ def store(row: Row, at: int, values: bytes) -> None:
 
 @_operation
 def lane(values: bytes, i: int) -> int:
-    """The byte in lane i."""
+    """Return the byte in lane i."""
     return values[i]
 
 
 @_operation
 def with_lane(values: bytes, i: int, value: int) -> bytes:
-    """The same vector with another byte in lane i."""
+    """Return the vector with another byte in lane i."""
     return values[:i] + bytes([value]) + values[i + 1 :]
 
 
 @_operation
 def equal(values: bytes, value: int) -> int:
-    """The lanes that hold a value."""
+    """Return the lanes that hold a value, as bits."""
     return sum(1 << i for i in range(LANES) if values[i] == value)
 
 
 @_operation
 def among(values: bytes, row: Row, at: int) -> int:
-    """The lanes whose value, its highest bit left out, is in a set: that of the bits set in 16 bytes from `at` on."""
+    """Return the lanes whose value, without its highest bit, is in the set of bits that begins at byte `at`."""
     bits = row.view(np.uint8)[at : at + LANES].tobytes()
     return sum(1 << i for i in range(LANES) if bits[values[i] >> 3 & 15] >> (values[i] & 7) & 1)
 
 
 @_operation
 def high(values: bytes) -> int:
-    """The lanes whose value is 128 or more."""
+    """Return the lanes whose value is at least 128, as bits."""
     return sum(1 << i for i in range(LANES) if values[i] >= 128)
 
 
 @_operation
 def lowest(bits: int) -> int:
-    """The number of the lowest bit that is set; there is one."""
+    """Return the number of the lowest bit that is set; at least one must be."""
     return (int(bits) & -int(bits)).bit_length() - 1
 
 
 @_operation
 def ones(bits: int) -> int:
-    """How many bits are set in a whole number >= 0."""
+    """Return how many bits are set in a whole number >= 0."""
     return int(bits).bit_count()

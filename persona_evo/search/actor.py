@@ -1,12 +1,13 @@
-"""Play from move to move: a search in the present state chooses each move.
+"""Plays a game move by move: a search in the current state chooses each move.
 
 This is for games of chance and two-player games, which have no plan, and for play under a time limit. Each node
-maximises the utility of the player to move there, as `measure` shows it to that player.
+maximises the utility of the player to move there, as `measure` reports it to that player.
 
 | game | search | kept for the next move |
 |---|---|---|
 | without chance | the engine of `mcts`: each node has a state | the part of the tree below the moves made |
-| with chance | `open_loop`: a node is a sequence of moves, replayed with new chance in each iteration | nothing |
+| with chance | `open_loop`: a node is a sequence of moves, replayed with new random numbers in each iteration | nothing
+|
 
 Finished subtrees are selected again (`revisit`), because a move that wins at once must count in its parent's mean.
 """
@@ -58,7 +59,7 @@ class Option:
     Attributes:
         action: the move.
         visits: how often it was tried.
-        mean, max: of the utilities after it, for the player to move.
+        mean, max: the mean and the maximum of the utilities after it, for the player to move.
     """
 
     action: int
@@ -75,7 +76,7 @@ class ChosenMove:
         action: the move.
         options: all moves that were tried, in the game's order.
         iterations, nodes, seconds: what the search took.
-        kept: nodes of the tree that an earlier search had made.
+        kept: the number of nodes that an earlier search had made.
         full: whether the memory for the tree was used up.
     """
 
@@ -89,19 +90,20 @@ class ChosenMove:
 
 
 class Actor:
-    """Plays one side of a game, or all, move by move.
+    """Plays one side of a game, or all sides, move by move.
 
     Args:
-        game, level: what is played.
+        game, level: the game and the level to play.
         utility: a formula over the metrics as the player to move sees them; all players are assumed to have the same.
-        policy: the tree policy, by default UCB1; it may read `tree_policy.MOVE_VARIABLES`, too.
+        policy: the tree policy, by default UCB1; it may also read `tree_policy.MOVE_VARIABLES`.
         budget: the budget of one move in iterations, seconds or nodes; by default 1,000 iterations.
-        settings: rollout length, horizon (moves ahead), order of expansion and meaning of R; the rest is fixed (see the
-            module).
-        choose: one of CHOICES, or a formula over what a tree policy may read, whose value is highest at the move.
+        settings: rollout length, horizon (moves ahead), order of expansion and meaning of R; the other settings are
+            fixed (see the module).
+        choose: one of CHOICES, or a formula over the variables of a tree policy; the move with its highest value is
+            chosen.
         variant: the variant of the game's rules that the search uses.
-        seed: all random choices follow from it. The same states in the same order give the same moves, unless the
-            budget has seconds.
+        seed: the seed of all random choices. The same states in the same order give the same moves, unless the budget
+            limits seconds.
 
     Raises:
         SettingsError: the way to choose or the variant does not exist, the variant does not keep what a formula reads,
@@ -176,7 +178,7 @@ class Actor:
         depths = min(options.horizon, capacity)
         marks = marks_for(min(options.horizon, settings.rollout + 1 + capacity)) if self._amaf else NO_MARKS
         buffers = buffers_for(game, level, settings.rollout, depths, marks)
-        if self._open:  # where a node can have more children than there are legal actions at a time
+        if self._open:  # a node can have more children than legal actions
             buffers = buffers._replace(scores=np.empty(capacity + LANES))
         memory = TreeMemory(capacity, level.start)
         tree = memory.lay_out(columns, 2 * capacity + options.room)
@@ -191,7 +193,7 @@ class Actor:
         """Search in a state, and return the move with what the search found.
 
         Raises:
-            SettingsError: the game is over there, or the budget is too small to try a move.
+            SettingsError: the game is over there, or the budget is too small to try any move.
         """
         pace = IterationPace(
             self.budget.seconds, 2**62 if self.budget.nodes is None else 200 if self.game.compiled else 20
@@ -223,7 +225,7 @@ class Actor:
         )
 
     def follow(self, action: int) -> None:
-        """Follow a move of any player; the search keeps what it knows below that move, if possible."""
+        """Follow a move of any player; keep what the search knows about the states after that move, if possible."""
         tree, counts = self._engine.work.tree, self._engine.work.buffers.counts
         if counts[NODES] == 0:
             return
@@ -260,7 +262,7 @@ class Actor:
         return {int(tree.nodes[tree.links[c, NODE], ACTION]): c for c in tree.children(ROOT)}
 
     def shape(self) -> tuple[int, int]:
-        """Return the breadth of the tree (the most nodes of one depth) and its depth, both without the root."""
+        """Return the breadth of the tree (the most nodes at one depth) and its depth, both without the root."""
         nodes = int(self._engine.work.buffers.counts[NODES])
         layers = np.bincount(self._engine.work.tree.nodes[:nodes, DEPTH])[1:]
         return int(layers.max(initial=0)), len(layers)
@@ -273,7 +275,7 @@ class Actor:
         return max(options, key=lambda o: (o.mean if self.choice == "mean" else o.max, o.visits))
 
     def _scores(self, options: Sequence[Option], state: WordRow) -> list[float]:
-        """Return the value of each option by the formula that chooses, as a tree policy scores a child of the root."""
+        """Return the value that the choosing formula gives each option, computed as for a child of the root."""
         assert isinstance(self.choice, Formula)
         game, level, tree = self.game, self.level, self._engine.work.tree
         columns, codes = policy_code(
@@ -313,10 +315,10 @@ def play_game(
     """Play a game to its end.
 
     Args:
-        game, level: what is played.
+        game, level: the game and the level to play.
         players: an Actor, or a function from a state to an action, for each player of the game.
-        seed: the start and chance in the game follow from it; no player can foresee it.
-        moves: the number of moves at most; 0 stands for the level's horizon.
+        seed: the seed of the start and of chance in the game; no player can foresee them.
+        moves: the largest number of moves; 0 stands for the level's horizon.
 
     Raises:
         SettingsError: the game does not have this number of players.

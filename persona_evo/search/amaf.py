@@ -1,17 +1,19 @@
-"""All moves as first: how a move fares at whatever turn of an iteration it is made.
+"""Keeps all-moves-as-first statistics: how well a move does at any turn of an iteration.
 
-What rapid action value estimation (RAVE) needs, after Gelly and Silver, "Monte-Carlo tree search and rapid action value
-estimation in computer Go", Artificial Intelligence 175 (2011), section 4. Of a child, AN counts the iterations through
-its parent in which whoever moves at the parent made the child's move, there or at any later turn of his, in the tree or
-in the random moves after it; AR is the mean of what these iterations were worth to him. A move made several times
-counts once an iteration, and that of the other player not at all. Equal action numbers are equal moves. There are no
-counts from before the child was made: policies are not asked before all moves of a node have been tried once.
+Rapid action value estimation (RAVE) needs them; see Gelly and Silver, "Monte-Carlo tree search and rapid action value
+estimation in computer Go", Artificial Intelligence 175 (2011), section 4. For a child, AN counts the iterations through
+its parent in which the player to move at the parent made the child's move, at that turn or at any later one, in the
+tree or in the random moves after it. AR is the mean utility of these iterations for that player. A move that is made
+several times counts once per iteration; a move of the other player does not count. Moves are equal if their action
+numbers are. Nothing is counted before the child exists, because policies are not evaluated before all moves of a node
+have been tried once.
 
-Variants of rules whose random games are one piece (`Game.whole_games`) have none of this, and a formula that reads it
-is refused with them: each move asked for by itself would begin such a game anew, and be put down to the wrong player.
+Variants of the rules that play random games as a whole (`Game.whole_games`) do not support these statistics, and a
+formula that reads them is refused: asking for single moves would start such a game again at each move, and would
+attribute moves to the wrong player.
 
-Kept only where a formula reads them (`Options.amaf`), as a count and a total in two more columns of a slot
-(`Columns.moves`). Then random moves are asked for one by one, so as to know whose each of them is.
+The statistics are kept only if a formula reads them (`Options.amaf`), as a count and a total in two more columns of a
+slot (`Columns.moves`). Random moves are then requested one by one, so that the player of each move is known.
 
 `marks` int64[2, 2**k + 1] is the set of moves made in an iteration: marks[0, 0] is the iteration's stamp; of the other
 columns, those whose row 0 has this stamp hold a move in row 1.
@@ -29,7 +31,7 @@ from persona_evo.search.tree import ACTION, FIRST, KIDS, NODE, Tree
 
 
 def marks_for(moves: int) -> IntTable:
-    """An empty set for so many moves an iteration at most."""
+    """Return an empty set with room for this number of moves per iteration."""
     size = 2
     while size < 2 * moves:
         size *= 2
@@ -38,7 +40,7 @@ def marks_for(moves: int) -> IntTable:
 
 @compiled
 def place_of(marks: IntTable, move: int) -> int:
-    """The column that holds a move, (action << 8) | player, or the free one where it belongs."""
+    """Return the column that holds a move, encoded as (action << 8) | player, or the free column where it belongs."""
     size = marks.shape[1] - 1
     at = ((np.int64(move) * 0x9E3779B1) >> 7) & (size - 1)
     while marks[0, at + 1] == marks[0, 0] and marks[1, at + 1] != move:
@@ -48,7 +50,7 @@ def place_of(marks: IntTable, move: int) -> int:
 
 @compiled
 def mark(marks: IntTable, action: int, player: int) -> None:
-    """Note that a player made a move in this iteration."""
+    """Record that a player made a move in this iteration."""
     move = (action << 8) | player
     at = place_of(marks, move)
     marks[0, at] = marks[0, 0]
@@ -57,7 +59,7 @@ def mark(marks: IntTable, action: int, player: int) -> None:
 
 @compiled
 def credit(tree: Tree, marks: IntTable, slot: int, player: int, utility: float) -> None:
-    """Add a result to those children of a slot whose moves its player made there or later."""
+    """Add a result to those children of a slot whose moves the slot's player made there or later."""
     at, first = tree.columns.moves, tree.links[slot, FIRST]
     for child in range(first, first + tree.links[slot, KIDS]):
         place = place_of(marks, (tree.nodes[tree.links[child, NODE], ACTION] << 8) | player)
@@ -68,7 +70,7 @@ def credit(tree: Tree, marks: IntTable, slot: int, player: int, utility: float) 
 
 @compiled
 def roll(work: SearchSpace, length: int) -> None:
-    """So many random moves, one by one, noted down. States passed are not watched."""
+    """Make up to `length` random moves one by one and record them. The states passed cannot end a plan."""
     rules, tables, buffers = work.rules, work.tables, work.buffers
     state, played, marks = buffers.scratch, buffers.played, buffers.marks
     marks[0, 0] += 1

@@ -1,13 +1,13 @@
-"""Best-first search: what the tree search becomes when a score never changes and the best leaf anywhere comes next.
+"""Best-first search, for tree policies whose scores never change: the best open leaf of the whole tree comes next.
 
-A tree policy that reads nothing of the search scores a state once and for all. Descending by the child's own score
-would then be a depth-first search, which leaves a subtree only when nothing is left there; so with the setting
-`selection = "leaf"` the open leaf with the highest score is taken up, wherever in the tree it is, all its children are
-made, each is rolled out from, and so on. With the way to the goal and the steps made as the score this is A* (Hart,
-Nilsson, Raphael 1968).
+A tree policy that reads nothing of the search scores a state once and for all. Descending by the scores of children
+would then be a depth-first search, which leaves a subtree only when nothing is left there. With the setting
+`selection = "leaf"`, the search takes the open leaf with the highest score, wherever it is in the tree, makes all its
+children, plays a rollout from each, and continues with the next leaf. If the score is the cost so far plus the
+estimated distance to the goal, this is A* (Hart, Nilsson, Raphael 1968).
 
 The open leaves are a binary heap of nodes (`SearchSpace.heap`), ordered by their scores. Ties are broken by a hash of
-node and seed. Nothing is backed up, since nobody would read it. The slot of a node is its number (see
+node and seed. Utilities are not backed up, because nothing would read them. The slot of a node is its number (see
 `expansion.next_child`).
 """
 
@@ -37,7 +37,7 @@ from persona_evo.seeds import below
 
 @compiled
 def before(work: SearchSpace, a: int, b: int) -> bool:
-    """Whether leaf a is taken up before leaf b."""
+    """Return whether leaf a is taken before leaf b."""
     column, salt = work.tree.columns.score, work.options.salt
     x, y = work.tree.values[a, column], work.tree.values[b, column]
     if x != y:
@@ -47,7 +47,11 @@ def before(work: SearchSpace, a: int, b: int) -> bool:
 
 @compiled
 def grow(work: SearchSpace) -> int:
-    """The next child of the leaf being expanded, or of the best open one; NOBODY without any, or without room."""
+    """Make the next child of the leaf being expanded, or of the best open leaf.
+
+    Returns:
+        The child, or NOBODY if there is no open leaf or no room.
+    """
     counts = work.buffers.counts
     while True:
         if counts[OPENED] == NOBODY:
@@ -62,7 +66,7 @@ def grow(work: SearchSpace) -> int:
 
 @entry
 def search(work: SearchSpace, iterations: int) -> int:
-    """Up to `iterations` states made and rolled out from; why it returned."""
+    """Make up to `iterations` states, play a rollout from each, and return why the search returned."""
     tree, counts = work.tree, work.buffers.counts
     if counts[ITERATIONS] == 0:
         counts[HEAPED] = 0

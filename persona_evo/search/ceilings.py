@@ -1,4 +1,4 @@
-"""What the utility can still become after a state, by what the game says can be reached (`Game.reach`)."""
+"""Bounds the utility of all states after a given one, using what the game says can be reached (`Game.reach`)."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from persona_evo.search.tree import DEPTH
 
 
 class Bounds(NamedTuple):
-    """What is known of the states that follow.
+    """Holds what is known about the states that follow a state.
 
     Attributes:
-        reach: the game's function of that name, with the signature of `measure`.
-        reaching: whether the game has one that can be used.
+        reach: the game's function of this name, with the signature of `measure`.
+        reaching: whether the game has such a function and it can be used.
         rises: int64[metrics], whether the utility rises with a metric.
-        clock: the index of the metric that counts moves, -1 without one.
+        clock: the index of the metric that counts moves; -1 if there is none.
         falls: whether the utility falls with the clock.
-        limits: float64[depths], what no state at this depth or deeper exceeds, from the metrics' ranges alone; deeper
-            states have the limit of the last.
-        corner: float64[metrics], the best that all metrics can become; last: the same, for scratch.
-        spans: float64[2 metrics], what `reach` writes.
+        limits: float64[depths], an upper bound for all states at this depth or deeper, from the metrics' ranges alone;
+            deeper states have the last limit.
+        corner: float64[metrics], the best value that each metric can reach.
+        last: float64[metrics], scratch space for an earlier `corner`.
+        spans: float64[2 metrics], the output of `reach`.
     """
 
     reach: Annotated[Callable[[WordRow, WordRow, int, FloatRow], int], Linked()]
@@ -40,7 +41,7 @@ class Bounds(NamedTuple):
 
 @compiled
 def corner_at(search: SearchSpace, bounds: Bounds, node: int, moves: int) -> None:
-    """The best that each metric can become within so many moves from a node, to `corner`."""
+    """Write to `corner` the best value that each metric can reach within `moves` moves from a node."""
     n = len(bounds.rises)
     bounds.reach(search.tables, search.tree.states[node], moves, bounds.spans)
     for i in range(n):
@@ -51,7 +52,7 @@ def corner_at(search: SearchSpace, bounds: Bounds, node: int, moves: int) -> Non
 
 @compiled
 def is_final(bounds: Bounds) -> bool:
-    """Whether no metric but the clock can become better than in `corner`."""
+    """Return whether no metric other than the clock can become better than in `corner`."""
     final = True
     for i in range(len(bounds.rises)):
         if i != bounds.clock and bounds.corner[i] != bounds.last[i]:
@@ -61,10 +62,11 @@ def is_final(bounds: Bounds) -> bool:
 
 @compiled
 def ceiling_of(search: SearchSpace, bounds: Bounds, node: int) -> float:
-    """The most that any state after a node can be worth, within the horizon.
+    """Return an upper bound of the utility of all states after a node, within the horizon.
 
-    Where the utility falls with the clock, that is the most over all numbers of moves to come: what can be reached in
-    that many, at that time. Once more moves reach no more, later is only worse.
+    If the utility falls with the clock, the bound is the maximum over all numbers of remaining moves: the utility of
+    what can be reached in that number of moves, at that time. The loop ends when more moves reach no more, since a
+    later time is then only worse.
     """
     depth = search.tree.nodes[node, DEPTH]
     left, limit = search.options.horizon - depth, bounds.limits[min(depth + 1, len(bounds.limits) - 1)]

@@ -1,4 +1,4 @@
-"""Configurations that search levels of a game, and what of them decides the results."""
+"""Compares the stored configurations of searches: what of them decides the results."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from persona_evo.search.settings import SearchSettings
 
 
 def comparable(values: Mapping[str, Any]) -> dict[str, Any]:
-    """A configuration without the places its levels were read from and without the digest of its game's file, and with
-    all fields that a search has by now.
+    """Return the part of a configuration that decides the results, with all fields that a search has today.
 
-    So moved level files and accepted code change nothing, and folders of older versions can be resumed.
+    The places from which levels were read and the digest of the game's file are left out. Moved level files and
+    accepted code therefore change nothing, and folders of older versions can be resumed.
     """
     values, levels = with_all_search_fields(values), values.get("levels")
     values.pop(CODE, None)
@@ -25,11 +25,11 @@ def comparable(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def with_all_search_fields(values: Mapping[str, Any]) -> dict[str, Any]:
-    """A configuration whose `search` has the fields that older versions lack."""
+    """Return a configuration whose `search` has the fields that older versions lack."""
     search = values.get("search")
     if not isinstance(search, dict):
         return dict(values)
     try:
         return {**values, "search": SearchSettings.from_dict(search).to_dict()}
-    except (InputError, TypeError):  # it is damaged, and so differs from any other
+    except (InputError, TypeError):  # it is damaged and therefore differs from any other
         return dict(values)

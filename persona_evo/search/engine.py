@@ -1,4 +1,4 @@
-"""The engine that runs a search in its memory, and the counters of every search."""
+"""Runs a search in its memory, and provides the counters of every search."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from persona_evo.search.object_engine import ObjectEngine, ObjectSearcher
 from persona_evo.search.tree import NOBODY, TreeMemory
 
 CHUNK = 20_000
-"""Iterations of a compiled game in one call of the search, at most."""
+"""The largest number of iterations in one call of the search, for compiled games."""
 
 SLOW_CHUNK = 200
-"""The same for games in plain Python, and the iterations between two checks whether the plan wins."""
+"""The same for games in plain Python; also the number of iterations between two checks whether the plan wins."""
 
 
 class Engine:
@@ -25,11 +25,11 @@ class Engine:
 
     Args:
         memory: the memory of the tree.
-        work: what the search works on.
-        handle: the handle of an earlier search in the same memory, of which the unchanged parts are kept.
+        work: the arrays, settings and functions of the search.
+        handle: the handle of an earlier search in the same memory, whose unchanged parts are reused.
 
     Attributes:
-        work: what the search works on now.
+        work: the arrays, settings and functions of the current search.
     """
 
     def __init__(self, memory: TreeMemory, work: SearchSpace, handle: Handle[SearchSpace] | None = None) -> None:
@@ -52,7 +52,7 @@ class Engine:
             self._change(work._replace(tree=work.tree._replace(nodes=self._memory.nodes[:nodes])))
 
     def run(self, entry: Entry, iterations: int) -> int:
-        """Make a number of iterations, and return why the search returned; never NO_ROOM."""
+        """Make a number of iterations, and return why the search returned; this is never NO_ROOM."""
         counts = self.work.buffers.counts
         end = int(counts[layout.ITERATIONS]) + iterations
         with self._quiet():
@@ -80,7 +80,7 @@ class Engine:
             self._objects.forget()
 
     def prepare(self, entry: Entry, *functions: object) -> None:
-        """Compile what starts and continues a search, and the functions of the game that Python calls."""
+        """Compile the entries that start and continue a search, and the functions of the game that Python calls."""
         prepare((mcts.plant, self.handle), (entry, self.handle), *functions)
 
     def plant(self, state: WordRow) -> None:
@@ -97,18 +97,18 @@ class Engine:
 
 
 class Counted:
-    """The counters of every search. A subclass sets `_counts`, int64[COUNTS] (see `layout`)."""
+    """Provides the counters of every search. A subclass sets `_counts`, int64[COUNTS] (see `layout`)."""
 
     _counts: IntRow
 
     @property
     def iterations(self) -> int:
-        """Iterations made."""
+        """The number of iterations made."""
         return int(self._counts[layout.ITERATIONS])
 
     @property
     def nodes(self) -> int:
-        """Nodes in the tree."""
+        """The number of nodes in the tree."""
         return int(self._counts[layout.NODES])
 
     @property

@@ -1,4 +1,4 @@
-"""Binary heaps of nodes, each in a row int32[most]; a function says which of two nodes comes first."""
+"""Binary heaps of nodes, each in an array int32[most]; a function tells which of two nodes comes first."""
 
 from __future__ import annotations
 
@@ -43,5 +43,5 @@ def pop(heap: ShortRow, size: int, before: Callable[[W, int, int], bool], work: 
 
 @compiled
 def lot(node: int, salt: int) -> int:
-    """What decides between nodes of equal rank: the lower lot comes first."""
+    """Return the number that breaks ties between nodes of equal rank: the lower one comes first."""
     return ((int(node) ^ salt) * 0x9E3779B1) & 0xFFFFFFFF

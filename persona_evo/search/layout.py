@@ -1,4 +1,4 @@
-"""What a search works on, as compiled code sees it: one `SearchSpace`, which every step of the engine is given."""
+"""Defines the data of a search for compiled code: one `SearchSpace`, which is passed to every step of the engine."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from persona_evo.games.core import Game, Level, Rules
 from persona_evo.search.tree import Tree
 
 IS_UCB1 = 3
-"""`Options.holds` is STATIC, ALONG_PATH or EVERY_TIME (see `tree_policy`), or IS_UCB1."""
+"""The value of `Options.holds` for UCB1; the other values are STATIC, ALONG_PATH and EVERY_TIME (see `tree_policy`)."""
 PRUNE, MERGE = 1, 2
 WATCH_ALL = 2
 
 NO_MARKS: IntTable = np.zeros((2, 1), dtype=np.int64)
-"""For searches that keep nothing of `amaf`."""
+"""The marks of searches without statistics of `amaf`."""
 
 (
     NODES,
@@ -37,40 +37,41 @@ NO_MARKS: IntTable = np.zeros((2, 1), dtype=np.int64)
     TURN,
 ) = range(14)
 COUNTS = 14
-"""`Buffers.counts`: nodes and slots taken; iterations made; the best plan (its last node, the moves after that, whether
-it wins, all its moves); the node that ended the search, -1 without one; whether there was no room for a node; the
-largest number of children (`open_loop`). With open leaves: how many wait, and which node is being expanded. With open
-lists: entries in the table of what was seen, and the list whose leaf is being expanded."""
+"""Indices into `Buffers.counts`: the nodes and slots in use; the iterations made; the best plan (its last node, the
+number of moves after that node, whether it wins, the number of all its moves); the node that ended the search, -1 if
+there is none; whether there was no room for a node; the largest number of children (`open_loop`). With open leaves: the
+number of open leaves and the node being expanded. With open lists: the number of entries in the table of facts seen,
+and the list whose leaf is being expanded."""
 
 GOING_ON, WIN, EXHAUSTED, STUCK, NO_ROOM = range(5)
 """Why a search returned: the iterations are used up; a selected node wins; nothing new is left; no node that can be
-expanded will be selected any more (see `stuck`); there are too few slots for another iteration."""
+expanded will ever be selected again (see `stagnation`); there are too few slots for another iteration."""
 
 
 NO_RULES = Rules(*[None] * len(Rules._fields))  # type: ignore[arg-type]
-"""For trees whose states are somewhere else."""
+"""The rules of searches whose states are kept outside the tree."""
 
 
 class Options(NamedTuple):
     """The settings of a search as numbers.
 
     Attributes:
-        horizon: moves from the root at most.
-        length: moves of a rollout at most.
-        room: slots that an iteration takes at most.
+        horizon: the largest number of moves from the root.
+        length: the largest number of moves of a rollout.
+        room: the largest number of slots that an iteration takes.
         holds: how long the tree policy's scores hold; IS_UCB1 for UCB1.
         c: UCB1's constant.
-        inside: whether it stands under the root.
-        cut_off: bits of STATUS with which nodes are passed over: DONE, or 0.
+        inside: whether the constant stands inside the root.
+        cut_off: the bits of STATUS with which nodes are skipped: DONE, or 0.
         first_win: whether the first selected node that wins ends the search.
-        shuffle: whether untried actions are taken in an order shuffled by node and salt.
-        salt: a number of the seed.
-        hashed: PRUNE, MERGE, or 0 where equal states are not looked for.
-        used: bit mask of the metrics that tell states apart beside their key.
-        watch: 0 where the nodes of the tree can end a plan, 1 for ends of rollouts too, WATCH_ALL for all states seen.
-        players: of the game.
-        amaf: whether nodes count moves (see `amaf`).
-        early: whether a lot is drawn for each child that is as good as the best before it, not one for all of them.
+        shuffle: whether untried actions are taken in an order that is shuffled by node and salt.
+        salt: a number derived from the seed.
+        hashed: PRUNE, MERGE, or 0 if equal states are not detected.
+        used: bit mask of the metrics that distinguish states in addition to their key.
+        watch: 0 if only nodes of the tree can end a plan, 1 if ends of rollouts can, too, WATCH_ALL if all states can.
+        players: the number of players.
+        amaf: whether nodes keep statistics of moves (see `amaf`).
+        early: whether ties are broken by one draw for each further best child, instead of one draw for all of them.
     """
 
     horizon: int
@@ -92,15 +93,15 @@ class Options(NamedTuple):
 
 
 class Codes(NamedTuple):
-    """Formulas as functions (see `scoring`); None where there is nothing to do.
+    """Holds formulas as functions (see `scoring`); None if there is nothing to do.
 
     Attributes:
-        utility: the utility of a row of metrics.
+        utility: returns the utility of a row of metrics.
         keep: writes to a slot's row what the tree policy keeps of a row of metrics.
-        score: writes to a row the scores of children side by side; it takes their values, how many there are, the
-            visits of their parent, and their depth.
-        rescore: writes scores to the slots of a path; it takes the tree's values, the path, its length, and the depth
-            of its first slot.
+        score: writes the scores of children to a row; takes their values, their number, their parent's visits, and
+            their depth.
+        rescore: writes scores to the slots of a path; takes the tree's values, the path, its length, and the depth of
+            its first slot.
     """
 
     utility: Annotated[Callable[[FloatRow], float], Pointed()]
@@ -110,22 +111,22 @@ class Codes(NamedTuple):
 
 
 class Buffers(NamedTuple):
-    """Rows that change during a search, but for the tree.
+    """Holds all arrays that change during a search, except the tree.
 
     Attributes:
-        counts: int64[COUNTS].
+        counts: int64[COUNTS], the counters.
         best: float64[1], the best utility seen.
-        best_moves: int64[rollout + 1], the moves that lead from the best node on to the best state.
-        rng: int64[2], the search's stream.
-        path: int64[depths], the slots of the descent from the root on.
-        scores: float64[actions + LANES], of the children that are selected from, and room for what is written behind.
+        best_moves: int64[rollout + 1], the moves from the best node to the best state.
+        rng: int64[2], the search's random stream.
+        path: int64[depths], the slots of the descent, from the root.
+        scores: float64[actions + LANES], the scores of the children to select from, with room for vector writes.
         scratch: a state.
-        actions: int64[actions], those that are legal.
-        order: int64[actions], numbers of actions as they are shuffled.
+        actions: int64[actions], the legal actions.
+        order: int64[actions], the shuffled numbers of actions.
         played: int64[rollout + 1], the moves of a rollout.
         seen: float64[rollout + 1, metrics], the metrics after each of them.
-        metrics: float64[metrics].
-        utils: float64[players], what an iteration was worth.
+        metrics: float64[metrics], the metrics of a state.
+        utils: float64[players], the utility of an iteration for each player.
         marks: int64[2, 2**k + 1], the moves of an iteration (see `amaf`).
     """
 
@@ -146,7 +147,12 @@ class Buffers(NamedTuple):
 
 
 class SearchSpace(NamedTuple):
-    """All that a search works on; `tables` is the level, `heap` int32[capacity] holds open leaves (`best_first`)."""
+    """Holds everything that a search works on.
+
+    Attributes:
+        tables: the level.
+        heap: int32[capacity], the open leaves (`best_first`).
+    """
 
     rules: Rules
     tables: WordRow
@@ -158,11 +164,12 @@ class SearchSpace(NamedTuple):
 
 
 def buffers_for(game: Game, level: Level, rollout: int, depths: int, marks: IntTable = NO_MARKS) -> Buffers:
-    """Rows for searches on a level.
+    """Return buffers for searches on a level.
 
     Args:
-        rollout: moves of a rollout at most.
-        depths: moves from the root at most.
+        game, level: the game and the level.
+        rollout: the largest number of moves of a rollout.
+        depths: the largest number of moves from the root.
         marks: see `Buffers`.
     """
     actions, length, metrics = max(1, level.max_actions), rollout + 1, len(game.metrics)

@@ -1,4 +1,4 @@
-"""The tree search for games that are Python classes: compiled code walks the tree, and calls to the class lie between.
+"""Runs the tree search in games that are Python classes: compiled code walks the tree, and Python calls the class.
 
 An iteration has two calls of compiled code. `choose` descends to the node to expand or to roll out from. Then the class
 makes the new state and plays a rollout. `settle` adds the node to the tree and backs up the result. Both consist of the
@@ -44,26 +44,26 @@ from persona_evo.search.tree import DONE, LEFT, MOVER, NODE, OVER, SLOT, STATUS,
 from persona_evo.seeds import draw
 
 END, ROLL, EXPAND, COUNT = range(4)
-"""What `choose` asks for: nothing, the iteration has ended for the reason it gives; a rollout from a node; the state
-after the untried action of this number; how many legal actions a node has."""
+"""What `choose` requests: nothing, because the iteration has ended for the reason given; a rollout from a node; the
+state after the untried action with this number; the number of legal actions of a node."""
 KIND, NUMBER, END_AT = 2, 30, 16
-"""Bits of what `choose` returns: its kind, then a number (of untried actions, or a reason), then a node; and where in
-the status that `settle` takes that of the end begins."""
+"""The number of bits for the kind of a request and for its number (of untried actions, or a reason); the node is in the
+bits after them. END_AT is the bit of the status for `settle` at which the status of the rollout's end begins."""
 
 BETTER = 256
-"""What is added to what `settle` returns where the best plan is a new one."""
+"""Added to the result of `settle` if there is a new best plan."""
 
 
 class ObjectSpace(NamedTuple):
-    """What the search works on.
+    """Holds what the search works on.
 
     Attributes:
-        search: without the game's functions and states.
-        told: float64[2 + players, metrics], what the class says of a new node as player 0 and as the player who moved
-            there see it, and of the end of a rollout as each player sees it.
+        search: the search, without the game's functions and states.
+        told: float64[2 + players, metrics], the metrics of a new node as seen by player 0 and by the player who moved
+            into it, and those of the end of a rollout as seen by each player.
         draws: int64[moves of a rollout], random numbers.
-        ahead: int64[2], for scratch.
-        at: int64[1], where the descent has got to.
+        ahead: int64[2], scratch space.
+        at: int64[1], the current position of the descent.
     """
 
     search: SearchSpace
@@ -75,16 +75,20 @@ class ObjectSpace(NamedTuple):
 
 @compiled
 def request(kind: int, number: int, node: int) -> int:
-    """What `choose` returns."""
+    """Return a request of `choose` as one number."""
     return (node << (KIND + NUMBER)) | (number << KIND) | kind
 
 
 @entry
 def choose(work: ObjectSpace, legal: int) -> int:
-    """Begin an iteration (legal: UNKNOWN - 1), or go on with it where so many actions are legal (UNKNOWN: no news).
+    """Begin an iteration, or continue it.
+
+    Args:
+        work: the search.
+        legal: UNKNOWN - 1 to begin an iteration; otherwise the number of legal actions that was requested, or UNKNOWN.
 
     Returns:
-        See `request`; -1 where there are too few slots.
+        The next request (see `request`); -1 if there are too few slots.
     """
     search, buffers, at = work.search, work.search.buffers, work.at
     links, path, counts = search.tree.links, buffers.path, buffers.counts
@@ -115,13 +119,13 @@ def choose(work: ObjectSpace, legal: int) -> int:
 
 @entry
 def shuffled(work: ObjectSpace, node: int, count: int, left: int) -> int:
-    """The number of the untried action to take where `left` of `count` are left."""
+    """Return the number of the untried action to take if `left` of `count` are left."""
     return untried(work.search.options, work.search.buffers.order, node, count, left)
 
 
 @entry
 def admit(work: ObjectSpace, key: int) -> int:
-    """Whether the new state, whose metrics are told and whose key this is, becomes a node: 1 or 0."""
+    """Return 1 if the new state, whose metrics are in `told` and whose hash is `key`, becomes a node; otherwise 0."""
     search, node = work.search, work.search.buffers.counts[NODES]
     for k in range(len(search.buffers.metrics)):
         search.buffers.metrics[k] = work.told[0, k]
@@ -130,16 +134,18 @@ def admit(work: ObjectSpace, key: int) -> int:
 
 @entry
 def settle(work: ObjectSpace, fresh: int, action: int, status: int, legal: int, made: int) -> int:
-    """End an iteration whose rollout made so many moves, with the metrics in `seen` and `told`.
+    """End an iteration whose rollout made `made` moves, with the metrics in `seen` and `told`.
 
     Args:
+        work: the search.
         fresh: whether there is a new node.
-        action: that led to it.
-        status: how the game stands there, and at the end of the rollout in the bits from END_AT on.
-        legal: how many actions are legal at the new node, UNKNOWN if nobody has asked.
+        action: the action that led to it.
+        status: the status of the game at the node; from bit END_AT on, the status at the end of the rollout.
+        legal: the number of legal actions at the new node; UNKNOWN if it is not known.
+        made: the number of moves of the rollout.
 
     Returns:
-        GOING_ON, or why the search is over; BETTER is added where the best plan ends in this rollout.
+        GOING_ON, or why the search is over; plus BETTER if the best plan ends in this rollout.
     """
     search, buffers, path = work.search, work.search.buffers, work.search.buffers.path
     for _ in range(made):
@@ -166,7 +172,7 @@ def settle(work: ObjectSpace, fresh: int, action: int, status: int, legal: int, 
 
 @compiled
 def add_node(work: ObjectSpace, action: int, status: int, legal: int) -> None:
-    """Put the new node below the last one of the path, and at its end."""
+    """Add the new node below the last node of the path, and to the end of the path."""
     search, path, parent = work.search, work.search.buffers.path, work.search.buffers.path[work.at[0] // DOWN]
     depth = work.at[0] // DOWN + 1
     if status & OVER != RUNNING or depth >= search.options.horizon:
@@ -183,31 +189,31 @@ def add_node(work: ObjectSpace, action: int, status: int, legal: int) -> None:
 
 
 class Instance(Protocol):
-    """An instance of a game that is a Python class: the state of the game."""
+    """An instance of a game that is a Python class, which is a state of the game."""
 
     def over(self) -> object:
-        """None while the game goes on."""
+        """Return None while the game goes on."""
 
 
 Move = str | int
-"""A move as the class names it: by a name, or by a number where actions have no names."""
+"""A move as the class names it: a name, or a number if actions have no names."""
 
 
 @runtime_checkable
 class ObjectSearcher(Protocol):
-    """What a search calls in a game that is a Python class. A state is an instance and the number of moves made."""
+    """The calls of a search to a game that is a Python class. A state is an instance and the number of moves made."""
 
     names: tuple[str, ...]
     number: Mapping[Move, int]
 
     def over(self, tables: None, state: tuple[Instance, int]) -> int:
-        """How the game stands."""
+        """Return the status of the game."""
 
     def mover(self, tables: None, state: tuple[Instance, int]) -> int:
-        """Who moves."""
+        """Return the player to move."""
 
     def key(self, tables: None, state: tuple[Instance, int]) -> int:
-        """A hash of all that decides the future."""
+        """Return a hash of everything that decides the future."""
 
     def tell(
         self, tables: WordRow, state: tuple[Instance, int], player: int, out: ctypes.Array[ctypes.c_double]
@@ -215,10 +221,10 @@ class ObjectSearcher(Protocol):
         """Write the metrics as a player sees them."""
 
     def choices(self, state: tuple[Instance, int]) -> list[Move]:
-        """The legal actions."""
+        """Return the legal actions."""
 
     def after(self, state: tuple[Instance, int], move: Move) -> Instance:
-        """The instance after a move."""
+        """Return the instance after a move."""
 
     def wander(
         self,
@@ -228,16 +234,26 @@ class ObjectSearcher(Protocol):
         draws: list[int],
         seen: FloatTable | None,
     ) -> tuple[Instance, list[Move], int]:
-        """Random moves from a state with these legal actions, by these numbers: the instance after them, the moves,
-        and how the game stands there. Metrics after each go to `seen`."""
+        """Make random moves from a state, and write the metrics after each to `seen`.
+
+        Args:
+            tables: the level.
+            state: the state to begin from.
+            choices: its legal actions.
+            draws: the random numbers, one for each move.
+            seen: float64[moves, metrics]; None if the metrics are not needed.
+
+        Returns:
+            The instance after the moves, the moves, and the status of the game there.
+        """
 
 
 class ObjectEngine:
     """Runs a tree search in a game that is a Python class.
 
     Args:
-        work: what the search works on, with the class's functions and states.
-        player: the calls to the class.
+        work: the search, with the class's functions and states.
+        player: makes the calls to the class.
     """
 
     def __init__(self, work: SearchSpace, player: ObjectSearcher) -> None:
@@ -274,7 +290,7 @@ class ObjectEngine:
         )
 
     def forget(self) -> None:
-        """Forget the legal actions of all nodes, which have other numbers from now on."""
+        """Forget the legal actions of all nodes, because nodes are about to be renumbered."""
         self._choices.clear()
 
     def search(self, iterations: int) -> int:
@@ -324,7 +340,7 @@ class ObjectEngine:
         return int(tree.links[tree.nodes[node, SLOT], STATUS])
 
     def _keep(self, state: tuple[Instance, int], parent: int, status: int) -> int:
-        """Write what the tree policy keeps of a new node, and return its status with the player to move."""
+        """Write what the tree policy keeps of a new node, and return the node's status with the player to move."""
         player, mover = self._player, self._status(parent) >> MOVER
         if self._keeps:
             player.tell(self.work.tables, state, mover, self._told[1])

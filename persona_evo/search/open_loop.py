@@ -1,9 +1,9 @@
-"""The open loop: Monte Carlo tree search where a node is a sequence of moves and not a state.
+"""Open-loop Monte Carlo tree search, for games of chance: a node is a sequence of moves instead of a state.
 
-Each iteration plays the moves anew from the root with fresh luck, and a node's row holds the state that this iteration
-came through. What is legal there is asked each time, and moves that are not legal now are passed over. So a node can
-get more children than it first has legal actions: LEFT holds how many slots of its block are free, and a block that is
-full is moved to a larger one.
+Each iteration replays the moves from the root with new random numbers. A node's row holds the state that the current
+iteration reached there. The legal actions are computed each time, and moves that are not legal now are skipped. A node
+can therefore get more children than it has legal actions at first: LEFT holds the number of free slots in its block,
+and a full block is moved to a larger one.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from persona_evo.seeds import below
 
 @compiled
 def count_untried(work: SearchSpace, slot: int, count: int) -> int:
-    """Bring those of `count` legal actions that have no child to the front; how many there are.
+    """Move those of `count` legal actions that have no child to the front, and return their number.
 
-    Children whose action is not legal now are marked DONE, so that `select` passes them over; the others are not.
+    Children whose action is not legal now are marked DONE, so that `select` skips them; the mark is removed from the
+    others.
     """
     links, actions, first = work.tree.links, work.buffers.actions, work.tree.links[slot, FIRST]
     for child in range(first, first + links[slot, KIDS]):
@@ -39,7 +40,7 @@ def count_untried(work: SearchSpace, slot: int, count: int) -> int:
 
 @compiled
 def make_room(work: SearchSpace, slot: int, count: int) -> None:
-    """See that the block of a slot's children has room for one more; `count`: slots more where it has to be moved."""
+    """Make room for one more child in a slot's block; a block that has to be moved gets `count` more slots."""
     tree, links, counts = work.tree, work.tree.links, work.buffers.counts
     if links[slot, LEFT] > 0:
         links[slot, LEFT] -= 1
@@ -57,14 +58,14 @@ def make_room(work: SearchSpace, slot: int, count: int) -> None:
 
 @compiled
 def play(work: SearchSpace, node: int, child: int, action: int) -> None:
-    """Play an action from a node's state of this iteration into the child's row."""
+    """Play an action from a node's current state, and store the new state in the child's row."""
     copy(work.tree.states[node], work.tree.states[child])
     work.rules.step(work.tables, work.tree.states[child], action, work.buffers.rng)
 
 
 @compiled
 def go(work: SearchSpace) -> int:
-    """Play down the tree to a new node, or as far as it goes: twice the depth, 1 added for a new node."""
+    """Play down the tree to a new node or as far as possible; return twice the depth, plus 1 for a new node."""
     tree, links, buffers, options = work.tree, work.tree.links, work.buffers, work.options
     depth = 0
     while True:
@@ -103,7 +104,7 @@ def go(work: SearchSpace) -> int:
 
 @entry
 def search(work: SearchSpace, iterations: int) -> int:
-    """Up to `iterations` iterations of the open loop; why it returned."""
+    """Make up to `iterations` iterations of the open loop, and return why the search returned."""
     counts, path = work.buffers.counts, work.buffers.path
     for _ in range(iterations):
         if counts[SLOTS] + counts[WIDEST] + work.options.room > work.tree.values.shape[0]:

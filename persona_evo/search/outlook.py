@@ -1,8 +1,8 @@
-"""Whether a level can be won at all: a plan that wins it, or a proof that none does.
+"""Determines whether a level can be won at all, with a winning plan or a proof that there is none.
 
-Small levels are explored, state by state, which proves it for plans of any length. Of larger ones the planner looks for
-the utility WON, whose proof is for plans within the horizon. All limits are numbers of states and iterations, so the
-answer is the same on every machine.
+Small levels are explored state by state, which proves the answer for plans of any length. In larger levels the planner
+maximises the utility WON, whose proof covers plans within the horizon. All limits are numbers of states and iterations,
+so the answer is the same on every machine.
 """
 
 from __future__ import annotations
@@ -17,29 +17,30 @@ from persona_evo.games.exploration import Exploration, explore
 from persona_evo.seeds import stream
 
 STATES = 10_000
-"""States that are explored at most."""
+"""The largest number of states that are explored."""
 
 ITERATIONS = 20_000
-"""Iterations of the planner at most."""
+"""The largest number of iterations of the planner."""
 
 GOAL = "WON"
-"""Symbol of the metric that is 1 where a game is won."""
+"""The symbol of the metric that is 1 if the game is won."""
 
 
 @dataclass(frozen=True)
 class Outlook:
-    """What is known of whether a level can be won.
+    """Holds what is known about whether a level can be won.
 
     Attributes:
-        possible: True with a plan, False with a proof, None where neither was found.
-        actions: names of the moves of a plan that wins.
-        iterations: that it took to find it: of the planner, or states explored.
-        horizon: moves within which the proof holds; 0 for any number of moves.
-        states: how many different states there are from the start on, where they were all explored; 0 otherwise.
-        longest: moves after which every line of play is over; 0 where that is not known, or where one never ends.
-        deadly: no line of play ends but lost.
-        ended: a line of play ends neither won nor lost.
-        metrics: at the end of the plan, by symbol.
+        possible: True with a plan, False with a proof, None if neither was found.
+        actions: the names of the moves of a winning plan.
+        iterations: the number of iterations of the planner, or of states explored, until the plan was found.
+        horizon: the number of moves within which the proof holds; 0 for any number.
+        states: the number of different states that can be reached, if all were explored; otherwise 0.
+        longest: the number of moves after which every line of play is over; 0 if that is unknown or some line never
+            ends.
+        deadly: whether every line of play that ends is lost.
+        ended: whether some line of play ends neither won nor lost.
+        metrics: the metrics at the end of the plan, by symbol.
     """
 
     possible: bool | None = None
@@ -54,12 +55,13 @@ class Outlook:
 
 
 def outlook(game: Game, level: Level, *, iterations: int = ITERATIONS, states: int = STATES) -> Outlook:
-    """Look for a plan that wins, or for a proof that none does.
+    """Look for a winning plan, or for a proof that there is none.
 
     Args:
-        game: a deterministic single-player game that runs here.
-        iterations: of the planner at most; only a game with the metric WON is planned.
-        states: that are explored at most.
+        game: a deterministic single-player game that runs in this process.
+        level: the level.
+        iterations: the largest number of iterations of the planner, which is used only if the game has the metric WON.
+        states: the largest number of states that are explored.
     """
     found = explore(game, level, states)
     if found.has(WON):
@@ -87,7 +89,7 @@ def _won(game: Game, level: Level, actions: tuple[int, ...], iterations: int) ->
 
 
 def _way_to(game: Game, level: Level, found: Exploration, goal: int) -> tuple[int, ...]:
-    """The moves of a shortest way from the start to a state."""
+    """Return the moves of a shortest path from the start to a state."""
     before: dict[int, int] = {}
     for i, following in enumerate(found.after):
         for to in following:
@@ -99,7 +101,7 @@ def _way_to(game: Game, level: Level, found: Exploration, goal: int) -> tuple[in
 
 
 def _move(game: Game, level: Level, found: Exploration, before: int, after: int) -> int:
-    """The move that leads from one explored state to another."""
+    """Return the move that leads from one explored state to another."""
     rules, rng = game.rules(), stream(0)
     wanted = rules.key(level.tables, found.states[after])
     for action in game.legal(level, found.states[before]):

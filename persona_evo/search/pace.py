@@ -1,4 +1,4 @@
-"""How often a search looks at the clock and reports its progress."""
+"""Decides how often a search checks the clock and reports its progress."""
 
 from __future__ import annotations
 
@@ -9,24 +9,25 @@ from persona_evo.compiling.arrays import IntRow
 from persona_evo.search.layout import GOING_ON, ITERATIONS
 
 LOOK = 0.005
-"""Seconds of work between two looks, for budgets that are much longer."""
+"""Seconds of work between two checks of the clock, for budgets that are much longer."""
 
 FIRST = 1
-"""Iterations before the first look, when nothing is known of their speed: one can take a second."""
+"""The number of iterations before the first check, when their speed is unknown: one can take a second."""
 
 REPORT = 1.0
-"""Seconds between two reports of progress, unless a single iteration takes longer."""
+"""Seconds between two progress reports, unless a single iteration takes longer."""
 
 
 class IterationPace:
-    """How many iterations to make at a time.
+    """Decides how many iterations to make at a time.
 
     Without a limit of seconds `chunk` stays at `most`, so nothing depends on the machine. With one it is small at first
-    and follows the speed that is measured.
+    and then follows the measured speed.
 
     Args:
-        seconds: from `began` (now, if left out).
-        most: `chunk` at most.
+        seconds: the time limit, counted from `began`; None for no limit.
+        most: the largest value of `chunk`.
+        began: the time (`time.perf_counter`) from which the limit counts; by default now.
     """
 
     def __init__(self, seconds: float | None, most: int, began: float | None = None) -> None:
@@ -36,7 +37,7 @@ class IterationPace:
         self.began = self._looked if began is None else began
 
     def is_late(self) -> bool:
-        """Whether time is up, asked after `chunk` iterations; sets the next `chunk`."""
+        """Return whether the time is up after `chunk` iterations, and set the next `chunk`."""
         if self.seconds is None:
             return False
         now = time.perf_counter()
@@ -49,10 +50,10 @@ class IterationPace:
 class SearchProgress:
     """Reports the iterations of a search about once a second.
 
-    The search runs in pieces whose length follows its speed. Its result does not depend on where it is cut.
+    The search runs in pieces whose length follows its speed. Its result does not depend on how it is divided.
 
     Args:
-        report: called with the number of iterations that the search has made; None if nobody wants to know.
+        report: called with the number of iterations that the search has made; None for no reports.
     """
 
     def __init__(self, report: Callable[[int], None] | None) -> None:
@@ -62,12 +63,12 @@ class SearchProgress:
         """Run a search for a number of iterations.
 
         Args:
-            search: makes up to so many iterations and returns why it stopped, GOING_ON if it did not come to an end.
-            iterations: how many to make.
-            counts: int64[COUNTS] of the search.
+            search: makes up to the given number of iterations and returns why it stopped; GOING_ON if it has not ended.
+            iterations: the number of iterations to make.
+            counts: int64[COUNTS], the counters of the search.
 
         Returns:
-            What the last call of `search` returned.
+            The result of the last call of `search`.
         """
         if self._report is None:
             return search(iterations)
@@ -85,5 +86,5 @@ class SearchProgress:
 
 
 def counted_from(before: int, report: Callable[[int], None] | None) -> Callable[[int], None] | None:
-    """What reports the progress of a search that follows on others, which have made so many iterations."""
+    """Return a progress callback for a search that follows others, which have made `before` iterations."""
     return None if report is None else lambda made: report(before + made)

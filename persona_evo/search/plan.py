@@ -1,4 +1,4 @@
-"""Plans of whole levels, for deterministic single-player games: one search tree for each level."""
+"""Plans whole levels of deterministic single-player games, with one search tree for each level."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Budget", "Plan", "Planner", "SearchSettings", "TreePolicy", "plan"]
 
 MAX_NODES = 5_000_000
-"""The tree's size at most unless the budget says otherwise (about 1 GB for MiniDungeons 2)."""
+"""The largest number of nodes unless the budget says otherwise (about 1 GB for MiniDungeons 2)."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Plan:
         actions: the actions of the route shown, which may differ from the best plan within the settings' tolerance.
         utility: the utility of the last state of this route.
         metrics: the metrics of this state by symbol.
-        outcome: how the game stands there (what `over` returns).
+        outcome: the status of the game there (the result of `over`).
         iterations, nodes, seconds: what the search took.
         stopped: why the search ended, one of `settings.STOPPED`.
         proven: whether no plan within the horizon has a higher utility than `best_utility`.
@@ -67,12 +67,13 @@ class Plan:
 
 
 class Planner(Workspace):
-    """Plans a level, many times if needed, in the same memory.
+    """Plans a level in the same memory, any number of times.
 
     Args:
-        game, level: what is played. The attributes of these names are those that `Game.for_search` returns.
-        settings: the rules of the search.
-        capacity: the number of nodes at most.
+        game, level: the game and the level. The attributes with these names are the ones that `Game.for_search`
+            returns.
+        settings: the search settings.
+        capacity: the largest number of nodes.
 
     Raises:
         SettingsError: the game is not a deterministic single-player game, or does not have this variant of its rules.
@@ -95,15 +96,15 @@ class Planner(Workspace):
     ) -> Plan:
         """Search from the level's start.
 
-        The last share of the budget (`SearchSettings.finish`) is for a win that continues the best plan, if that plan
-        does not win and the utility does not fall (see `win_search.play_on`).
+        The last share of the budget (`SearchSettings.finish`) is spent on a win that continues the best plan, if that
+        plan does not win and the utility does not fall (see `win_search.play_on`).
 
         Args:
-            utility: a formula over the game's metrics, which is backed up and by which plans are compared. If it can
-                rise with the clock, equal states are not merged: the same state later may be worth more.
+            utility: a formula over the game's metrics. It is backed up, and plans are compared by it. If it can rise
+                with the clock, equal states are not merged, because the same state may be worth more at a later time.
             policy: scores the children of a node.
-            budget: when to stop; its nodes are limited by the planner's capacity.
-            seed: all random choices follow from it.
+            budget: when to stop; its number of nodes is limited by the planner's capacity.
+            seed: the seed of all random choices.
             progress: called about once a second with the number of iterations so far.
             polish: for searches with open lists: the number of iterations that are spent on an equally good plan that
                 wins or is shorter, for each iteration that the proof of the best utility took.
@@ -129,7 +130,7 @@ class Planner(Workspace):
         found = self._plan(search, utility, budget.part(1.0 - self.settings.hedge), began, seed, progress)
         if self.settings.hedge and found.utility < found.upper:
             found = self._hedged(found, utility, budget.part(self.settings.hedge), began, progress)
-        if found.utility >= found.upper:  # as good as any can be, whatever found it
+        if found.utility >= found.upper:  # no plan can be better, so it is proven
             found = replace(found, proven=True, stopped=PROVEN)
         if not self.settings.lists:
             return found
@@ -235,7 +236,7 @@ class Planner(Workspace):
 
 
 class LevelPlanner(Protocol):
-    """What plans a level: a `Planner`, or the planner of a game that runs in a process of its own."""
+    """Plans a level: a `Planner`, or the planner of a game that runs in a process of its own."""
 
     def plan(
         self,
@@ -250,7 +251,7 @@ class LevelPlanner(Protocol):
 
 
 class PlanJob(NamedTuple):
-    """A planner and the arguments of its `plan`. The budget has no seconds."""
+    """Holds a planner and the arguments of its `plan`; the budget must not limit seconds."""
 
     planner: LevelPlanner
     utility: Formula
@@ -261,11 +262,11 @@ class PlanJob(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedOutside(Outside):
-    """What takes the place of the rules of a game in a process of its own whose levels can be planned.
+    """Takes the place of the rules of a game that runs in a process of its own and whose levels can be planned.
 
     Attributes:
-        planner: planner(game, level, settings, capacity) gives what plans a level.
-        plans: plans(jobs) gives the plans of several jobs, in their order; their searches run side by side.
+        planner: planner(game, level, settings, capacity) returns the planner of a level.
+        plans: plans(jobs) yields the plans of several jobs in their order; their searches run in parallel.
     """
 
     planner: Callable[[Game, Level, SearchSettings, int], LevelPlanner]
@@ -273,7 +274,7 @@ class PlannedOutside(Outside):
 
 
 def planner_for(game: Game, level: Level, settings: SearchSettings, capacity: int) -> LevelPlanner:
-    """Return what plans a level of a game, wherever the game runs.
+    """Return the planner of a level, wherever the game runs.
 
     Raises:
         SettingsError: the game does not have this variant of its rules.
@@ -289,7 +290,7 @@ def planner_for(game: Game, level: Level, settings: SearchSettings, capacity: in
 
 
 def capacity_for(budget: Budget) -> int:
-    """Return the number of nodes that a budget can need at most, within MAX_NODES."""
+    """Return the largest number of nodes that a budget can need, within MAX_NODES."""
     if budget.nodes is not None:
         return budget.nodes
     if budget.iterations is not None:

@@ -1,4 +1,4 @@
-"""What searches without a tree work on: a level, what its states are worth, and rows of scratch space."""
+"""Defines what searches without a tree work on: a level, the utility of its states, and scratch space."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from persona_evo.games.core import Game, Level, Rules
 from persona_evo.seeds import below, stream
 
 Utility = Annotated[Callable[[FloatRow], float], Pointed()]
-"""What a row of metrics is worth."""
+"""Returns the utility of a row of metrics."""
 
 
 class Play(NamedTuple):
-    """A level in play.
+    """A level that is being played.
 
     Attributes:
         rules, tables: the game and the level.
-        utility: of a row of metrics.
-        state: a state, for scratch.
-        actions: int64[actions], those that are legal.
-        metrics: float64[metrics], those of a state.
-        rng: int64[2], the stream that moves are drawn from.
+        utility: returns the utility of a row of metrics.
+        state: scratch space for a state.
+        actions: int64[actions], the legal actions.
+        metrics: float64[metrics], the metrics of a state.
+        rng: int64[2], the random stream for moves.
     """
 
     rules: Rules
@@ -40,7 +40,7 @@ class Play(NamedTuple):
 
     @classmethod
     def of(cls, game: Game, level: Level, utility: Formula) -> Play:
-        """A level, and a utility over the game's metrics."""
+        """Return a level to play, with a utility over the game's metrics."""
         return cls(
             game.rules_for(utility.symbols),
             level.tables,
@@ -54,14 +54,14 @@ class Play(NamedTuple):
 
 @compiled
 def worth(play: Play, state: WordRow) -> float:
-    """The utility of a state."""
+    """Return the utility of a state."""
     play.rules.measure(play.tables, state, 0, play.metrics)
     return play.utility(play.metrics)
 
 
 @compiled
 def random_move(play: Play, state: WordRow) -> int:
-    """Make one uniformly random legal move in place; the action made, or -1 where there is none."""
+    """Make a uniformly random legal move in place; return the action, or -1 if there is none."""
     count = play.rules.legal(play.tables, state, play.actions)
     if count <= 0:
         return -1
@@ -72,7 +72,7 @@ def random_move(play: Play, state: WordRow) -> int:
 
 @compiled
 def is_better(utility: float, won: int, steps: int, best: float, best_won: int, best_steps: int) -> bool:
-    """Whether a plan is better than the best: utility first, then winning, then brevity."""
+    """Return whether a plan is better than the best: by utility, then by winning, then by brevity."""
     if utility != best:
         return utility > best
     if won != best_won:
@@ -82,7 +82,7 @@ def is_better(utility: float, won: int, steps: int, best: float, best_won: int, 
 
 @compiled
 def place_in(seen: IntRow, h: int) -> int:
-    """Where in a hash table int64[2**k] of numbers, 0 where free, a number is, or else belongs."""
+    """Return the position of a number in a hash table int64[2**k], or the free position (0) where it belongs."""
     mask = len(seen) - 1
     at = (h ^ (h >> 17)) & mask
     while seen[at] != 0 and seen[at] != h:
@@ -92,7 +92,7 @@ def place_in(seen: IntRow, h: int) -> int:
 
 @compiled
 def mixed(h: int, metric: float, shift: int) -> int:
-    """A hash with a metric in it, a number from 0 to 2**63 - 1, of which the bits from `shift` on come in twice."""
+    """Return a hash from 0 to 2**63 - 1 with a metric mixed in; `shift` is the number of bits in the final shift."""
     scaled = min(max(metric * 1048576.0, -9.0e18), 9.0e18)
     h = ((h ^ int(scaled)) * 0x100000001B3) & 0x7FFFFFFFFFFFFFFF
     return h ^ (h >> shift)

@@ -1,4 +1,4 @@
-"""A search by prefixes in memory of its own."""
+"""Runs a search over prefixes in memory of its own."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from persona_evo.search.tree import (
 
 
 class PrefixEngine:
-    """A search by prefixes in its memory, which gets larger as it is needed.
+    """A search over prefixes with its memory, which grows as needed.
 
     Args:
-        options: its settings.
-        codes, columns: of the utility and the tree policy.
-        metrics: how many the game has.
-        most: nodes at most.
-        choices: of a node at most.
-        rng: the search's stream.
-        grafting: whether whole traces are put into the tree.
+        options: the settings.
+        codes, columns: the functions and columns of the utility and the tree policy.
+        metrics: the number of metrics of the game.
+        most: the largest number of nodes.
+        choices: the largest number of choices of a node.
+        rng: the search's random stream.
+        grafting: whether whole traces are added to the tree.
     """
 
     def __init__(
@@ -91,34 +91,34 @@ class PrefixEngine:
 
     @property
     def work(self) -> Prefixes:
-        """What the search works on."""
+        """The arrays and settings of the search."""
         return self._handle.work
 
     @property
     def nodes(self) -> int:
-        """How many there are."""
+        """The number of nodes."""
         return int(self.work.search.buffers.counts[NODES])
 
     def descend(self) -> tuple[int, bool]:
-        """Choose a node to roll out from, NOBODY without any; whether there was no room for a new one."""
+        """Return the node to roll out from (NOBODY if there is none), and whether there was no room for a new node."""
         found = self._run(descend, NO_ROOM - FULL)
         return (found - FULL, True) if found >= FULL else (found, False)
 
     def prefix(self, node: int) -> IntRow:
-        """The choices that lead to a node, each with how many there were."""
+        """Return the choices that lead to a node, each followed by the number of choices."""
         return self.work.pairs[: prefix(self._handle, node)]
 
     def back_up(self, node: int, count: int, utility: float) -> None:
-        """Enter a result (see `back_up`)."""
+        """Back up a result (see `prefixes.back_up`)."""
         self.work.search.buffers.utils[0] = utility
         back_up(self._handle, node, count)
 
     def lose(self, node: int) -> None:
-        """Take back a rollout that failed (see `lose`)."""
+        """Remove a rollout that failed (see `prefixes.lose`)."""
         lose(self._handle, node)
 
     def graft(self, node: int, steps: int, utility: float) -> None:
-        """Put the rest of a trace, which is in place, into the tree (see `graft`)."""
+        """Add the rest of a trace, which is already in the buffers, to the tree (see `prefixes.graft`)."""
         self.work.search.buffers.utils[0] = utility
         self._run(graft, NO_ROOM, node, steps)
 

@@ -1,4 +1,4 @@
-"""Making a node the root: what is below it is kept, all else is forgotten."""
+"""Makes a node the root of a tree: everything below it is kept, everything else is forgotten."""
 
 from __future__ import annotations
 
@@ -28,13 +28,15 @@ from persona_evo.search.tree import (
 
 
 class Relocation(NamedTuple):
-    """What is moved: nodes within their arrays, slots from one array to another. States are left to whoever calls it.
+    """Holds the arrays of a move of the root.
+
+    Nodes move within their arrays, and slots move from one array to another. States are left to the caller.
 
     Attributes:
-        old, new: the tree with its slots, and with room for as many.
-        rows: int32[nodes], scratch: the new number of each node, NOBODY for those forgotten.
+        old, new: the tree with its current slots, and with room for as many.
+        rows: int32[nodes], scratch space: the new number of each node, NOBODY for nodes that are forgotten.
         counts: see `layout`.
-        horizon: moves from the root at most.
+        horizon: the largest number of moves from the root.
     """
 
     old: Tree
@@ -46,7 +48,7 @@ class Relocation(NamedTuple):
 
 @compiled
 def number(work: Relocation, root: int) -> int:
-    """Number the nodes that are kept; how many there are."""
+    """Number the nodes that are kept, and return how many there are."""
     kept = 0
     for node in range(work.counts[NODES]):
         stays = node == root
@@ -60,7 +62,7 @@ def number(work: Relocation, root: int) -> int:
 
 @compiled
 def take(work: Relocation, slot: int, to: int) -> None:
-    """Take a slot over."""
+    """Move a slot."""
     for column in range(work.old.columns.width):
         work.new.values[to, column] = work.old.values[slot, column]
     work.old.nodes[work.old.links[slot, NODE], SLOT] = to
@@ -68,7 +70,7 @@ def take(work: Relocation, slot: int, to: int) -> None:
 
 @compiled
 def take_children(work: Relocation, slot: int, to: int) -> int:
-    """Take over the block of children of a slot that was taken over; the first slot behind it."""
+    """Move the block of children of a slot that has been moved, and return the first free slot after it."""
     links = work.new.links
     first, kids = links[slot, FIRST], links[slot, KIDS]
     if first == UNKNOWN:
@@ -81,7 +83,7 @@ def take_children(work: Relocation, slot: int, to: int) -> int:
 
 @entry
 def move_root(work: Relocation, root: int) -> int:
-    """Move what is below a node to the front; how many nodes are left."""
+    """Move everything below a node to the front, and return the number of nodes that are left."""
     nodes, links = work.old.nodes, work.new.links
     kept, last, up = number(work, root), work.counts[NODES], nodes[root, DEPTH]
     take(work, nodes[root, SLOT], ROOT)

@@ -1,4 +1,4 @@
-"""Rollout policies from other packages: how a rollout goes on from a new node, as a compiled function.
+"""Rollout policies from other packages: compiled functions that play a rollout from a new node.
 
 A rollout policy takes the place of the game's random moves. It is compiled once for each game, with the game's own
 functions in the places of `legal`, `step`, `over` and `measure`.
@@ -20,11 +20,11 @@ from persona_evo.extensions import Extension
 from persona_evo.games.core import Game, Rollout, Rules
 
 RANDOM = "random"
-"""The rollouts of the game itself."""
+"""The name of the game's own rollouts."""
 
 _nothing: Callable[..., int] = int
 legal = step = over = measure = _nothing
-"""The rules of the game, to be called by a rollout policy (see the table in `persona_evo.games.core`)."""
+"""The rules of the game, for a rollout policy to call (see the table in `persona_evo.games.core`)."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,8 @@ class RolloutPolicy(Extension):
 
     Attributes:
         play: a function that is marked with `compiled` and has the parameters of `persona_evo.games.core.play_out`. It
-            makes up to `length` moves and returns how many it made. It calls `legal`, `step`, `over` and `measure`
-            of this module, imported by these names, and draws random numbers from `rng` alone.
+            makes up to `length` moves and returns how many it made. It calls `legal`, `step`, `over` and `measure`,
+            which it imports from this module by these names, and draws random numbers only from `rng`.
         help: one line that says how it plays.
 
     Raises:
@@ -54,7 +54,7 @@ class RolloutPolicy(Extension):
 
 
 def with_rollouts(game: Game, rules: Rules, name: str) -> Rules:
-    """The rules of a game with the rollouts of a policy.
+    """Return the rules of a game with the rollouts of a policy.
 
     Raises:
         SettingsError: the policy cannot be loaded, or the game is not compiled.
@@ -74,7 +74,7 @@ def with_rollouts(game: Game, rules: Rules, name: str) -> Rules:
 
 @cache
 def _bound(play: Callable[..., int], *functions: Callback) -> Callback:
-    """A policy's function that calls the rules of a game, the same object each time."""
+    """Return a policy's function that calls the rules of a game; the same object each time."""
     assert isinstance(play, FunctionType)
     rules = {of: one.plain for of, one in zip(("legal", "step", "over", "measure"), functions, strict=True)}
     return Callback(with_names(play, **rules), Rollout)

@@ -1,8 +1,8 @@
-"""Routes: plans in the tree of a search that are as good as its best plan, or nearly as good.
+"""Draws routes: plans in the tree of a search that are as good as its best plan, or nearly so.
 
-Trials of a playtest show different routes. The last state of a route is drawn among the states that are worth enough.
-Then its way to the root is drawn among all ways into each state that are equally short. The tree holds one of them; the
-others are found with the table of states.
+The trials of a playtest show different routes. The last state of a route is drawn among the states whose utility is
+high enough. Its path to the root is then drawn among all equally short paths into each state. The tree holds one of
+them; the others are found with the table of states.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Routes:
         utility: the utility by which plans are compared.
         best: the best plan, which a search for a win may have found outside this tree.
         worth, won: its utility, and whether it wins.
-        tolerance: the share of |worth| that a route may be worth less.
+        tolerance: how much lower the utility of a route may be, as a share of |worth|.
     """
 
     def __init__(
@@ -44,14 +44,14 @@ class Routes:
         winning = (tree.links[:nodes, STATUS] & OVER == WON) | (not won)
         self._ends = [int(node) for node in np.flatnonzero(enough & short & winning)]
         self._beyond, self._tail = search.best_end
-        if search.actions == best and self._beyond not in self._ends:  # the best plan goes on beyond the tree
+        if search.actions == best and self._beyond not in self._ends:  # the best plan continues beyond the tree
             self._ends.append(self._beyond)
         else:
             self._beyond = NOBODY
         self._ways: tuple[ShortRow, ShortTable] | None = None
 
     def draw(self, seed: int) -> tuple[int, ...]:
-        """Return the actions of the route that a seed stands for, from the level's start."""
+        """Return the actions of the route that belongs to a seed, from the level's start."""
         if not self._ends:
             return self._best
         rng = stream(derive(seed, "route"))
@@ -59,7 +59,7 @@ class Routes:
         return self._back(node, rng) + (self._tail if node == self._beyond else ())
 
     def _back(self, node: int, rng: IntRow) -> tuple[int, ...]:
-        """Draw a way from the root to a node, move by move from its end."""
+        """Draw a path from the root to a node, move by move from its end."""
         nodes = self._search.tree.nodes
         if self._ways is None:
             self._ways = self._search.other_ways()

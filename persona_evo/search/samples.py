@@ -1,4 +1,4 @@
-"""States that really occur: those of games played at random, the same every time."""
+"""Collects states that really occur, from random games that are the same every time."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from persona_evo.games.core import RUNNING, Game, Level
 from persona_evo.seeds import below, stream
 
 GAMES = 3
-"""Random games in each level."""
+"""The number of random games in each level."""
 MOVES = 200
-"""Moves of a random game at most."""
+"""The largest number of moves of a random game."""
 MOST_LEVELS = 6
-"""Levels that are played in where many are given."""
+"""The largest number of levels that are played."""
 
 
 @dataclass(frozen=True)
@@ -23,9 +23,12 @@ class Sampled:
     """A state of a random game.
 
     Attributes:
-        level: its name. game: number of the game in this level, from 0. move: moves made before it.
-        metrics: symbol -> value, as whoever moves there sees it.
-        outcome: RUNNING, WON, LOST or ENDED. last: whether it ended the game, or the game was ended there.
+        level: the name of the level.
+        game: the number of the game in this level, from 0.
+        move: the number of moves made before this state.
+        metrics: the metrics by symbol, as the player to move sees them.
+        outcome: RUNNING, WON, LOST or ENDED.
+        last: whether this is the last state of the game, which may have been cut short here.
     """
 
     level: str
@@ -37,12 +40,12 @@ class Sampled:
 
 
 def random_states(game: Game, levels: Sequence[Level], until: float | None = None) -> list[Sampled]:
-    """The states of random games in some of the levels; none of a game that runs outside this process.
+    """Return the states of random games in some of the levels; none for a game that runs outside this process.
 
     Args:
-        game: whose levels they are.
-        levels: the first MOST_LEVELS are played in.
-        until: moment on `time.monotonic` after which no game is begun.
+        game: the game.
+        levels: the levels, of which the first MOST_LEVELS are played.
+        until: the time (`time.monotonic`) after which no further game is started.
     """
     if game.outside is not None:
         return []

@@ -1,4 +1,4 @@
-"""Which child is descended to: the one that the tree policy scores highest, by lot among equals."""
+"""Selects the child to descend to: the one with the highest score of the tree policy; ties are broken at random."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ from persona_evo.seeds import draw
 
 @compiled
 def select(work: SearchSpace, slot: int, depth: int) -> int:
-    """The child to descend to from a slot at a depth, as (slot << 1) | (1 if there was a tie); -1 if all are closed."""
+    """Select the child of a slot to descend to.
+
+    Returns:
+        (child's slot << 1) | (1 if there was a tie); -1 if all children are closed.
+    """
     tree, options, scores = work.tree, work.options, work.buffers.scores
     first, kids, visits = tree.links[slot, FIRST], tree.links[slot, KIDS], tree.links[slot, VISITS]
     if options.hashed == MERGE:
@@ -30,7 +34,7 @@ def select(work: SearchSpace, slot: int, depth: int) -> int:
 
 @compiled
 def ucb1(options: Options, total: float, visits: int, log_visits: float) -> float:
-    """UCB1 of a child with this sum of utilities; log_visits: the logarithm of its parent's visits."""
+    """Return UCB1 of a child whose utilities sum to `total`, given the logarithm of its parent's visits."""
     n = max(1, visits)
     if options.inside:
         return total / n + math.sqrt(options.c * log_visits / n)
@@ -39,7 +43,7 @@ def ucb1(options: Options, total: float, visits: int, log_visits: float) -> floa
 
 @compiled
 def score_of(work: SearchSpace, child: int, k: int) -> float:
-    """The score of a child, the k-th of its block: kept in its slot, or in `scores`."""
+    """Return the score of a child, the k-th of its block, from its slot or from `scores`."""
     if work.options.holds == EVERY_TIME or work.options.holds == IS_UCB1:
         return work.buffers.scores[k]
     return work.tree.values[child, work.tree.columns.score]
@@ -47,7 +51,7 @@ def score_of(work: SearchSpace, child: int, k: int) -> float:
 
 @compiled
 def pick(work: SearchSpace, first: int, kids: int) -> int:
-    """The child with the best score among those that are not closed, as `select` returns it."""
+    """Return the child with the best score among those that are not closed, as `select` does."""
     links, closed = work.tree.links, work.options.cut_off
     chosen = -1
     ties = 1
@@ -79,7 +83,7 @@ def pick(work: SearchSpace, first: int, kids: int) -> int:
 
 @compiled
 def share(tree: Tree, slot: int) -> None:
-    """Take over the statistics of the node that stands for all with an equal state."""
+    """Copy the statistics from the node that represents all nodes with an equal state."""
     twin = tree.nodes[tree.twins[tree.links[slot, NODE]], SLOT]
     if twin == slot:
         return

@@ -1,11 +1,11 @@
-"""Selection rules from other packages: which child the search descends to, as a compiled function.
+"""Selection rules from other packages: compiled functions that score the children to descend to.
 
-A rule takes the place of UCB1 and of the tree policy's score where a search goes down its tree. The engine calls it by
-its address, as it does the code of a formula, so searches without a rule run the same machine code as before.
+A rule takes the place of UCB1 or the tree policy's score in the descent. The engine calls it by its address, as it does
+with the code of a formula, so searches without a rule run the same machine code as before.
 
-What makes a search sound stays in the engine: each action is tried once before the rule is asked, finished subtrees are
-closed, and ties are broken at random. The tree policy is the rule's prior: a formula over metrics, whose value in each
-child's state is kept; it is 0 for UCB1, which has no formula.
+The engine still takes care of what makes a search sound: each action is tried once before the rule is asked, finished
+subtrees are closed, and ties are broken at random. The tree policy is the rule's prior: a formula over metrics whose
+value in each child's state is kept. It is 0 for UCB1, which has no formula.
 """
 
 from __future__ import annotations
@@ -27,65 +27,65 @@ from persona_evo.search.tree import FIXED, TOTAL, VISITS
 from persona_evo.search.tree_policy import STATIC, TreePolicy
 
 BEST, PRIOR, WIDTH = FIXED, FIXED + 1, FIXED + 2
-"""Columns of a child in searches with a rule: the largest utility backed up, and the prior; how many there are."""
+"""The columns of a child in searches with a rule (the largest utility backed up, the prior), and their number."""
 
 
 @primitive("persona_evo.search.slot_code:float_bits")
 def bits(x: float) -> int:
-    """The bits of a float64 as int64."""
+    """Return the bits of a float64 as int64."""
     return int(struct.unpack("<q", struct.pack("<d", x))[0])
 
 
 @compiled
 def visits(children: FloatTable, k: int) -> int:
-    """How often a result was backed up through child k."""
+    """Return how often a result was backed up through child k."""
     return bits(children[k, VISITS // 2]) & 0x7FFFFFFF
 
 
 @compiled
 def mean(children: FloatTable, k: int) -> float:
-    """The mean utility of these results, 0 before the first."""
+    """Return the mean utility of these results; 0 before the first one."""
     n = visits(children, k)
     return children[k, TOTAL] / n if n > 0 else 0.0
 
 
 @compiled
 def best(children: FloatTable, k: int) -> float:
-    """The largest utility of these results, 0 before the first."""
+    """Return the largest utility of these results; 0 before the first one."""
     return children[k, BEST] if visits(children, k) > 0 else 0.0
 
 
 @compiled
 def prior(children: FloatTable, k: int) -> float:
-    """The value of the tree policy's formula in the child's state; 0 for UCB1."""
+    """Return the value of the tree policy's formula in the child's state; 0 for UCB1."""
     return children[k, PRIOR]
 
 
 @primitive("persona_evo.search.slot_code:float_table")
 def _table(address: FloatTable, rows: int, columns: int) -> FloatTable:
-    """The table at an address, or itself in plain Python."""
+    """Return the table at an address; in plain Python, return the argument itself."""
     return address
 
 
 @primitive("persona_evo.search.slot_code:float_row")
 def _row(address: FloatRow, n: int) -> FloatRow:
-    """The row at an address, or itself in plain Python."""
+    """Return the row at an address; in plain Python, return the argument itself."""
     return address
 
 
 _nothing: Callable[..., int] = int
 _rule = _nothing
-"""What `_scored` calls; `Rule` puts a rule's function in this place."""
+"""The function that `_scored` calls; `Rule` replaces it with a rule's function."""
 
 
 @compiled
 def _scored(children: FloatTable, count: int, parent_visits: int, depth: int, scores: FloatRow) -> int:
-    """Have a rule score children, which come as addresses from the engine."""
+    """Call a rule to score children, which the engine passes as addresses."""
     return _rule(_table(children, count, WIDTH), count, parent_visits, depth, _row(scores, count))
 
 
 class Rule:
-    """A rule as the engine calls it in place of a formula: `Codes.score`."""
+    """A rule in the form in which the engine calls it in place of a formula (`Codes.score`)."""
 
     def __init__(self, function: Callable[..., int]) -> None:
         addresses = Annotated[Callable[[int, int, int, int, int], int], Pointed()]
@@ -93,7 +93,7 @@ class Rule:
 
     @property
     def address(self) -> int:
-        """Where its machine code lies."""
+        """The address of its machine code."""
         return self._callback.address
 
     def __call__(self, children: FloatTable, count: int, parent_visits: int, depth: int, scores: FloatRow) -> None:
@@ -106,10 +106,10 @@ class SelectionRule(Extension):
     """A selection rule that another package adds; its name is a value of `SearchSettings.selection_rule`.
 
     Attributes:
-        score: a function that is marked with `compiled`. It takes the children, how many there are, the visits of their
-            parent, their depth, and float64[children], to which it writes a score for each; it returns 0. `visits`,
-            `mean`, `best` and `prior` of this module read child k. The function may contain what rules of a game may
-            (see `persona_evo.games.compiled_game`).
+        score: a function that is marked with `compiled`. It takes the children, their number, their parent's visits,
+            their depth, and float64[children], to which it writes a score for each child; it returns 0. `visits`,
+            `mean`, `best` and `prior` of this module read child k. The function may contain what the rules of a game
+            may contain (see `persona_evo.games.compiled_game`).
         help: one line that says what the rule is.
 
     Raises:
@@ -130,12 +130,12 @@ class SelectionRule(Extension):
 
 @cache
 def _bound(function: Callable[..., int]) -> Rule:
-    """A rule's function, the same object each time."""
+    """Return a rule's function; the same object each time."""
     return Rule(function)
 
 
 def rule_and_prior(name: str, policy: TreePolicy) -> tuple[Rule, Formula]:
-    """The function of a rule, and the formula of its prior.
+    """Return the function of a rule, and the formula of its prior.
 
     Raises:
         SettingsError: the rule cannot be loaded, or the policy reads more than metrics.

@@ -1,4 +1,4 @@
-"""The machine code of what `selection_rules` reads children with, imported only where a rule is compiled."""
+"""Generates the machine code with which `selection_rules` reads children; imported only when a rule is compiled."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TABLE, _ROW = RowArray(ArrayType("float64", 2)), RowArray(ArrayType("float64", 
 
 @intrinsic
 def float_bits(context: Any, x: Any) -> Any:
-    """The bits of a float64 as int64."""
+    """Return the bits of a float64 as int64."""
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.bitcast(args[0], ir.IntType(64))
@@ -26,18 +26,18 @@ def float_bits(context: Any, x: Any) -> Any:
 
 @intrinsic
 def float_table(context: Any, address: Any, rows: Any, columns: Any) -> Any:
-    """The table of float64 at an address."""
+    """Return the table of float64 at an address."""
     return _TABLE(types.int64, types.int64, types.int64), _row_builder(_TABLE)
 
 
 @intrinsic
 def float_row(context: Any, address: Any, n: Any) -> Any:
-    """The row of float64 at an address."""
+    """Return the row of float64 at an address."""
     return _ROW(types.int64, types.int64), _row_builder(_ROW)
 
 
 def _row_builder(kind: RowArray) -> Any:
-    """What makes a row or a table of its address and its sizes."""
+    """Return a function that builds a row or a table from its address and its sizes."""
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         made = cgutils.create_struct_proxy(kind)(context, builder)

@@ -1,23 +1,23 @@
-"""The tree of a search: named arrays that compiled code walks through, and the memory that they lie in.
+"""Defines the tree of a search: the arrays that compiled code walks through, and their memory.
 
-Nodes are numbered in the order in which they are made. The children of a node are one block of *slots*, which is taken
-when the node is first descended to; children lie side by side in it in the order in which they are made, so the newest
-has the highest slot. A slot holds what a step of the descent reads of a child, in one row of `values` float64[slots,
-width], whose memory `links` int32[slots, 2 width] shows as whole numbers:
+Nodes are numbered in the order in which they are made. The children of a node occupy one block of *slots*, which is
+allocated when the search first descends to the node. Children lie in it in the order in which they are made, so the
+newest has the highest slot. A slot holds what a step of the descent reads of a child, in one row of `values`
+float64[slots, width]; `links` int32[slots, 2 width] shows the same memory as whole numbers:
 
-| column | what |
+| column | content |
 |---|---|
-| TOTAL (of `values`) | sum of the utilities backed up, as the player who moved into the node sees them |
-| VISITS (from here on of `links`) | N, how often a result was backed up |
-| FIRST | the first slot of its children's block, UNKNOWN before the node is first descended to |
-| KIDS | children made so far |
-| LEFT | legal actions not tried yet, UNKNOWN before the node is first descended to |
-| STATUS | what the game's `over` says of the state, and bits of the search (DONE, ...) |
+| TOTAL (of `values`) | the sum of the utilities backed up, as seen by the player who moved into the node |
+| VISITS (this and the following: of `links`) | N, how often a result was backed up |
+| FIRST | the first slot of its children's block; UNKNOWN before the first descent to the node |
+| KIDS | the number of children made so far |
+| LEFT | the number of legal actions not tried yet; UNKNOWN before the first descent to the node |
+| STATUS | the result of the game's `over`, and bits of the search (DONE, ...) |
 | NODE | the number of the node |
 
-What only some policies read follows from column FIXED of `values` on, where `Columns` says. What the descent does not
-read lies apart, by node: `nodes` int32[capacity, 4] with the columns PARENT (ROOTLESS at the root), ACTION (that led
-here), DEPTH (D, moves from the root) and SLOT.
+What only some policies read follows from column FIXED of `values` on, at the places given by `Columns`. What the
+descent does not read is stored separately, by node: `nodes` int32[capacity, 4] with the columns PARENT (ROOTLESS at the
+root), ACTION (which led here), DEPTH (D, the number of moves from the root) and SLOT.
 """
 
 from __future__ import annotations
@@ -35,25 +35,26 @@ FIXED = 4
 PARENT, ACTION, DEPTH, SLOT = range(4)
 
 ROOT = 0
-"""The root's node and its slot."""
+"""The number of the root's node and of its slot."""
 ROOTLESS = NOBODY = UNKNOWN = EMPTY = -1
 OVER, DONE, TAKEN, NOVEL, DEAD, MOVER = 15, 16, 32, 64, 128, 8
-"""STATUS: the bits that hold `over`; the bit set when nothing new can be found below; with open lists also whether a
-node was taken out of them (expanded, or closed by its bound), and whether it shows something new; in the search by
-prefixes also whether the game fails there. From bit MOVER on: the player to move."""
+"""Bits of STATUS: the result of `over`; whether nothing new can be found below; with open lists also whether a node was
+taken out of them (expanded, or closed by its bound), and whether it shows something new; in the search over prefixes
+also whether the game fails there. The player to move is stored from bit MOVER on."""
 
 
 class Columns(NamedTuple):
-    """Columns of `values` that are kept only where somebody reads them; -1 for those that are not.
+    """The columns of `values` that are kept only if something reads them; -1 for those that are not kept.
 
     Attributes:
         best: the largest utility backed up.
-        squares: the sum of their squares.
-        score: the tree policy's score where it does not change between visits.
-        kept: the first of what of the tree policy's formula never changes.
+        squares: the sum of the squares of the utilities.
+        score: the tree policy's score, if it does not change between visits.
+        kept: the first of the parts of the tree policy's formula that never change.
         moves: a count and a total of `amaf`.
-        pending: rollouts under way, in the first half of a column, and in the next one what each of them counts.
-        width: how many columns there are.
+        pending: the number of rollouts under way, in the first half of a column, and the utility assumed for each in
+            the next column.
+        width: the number of columns.
     """
 
     best: int = -1
@@ -75,7 +76,7 @@ class Columns(NamedTuple):
         moves: bool = False,
         pending: bool = False,
     ) -> Columns:
-        """Columns side by side for what is read; kept: how many there are of it."""
+        """Return columns for what is read; `kept` is the number of constant parts of the formula."""
         begins, at = [], FIXED
         for size in (int(best), int(squares), int(score), kept, 2 * moves, 2 * pending):
             begins.append(at if size else -1)
@@ -90,13 +91,13 @@ class Tree(NamedTuple):
         links: int32[slots, 2 width], the same memory as `values`.
         values: float64[slots, width].
         nodes: int32[capacity, 4].
-        states: uint16[capacity + spare, state size], by node; objects where the game is a Python class.
-        twins: int32[capacity], the node that keeps the statistics of a node's state: itself, or an equal one that was
-            made before; one entry where equal states share nothing.
-        table: int32[2**k], the hash table of states: numbers of nodes, EMPTY where free.
-        keys: int64[capacity + spare], the hash of each node's state. Where equal states are not looked for, `table` and
+        states: uint16[capacity + spare, state size], by node; objects if the game is a Python class.
+        twins: int32[capacity], the node that keeps the statistics of a node's state: the node itself, or an earlier one
+            with an equal state; one entry if equal states share nothing.
+        table: int32[2**k], the hash table of states: numbers of nodes, EMPTY if free.
+        keys: int64[capacity + spare], the hash of each node's state. If equal states are not detected, `table` and
             `keys` have one entry.
-        columns: see there.
+        columns: the places of the optional columns.
     """
 
     links: ShortTable
@@ -109,7 +110,7 @@ class Tree(NamedTuple):
     columns: Columns
 
     def path(self, node: int) -> list[int]:
-        """The actions from the root to a node."""
+        """Return the actions from the root to a node."""
         actions: list[int] = []
         while True:
             node, action, *_ = self.nodes[node].tolist()
@@ -118,28 +119,28 @@ class Tree(NamedTuple):
             actions.append(action)
 
     def children(self, node: int) -> range:
-        """The slots of a node's children, the newest first."""
+        """Return the slots of a node's children, the newest first."""
         slot = self.nodes[node, SLOT]
         first, kids = int(self.links[slot, FIRST]), int(self.links[slot, KIDS])
         return range(first + kids - 1, first - 1, -1)
 
 
 def aligned(size: int) -> NDArray[np.float64]:
-    """float64[size] that begins with a line of the cache; a little behind it can be read, too."""
+    """Return float64[size] that begins at a cache line; a few elements after its end can be read safely."""
     room = np.empty(size + 64)
     first = -int(room.__array_interface__["data"][0]) % 64 // 8
     return room[first : first + size]
 
 
 class TreeMemory:
-    """Where trees have their place, one after the other; pages of it are taken as a tree grows.
+    """The memory for trees, one after the other; the system allocates its pages as a tree grows.
 
     Args:
-        capacity: nodes at most.
+        capacity: the largest number of nodes.
         start: a state, whose size and type all states have.
-        hashed: whether equal states may be looked for.
-        merging: whether equal states may share their statistics.
-        spare: rows of states behind those of nodes, for states that are looked at and not kept.
+        hashed: whether equal states can be detected.
+        merging: whether equal states can share their statistics.
+        spare: the number of rows after those of nodes, for states that are examined and not kept.
     """
 
     def __init__(
@@ -158,20 +159,20 @@ class TreeMemory:
         self._last: Tree | None = None
 
     def lay_out(self, columns: Columns, slots: int) -> Tree:
-        """A tree with these columns and at least so many slots; what there was is lost."""
+        """Return an empty tree with these columns and at least this number of slots; the previous tree is lost."""
         if len(self._numbers) < slots * columns.width:
             self._numbers = aligned(slots * columns.width)
         return self._tree(columns)
 
     def turn(self, tree: Tree) -> Tree:
-        """The same tree with as many slots elsewhere, to which those are moved that are needed on."""
+        """Return the tree with as many slots in other memory, to which the caller moves those still needed."""
         if len(self._spare) < len(self._numbers):
             self._spare = aligned(len(self._numbers))
         self._numbers, self._spare = self._spare, self._numbers
         return self._tree(tree.columns)
 
     def grow(self, tree: Tree, used: int) -> Tree:
-        """The same tree with twice as many slots, of which the first `used` are taken over."""
+        """Return the tree with twice as many slots; the first `used` slots are copied."""
         self._numbers = aligned(2 * len(self._numbers))
         larger = self._tree(tree.columns)
         larger.values[:used] = tree.values[:used]
@@ -186,6 +187,6 @@ class TreeMemory:
         return last
 
     def bytes_per_node(self, tree: Tree, slots: float) -> float:
-        """Memory of a tree with so many slots a node."""
+        """Return the memory of a tree per node, given the number of slots per node."""
         rows = (self.nodes, self.states, self.twins, self.table, self.keys)
         return sum(float(row.nbytes) for row in rows) / self.capacity + slots * 8.0 * tree.columns.width

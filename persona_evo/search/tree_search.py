@@ -1,4 +1,4 @@
-"""A tree search in the memory of a planner, which can be continued and asked for its best plan."""
+"""A tree search in the memory of a planner; it can be continued and asked for its best plan."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""The variables of a search (R, N, P, ...), said once for every engine.
+"""Defines the variables of a search (R, N, P, ...), once for every engine.
 
 A slot of the tree is one row of `values` float64[slots, width], whose memory is also seen as int32[slots, 2 * width].
-The first FIXED columns are those of every search; behind them a slot has the columns that its policy reads, and no
-others (`tree.Columns`).
+The first FIXED columns belong to every search; after them a slot has exactly the columns that its policy reads
+(`tree.Columns`).
 
-DEFINITIONS over Python's numbers give values; over the numbers of a writer (see `formula.assembly`) they give the
-instructions that compute them.
+Applied to Python's numbers, DEFINITIONS return values; applied to the numbers of a writer (see `formula.assembly`),
+they return the instructions that compute these values.
 """
 
 from __future__ import annotations
@@ -23,36 +23,36 @@ Mixed = TypeVar("Mixed", float, AssemblyNumber, NDArray[np.float64])
 
 
 class Slot(Protocol[Value]):
-    """What definitions read."""
+    """A slot of the tree, as definitions read it."""
 
     @property
     def columns(self) -> Columns:
-        """What the slot keeps."""
+        """The columns that the slot has."""
 
     @property
     def parent_visits(self) -> Value:
-        """Visits of the parent."""
+        """The visits of the parent."""
 
     @property
     def depth(self) -> Value:
-        """Moves from the root."""
+        """The number of moves from the root."""
 
     def number(self, column: int) -> Value:
-        """A column of the slot's row."""
+        """Return a column of the slot's row."""
 
     def whole(self, column: int) -> Value:
-        """A column of the same memory as int32."""
+        """Return a column of the same memory as int32."""
 
 
 class Definition(Protocol):
-    """What a variable of the search is."""
+    """The definition of a variable of the search."""
 
     def __call__(self, slot: Slot[Real]) -> Real:
-        """Its value at a slot."""
+        """Return the value of the variable at a slot."""
 
 
 def mix(middle: Mixed, most: Mixed) -> Mixed:
-    """R of a mean and a maximum, in whatever numbers."""
+    """Return R for a mean and a maximum, for any kind of numbers."""
     return 0.75 * middle + 0.25 * most
 
 
@@ -63,28 +63,28 @@ def _share(total: Real, count: Real) -> Real:
 
 
 def known(slot: Slot[Real]) -> Real:
-    """How many utilities were backed up."""
+    """Return the number of utilities backed up."""
     return slot.whole(VISITS)
 
 
 def visits(slot: Slot[Real]) -> Real:
-    """The same, and rollouts under way."""
+    """Return the number of utilities backed up and of rollouts under way."""
     pending = slot.columns.pending
     return known(slot) if pending < 0 else known(slot) + slot.whole(2 * pending)
 
 
 def parent_visits(slot: Slot[Real]) -> Real:
-    """The visits of the parent."""
+    """Return the visits of the parent."""
     return slot.parent_visits
 
 
 def depth(slot: Slot[Real]) -> Real:
-    """Moves from the root."""
+    """Return the number of moves from the root."""
     return slot.depth
 
 
 def mean(slot: Slot[Real]) -> Real:
-    """The mean of the utilities backed up and of what those under way count, 0 before the first."""
+    """Return the mean of the utilities, including those assumed for rollouts under way; 0 before the first one."""
     pending, total = slot.columns.pending, slot.number(TOTAL)
     if pending >= 0:
         total = total + slot.whole(2 * pending) * slot.number(pending + 1)
@@ -92,29 +92,29 @@ def mean(slot: Slot[Real]) -> Real:
 
 
 def top(slot: Slot[Real]) -> Real:
-    """The largest of the utilities backed up, 0 before the first."""
+    """Return the largest of the utilities backed up; 0 before the first one."""
     return where(known(slot) > 0.0, slot.number(slot.columns.best), 0.0)
 
 
 def mixed(slot: Slot[Real]) -> Real:
-    """The paper's estimate of what a slot is worth."""
+    """Return the paper's estimate of the value of a slot."""
     return mix(mean(slot), top(slot))
 
 
 def spread(slot: Slot[Real]) -> Real:
-    """The standard deviation of the utilities backed up, 0 before the first."""
+    """Return the standard deviation of the utilities backed up; 0 before the first one."""
     middle = _share(slot.number(TOTAL), known(slot))
     square = _share(slot.number(slot.columns.squares), known(slot)) - middle * middle
     return root(where(square > 0.0, square, 0.0))
 
 
 def move_count(slot: Slot[Real]) -> Real:
-    """Iterations through the parent in which the move was made, there or later."""
+    """Return the number of iterations through the parent in which the move was made, at that turn or later."""
     return slot.number(slot.columns.moves)
 
 
 def move_mean(slot: Slot[Real]) -> Real:
-    """The mean utility of these iterations, 0 before the first."""
+    """Return the mean utility of these iterations; 0 before the first one."""
     return _share(slot.number(slot.columns.moves + 1), move_count(slot))
 
 
@@ -128,4 +128,4 @@ DEFINITIONS: dict[str, Definition] = {
     "AN": move_count,
     "AR": move_mean,
 }
-"""What the search's variables are; R is `mean` where a search's setting `value` says so."""
+"""The definitions of the search's variables; R is `mean` if a search's setting `value` says so."""

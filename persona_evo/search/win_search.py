@@ -1,4 +1,4 @@
-"""The search for a win that continues the best plan of a search."""
+"""Searches for a win that continues the best plan of a search."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from persona_evo.search.workspace import Workspace
 from persona_evo.seeds import derive
 
 SHARE = 0.25
-"""Share of the remaining budget for the search from each state of the plan."""
+"""The share of the remaining budget that is spent on the search from each state of the plan."""
 
 FLOOR = 200
-"""Iterations of each of these searches at least, if there are so many: fewer find no win."""
+"""The smallest number of iterations for each of these searches, if the budget allows it: fewer find no win."""
 
 
 class Ending(NamedTuple):
@@ -28,7 +28,7 @@ class Ending(NamedTuple):
 
     Attributes:
         actions: the actions from the level's start.
-        iterations, nodes: what the search for a win took; 0 without one.
+        iterations, nodes: the cost of the search for a win; 0 if there was none.
     """
 
     actions: tuple[int, ...]
@@ -46,19 +46,19 @@ def play_on(
 ) -> Ending:
     """Search for a win that continues a plan.
 
-    There is often no way out of the best state that a search finds. So the search begins at the plan's last state, then
-    1, 2, 4, 8, ... moves before it, until it finds a win that is worth no less than any plan so far. It is a best-first
-    search by what grows on the way to a win (`Game.homing`).
+    There is often no way out of the best state that a search finds. The search therefore begins at the plan's last
+    state, then 1, 2, 4, 8, ... moves before it, until it finds a win that is worth at least as much as every plan so
+    far. It is a best-first search by a quantity that grows on the way to a win (`Game.homing`).
 
     Args:
         finisher: the planner whose memory and settings are used.
         actions: the plan, from the level's start.
         utility, seed: those of the search that found the plan.
         budget: the budget of all these searches together.
-        progress: called now and then with the iterations of all these searches.
+        progress: called now and then with the number of iterations of all these searches.
 
     Returns:
-        A plan that wins and is worth no less than the given one; without a win, the best plan that was found.
+        A plan that wins and is worth at least as much as the given one; without a win, the best plan that was found.
     """
     game, level = finisher.game, finisher.level
     states = game.replay(level, actions)

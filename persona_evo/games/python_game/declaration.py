@@ -1,4 +1,4 @@
-"""What a Python class says about its game by its attributes, checked before the first state is made."""
+"""Reads what a Python class declares about its game in its attributes, and checks it before the first state is made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a search asks of a game that is a Python class, with few checks: a wrong answer is looked at when it shows."""
+"""Answers the calls of a search to a Python class with few checks: wrong answers are examined when they show."""
 
 from __future__ import annotations
 

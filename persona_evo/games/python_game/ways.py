@@ -1,10 +1,4 @@
-"""The moves that it takes to get to the targets of a level, found by playing.
-
-The class says where the avatar is in a state, and where the targets lie. Trying actions from the level's start shows
-which place leads to which: every action is made once in states of all places, those of rarely seen places first. Doors,
-one-way passages and portals are therefore correct without a description. There is one map for the whole level, however:
-a door counts as open once one play has opened it, and enemies do not block the way.
-"""
+"""Counts the moves that it takes to reach the targets of a level, by playing."""
 
 from __future__ import annotations
 

@@ -134,8 +134,11 @@ def best_moves(n: int, reach: int, east: Any, south: Any, other: int, actions: A
 
 @compiled
 def fewer(t: Any, s: Any, actions: Any, looks: int, most: int) -> int:
-    """Moves worth trying: with `looks` a killer move or those that do not enclose oneself (all, if all do); with `most`
-    the WIDTH of them with most own moves afterwards."""
+    """Move the moves worth trying to the front, and return their number.
+
+    With `looks` these are a killer move, or the moves that do not enclose the mover (all, if all do); with `most` only
+    the WIDTH of them with the most own moves afterwards.
+    """
     east, south, area = row(ROWS), row(ROWS), row(ROWS)
     read_walls(t, s, east, south)
     n = area_of_mover(t, s, east, south, area)

@@ -84,9 +84,9 @@ def reached(walls: tuple[tuple[int, ...], ...] | list[list[int]], start: Cell) -
 
 
 def random_board(size: int, seed: int) -> ColosseumBoard:
-    """A start as the course's program draws it; for seeds below 2**32 the very one that numpy.random.seed gives there.
+    """Return a start board as the course's program draws it; for seeds below 2**32, the same as with numpy.random.seed.
 
-    size // 2 - 1 pairs of walls that mirror each other in the centre, then the players, likewise.
+    First size // 2 - 1 pairs of walls that mirror each other in the centre are drawn, then the players in the same way.
     """
     draw = np.random.RandomState(seed if seed < 2**32 else [seed & 0xFFFFFFFF, seed >> 32])
     walls = [

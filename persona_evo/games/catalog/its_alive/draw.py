@@ -25,10 +25,10 @@ _ENDS = {layout.NORTH: (0.5, 0.0), layout.EAST: (1.0, 0.5), layout.SOUTH: (0.5, 
 
 
 def state_image(level: Level, state: NDArray[Any], *, scale: int = SCALE, caption: str = "") -> Image.Image:
-    """One state: the field, beside it the pieces to come, below it points and monsters, and the caption.
+    """Draw a state: the field, the next pieces beside it, points and monsters below it, and the caption.
 
-    A piece is a disc of its colour with an arm to each side on which it joins; heads have eyes, hearts a heart.
-    Monsters that live stand on yellow.
+    A piece is a disc of its colour with an arm on each side on which it joins; heads have eyes, hearts a heart.
+    Monsters that are alive stand on yellow.
     """
     from PIL import Image, ImageDraw
 

@@ -54,7 +54,7 @@ def turned(mask: int, orientation: int) -> int:
 
 
 def sequence(seed: int, length: int) -> list[int]:
-    """The kinds of the first pieces: bags of all kinds, each shuffled by the one stream of the seed.
+    """Return the kinds of the first pieces: bags of all kinds, each shuffled by the single random stream of the seed.
 
     That an empty bag is filled again is (C).
     """
@@ -77,13 +77,13 @@ def par(cells: int) -> int:
 
 
 def sums_at(width: int, height: int, win: int, which: int) -> int:
-    """Where the tables say what none of the pieces has of heads (0), hearts (1) or connectors (2); then one, two ..."""
+    """Return the place of the sums of heads (0), hearts (1) or connectors (2) in the first 0, 1, 2, ... pieces."""
     pieces = width * height * win
     return PIECES + pieces + which * (pieces + 1)
 
 
 def sums(pieces: list[int]) -> list[int]:
-    """The heads, hearts and connectors of the first pieces: of none, of one, and so on, one row after the other."""
+    """Return the sums of heads, hearts and connectors in the first 0, 1, 2, ... pieces, one row after the other."""
     shapes = np.array(pieces) % len(SHAPES)
     connectors = np.array([mask.bit_count() for mask in CONNECTORS])[shapes]
     rows = (shapes == HEAD, shapes == HEART, connectors)

@@ -13,7 +13,11 @@ TURNS = "NESW"
 
 
 def action_name(level: Level, state: Row, action: int) -> str:
-    """L,column,N (E, S, W): a landing; C,x,y: the monster whose lowest cell is there; what a factored player says."""
+    """Return the name of an action.
+
+    "L,column,N" (E, S, W) is a landing, "C,x,y" collects the monster whose lowest cell is there; the other names are
+    those of a factored player's answers.
+    """
     from persona_evo.games.catalog.its_alive import rules as r
 
     width = int(level.tables[layout.WIDTH])

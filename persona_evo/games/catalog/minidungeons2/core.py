@@ -24,10 +24,10 @@ def rules(costly: bool = False) -> Rules:
 
 
 def flags(rules: str = "game", **switches: int) -> dict[str, int]:
-    """The switches of a rule set with single ones changed.
+    """Return the switches of a rule set with some of them changed.
 
     Raises:
-        SettingsError: no such rule set or switch.
+        SettingsError: there is no such rule set or switch.
     """
     if rules not in RULE_SETS:
         expected, hint = unknown(rules, RULE_SETS)

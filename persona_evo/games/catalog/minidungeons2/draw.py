@@ -115,13 +115,13 @@ def start_objects(grid: DungeonLevel) -> list[Drawn]:
 def image(
     grid: DungeonLevel, tiles: Mapping[tuple[int, int], Colour] | None = None, scale: int = SCALE, objects: bool = True
 ) -> Image.Image:
-    """A level as its file has it.
+    """Draw a level as its file describes it.
 
     Args:
         grid: the level.
-        tiles: colours laid over tiles (with an alpha value for see-through ones), below the objects.
-        scale: pixels of a tile's side.
-        objects: draw them, or walls and floor alone.
+        tiles: colours laid over tiles, below the objects; an alpha value makes them transparent.
+        scale: the side of a tile in pixels.
+        objects: whether to draw the objects, or only walls and floor.
     """
     return draw_state(grid, start_objects(grid) if objects else [], tiles=tiles, scale=scale, bar=False)
 
@@ -135,14 +135,15 @@ def draw_state(
     bar: bool = True,
     caption: str = "",
 ) -> Image.Image:
-    """One state, as a frame of a replay.
+    """Draw a state as a frame of a replay.
 
     Args:
-        grid: walls and floor; its objects are not looked at.
-        objects: what to draw (see `Drawn`). A javelin among them lies on the floor; without one the hero holds it.
+        grid: the walls and the floor; its objects are ignored.
+        objects: what to draw (see `Drawn`). A javelin among them lies on the floor; if there is none, the hero holds
+            it.
         tiles: colours laid over tiles.
-        scale: pixels of a tile's side.
-        bar: show the hero's hit points above the hero.
+        scale: the side of a tile in pixels.
+        bar: whether to show the hero's hit points above the hero.
         caption: a line of text below the board.
     """
     shown = sorted((_look(Drawn(*item)) for item in objects), key=lambda item: _LAYERS.index(item.char))

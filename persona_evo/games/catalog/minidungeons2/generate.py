@@ -98,12 +98,12 @@ def maze(rng: Random, width: int, height: int) -> Floor:
 
 
 def _network(rng: Random, width: int, height: int, widest: int, loops: float, chambers: float) -> Floor:
-    """Corridors along a grid of lines, as a walk goes that turns back where it meets itself.
+    """Draw corridors along a grid of lines, with a random walk that turns back where it meets itself.
 
     Args:
-        widest: tiles from one line to the next, at most.
-        loops: share of the dead ends that are joined to a neighbour.
-        chambers: share of the crossings of lines that are chambers.
+        widest: the largest distance from one line to the next, in tiles.
+        loops: the share of dead ends that are joined to a neighbour.
+        chambers: the share of crossings of lines that are chambers.
     """
     columns, rows = (_lines(rng, side, widest) for side in (width, height))
     spots = list(itertools.product(range(len(columns)), range(len(rows))))
@@ -165,7 +165,7 @@ def corridor(rng: Random, a: Spot, b: Spot) -> Floor:
 
 
 def halls(rng: Random, width: int, height: int) -> Floor:
-    """A rectangle that walls divide again and again, each with a single door, now and then with two."""
+    """Draw a rectangle that is divided by walls again and again, each with a single door or sometimes two."""
     floor = set(itertools.product(range(1, width - 1), range(1, height - 1)))
     least = rng.choice((1, 1, 2, 3))
     queue = [(1, 1, width - 2, height - 2)]
@@ -324,7 +324,7 @@ def place(rng: Random, things: dict[Spot, str], free: Floor, moves: Moves, what:
 
 
 def draw(rng: Random, kind: str, wanted: Constraints) -> str | None:
-    """A level, or None where the floor that came out is too small for what is to stand on it."""
+    """Draw a level; return None if its floor is too small for what has to stand on it."""
     spans = USUAL if rng.random() < SHARE_OF_USUAL else (SIDES, SIDES)
     width, height = (
         min(MOST_SIDE, max(LEAST_SIDE, wanted.draw(rng, name, *span)))

@@ -139,7 +139,7 @@ def _harmful(board: DungeonBoard, spots: list[Spot], harm: Harm, traps: int) -> 
 
 
 def _in_the_way(board: DungeonBoard, spots: list[Spot], unhurt: bool | None) -> Finding:
-    """unhurt: whether they cost nobody a hit point who plays well, None where that is not known."""
+    """Return the finding on monsters in the way; `unhurt` says whether a good player passes unhurt, None if unknown."""
     them = "it" if len(spots) == 1 else "them"
     but = f". A hero who plays well gets past {them} unhurt" if unhurt else ""
     return Finding(

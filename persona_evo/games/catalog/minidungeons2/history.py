@@ -73,13 +73,15 @@ def things(grid: DungeonLevel) -> tuple[tuple[str, int, int], ...]:
 
 
 def events(level: Level, before: Any, after: Any, step: int) -> list[Event]:
-    """What happened between two states that are one turn apart, in order.
+    """Return what happened between two states that are one turn apart, in order.
 
     Args:
-        step: number of the turn, which the events carry.
+        level: the level.
+        before, after: the two states.
+        step: the number of the turn, which the events carry.
 
     Raises:
-        GameError: no action leads from the one state to the other.
+        GameError: no action leads from one state to the other.
     """
     if _only_walking(level, before, after):
         return []
@@ -132,10 +134,12 @@ def _action(level: Level, before: Any, after: Any) -> int:
 
 
 class _Witness:
-    """The rules in plain Python for one turn, each function of `_HEARD` replaced by one that takes notes.
+    """Runs the rules in plain Python for one turn, with each function of `_HEARD` replaced by one that takes notes.
 
-    actor: number of the monster whose turn it is, -1 for the hero. opponent: what the hero's own move brought him up
-    against last. death: cause, "" while he lives.
+    Attributes:
+        actor: the number of the monster whose turn it is; -1 for the hero.
+        opponent: what the hero's own move last brought him up against.
+        death: the cause of his death; "" while he lives.
     """
 
     def __init__(self, level: Level, before: Any) -> None:
@@ -246,9 +250,9 @@ class _Witness:
 
 
 def _plain_rules() -> dict[str, Any]:
-    """All names of the rules and of what they use, the functions in plain Python and calling each other by these names.
+    """Return all names of the rules and of what they use; functions are in plain Python and call each other.
 
-    The path search stays compiled: it tells nothing, and would take seconds on large levels.
+    The path search stays compiled, because nothing happens in it and it would take seconds on large levels.
     """
     names, functions = _sources()
     names = dict(names)

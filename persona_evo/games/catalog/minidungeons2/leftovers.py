@@ -144,7 +144,7 @@ def _damage_from(board: DungeonBoard, spot: Spot) -> int:
 
 
 def _useless_portals(board: DungeonBoard) -> list[Finding]:
-    """A pair of portals that hardly shortens any way between the start, the exit, treasures, potions and monsters."""
+    """Find pairs of portals that hardly shorten any path between start, exit, treasures, potions and monsters."""
     if not board.grid.portals or not all(p in board.reached for p in board.grid.portals):
         return []
     marks = [s for s in (board.grid.hero, *board.at(GOALS)) if s in board.reached]
@@ -174,7 +174,12 @@ def _useless_portals(board: DungeonBoard) -> list[Finding]:
 
 
 def _portals_to_a_room(board: DungeonBoard, room: list[Spot]) -> Finding:
-    """Portals that are the only way to ground where nothing is to be had. room: this ground without the portals."""
+    """Return the finding on portals that are the only way to an area where there is nothing to gain.
+
+    Args:
+        board: the board.
+        room: the tiles of this area without the portals.
+    """
     one, other = board.grid.portals
     things = [tile for tile in room if tile in board.char]
     what = f"a room with nothing but {named(board, things)}" if things else "an empty room"

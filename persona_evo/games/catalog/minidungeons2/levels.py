@@ -121,7 +121,7 @@ class DungeonLevel:
 
 
 def distances(grid: DungeonLevel, start: tuple[int, int], portals: bool) -> dict[tuple[int, int], int]:
-    """Fewest moves from `start` to every tile that the hero can come to stand on, monsters ignored.
+    """Return the least number of moves from `start` to every tile on which the hero can stand, ignoring monsters.
 
     With `portals`, a move onto a portal ends on the other one at once, as in the game; without, portals are floor.
     """
@@ -138,10 +138,10 @@ def distances(grid: DungeonLevel, start: tuple[int, int], portals: bool) -> dict
 
 
 def split_rows(text: str, source: str) -> list[str]:
-    """The rows of a level text, line ends and byte order mark removed, empty lines at the end dropped.
+    """Split a level text into rows, without line ends, byte order mark and empty lines at the end.
 
     Raises:
-        LevelError: nothing is left, or a row holds a tab.
+        LevelError: nothing is left, or a row contains a tab.
     """
     rows = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
     while rows and not rows[-1]:
@@ -166,10 +166,10 @@ def split_rows(text: str, source: str) -> list[str]:
 
 
 def check_shape(rows: list[str], source: str, floor: str = FLOOR) -> int:
-    """The width that all rows have.
+    """Return the width that all rows have.
 
     Raises:
-        LevelError: rows differ in length (the commonest length counts as right), or the board is too large.
+        LevelError: rows differ in length (the most common length counts as right), or the board is too large.
     """
     counts = Counter(len(row) for row in rows)
     width = max(counts, key=lambda length: (counts[length], length))

@@ -29,10 +29,10 @@ _LIKELY = {" ": ".", "H": "E", "e": "X", "T": "r", "t": "r", "P": "p", "M": "m",
 
 
 def detect(text: str) -> Literal["md2", "md1"] | None:
-    """Which format a level text is in, by its characters; None if it is neither (empty, or another alphabet).
+    """Return the format of a level text, judged by its characters; None if it is neither (empty, or another alphabet).
 
-    A text with a hero `H` or an exit `e` is MiniDungeons 2 whatever else stands in it, so that a slip such as `#` for
-    a wall is told as a slip and not silently imported.
+    A text with a hero `H` or an exit `e` is MiniDungeons 2 whatever else it contains, so that a mistake such as `#` for
+    a wall is reported instead of silently imported.
     """
     rows = text.removeprefix("\ufeff").replace("\r", "\n").split("\n")
     chars = set("".join(rows))
@@ -42,16 +42,16 @@ def detect(text: str) -> Literal["md2", "md1"] | None:
 
 
 def import_md1(text: str, name: str, source: str) -> tuple[str, list[str]]:
-    """A MiniDungeons 1 level as MiniDungeons 2 text, and what was mapped to what, one line a fact.
+    """Convert a MiniDungeons 1 level to MiniDungeons 2 text; also return what was converted, one line for each fact.
 
     Args:
         text: the file's content.
-        name: what results call the level.
+        name: the name of the level in results.
         source: the file, for messages.
 
     Raises:
-        LevelError: rows differ in length, a character is unknown, or there is not one entrance and one exit; places
-            are those of the original file.
+        LevelError: rows differ in length, a character is unknown, or there is not exactly one entrance and one exit;
+            positions are those of the original file.
     """
     rows = levels.split_rows(text, source)
     _check_characters(rows, source)

@@ -65,7 +65,7 @@ def _lethal(board: DungeonBoard, found: Exploration) -> Finding:
 
 
 def _no_win(board: DungeonBoard, found: Exploration) -> list[Finding]:
-    """A level whose states were all looked at, and none is won, though the traps alone would allow it."""
+    """Find out why a fully explored level has no win although the traps alone would allow one."""
     if not found.exhausted or found.has(WON) or board.grid.exit not in board.survival.alive:
         return []
     spots = [s for s in board.at(MONSTERS) if board.can_meet(s)]
@@ -85,7 +85,7 @@ def _no_win(board: DungeonBoard, found: Exploration) -> list[Finding]:
 
 
 def _too_many_traps(board: DungeonBoard, states: int) -> Finding:
-    """The finding on a level without monsters in which the order of potions and traps leaves no way."""
+    """Return the finding on a level without monsters in which the order of potions and traps leaves no way."""
     traps = [s for s in board.at(TRAP) if s in board.survival.alive]
     least = board.survival.damage[board.grid.exit]
     limit = f", which potions do not raise above {board.cap}" if board.cap else ""
@@ -107,7 +107,7 @@ def _too_many_traps(board: DungeonBoard, states: int) -> Finding:
 
 
 def _attackers(board: DungeonBoard, turns: int) -> list[Spot]:
-    """Monsters that see the start, or a tile beside it, and can strike there within so many turns."""
+    """Return the monsters that see the start or a tile beside it and can strike there within some turns."""
     way = distances([board.grid.hero], board.walk)
     reach = int(board.level.tables[tb.WIZARD_RANGE])
     near = [board.grid.hero, *board.walk[board.grid.hero]]
@@ -174,12 +174,15 @@ def _struck(found: Exploration) -> bool:
 
 
 def _turns(turns: int) -> str:
-    """So many turns, as it goes on after "in the first"."""
+    """Return a number of turns in the words that follow "in the first"."""
     return "turn" if turns == 1 else f"{turns} turns"
 
 
 def _health(found: Exploration, moves: int, best: Callable[..., int]) -> int:
-    """The most or fewest (`max` or `min`) hit points left after that many moves; the first ones if no line goes on."""
+    """Return the most or fewest (`max` or `min`) hit points left after a number of moves.
+
+    If no line of play lasts that long, return the hit points at the start.
+    """
     states = layer(found, moves)
     values = [int(found.states[i][tb.HP_AT]) - tb.HP_BIAS for i in states]
     return best(values, default=int(found.states[0][tb.HP_AT]) - tb.HP_BIAS)
@@ -245,7 +248,7 @@ def _stolen(board: DungeonBoard, found: Exploration, by_hero: set[int]) -> list[
 
 
 def _stolen_later(board: DungeonBoard, things: dict[Spot, int]) -> list[Finding]:
-    """Things that a monster takes before the hero can be there, or in its sight, as long as others do not stop it."""
+    """Find things that a monster takes before the hero can be there or in its sight, if no other monster stops it."""
     states = _idle(board.level, WATCHED_TURNS)
     turns: dict[Spot, int] = {}
     for spot, k in things.items():

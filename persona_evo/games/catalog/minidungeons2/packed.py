@@ -164,7 +164,7 @@ def build(t: Row) -> Row:
 
 
 def pack(t: Row, s: Row) -> Row:
-    """A state in this layout, from a state in the general one and the level's general tables.
+    """Convert a state from the general layout to this one, using the level's general tables.
 
     Returns:
         uint16[STATE_WORDS].
@@ -230,7 +230,7 @@ def _floats(row: NDArray[np.uint8], at: int, values: NDArray[Any]) -> None:
 
 
 def _through_portals(moves: NDArray[Any], t: Row) -> NDArray[Any]:
-    """The hero's moves between tiles at least, from those on foot."""
+    """Return the hero's least number of moves between tiles, given those on foot."""
     on_foot = moves.astype(np.int64)
     one, other = (int(t[at]) for at in (general.PORTAL_A, general.PORTAL_B))
     if one == general.NOWHERE:

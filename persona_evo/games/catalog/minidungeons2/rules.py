@@ -164,9 +164,9 @@ def hero_meets_thing(t: Row, s: Row, tile: int) -> int:
 
 @compiled
 def move_hero(t: Row, s: Row, direction: int) -> None:
-    """The hero walks one tile: meets all on it in the list's order, then enters unless someone stands there.
+    """Move the hero one tile: he meets everything on it in the list's order, then enters unless someone stands there.
 
-    Once he is dead he meets nothing more, and enters all the same.
+    Once he is dead, he meets nothing more but still enters.
     """
     n = word(t, TILES)
     m = word(t, MONSTERS)
@@ -227,7 +227,7 @@ def throw(t: Row, s: Row, tile: int) -> None:
 
 @compiled
 def monster_meets_monster(t: Row, s: Row, kind: int, me: int, i: int, hp: int) -> None:
-    """Monster `me` (hit points at word(s, me)) walks into monster i (hit points at word(s, hp)).
+    """Let monster `me` (hit points at word(s, me)) walk into monster i (hit points at word(s, hp)).
 
     A blob strikes back with the level that the blow has left it, which is -1 for one of level 1 that an ogre hit: the
     ogre gains a hit point.
@@ -271,7 +271,7 @@ def monster_meets_thing(t: Row, s: Row, kind: int, i: int, me: int, tile: int) -
 
 @compiled
 def move_monster(t: Row, s: Row, kind: int, mover: int, to: int) -> None:
-    """A monster walks one tile: meets the hero, then all else in the list's order, then enters unless stopped."""
+    """Move a monster one tile: it meets the hero, then all else in the list's order, then enters unless stopped."""
     n = word(t, TILES)
     m = word(t, MONSTERS)
     places = THINGS_AT + word(t, WORDS)

@@ -110,9 +110,9 @@ def line_of_sight(t: Row, a: int, b: int) -> int:
 
 @apart
 def find_path(t: Row, start: int, goal: int) -> int:
-    """The original's A* from start to goal: (moves << 3) | direction of the first step, or NO_STEP.
+    """Search a path with the original's A*; return (moves << 3) | direction of the first step, or NO_STEP.
 
-    It works on the scratch space at the end of the tables: the heap, then f, g, parent and mark of each tile.
+    It uses the scratch space at the end of the tables: the heap, then f, g, parent and mark of each tile.
     """
     if start == goal:
         return NO_STEP
@@ -208,11 +208,11 @@ def pair_row(t: Row, target: int) -> int:
 
 @compiled
 def pair_in(t: Row, row: int, target: int, start: int) -> int:
-    """What holds between a target (hero, potion, treasure) and a tile `start` (where a monster is).
+    """Return the relation between a target (hero, potion, treasure) and a tile `start` (where a monster is).
 
-    Bits 0-2: direction of the first step from start to target (0 N, 1 E, 2 S, 3 W, NO_STEP without a path); SEES: the
-    line of sight from start to target is free; SEEN: that from target to start is; from bit 6 on: Manhattan distance.
-    row is `pair_row(t, target)`.
+    Bits 0-2 are the direction of the first step from start to target (0 N, 1 E, 2 S, 3 W, NO_STEP without a path).
+    SEES: the line of sight from start to target is free. SEEN: that from target to start is free. From bit 6 on: the
+    Manhattan distance. `row` is `pair_row(t, target)`.
     """
     if row < 0:
         return entry(t, target, start)  # type: ignore[no-any-return]
@@ -240,9 +240,10 @@ def fill_pairs(t: Row) -> int:
 
 @compiled
 def spread(t: Row, row: int, source: int) -> int:
-    """Breadth-first search: moves from tile `source` to each tile go to t[row:], NOWHERE without a way.
+    """Write the number of moves from tile `source` to each tile to t[row:], NOWHERE without a path (breadth-first).
 
-    Returns the longest.
+    Returns:
+        The largest of these numbers.
     """
     n = word(t, TILES)
     queue = offset(t, SCRATCH_AT)
@@ -306,7 +307,7 @@ def fill_sight(t: Row) -> int:
 
 
 def build(grid: DungeonLevel, flags: dict[str, int]) -> tuple[Row, Row]:
-    """(tables, start state) of a level; `flags` holds the rule set's switches (see `RULE_SETS`)."""
+    """Return the tables and the start state of a level; `flags` holds the rule set's switches (see `RULE_SETS`)."""
     w, h = grid.width, grid.height
     cells = {(x, y): c for y, row in enumerate(grid.rows) for x, c in enumerate(row) if c != "X"}
     tiles = sorted(cells, key=lambda p: (p[1], p[0]))

@@ -278,7 +278,7 @@ def monster_meets_thing(t: Row, s: Row, kind: int, me: int, thing: int) -> None:
 
 @compiled
 def move_monster(t: Row, s: Row, tiles: Any, kind: int, me: int, to: int, attacks: bool) -> Any:
-    """A monster walks one tile: meets the hero, then all else in the list's order, then enters unless stopped.
+    """Move a monster one tile: it meets the hero, then all else in the list's order, then enters unless stopped.
 
     Args:
         attacks: whether the hero is there.
@@ -344,12 +344,12 @@ def nearest(t: Row, here: int, wanted: int, limit: int) -> int:
 
 @compiled
 def act(t: Row, s: Row, kind: int, i: int, sees: int, hero: int, ways: int) -> int:
-    """Monster i's turn until it walks: the tile to walk to, or NONE.
+    """Play monster i's turn until it walks; return the tile to walk to, or NONE.
 
     Args:
         sees: whether it sees the hero.
         hero: his tile.
-        ways: where STEP has the ways to it.
+        ways: the place of the first steps toward the hero, by tile.
     """
     here = byte(s, TILES_AT + i)
     if kind == WIZARD:

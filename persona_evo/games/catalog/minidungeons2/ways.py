@@ -77,7 +77,10 @@ def guards(board: DungeonBoard) -> list[Spot]:
 
 
 def a_layer(board: DungeonBoard) -> list[Spot]:
-    """Traps one of which every way to the exit springs: those that cost the first hit point, or the next such set."""
+    """Return traps of which every path to the exit springs one: those of the first hit point lost, or a later set.
+
+    The smallest such set is returned.
+    """
     damage, goal = board.survival.damage, board.grid.exit
     layers = [[s for s in board.at(TRAP) if damage.get(s) == k] for k in range(1, damage[goal] + 1)]
     on_the_way = [[s for s in spots if goal in distances([s], board.moves)] for spots in layers]
@@ -85,7 +88,7 @@ def a_layer(board: DungeonBoard) -> list[Spot]:
 
 
 def _cannot_be_passed(board: DungeonBoard, spot: Spot) -> bool:
-    """Whether a monster stands where hero and monster can only meet: the way between them has no branch and no loop.
+    """Return whether a monster stands where the hero must meet it: the path between has no branch and no loop.
 
     Ogres and blobs go after treasures and potions, so they count only in levels without these.
     """
@@ -187,10 +190,10 @@ def _shortcut(board: DungeonBoard, what: str, spots: tuple[Spot, ...], short: li
 
 
 def is_skipped(what: str) -> str:
-    """The verb that goes on after "The portals make" or "The opening makes"."""
+    """Return the verb that follows "The portals make" or "The opening makes"."""
     return "skips" if what.endswith("makes") else "skip"
 
 
 def _few(board: DungeonBoard, spots: Sequence[Spot]) -> str:
-    """Objects with their places, or counted where they are many."""
+    """Name objects with their places, or count them if there are many."""
     return named(board, spots) if len(spots) <= 3 else tally(board, spots)

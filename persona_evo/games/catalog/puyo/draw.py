@@ -72,9 +72,9 @@ def pairs_in_sight(level: Level, state: NDArray[Any]) -> list[int]:
 def between(
     level: Level, before: NDArray[Any], action: int, after: NDArray[Any], *, scale: int = SCALE, number: int = 0
 ) -> list[tuple[Image.Image, int]]:
-    """What a drop that pops something looks like before it has resolved, with milliseconds.
+    """Return pictures of a drop that pops something before it has resolved, each with its milliseconds.
 
-    The pair placed, then of each link what pops, and the field after the fall.
+    They show the placed pair, then for each link what pops, and the field after the fall.
     """
     was = t.cells(before)
     field = links.placed(was, pairs_in_sight(level, before)[0], action)
@@ -105,16 +105,16 @@ def _placement(action: int) -> str:
 
 
 def state_text(level: Level, state: NDArray[Any]) -> str:
-    """The field of a state in letters, the ghost row first."""
+    """Return the field of a state in letters, the ghost row first."""
     return "\n".join("".join(t.LETTERS[cell] for cell in row) for row in t.cells(state))
 
 
 def state_image(
     level: Level, state: NDArray[Any], *, scale: int = SCALE, caption: str = "", popping: Collection[links.Cell] = ()
 ) -> Image.Image:
-    """One state: the field, the pairs in sight beside it, score and chain below, and a line of text.
+    """Draw a state: the field, the visible pairs beside it, score and chain below, and a line of text.
 
-    popping: cells (row, column from the top left) that are about to vanish, which are set off.
+    `popping` holds the cells (row, column from the top left) that are about to vanish, which are highlighted.
     """
     from PIL import Image, ImageDraw
 
@@ -150,7 +150,7 @@ def state_image(
 
 
 def _cross(pen: Any, scale: int) -> None:
-    """Where the game is lost: row 12 of the third column."""
+    """Draw the cross where the game is lost: row 12 of the third column."""
     left, top, gap = t.THIRD * scale, scale, scale // 4
     box = (left + gap, top + gap, left + scale - gap, top + scale - gap)
     pen.line(box, "#a33c44", 2)

@@ -15,10 +15,10 @@ def action_name(level: Level, state: Row, action: int) -> str:
 
 
 def parse_action(level: Level, state: Row, text: str) -> int:
-    """The inverse of `action_name`.
+    """Return the action with a name: the inverse of `action_name`.
 
     Raises:
-        SettingsError: no placement.
+        SettingsError: the text is not a placement.
     """
     from persona_evo.games.catalog.puyo.tables import COLUMNS, PLACEMENTS, SIDES, placements
 

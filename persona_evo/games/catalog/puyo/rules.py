@@ -106,9 +106,9 @@ def around_b(a: int, b: int) -> int:
 
 @compiled
 def popping(a: int, b: int) -> tuple[int, int]:
-    """The cells of one colour that are in groups of four and more.
+    """Return the cells of one colour that are in groups of four or more.
 
-    Such a group has a cell with three neighbours or two neighbouring cells with two, and its other cells stand beside
+    Such a group has a cell with three neighbours, or two neighbouring cells with two each; its other cells are beside
     one of those.
     """
     ua, da, la, ra = (a << 1) & a, (a >> 1) & a, ((a >> 16) | (b & LANE) << 48) & a, (a << 16) & a
@@ -407,10 +407,10 @@ def potential(t: Row, s: Row) -> int:
 
 @rule("measure")
 def measure_all(t: Row, s: Row, player: int, out: NDArray[np.float64]) -> int:
-    """Every metric.
+    """Write every metric.
 
-    In a field that has resolved a cell with two neighbours of its colour is the middle of a group of three, and each
-    such group has two connections, a group of two one.
+    In a field that has resolved, a cell with two neighbours of its colour is the middle of a group of three. Each such
+    group has two connections, a group of two has one.
     """
     measure_cheap(t, s, out)
     threes, connections = 0, 0

@@ -25,9 +25,9 @@ ITEM_COLOURS, ENEMY_COLOURS = ("#43b04a", "#e8b020"), ("#d8643c", "#8a3ca8")
 
 
 def state_image(level: Level, state: NDArray[Any], *, scale: int = SCALE, caption: str = "") -> Image.Image:
-    """One state: the board with its ring of outer walls, food and day below it, and the caption.
+    """Draw a state: the board with its ring of outer walls, food and day below it, and the caption.
 
-    Inner walls lose a stripe with every bump; Food is a green disc, Soda a yellow can; enemies of the first kind are
+    Inner walls lose a stripe with every bump. Food is a green disc, Soda a yellow can; enemies of the first kind are
     orange, those of the second purple.
     """
     from PIL import Image, ImageDraw
@@ -127,9 +127,9 @@ def _line(draw: ImageDraw.ImageDraw, text: str, side: int, number: int, size: in
 def map_image(
     level: Level, *, scale: int = SCALE, tiles: Mapping[tuple[int, int], tuple[int, int, int, int]]
 ) -> Image.Image:
-    """The board with start and exit framed, and colours laid over cells: where players walked on all days together.
+    """Draw the board with start and exit framed, and colours over the cells where players walked on any day.
 
-    What lies on the board is another thing each day, so it is not drawn. level: any, all have the same board.
+    The objects on the board differ from day to day, so they are not drawn. All levels have the same board.
     """
     from PIL import Image, ImageDraw
 

@@ -90,10 +90,11 @@ def layouts(seed: int, days: int) -> tuple[DayLayout, ...]:
 
 
 def tours_at(days: int, day: int) -> int:
-    """Where the tours of a day, the first of which is 1, begin in the tables of a level with so many days.
+    """Return the place of a day's tours (the first day is 1) in the tables of a level with this number of days.
 
-    First the cells of its items. Then, at CELLS * set + cell, the most food (plus TOUR_BIAS) that can be won from there
-    to the exit where the items of the set lie (bit k for item k): theirs less the moves, with nothing in the way.
+    The cells of the day's items come first. Then, at CELLS * set + cell, follows the most food (plus TOUR_BIAS) that
+    can be gained from there to the exit if the items of the set are still there (bit k for item k): their food less the
+    moves, with nothing in the way.
     """
     return HEADER + DAY * days + TOUR * (day - 1)
 

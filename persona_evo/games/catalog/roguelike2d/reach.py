@@ -172,7 +172,10 @@ def reach(t: Row, s: Row, decisions: int, out: NDArray[np.float64]) -> int:
 
 @rule("novelty")
 def novelty(t: Row, s: Row, out: NDArray[np.int64]) -> int:
-    """Write, each with the day: the player's cell, each item there or not, bumps left of each wall, enemies' cells."""
+    """Write the player's cell, whether each item is there, the bumps left of each wall, and the enemies' cells.
+
+    Each number includes the day.
+    """
     day = word(s, DAY_AT) << 8
     out[0] = day + word(s, CELL_AT)
     at = 1
