@@ -200,7 +200,7 @@ def _playtest(
     mover = meeting.agent.name if meeting is not None else ""
     rules = rules_of_search(search, game, hedge=hedge, tolerance=tolerance, agent=mover, usual=usual)
     check_lists([p.policy for p in chosen if p.agent is None], rules, mover)
-    with lent(workers, jobs, alone=registry.alone(game)) as lent_workers:
+    with lent(workers, jobs, alone=registry.alone(game, workers is not None and workers.elsewhere)) as lent_workers:
         played = batch.playtest(
             game,
             loaded,

@@ -93,6 +93,7 @@ def of(session: Session) -> Game:
             close=session.close,
             findings=session.findings,
             keep_in=session.keep_in,
+            tell=session.tell,
             levels=lambda names: [str(level) for level in session.named(names)],
             sets=about.maps,
             personas=tuple(map(str, about.personas)),

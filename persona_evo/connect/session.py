@@ -160,6 +160,10 @@ class Session:
         self._untold += [f"note: {text}" for text in new]
         return found
 
+    def tell(self, findings: list[str]) -> None:
+        """Add findings that were made elsewhere."""
+        self._untold += findings
+
     def confirm(self, level: LevelName, sample: FinishedRollout) -> tuple[p.Result, list[str]]:
         """Replay a rollout by its choices. A difference is also kept as a finding.
 

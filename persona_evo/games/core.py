@@ -173,6 +173,7 @@ class Outside:
         close: () ends the game's processes; they start again when needed.
         findings: () -> what made the game fail since the last call, one text for each failure.
         keep_in: (folder) sets where evidence of failures is kept, if the description does not name a folder.
+        tell: (texts) adds to the findings what made the game fail elsewhere.
         sets: set name -> names of levels.
         personas: the game's own persona files.
         wins: whether it is defined which ends of the game count as won.
@@ -183,6 +184,7 @@ class Outside:
     close: Callable[[], None]
     findings: Callable[[], list[str]]
     keep_in: Callable[[Path], None]
+    tell: Callable[[list[str]], None]
     sets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     personas: tuple[str, ...] = ()
     wins: bool = True

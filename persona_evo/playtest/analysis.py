@@ -141,9 +141,7 @@ def analyse(
     structure = {level.name: game.structure(level) for level in levels} if game.structure else {}
     worth = utility_ranges(utilities or {}, game.metrics)
     summaries = _summaries(game, records, bounds, structure, worth)
-    results = {
-        p: list(dict.fromkeys(["win_rate", "steps", *filter(None, [priorities.get(p)])])) for p in roles.personas
-    }
+    results = {p: list(dict.fromkeys(("win_rate", "steps", priorities.get(p) or "steps"))) for p in roles.personas}
     found = findings.without_wins(game) + findings.find(
         records,
         game.metrics,

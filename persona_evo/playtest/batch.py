@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ from persona_evo.jobs.journal import Journal
 from persona_evo.jobs.progress import Progress, Tell
 from persona_evo.jobs.workers import Workers, lent
 from persona_evo.playtest import journal
+from persona_evo.playtest.cluster_games import given_to
 from persona_evo.playtest.journal import Key, Reopened
 from persona_evo.playtest.metrics import Bound
 from persona_evo.playtest.players import Player, Role, check_skills, movers, player_from
@@ -169,7 +170,9 @@ def playtest(
             if game.outside is not None:
                 game.outside.keep_in(folder)
         stack.enter_context(closing_outside(game))
-        chosen = stack.enter_context(lent(workers, jobs, backend, address, alone=registry.alone(game)))
+        cluster = backend == "dask" if workers is None else workers.elsewhere
+        chosen = stack.enter_context(lent(workers, jobs, backend, address, alone=registry.alone(game, cluster)))
+        spec = replace(spec, home=stack.enter_context(given_to(chosen, game, spec.game)))
         plays = PlaythroughDispatch(spec, todo, tuple(results.records), chosen, thought(spec.budget))
         plays.then = then
         _collect(plays, results, kept, len(todo), progress)

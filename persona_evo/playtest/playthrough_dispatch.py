@@ -49,7 +49,7 @@ class PlaythroughDispatch(Dispatch[Spec, PlaythroughJob, Playthrough]):
                 self._thought[own[group not in self._proofs :]] = _ROUTE
 
     def __iter__(self) -> Iterator[list[Playthrough]]:
-        if self.jobs and not self.workers.alone and self.begin():
+        if self.jobs and self._spec.home is None and not self.workers.alone and self.begin():
             quick = replace(self._spec, budget=Budget(iterations=1))
             deque(play(quick, self.jobs[:1]), maxlen=0)  # compile everything once, before all workers do
         return super().__iter__()
