@@ -170,8 +170,8 @@ def playtest(
             if game.outside is not None:
                 game.outside.keep_in(folder)
         stack.enter_context(closing_outside(game))
-        cluster = backend == "dask" if workers is None else workers.elsewhere
-        chosen = stack.enter_context(lent(workers, jobs, backend, address, alone=registry.alone(game, cluster)))
+        alone = registry.alone(game, backend == "dask" if workers is None else workers.elsewhere)
+        chosen = stack.enter_context(lent(workers, jobs, backend, address, alone=alone))
         spec = replace(spec, home=stack.enter_context(given_to(chosen, game, spec.game)))
         plays = PlaythroughDispatch(spec, todo, tuple(results.records), chosen, thought(spec.budget))
         plays.then = then

@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import secrets
 import socket
 import threading
 from collections.abc import Iterator
@@ -36,16 +37,18 @@ class Home:
         process: name of its machine, and its number.
         release: version of this program.
         version: version of the game, which includes what the game says about itself.
+        playtest: a random name of the playtest.
     """
 
     process: str
     release: str
     version: int
+    playtest: str
 
     @classmethod
     def of(cls, game: Game) -> Home:
         """Return this process."""
-        return cls(_process(), __version__, game.version)
+        return cls(_process(), __version__, game.version, secrets.token_hex(8))
 
 
 class _Held:
@@ -53,6 +56,7 @@ class _Held:
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
+        self.over: set[str] = set()  # names of playtests that have ended
         self._games: dict[str, Game] = {}
         self._timer: threading.Timer | None = None
 
@@ -97,13 +101,16 @@ def playing(address: str, home: Home | None) -> Iterator[None]:
         home: who gives the work; None if it is not given to a cluster.
 
     Raises:
-        SettingsError: the game is missing on this machine, or the game or this program has another version.
+        SettingsError: the game is missing on this machine, the game or this program has another version, or the
+            playtest has ended.
     """
     if home is None or home.process == _process():
         yield
         return
     here = f"on {socket.gethostname()}, a worker of the cluster"
     with _held.lock:
+        if home.playtest in _held.over:
+            raise SettingsError("the playtest has ended")
         try:
             try:
                 _check(_held.take(address), home)
@@ -115,10 +122,18 @@ def playing(address: str, home: Home | None) -> Iterator[None]:
                 raise e.hinting(here) from e
         finally:
             _held.leave()
+            if home.playtest in _held.over:  # what was being played when the playtest ended may have started it again
+                _held.end(address)
 
 
-async def released(address: str) -> list[str]:
-    """End a game in this worker, and return what made it fail; a cluster runs this on each worker."""
+async def released(ended: tuple[str, str]) -> list[str]:
+    """End a game in this worker, and return what made it fail; a cluster runs this on each worker.
+
+    Args:
+        ended: the address of the game, and the name of the playtest.
+    """
+    address, playtest = ended
+    _held.over.add(playtest)
     return await asyncio.to_thread(_held.end, address)
 
 
@@ -132,10 +147,12 @@ def given_to(workers: Workers, game: Game, address: str) -> Iterator[Home | None
     if game.outside is None or not workers.elsewhere:
         yield None
         return
+    home = Home.of(game)
     try:
-        yield Home.of(game)
+        yield home
     finally:
-        game.outside.tell([finding for found in workers.everywhere(released, address) for finding in found])
+        found = workers.everywhere(released, (address, home.playtest))
+        game.outside.tell([finding for own in found for finding in own])
 
 
 def _check(game: Game, home: Home) -> None:
