@@ -190,4 +190,4 @@ def unknown(word: str, known: Iterable[str]) -> tuple[str, str]:
     """Return `expected` and `hint` of an error for an unknown name: all names, and the most similar one."""
     names = sorted(set(known))
     near = nearest(word, names)
-    return "one of " + ", ".join(names), (f"did you mean {near!r}?" if near else "use a name of the list")
+    return "one of " + ", ".join(names), (f"did you mean {near!r}?" if near else "use a name from the list")

@@ -139,7 +139,7 @@ def _kind(agent: Agent, game: Game) -> None:
         raise SettingsError("no such kind of agent", found=agent.kind, expected=expected, hint=hint)
     if agent.kind == "program" and not game.programs:
         raise SettingsError(
-            f"{game.name} has no form of its states that programs can be given",
+            f"{game.name} cannot show its states to programs",
             found=agent.program or agent.kind,
             expected="another kind, such as search",
         )

@@ -131,7 +131,7 @@ def _checked(name: str, data: object, game: Game, places: Places | None) -> Agen
         kinds, words = _FIELDS[key]
         if not isinstance(value, kinds) or isinstance(value, bool):
             raise SettingsError(
-                f"agent {name}: {key} is of the wrong kind",
+                f"agent {name}: {key} has the wrong type",
                 place=at(key),
                 found=textfile.shown(value),
                 expected=words,
@@ -168,5 +168,5 @@ def _checked(name: str, data: object, game: Game, places: Places | None) -> Agen
 def _quotes(kinds: type | tuple[type, ...], value: object) -> str:
     """Return a hint for a value of the wrong type."""
     if kinds is str:
-        return "texts stand in quotes"
-    return "numbers stand without quotes" if isinstance(value, str) and kinds is not dict else "write it like this"
+        return "put text in quotes"
+    return "write numbers without quotes" if isinstance(value, str) and kinds is not dict else "write it like this"

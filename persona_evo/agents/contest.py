@@ -190,5 +190,5 @@ def _asked(game: Game, level: Level, seat: Seat, state: WordRow, limit: float | 
 def _named(game: Game, level: Level, state: WordRow, action: int) -> str:
     try:
         return game.action_name(level, state, action)
-    except Exception:  # an action that is no action of the game has no name
+    except Exception:  # an action that the game does not have has no name
         return str(action)

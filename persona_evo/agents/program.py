@@ -56,7 +56,7 @@ _FRAME = re.compile(r'^  File "(.*)", line (\d+) in (.*)$', re.MULTILINE)
 INTERPRETER_MEGABYTES = 60
 """The memory of an interpreter with NumPy, which does not count as the program's."""
 
-AGAIN = "--- its process had ended: it is loaded anew, and knows nothing of the game so far\n"
+AGAIN = "--- its process had ended: it is loaded again and does not know the game so far\n"
 """The line in the log of a program that is loaded again."""
 
 LOADED = "cannot be loaded: "
@@ -232,7 +232,7 @@ class ProgramSeat:
             except (ValueError, RecursionError) as e:
                 raise Fault("nonsense", "its answer is not JSON") from e
             if not isinstance(found, dict):
-                raise Fault("nonsense", "its answer is no object")
+                raise Fault("nonsense", "its answer is not an object")
             if found.get("number") == self._number:
                 return found
 

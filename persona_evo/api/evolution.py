@@ -35,8 +35,9 @@ from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.start import chosen as chosen_settings
 from persona_evo.evolve.task import EvolutionTask
 from persona_evo.games import registry
-from persona_evo.games.core import Game, Level, closing_outside
+from persona_evo.games.core import Game, Level
 from persona_evo.games.generating import asked
+from persona_evo.games.outside import closing_outside
 from persona_evo.jobs import files
 from persona_evo.jobs.workers import Workers, lent
 from persona_evo.personas import Persona
@@ -210,7 +211,7 @@ class EvolutionRequest:
         with contextlib.ExitStack() as failure:
             failure.enter_context(closing_outside(game))
             found = time_plan.plan(task, workers, deadline, self._fixed())
-            failure.pop_all()  # the processes that were timed are those that play
+            failure.pop_all()  # the timed processes also play the evolution
         if tell_plan:
             tell_plan(found.lines())
         return found.task

@@ -25,7 +25,7 @@ from persona_evo.api.naming import (
 from persona_evo.api.results import Results, add_bounds, as_results
 from persona_evo.api.search_rules import TOLERANCE, SearchLike, budget_of, by_utility, rules_of_search
 from persona_evo.games import acceptance, registry
-from persona_evo.games.core import closing_outside
+from persona_evo.games.outside import closing_outside
 from persona_evo.jobs.progress import Tell
 from persona_evo.jobs.workers import Workers, lent
 from persona_evo.playtest import batch, bounds

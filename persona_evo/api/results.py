@@ -108,6 +108,7 @@ class Results(batch.BatchResults):
             requirements=require.parse_all(requirements) if requirements else (),
             tolerances=self.tolerances,
             static=self.static,
+            failures=self.failures,
             outlooks=self.outlooks,
             accepted=self.accepted,
             rates=self.rates,
@@ -154,7 +155,7 @@ class Results(batch.BatchResults):
             "players": "\n".join(f"{p.label}: {p.text}" for p in self.players),
             **({"formulas": protected} if protected else {}),
             "versions": ", ".join(f"{k} {v}" for k, v in versions(self.game).items()),
-            "reproducible": "yes" if self.budget.reproducible else "no, the budget is one of time",
+            "reproducible": "yes" if self.budget.reproducible else "no, because the budget limits seconds",
         }
 
     @property

@@ -1,12 +1,13 @@
 """`persona-evo connect new|search|attach|replay|shrink`: games outside this program, in any language.
 
-A connected game is described by a TOML file, and every command takes that as --game: evolve, playtest, persona new.
-`search` looks for the best way to play one level, for a persona or for the game's own score, and keeps it with the tree
-of the search; `replay` shows it in the game. `persona-evo doctor --game FILE.toml` says whether a game is fit for that.
+A TOML file describes a connected game, and other commands (evolve, playtest, persona new) take this file as --game.
+`search` searches for the best playthrough of a level, for a persona or for the game's own score, and stores it with the
+tree of the search; `replay` shows it in the game. `persona-evo doctor --game FILE.toml` checks whether a game is fit
+for that.
 
-What a search finds is kept in any case. Its exit code is 1 if the game failed in a rollout each time that it was played
-(a crash, an exception, or no end in time), or if its best way to play came to another end when it was played again. A
-rollout that went well when it was repeated is told, and no more.
+The results of a search are kept in any case. Its exit code is 1 if the game failed in a rollout at every attempt (it
+crashed, raised an exception, or took too long), or if a replay of the best playthrough ended differently. A rollout
+that succeeded when it was repeated is only mentioned.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ if TYPE_CHECKING:
 TREE, BEST, SAMPLES, ROLLOUTS = "tree.npz", "best.json", "samples.csv", "rollouts.jsonl"
 
 FAILURES = """\
-Look for the best way to play a level. The exit code is 1 if the game failed in a rollout each time that it was played
-(a crash, an exception, or no end in time), or if the best way to play came to another end when it was played again;
-what was found is kept all the same.
+Search for the best playthrough of a level. The exit code is 1 if the game failed in a rollout at every attempt (it
+crashed, raised an exception, or took too long), or if a replay of the best playthrough ended differently. The results
+are kept in either case.
 """
 
 PORT = 5730
@@ -44,9 +45,10 @@ the variables that the game needs and waits. There is no time limit for a rollou
 """
 
 SHRINK = """\
-Leave out choices of a rollout that made the game fail, as long as it fails in the same way, and print those that are
-left. With --out they are added to a file of cases. `connect replay FILE.toml CASES.jsonl` plays all of these again; its
-exit code is 1 if one still makes the game fail.
+Leave out as many choices as possible of a rollout that made the game fail, as long as it still fails in the same way,
+and print the remaining ones. They are added to the game's file of regression cases (`cases` in its description).
+`connect replay FILE.toml CASES.jsonl` plays all cases again; its exit code is 1 if one of them still makes the game
+fail. `playtest --require 'crashes == 0'` does the same before it plays anything else.
 """
 
 TEMPLATE = """\
@@ -55,12 +57,13 @@ game = "Build/{name}.x86_64"    # from this file's folder: a program, a .app, an
 workers = 2                      # game processes
 # game = "gymnasium:Taxi"        # an environment of Gymnasium, whose settings are those of gymnasium.make
 # game = "gymnasium:mine:Room"   # MODULE:ID, where importing the module registers the environment
-# arguments = ["--grid", "4"]    # of such an environment: the observation numbers the cells of a grid of 4 columns
+# arguments = ["--grid", "4"]    # for such an environment: the observation is a cell of a grid with 4 columns
 # slots = 8                      # rollouts under way at once; results depend on it, and not on the workers
 # arguments = []
 # logs = "logs"                  # worker-N.log; else in --out, or a temporary folder, if the game fails
-# rollout = "weights"            # random choices by the weights that the game gives
+# rollout = "weights"            # choose at random by the weights that the game gives
 # constant = "inside"            # UCB1 as in the original Monte Carlo: the constant inside the root
+# scores = "raw"                 # UCB1 takes utilities as they are, and does not divide them by their range
 # personas = ["personas/*.toml"]
 
 # [timeouts]                     # seconds, 0 for no limit; these are the defaults
@@ -106,7 +109,7 @@ def add(commands: Commands) -> None:
         type=whole(1, 65535),
         default=PORT,
         metavar="N",
-        help="port of 127.0.0.1 at which the game is waited for (default: %(default)s)",
+        help="port on 127.0.0.1 where the command waits for the game (default: %(default)s)",
     )
     attach.set_defaults(run=run_search)
     replay = parts.add_parser("replay", help="replay a playthrough in the game's window")
@@ -128,13 +131,19 @@ def add(commands: Commands) -> None:
     shrink = parts.add_parser("shrink", help="find the few choices that make the game fail", description=SHRINK)
     shrink.add_argument("game", type=filled, metavar="FILE.toml", help="the game's description")
     shrink.add_argument("finding", type=filled, metavar="findings.jsonl[:N]", help="the failure (default: the first)")
-    shrink.add_argument("-o", "--out", type=path, metavar="FILE", help="file of cases that gets the result")
+    shrink.add_argument(
+        "-o",
+        "--out",
+        type=path,
+        metavar="FILE",
+        help="file of cases to which the result is added (default: NAME.cases.jsonl beside the description)",
+    )
     shrink.add_argument(
         "--tries",
         type=whole(1, 1_000_000),
         default=300,
         metavar="N",
-        help="rollouts at most; a crash restarts the game (default: %(default)s)",
+        help="largest number of rollouts; a crash restarts the game (default: %(default)s)",
     )
     shrink.set_defaults(run=run_shrink)
 
@@ -206,11 +215,10 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
     if not args.port:
         option_values.check_outside(args.game)
     from persona_evo import api
-    from persona_evo.connect.doctor import constant_advice
     from persona_evo.connect.planner import ConnectedPlanner
     from persona_evo.connect.search_folder import RecordedSource, SearchFolder, search_values
     from persona_evo.games import mapsets, registry
-    from persona_evo.games.core import closing_outside
+    from persona_evo.games.outside import closing_outside
     from persona_evo.jobs.files import writing_in
     from persona_evo.personas import load
     from persona_evo.playtest.players import check_lists
@@ -258,19 +266,16 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
                     note(f"resumed: {counted(source.resumed, 'rollout')} came from {args.out}")
             if search.best is not None:
                 kept += _told(args, game, level, search, time.perf_counter() - began)
+        planner.advise(search)
         try:
             wrong = planner.confirm(search)
         finally:
             option_values.report_findings(game)
-        if policy.formula is None and search.lowest is not None and search.best is not None:
-            low, high = search.lowest, search.best.utility
-            if advice := constant_advice(low, high, policy.c):
-                note(f"utilities were from {low:g} to {high:g}: {advice}")
         if wrong:
             say("FAULT: replaying the same choices led to a different end: " + "; ".join(wrong))
         if search.lost:
             played = counted(search.lost + search.iterations, "rollout")
-            say(f"FAULT: the game failed in {search.lost:,} of {played}, each time that these were played")
+            say(f"FAULT: the game failed in {search.lost:,} of {played}, at every attempt")
     return 1 if wrong or search.lost else 0
 
 
@@ -319,7 +324,7 @@ def _told(args: argparse.Namespace, game: Game, level: Level, search: ConnectedS
 def run_replay(args: argparse.Namespace) -> int:
     """Show a trace."""
     from persona_evo.connect import traces
-    from persona_evo.connect.cases import case_of
+    from persona_evo.connect.findings_file import case_of
     from persona_evo.connect.traces import load
 
     if args.trace.is_dir() or args.trace.suffix == ".npz":
@@ -338,14 +343,15 @@ def run_replay(args: argparse.Namespace) -> int:
         return _replay_cases(args.game, file, number)
     trace = load(args.trace)
     result = traces.replay(Path(args.game), trace, screen=not args.no_screen, delay=args.delay)
-    say(f"{trace.level}: {counted(result.decisions, 'decision')}, score {result.score:g}, as when it was searched")
+    say(f"{trace.level}: {counted(result.decisions, 'decision')}, score {result.score:g}, as in the search")
     return 0
 
 
 def _replay_cases(game: str, file: Path, number: int | None) -> int:
     """Play failures again; return 1 if one of them still makes the game fail."""
-    from persona_evo.connect.cases import CasePlayer, read_cases
+    from persona_evo.connect.cases import CasePlayer
     from persona_evo.connect.description_file import read
+    from persona_evo.connect.findings_file import read_cases
     from persona_evo.errors import GameError
 
     cases, failed = read_cases(file, number), 0
@@ -364,19 +370,22 @@ def _replay_cases(game: str, file: Path, number: int | None) -> int:
 
 def run_shrink(args: argparse.Namespace) -> int:
     """Reduce a failure to the choices that are necessary for it."""
-    from persona_evo.connect.cases import CasePlayer, add_case, case_of, read_cases
+    from persona_evo.connect.cases import CasePlayer
     from persona_evo.connect.description_file import read
+    from persona_evo.connect.findings_file import add_case, case_of, read_cases
 
     file, number = case_of(args.finding)
     (case,) = read_cases(file, number or 1)
-    line = StatusLine()
-    with CasePlayer(read(Path(args.game))) as player:
+    line, about = StatusLine(), read(Path(args.game))
+    with CasePlayer(about) as player:
         try:
             found = player.shrink(case, args.tries, line.show)
         finally:
             line.done_with_line()
         say(f"{counted(len(found.prefix), 'choice')} left after {counted(player.played, 'rollout')}: {found}")
-    if args.out is not None:
-        add_case(args.out, found)
-        say(f"added to {args.out}; play it again:  persona-evo connect replay {args.game} {args.out}")
+    out = args.out or about.cases
+    add_case(out, found)
+    say(f"added to {out}; play it again:  persona-evo connect replay {args.game} {out}")
+    if out.resolve() == about.cases.resolve():
+        say("  persona-evo playtest --require 'crashes == 0' plays these cases first")
     return 0

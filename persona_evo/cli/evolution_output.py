@@ -57,8 +57,8 @@ def phase_teller() -> Callable[[Phase], None]:
     def tell(p: Phase) -> None:
         if p.left is not None:
             note(
-                f"{p.name} takes about {duration(p.eta)}, and the time allows {duration(p.left)}: give --for more, or "
-                "a smaller --population"
+                f"{p.name} takes about {duration(p.eta)}, and the time allows {duration(p.left)}: increase --for, or "
+                "reduce --population"
             )
             return
         last = p.done >= p.total

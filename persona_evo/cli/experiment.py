@@ -41,7 +41,7 @@ def add(commands: Commands) -> None:
         nargs="?",
         type=filled,
         metavar="NAME|FOLDER",
-        help="of the file that is written, or of an experiment that was made",
+        help="name of the new file, or folder of a finished experiment",
     )
     parser.add_argument(
         "--replicates", type=whole(1, 10_000), metavar="N", help="number of replicates, instead of the one in the file"
@@ -50,7 +50,7 @@ def add(commands: Commands) -> None:
         "--rollouts",
         type=whole(1, 100_000_000),
         metavar="N",
-        help="number of replicates, instead of the one in the file",
+        help="number of rollouts, instead of the one in the file",
     )
     options.add_jobs(parser)
     parser.add_argument(
@@ -165,7 +165,7 @@ def _replay(args: argparse.Namespace) -> int:
         said = f"{best.cell}: score {best.score:g} in {counted(len(best.best.pairs), 'decision')}"
         if experiment.connected:
             stage.replay(best.best, not args.no_screen, args.delay)
-            say(f"{said}, as when it was searched")
+            say(f"{said}, as in the search")
         else:
             target = args.out or folder / "replay.gif"
             drawn = report.draw(stage.game, stage.level, best, target)

@@ -39,7 +39,9 @@ def add(commands: Commands) -> None:
 def add_export(parser: argparse.ArgumentParser) -> None:
     """Add --to, --name and -o."""
     parser.add_argument("--to", default="text", choices=KINDS, help="language (default: %(default)s)")
-    parser.add_argument("--name", default="score", type=filled, metavar="NAME", help="of the function (default: score)")
+    parser.add_argument(
+        "--name", default="score", type=filled, metavar="NAME", help="name of the function (default: score)"
+    )
     parser.add_argument("-o", "--out", type=path, metavar="FILE", help="file to write (default: standard output)")
     parser.add_argument("--force", action="store_true", help="overwrite an existing file")
 

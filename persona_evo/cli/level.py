@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from persona_evo.games.findings import Finding
 
 CHECKED = """\
-Findings are problems (the level cannot be played as meant) and notices (worth a look); places are row:column, from 1.
-The exit code is 0 without problems, 1 with one, 2 if a file cannot be read.
+Findings are problems (the level cannot be played as intended) and notices (worth a look). Places are row:column,
+counted from 1. The exit code is 0 without problems, 1 with one, 2 if a file cannot be read.
 docs/pages/findings.md lists all kinds of findings.
 
 """
 
 IMPORTED = """\
-Levels in formats that an importer of an installed package reads can be named wherever levels are. This command writes
-them as level files of the game, to be edited. `persona-evo level list` says which importers there are.
+All commands also read levels in other formats for which an installed package has an importer. This command converts
+them to level files of the game, which you can edit. `persona-evo level list` lists the importers.
 """
 
 FORMAT = """\
-Each game has a format of its own: `persona-evo level list --game GAME` says what stands in a level's file, and
+Each game has a format of its own: `persona-evo level list --game GAME` explains it, and
 `persona-evo level new NAME --game GAME` writes one to start from.
 Sets of levels: a TOML file with arrays, such as  night = ["maps/a.txt", "train01"], named as FILE.toml#night.
 """

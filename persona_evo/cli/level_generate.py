@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 ABOUT = """\
 Draw levels from a seed, each in a file of its own: the same seed gives the same levels. Every level passes the level
-check, and the planner wins every level; one that is not won is replaced by another one.
+check, and the planner wins every level; a level that it does not win is replaced by another one.
 
-Constraints are on numbers of the level's structure, which `level check --structure` shows. A range is A-B, or A alone;
+Constraints limit numbers of the level's structure, which `level check --structure` shows. A range is A-B, or A alone;
 A- has no upper end. The streams never share a level, whatever the seeds are: evolve trains on levels of the stream
 train, chooses by validation, and reports on held-out.
 """

@@ -26,9 +26,11 @@ if TYPE_CHECKING:
     from persona_evo.agents.duel import League
     from persona_evo.games.acceptance import Accepted
     from persona_evo.games.core import Game, Level
+    from persona_evo.games.findings import Finding
     from persona_evo.jobs.workers import Workers
     from persona_evo.personas import Persona
     from persona_evo.playtest.players import Player
+    from persona_evo.playtest.requirement import Requirement
     from persona_evo.search.settings import Budget, SearchSettings
 
 
@@ -117,6 +119,18 @@ def report_findings(game: Game) -> None:
 
     for finding in () if game.outside is None else game.outside.findings():
         note(finding)
+
+
+def regressions(game: Game, requirements: Sequence[Requirement]) -> list[Finding]:
+    """Play the known failures of a connected game again if a requirement counts crashes; return those that remain."""
+    from persona_evo.cli.say import note
+
+    if game.outside is None or not any(r.measure == "crashes" for r in requirements):
+        return []
+    failing, told = game.outside.regressions()
+    for text in (*told, *(finding.text for finding in failing)):
+        note(text)
+    return failing
 
 
 def moved(args: argparse.Namespace) -> str | None:

@@ -237,7 +237,7 @@ def check_picture(target: Path, suffix: str = ".gif") -> None:
     """Refuse a picture's name without the suffix of its format."""
     if target.suffix.lower() != suffix:
         raise SettingsError(
-            f"the picture is a {suffix[1:].upper()} file, and its name says otherwise",
+            f"the picture is a {suffix[1:].upper()} file, but its name says otherwise",
             found=str(target),
             expected=f"a name that ends in {suffix}",
         )
@@ -250,7 +250,7 @@ def add_accept(parser: argparse.ArgumentParser) -> None:
         type=path,
         metavar="FILE",
         help="TOML file of accepted findings, a table [[accept]] for each with kind, level, places "
-        '(such as ["7:10"], optional) and reason; accepted findings are listed apart and fail nothing',
+        '(such as ["7:10"], optional) and reason; accepted findings are listed separately and do not cause a failure',
     )
 
 

@@ -54,7 +54,7 @@ class Parser(argparse.ArgumentParser):
         for word in given:
             # argparse takes this for an option with an empty list of values.
             if re.fullmatch(r"(--[^=]+=|-[^-]=?)--", word):
-                raise SettingsError("an option without a value", found=word, expected="a value, which -- is not")
+                raise SettingsError("an option without a value", found=word, expected="a value other than --")
         found, rest = super().parse_known_args(args, namespace)
         if rest:
             self._refuse(rest)

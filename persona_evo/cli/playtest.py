@@ -117,6 +117,7 @@ def _run(args: argparse.Namespace, workers: Workers) -> int:
     rates = _rates(args)
     if args.resume is not None:
         results, game_name = _resumed(args, workers), option_values.moved(args)
+        regressions = option_values.regressions(results.game, requirements) if results.complete else []
     else:
         if not args.levels:
             raise SettingsError(
@@ -141,11 +142,13 @@ def _run(args: argparse.Namespace, workers: Workers) -> int:
         _check_ranges(args, game, levels, requirements)
         more = [f"and-{len(levels) - 1}-more"] if len(levels) > 1 else []
         folder = args.out or option_values.new_folder(ROOT, [levels[0].name, *more])
+        regressions = option_values.regressions(game, requirements)
         results, game_name = play(args, game, levels, players, folder, workers), args.game
     option_values.report_findings(results.game)
     if not results.complete:
         return interrupted(results, _wanted(args))
     results.accepted = accepted
+    results.failures = [*regressions, *results.failures]
     if args.resume is not None:
         _check_rates(args, rates, [v.name for v in results.levels])
     results.rates = rates

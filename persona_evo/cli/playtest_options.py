@@ -20,6 +20,8 @@ requirements: [PLAYER[@LEVEL].]MEASURE OPERATOR NUMBER
   best_utility, bound_ratio (mean utility / limit), seconds, trials, or the symbol of a metric of the game (its mean)
   problems == 0                   findings, accepted ones left out: problems, notices, or a kind of finding such as
                                   no_return; problems@test02 == 0 in one level, problems@* == 0 in each of them;
+                                  crashes == 0: a connected game failed in no rollout, nor in the regression cases of
+                                  connect shrink, which are played first
                                   deaths and stuck count playthroughs, although kinds of findings have these names
   operators: >= <= > < == !=      several requirements: --require again, or ; between them
 """

@@ -282,6 +282,6 @@ def _facts(policy: Policy) -> list[tuple[str, str]]:
         ("notes", policy.notes),
         ("source", policy.source),
         ("file", policy.file),
-        ("edited", "since it was evolved: its formula, lists or settings are others now" if policy.edited else ""),
+        ("edited", "since it was evolved: its formula, lists or settings have changed" if policy.edited else ""),
     ]
     return facts

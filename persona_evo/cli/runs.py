@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from persona_evo.api import Results
     from persona_evo.store.folders import RunEntry
 
-RUN = "a run's folder, a part of its name that no other run has, or latest"
+RUN = "a run's folder, a unique part of its name, or latest"
 
 
 def add(commands: Commands) -> None:
@@ -249,7 +249,7 @@ def _trace(entry: RunEntry, args: argparse.Namespace) -> int:
         )
     results = _playtest(entry, args)
     from persona_evo.api.runs import playthrough
-    from persona_evo.games.core import closing_outside
+    from persona_evo.games.outside import closing_outside
     from persona_evo.report import replay, replay_text
 
     record = playthrough(results, args.trace)

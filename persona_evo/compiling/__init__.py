@@ -200,7 +200,7 @@ class Handle(Generic[W]):
             self._parts = {path: value for path, value in parts.items() if value is not None}
             self.plain = INTERPRET or not all(isinstance(one, Callback) for one in self._parts.values())
             self._functions.clear()
-            changed = list(range(len(values)))  # what was plain before has no words yet
+            changed = list(range(len(values)))  # functions that were plain before have no words yet
         if not self.plain:
             for k in changed:
                 self._words[self._at[k] : self._at[k + 1]] = array("q", words(self._fields[k][1], values[k]))

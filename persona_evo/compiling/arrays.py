@@ -100,7 +100,7 @@ def describe(annotation: Any) -> Field:
     if hasattr(annotation, "_fields"):
         hints = get_type_hints(annotation, include_extras=True)
         return Group(annotation, {name: describe(hints[name]) for name in annotation._fields})
-    raise TypeError(f"compiled code cannot be given a value of type {annotation}")
+    raise TypeError(f"compiled code does not accept a value of type {annotation}")
 
 
 def address(array: NDArray[Any], kind: np.dtype[Any]) -> int:

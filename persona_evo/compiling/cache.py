@@ -108,13 +108,13 @@ def _own(folder: Path) -> str:
             folder.mkdir(mode=0o700)
         found = folder.stat()
         if not stat.S_ISDIR(found.st_mode):
-            return f"{folder} is no folder"
+            return f"{folder} is not a folder"
         if not _is_trusted(found.st_uid):
             return f"{folder} belongs to {owner(folder)}"
         if _is_mine(found.st_uid) and found.st_mode & 0o077 and os.name == "posix":
             folder.chmod(0o700)
         elif found.st_mode & 0o022 and os.name == "posix":
-            return f"others than {owner(folder)} can write {folder}"
+            return f"users other than {owner(folder)} can write to {folder}"
         if not os.access(folder, os.W_OK) and not any(folder.iterdir()):
             return f"{folder} cannot be written"
     except OSError as e:

@@ -22,7 +22,7 @@ from persona_evo.errors import CompileError, Place
 _ROW = "write to a row that is given, or take one from persona_evo.compiling.row(N)"
 _EXPECTED = "numbers, rows, loops and marked functions"
 _TEXT = "use whole numbers for names"
-_FLAG = "return a number that says so"
+_FLAG = "return a number that signals the error"
 _REFUSED = {
     "BUILD_LIST": ("a list", _ROW),
     "LIST_EXTEND": ("a list", _ROW),

@@ -1,53 +1,27 @@
-"""Reads, replays and shrinks the rollouts that made a connected game fail."""
+"""Replays and shrinks the rollouts that made a connected game fail."""
 
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 from persona_evo.connect import protocol as p
-from persona_evo.connect.description import Description, LevelName
+from persona_evo.connect.description import Description
 from persona_evo.connect.findings import FailingRollout, Lost, failure_key
+from persona_evo.connect.findings_file import level_of, read_cases
 from persona_evo.connect.restarts import Restarts
 from persona_evo.connect.session import Session
-from persona_evo.errors import GameError, SettingsError
-from persona_evo.jobs import files, journal
+from persona_evo.errors import GameError
+from persona_evo.games.findings import Finding
 from persona_evo.seeds import SplitMix64
-from persona_evo.words import counted
+from persona_evo.words import counted, plural
 
 TRIES = 300
 """The largest number of rollouts that shrinking plays."""
 
 _ANY = 10_000
 """The number of restarts allowed. It is high because a case is meant to make the game fail."""
-
-
-def read_cases(path: Path, number: int | None = None) -> list[FailingRollout]:
-    """Read a file of findings or cases, or only line `number` of it, counted from 1.
-
-    Raises:
-        RunError: a line is damaged.
-        SettingsError: there is no such file or line.
-    """
-    if not path.is_file():
-        raise SettingsError("there is no file of findings", found=str(path), expected="findings.jsonl of a search")
-    found = [FailingRollout.from_dict(row, place) for row, place in journal.rows(path, "finding")]
-    if number is None:
-        return found
-    if not 1 <= number <= len(found):
-        raise SettingsError(
-            "there is no such finding", found=f"{path}:{number}", expected=f"a line from 1 to {len(found)}"
-        )
-    return [found[number - 1]]
-
-
-def add_case(path: Path, case: FailingRollout) -> None:
-    """Append a case to a file, unless the file contains it already."""
-    if not path.exists() or case not in read_cases(path):
-        files.append_lines(path, [json.dumps(case.to_dict(), ensure_ascii=False)])
 
 
 class CasePlayer:
@@ -77,7 +51,7 @@ class CasePlayer:
             ConnectError: the game does not start.
             GameError: the game no longer offers the choices of the case.
         """
-        pool = self._session.pool(_level(case))
+        pool = self._session.pool(level_of(case))
         pool.submit(p.Rollout(0, case.game_seed, case.rollout_seed, p.ALL_METRICS, case.mode, 0, p.pack(case.prefix)))
         return self._failure(pool.next())
 
@@ -138,7 +112,7 @@ class CasePlayer:
         Returns:
             The failure, whose prefix holds all choices up to it; None if the game did not fail.
         """
-        pool = self._session.pool(_level(case))
+        pool = self._session.pool(level_of(case))
         made: list[tuple[int, int]] = []
         luck = SplitMix64(0)
 
@@ -168,13 +142,31 @@ class CasePlayer:
         return result.finding if isinstance(result, Lost) else None
 
 
-def _level(case: FailingRollout) -> LevelName:
-    return LevelName(case.map, case.variant, case.game_seed)
+def replay_cases(about: Description) -> tuple[list[Finding], list[str]]:
+    """Play all regression cases of a game again.
 
+    Returns:
+        A finding for each case that still makes the game fail, and what there is to tell about the cases: how many were
+        played, and which of them the game does not offer any more.
 
-def case_of(text: str) -> tuple[Path, int | None]:
-    """Split FILE or FILE:N into the file and the number of the line."""
-    file, colon, number = text.rpartition(":")
-    if colon and number.isdecimal() and len(number) < 10 and not Path(text).exists():
-        return Path(file), int(number)
-    return Path(text), None
+    Raises:
+        ConnectError: The game does not start.
+        RunError: The file of cases is damaged.
+    """
+    if not about.cases.is_file():
+        return [], []
+    failing, told = list[Finding](), list[str]()
+    with CasePlayer(about) as player:
+        for line, case in enumerate(read_cases(about.cases), 1):
+            name, level = f"{about.cases.name}:{line}", str(level_of(case))
+            try:
+                found = player.play(case)
+            except GameError as e:
+                told.append(f"{name} cannot be played, since the game has changed: {str(e).splitlines()[0]}")
+                continue
+            if found is not None:
+                text = f"regression case {name} still fails: {found}"
+                failing.append(Finding("crashes", "problem", level, text, evidence={"case": name, **found.to_dict()}))
+    played = counted(player.played, "regression case")
+    fails = f"{len(failing):,} still {plural(len(failing), 'fails', 'fail')}"
+    return failing, [f"played {played} of {about.cases}: {fails if failing else 'none fails'}", *told]

@@ -13,9 +13,13 @@
     policy = "HP - 0.1 * WAY"           # for "policy": the choice with the highest value of this formula after it is
                                         # played (capability lookahead)
     constant = "outside"                # UCB1's constant: outside the root, or "inside" as in Monte Carlo's first code
+    scores = "normalised"               # UCB1 without a constant of one's own divides utilities by the range of those
+                                        # seen; "raw": it does not
     personas = ["personas/*.toml"]      # files and patterns, relative to this file's folder
     logs = "logs"                       # folder for worker-N.log (default: if the game fails, logs in --out, else a
                                         # temporary one)
+    cases = "skirmish.cases.jsonl"      # regression cases: `connect shrink` adds to them, and playtests that require
+                                        # crashes == 0 replay them first (default: the file's name with .cases.jsonl)
     horizon = 100                       # depth of the deepest node of a search (default: the game's own value)
     port = 0                            # 0: the system chooses a port; else worker N listens on port + N
 
@@ -56,6 +60,10 @@
     unit = ""
     better = "higher"
 
+    [[metrics]]
+    symbol = "X"                        # X and Y of a game that reports both say where the avatar stands: evolved
+    place = false                       # formulas and comparisons leave them out unless `place` is false
+
 A level is written `MAP:VARIANT@SEED`. Each part may be left out; `default` is the game's own map. `cave@1-10` names ten
 levels, `cave@1` to `cave@10`.
 """
@@ -71,6 +79,7 @@ from typing import Any
 
 from persona_evo.connect.process_start import Attachment, Factory, Limits, Timeouts
 from persona_evo.connect.restarts import Restarts
+from persona_evo.connect.scores import NORMALISED
 from persona_evo.errors import ConnectError, Place, SettingsError, has_control, nearest, unknown
 from persona_evo.games import textfile
 
@@ -86,6 +95,8 @@ large enough that the process of a fast game does not wait between two orders.""
 HERE = "{here}"
 """The placeholder for the file's folder in arguments and environment variables."""
 GAME_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+CASES = ".cases.jsonl"
+"""The suffix of the file of regression cases beside the description, which may name another file."""
 _LEVEL = re.compile(r"(?P<map>[^:@]*)(?::(?P<variant>[^:@]*))?(?:@(?P<seed>[0-9]+)(?:-(?P<last>[0-9]+))?)?")
 _SEEDS = 2**63
 
@@ -112,13 +123,17 @@ class LevelName:
 
 @dataclass(frozen=True)
 class MetricWords:
-    """Holds what the file says about a metric (see `persona_evo.games.core.Metric`)."""
+    """Holds what the file says about a metric (see `persona_evo.games.core.Metric`).
+
+    `place` counts for X and Y alone.
+    """
 
     symbol: str
     name: str = ""
     meaning: str = ""
     unit: str = ""
     better: str = "neutral"
+    place: bool = True
 
 
 @dataclass(frozen=True)
@@ -144,8 +159,10 @@ class Description:
     rollout: str
     policy: str
     constant: str
+    scores: str
     personas: tuple[Path, ...]
     logs: Path | None
+    cases: Path
     horizon: int
     port: int
     timeouts: Timeouts
@@ -212,13 +229,13 @@ class Description:
             if map_ and map_ not in known:
                 near = nearest(map_, known)
                 found.append(
-                    f"{self.source.name} names no map {map_} in [maps], so the game alone can tell whether "
+                    f"{self.source.name} names no map {map_} in [maps], so only the game can tell whether "
                     "there is one" + (f"; did you mean {near!r}?" if near else "")
                 )
         for variant in dict.fromkeys(level.variant for level in levels):
             if variant and variant not in self.variants:
                 found.append(
-                    f"{self.source.name} has no [variants.{variant}], so the game alone can tell whether "
+                    f"{self.source.name} has no [variants.{variant}], so only the game can tell whether "
                     "there is such a variant"
                 )
         return found
@@ -328,8 +345,10 @@ def plain(game: Path, factory: Factory | None = None) -> Description:
         rollout="uniform",
         policy="",
         constant="outside",
+        scores=NORMALISED,
         personas=(),
         logs=None,
+        cases=game.with_suffix(CASES),
         horizon=0,
         port=0,
         timeouts=Timeouts(),

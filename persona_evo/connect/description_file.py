@@ -9,12 +9,22 @@ from pathlib import Path
 from typing import Any
 
 from persona_evo.connect import launch
-from persona_evo.connect.description import GAME_NAME, MAX_BYTES, MOST_SLOTS, SLOTS, Description, MetricWords, key_place
+from persona_evo.connect.description import (
+    CASES,
+    GAME_NAME,
+    MAX_BYTES,
+    MOST_SLOTS,
+    SLOTS,
+    Description,
+    MetricWords,
+    key_place,
+)
 from persona_evo.connect.launch import GYM
 from persona_evo.connect.pool import MOST_WORKERS
 from persona_evo.connect.process_start import Limits, Timeouts
 from persona_evo.connect.protocol import MOST_PORT
 from persona_evo.connect.restarts import Restarts
+from persona_evo.connect.scores import NORMALISED, RAW
 from persona_evo.errors import ConnectError, has_control, unknown
 from persona_evo.games import textfile
 from persona_evo.words import counted
@@ -30,8 +40,10 @@ KEYS = (
     "rollout",
     "policy",
     "constant",
+    "scores",
     "personas",
     "logs",
+    "cases",
     "horizon",
     "port",
     "timeouts",
@@ -80,7 +92,7 @@ class _Reader:
         self.only("timeouts", timeouts, ("connect", "handshake", "rollout"))
         self.only("restarts", restarts, ("a_minute", "in_all"))
         self.only("outcome", outcome, ("won", "lost"))
-        logs = self.word("logs", "")
+        logs, cases = self.word("logs", ""), self.word("cases", self.path.stem + CASES)
         game, arguments = self.game()
         return Description(
             source=self.path,
@@ -94,8 +106,10 @@ class _Reader:
             rollout=self.choice("rollout", ("uniform", "weights", "policy")),
             policy=self.policy(),
             constant=self.choice("constant", ("outside", "inside")),
+            scores=self.choice("scores", (NORMALISED, RAW)),
             personas=self.personas(),
             logs=self.near(logs) if logs else None,
+            cases=self.near(cases),
             horizon=self.whole("horizon", 0, 0, 1_000_000),
             port=self.port(workers),
             timeouts=Timeouts(
@@ -251,7 +265,7 @@ class _Reader:
     def table(self, key: str) -> Mapping[str, Any]:
         value = self.values.get(key, {})
         if not isinstance(value, dict):
-            raise self.wrong(f"{key} is no table", key, found=textfile.shown(value), expected=f"[{key}]")
+            raise self.wrong(f"{key} is not a table", key, found=textfile.shown(value), expected=f"[{key}]")
         return value
 
     def only(self, table: str, values: Mapping[str, Any], keys: tuple[str, ...]) -> None:
@@ -269,7 +283,7 @@ class _Reader:
             json.dumps(value, allow_nan=False)
         except (TypeError, ValueError, RecursionError) as e:
             raise self.wrong(
-                f"[{key}] holds what JSON cannot say",
+                f"[{key}] contains a value that JSON cannot express",
                 key,
                 found=str(e),
                 expected="texts, numbers, true, false, lists and tables",
@@ -323,8 +337,16 @@ class _Reader:
         found = []
         for table in value:
             self.only("metrics", table, tuple(MetricWords.__dataclass_fields__))
-            given = {k: self.word(k, "", table, "metrics") for k in table if k != "symbol"}
-            words = MetricWords(self.word("symbol", None, table, "metrics"), **given)
+            given = {k: self.word(k, "", table, "metrics") for k in table if k not in ("symbol", "place")}
+            if not isinstance(place := table.get("place", True), bool):
+                raise self.wrong(
+                    "place is not true or false",
+                    "place",
+                    "metrics",
+                    found=textfile.shown(place),
+                    expected="true or false",
+                )
+            words = MetricWords(self.word("symbol", None, table, "metrics"), place=place, **given)
             if words.better not in BETTER:
                 expected, hint = unknown(words.better, BETTER)
                 raise self.wrong(

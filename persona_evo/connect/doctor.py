@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,17 +13,16 @@ from persona_evo.connect.description import LevelName
 from persona_evo.connect.findings import Lost
 from persona_evo.connect.game import of
 from persona_evo.connect.pool import ProcessPool
+from persona_evo.connect.scores import UtilityRange
 from persona_evo.connect.session import Session
 from persona_evo.connect.snapshot_check import check_snapshots
 from persona_evo.errors import GameError, ProtocolError
 from persona_evo.personas import load
+from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.words import counted
 
 ROLLOUTS = 200
 SECONDS = 5.0
-UNFIT = 30.0
-"""The largest factor between the range of the scores and UCB1's constant, in either direction."""
-DEFAULT_CONSTANT = math.sqrt(2)
 MOST_GROWTH, LEAK = 8 * 2**20, 2048
 """Growth of memory that is not reported as a leak: bytes in total, and bytes per rollout."""
 _TINY, _HUGE = 1e-25, 1e12
@@ -81,14 +79,14 @@ def examine(session: Session, level: LevelName, *, rollouts: int = ROLLOUTS, sec
         first = _compare(session, pool, level, report)
         if first:
             results = _rate(session, pool, level, report, rollouts, seconds)
-            _look_at_numbers(report, results)
+            _look_at_numbers(report, results, session.about.scores)
             _probe_prefix(session, pool, level, report, results)
     except GameError as e:
         report.faults.append(str(e).split("\n")[0])
     if report.failed:
         report.faults.append(f"the game failed in {report.failed:,} of {counted(report.played, 'rollout')}")
     if pool.dropped:
-        report.faults.append(f"{counted(pool.dropped, 'RESULT')} had the id of no ROLLOUT that was sent")
+        report.faults.append(f"{counted(pool.dropped, 'RESULT')} had an id that no ROLLOUT had")
     report.restarted = pool.restarted
     return report
 
@@ -111,7 +109,7 @@ def _compare(session: Session, pool: ProcessPool, level: LevelName, report: Doct
         report.faults += wrong
         report.notes.append(gain)
     if len({a.trace for _, a in known}) == 1 and len(known) > 1 and known[0][1].decisions:
-        report.notes.append("all rollouts took the same choices: has this level any?")
+        report.notes.append("all rollouts made the same choices: does this level have any?")
     del report.faults[5:]
     return bool(known)
 
@@ -170,7 +168,7 @@ def _memory(pool: ProcessPool) -> int:
     return sum(guard.resident(number) for pid in pool.pids for number in guard.descendants(pid))
 
 
-def _look_at_numbers(report: DoctorReport, results: Sequence[p.Result]) -> None:
+def _look_at_numbers(report: DoctorReport, results: Sequence[p.Result], how: str) -> None:
     """Check whether metrics and scores are within their ranges and vary."""
     if not results:
         return
@@ -180,7 +178,7 @@ def _look_at_numbers(report: DoctorReport, results: Sequence[p.Result]) -> None:
         if (metric.low is not None and low < metric.low) or (metric.high is not None and high > metric.high):
             bounds = [format(b, "g") if b is not None else "any" for b in (metric.low, metric.high)]
             report.faults.append(
-                f"metric {metric.symbol} was between {low:g} and {high:g}, and is declared to be from {bounds[0]} to "
+                f"metric {metric.symbol} was between {low:g} and {high:g}, but is declared to be from {bounds[0]} to "
                 f"{bounds[1]}"
             )
         elif low == high and len(results) > 1:
@@ -188,9 +186,9 @@ def _look_at_numbers(report: DoctorReport, results: Sequence[p.Result]) -> None:
         _look_at_bytes(report, f"metric {metric.symbol}", seen)
     scores = [r.score for r in results]
     _look_at_bytes(report, "the score", scores)
-    advice = constant_advice(min(scores), max(scores), DEFAULT_CONSTANT)
-    if advice:
-        report.notes.append(f"random games score from {min(scores):g} to {max(scores):g}: {advice}")
+    seen_scores = UtilityRange(min(scores), max(scores), len(scores))
+    if advice := seen_scores.advice(TreePolicy.ucb1(), how):
+        report.notes.append(f"random games score {advice}")
 
 
 def _look_at_bytes(report: DoctorReport, what: str, seen: Sequence[float]) -> None:
@@ -201,15 +199,6 @@ def _look_at_bytes(report: DoctorReport, what: str, seen: Sequence[float]) -> No
         report.faults.append(f"{what} is never {size}: are its bytes in the wrong order? The protocol is little-endian")
     elif sizes and max(sizes) > _HUGE:
         report.notes.append(f"{what} is as large as {max(sizes):.3g}: smaller numbers beside it are lost in sums")
-
-
-def constant_advice(low: float, high: float, constant: float) -> str:
-    """Describe what is wrong with UCB1's constant for utilities in this range; return "" if nothing is."""
-    spread = high - low
-    if spread <= 0 or constant / UNFIT <= spread <= constant * UNFIT:
-        return ""
-    what = "looks only at what was best so far" if spread > constant else "plays almost at random"
-    return f"UCB1 with the constant {constant:.3g} {what}; --policy ucb1:{spread:.2g} fits this range"
 
 
 def _probe_prefix(

@@ -12,6 +12,9 @@ from persona_evo.errors import Place, ProtocolError, RunError, printable
 
 _NUMBER = re.compile(r"0x[0-9a-fA-F]+|[0-9]+")
 
+CHANCE = "chance"
+"""The kind of a playthrough that came to another end when it was played again."""
+
 MOST_FINDINGS = 1000
 """The number of findings that are kept; further ones are only counted."""
 
@@ -69,7 +72,7 @@ class FailingRollout:
     def __str__(self) -> str:
         choices = " ".join(str(choice) for choice, _ in self.prefix) or "(none)"
         where = ":".join(filter(None, (self.map or "default map", self.variant)))
-        once = "" if self.again else " (once; played again, it went well)"
+        once = "" if self.again else " (once; the repetition succeeded)"
         return (
             f"{self.kind}{once} in {where}, game seed {self.game_seed}, rollout seed {self.rollout_seed}, choices "
             f"{choices}: {shown(self.message)}"

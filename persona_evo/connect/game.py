@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from persona_evo.connect import protocol as p
-from persona_evo.connect.description import Description
+from persona_evo.connect.cases import replay_cases
+from persona_evo.connect.description import Description, MetricWords
 from persona_evo.connect.description_file import read
 from persona_evo.connect.parallel_plans import PlanningJob, plan_in_parallel
 from persona_evo.connect.planner import ConnectedPlanner, Outcome
@@ -34,6 +35,9 @@ from persona_evo.games.python_game.contents import number_of
 from persona_evo.search.plan import Plan, PlanJob, PlannedOutside
 from persona_evo.search.tree_policy import MOVE_VARIABLES, SEARCH_VARIABLES
 from persona_evo.seeds import below
+
+PLACE = ("X", "Y")
+"""The metrics that say where the avatar stands."""
 
 
 def load(path: Path) -> Game:
@@ -86,14 +90,17 @@ def of(session: Session) -> Game:
         parse_action=_parse_action,
         compiled=False,
         horizon=about.horizon or hello.max_decisions,
-        locate=partial(_locate, rules, symbols) if {"X", "Y"} <= set(symbols) else None,
+        locate=partial(_locate, rules, symbols) if set(PLACE) <= set(symbols) else None,
         outside=PlannedOutside(
             planner=partial(ConnectedPlanner, session, outcome),
             plans=_plans,
             close=session.close,
             findings=session.findings,
             keep_in=session.keep_in,
-            tell=session.tell,
+            failures=session.failures,
+            hand_over=session.hand_over,
+            take_over=session.take_over,
+            regressions=partial(replay_cases, about),
             levels=lambda names: [str(level) for level in session.named(names)],
             sets=about.maps,
             personas=tuple(map(str, about.personas)),
@@ -110,6 +117,7 @@ def _ordering(about: Description, hello: p.Hello) -> dict[str, object]:
         "policy": about.policy,
         "slots": about.slots,
         "constant": about.constant,
+        "scores": about.scores,
         "horizon": about.horizon or hello.max_decisions,
         "max_decisions": hello.max_decisions,
     }
@@ -229,6 +237,8 @@ def _metrics(about: Description, hello: p.Hello) -> tuple[Metric, ...]:
                 expected=f"none of {', '.join(names)}, nor a function's",
             )
     found = [_metric(m, words.get(m.symbol)) for m in hello.metrics]
+    if set(PLACE) <= set(known):
+        found = [dataclasses.replace(m, place=m.symbol in PLACE and _is_place(words.get(m.symbol))) for m in found]
     if SCORE not in known:
         own = Metric(
             SCORE, "score", "the score that the game gives at its end, 0 before", low=-math.inf, better="higher"
@@ -242,6 +252,10 @@ def _metrics(about: Description, hello: p.Hello) -> tuple[Metric, ...]:
             )
         )
     return tuple(found)
+
+
+def _is_place(words: MetricWords | None) -> bool:
+    return words is None or words.place
 
 
 def _metric(info: p.MetricInfo, words: Any) -> Metric:
@@ -279,6 +293,7 @@ def _version(about: Description, hello: p.Hello) -> int:
         about.rollout,
         about.policy,
         about.constant,
+        about.scores,
         about.horizon,
         dict(about.settings),
         dict(about.variants),

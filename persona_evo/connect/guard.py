@@ -237,7 +237,7 @@ class _Guard:
         if used <= self.limit:
             return ""
         several = f"{len(below)} processes" if len(below) > 1 else "one process"
-        return f"ended for its memory: {used >> 20} MB in {several}, and it may take {self.limit >> 20} MB"
+        return f"ended because of its memory: {used >> 20} MB in {several}, with a limit of {self.limit >> 20} MB"
 
     def _read_log(self, once: bool = False) -> None:
         """Write the command's output to the log."""

@@ -46,7 +46,7 @@ def nonce_in(payload: bytes) -> str:
     """
     nonce = decode_json(Kind.HELLO, payload).get("nonce", "")
     if not isinstance(nonce, str):
-        raise _bad("nonce", nonce, "a text, that of PE_NONCE")
+        raise _bad("nonce", nonce, "the text of PE_NONCE")
     return nonce
 
 
@@ -76,7 +76,7 @@ def decode_hello(payload: bytes) -> Hello:
         raise _bad("game", game, "a name and a version of at most 200 characters, on one line each")
     nonce, library = value.get("nonce"), value.get("library", "")
     if not isinstance(nonce, str):
-        raise _bad("nonce", nonce, "a text, that of PE_NONCE")
+        raise _bad("nonce", nonce, "the text of PE_NONCE")
     if not _line(library):
         raise _bad("library", library, "a text on one line")
     capabilities = value.get("capabilities", [])

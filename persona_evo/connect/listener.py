@@ -124,7 +124,7 @@ class GamePort:
                     self._leave(caller)
             for caller in [c for c in self._callers if time.monotonic() > c.end]:
                 limit = f"within {game.handshake:g} s" if game.handshake else ""
-                refused = game.failure(f"no HELLO came {limit}", "from who connected", False)
+                refused = game.failure(f"no HELLO came {limit}", "from a connection", False)
                 self._leave(caller)
             if not ready and game.ended():
                 stage = "before it said HELLO" if refused or self._callers else "before it connected"
@@ -189,7 +189,7 @@ class _Caller:
         except OSError as e:
             raise _Refused(game.failure("a connection broke", "before HELLO", True)) from e
         if not data:
-            raise _Refused(game.failure("who connected ended the connection", "before HELLO", True))
+            raise _Refused(game.failure("the connection was closed", "before HELLO", True))
         try:
             found = self._frames.feed(data)
             if found and found[0][0] != p.Kind.HELLO:

@@ -48,7 +48,8 @@ class ConnectedPlanner:
         """How the searches order rollouts."""
         about = self._session.about
         snapshots = "snapshot" in self._session.hello().capabilities
-        return Ordering(about.slots, self._session.mode, about.constant == INSIDE, snapshots=snapshots)
+        inside = about.constant == INSIDE
+        return Ordering(about.slots, self._session.mode, inside, scores=about.scores, snapshots=snapshots)
 
     def search(
         self, utility: Formula, policy: TreePolicy, seed: int, tell: Callable[[FinishedRollout], None] | None = None
@@ -105,10 +106,17 @@ class ConnectedPlanner:
         assert search.best is not None
         return self._session.confirm(self._name, search.best)[1]
 
+    def advise(self, search: ConnectedSearch) -> None:
+        """Let the session note once that UCB1's constant does not fit the utilities that a search saw."""
+        advice = search.utilities.advice(search.policy, self._session.about.scores)
+        if advice:
+            self._session.note(f"{search.policy.c:g}", f"utilities were {advice}")
+
     def plan_of(self, search: ConnectedSearch, seed: int, seconds: float) -> Plan:
         """Return the plan that a search found, and remember the states on its way for a replay."""
         best = search.best
         assert best is not None
+        self.advise(search)
         again, _ = self._session.confirm(self._name, best)
         self._session.learn(self._name, again)
         return Plan(

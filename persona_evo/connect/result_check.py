@@ -41,7 +41,7 @@ def not_deterministic(order: p.Rollout, result: p.Result, hello: p.Hello, game: 
     depth = len(got) - 1
     if not 0 <= depth < len(asked):
         return GameError(f"{game}: RESULT says that the prefix is illegal, but not where")
-    offered = f"{got[depth][1]} choices" if got[depth][1] else "no more choices, for the game was over"
+    offered = f"{got[depth][1]} choices" if got[depth][1] else "no more choices, because the game was over"
     choices = " ".join(str(choice) for choice, _ in asked[:depth]) or "none"
     return GameError(
         f"{hello.game[0]} is not deterministic: at decision {depth} it offered {asked[depth][1]} choices once and "

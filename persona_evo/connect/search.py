@@ -30,6 +30,7 @@ import numpy as np
 from persona_evo.compiling.arrays import FloatRow
 from persona_evo.connect import protocol as p
 from persona_evo.connect.findings import FailingRollout, Lost, shown
+from persona_evo.connect.scores import RAW, UtilityRange, is_fitted
 from persona_evo.connect.tree import PrefixTree
 from persona_evo.errors import ConnectError
 from persona_evo.formula import Formula
@@ -114,6 +115,7 @@ class Ordering:
         mode: UNIFORM, WEIGHTS or POLICY.
         inside: whether UCB1's constant stands inside the root.
         whole: whether a rollout that beats the best one so far is added to the tree as a whole (`save_best_path`).
+        scores: NORMALISED if utilities are divided by their range for UCB1's own constant (see `scores`), or RAW.
         snapshots: whether the game can keep the states of nodes and begin there (capability `snapshot`). This does not
             change any result.
     """
@@ -122,6 +124,7 @@ class Ordering:
     mode: int = p.UNIFORM
     inside: bool = False
     whole: bool = False
+    scores: str = RAW
     snapshots: bool = False
 
 
@@ -186,6 +189,7 @@ class ConnectedSearch:
         self.best: FinishedRollout | None = None
         self.growth: list[tuple[int, float]] = []
         self.iterations = self.lost = 0
+        self.utilities, self._fitted = UtilityRange(), is_fitted(policy, ordering.scores)
         self.stopped = ""
         self._under_way: deque[_Order] = deque()
         self._rollouts = SplitMix64(derive(seed, "rollouts"))
@@ -222,11 +226,6 @@ class ConnectedSearch:
         self._full = self._limited = False
 
     @property
-    def lowest(self) -> float | None:
-        """The lowest utility of any rollout so far; None before the first."""
-        return float(self._engine.work.lowest[0]) if self.iterations else None
-
-    @property
     def tree(self) -> PrefixTree:
         """The current tree."""
         return PrefixTree.of(self._engine.work, self.game.symbols)
@@ -261,7 +260,7 @@ class ConnectedSearch:
         self._under_way.clear()
         self.pool.settle()
         if self.best is None:
-            first = shown(self.pool.findings[0].message) if self.pool.findings else "no rollout came to its end"
+            first = shown(self.pool.findings[0].message) if self.pool.findings else "no rollout was completed"
             raise ConnectError("the game could not be played to its end a single time", found=first)
 
     @property
@@ -339,8 +338,10 @@ class ConnectedSearch:
             row[: len(final)] = final if over else result.row(order.depth)
             row[len(final) :] = result.score if over else 0.0
         self._limited |= not over and order.depth >= self._horizon
-        if self.iterations == 0 or utility < work.lowest[0]:
-            work.lowest[0] = utility
+        self.utilities.add(utility)
+        work.lowest[0] = self.utilities.low
+        if self._fitted:
+            work.scale[0] = self.utilities.scale
         engine.back_up(order.node, 0 if over else result.count(order.depth), utility)
         if self.ordering.whole and not over and (self.best is None or utility > self.best.utility):
             self._graft(order, result, utility)

@@ -36,7 +36,7 @@ KIND = JobKind(
     "search",
     CONFIG,
     ROLLOUTS,
-    hint="name another folder, or give the same values as then; a search with a larger budget continues the old one",
+    hint="name another folder, or use the same values as before; a search with a larger budget continues the old one",
     comparable=lambda values: {k: v for k, v in values.items() if k != "budget"},
 )
 
@@ -88,6 +88,7 @@ def search_values(
         "rollout": ordering.mode,
         "slots": ordering.slots,
         "inside": ordering.inside,
+        "scores": ordering.scores,
         "seed": seed,
         "budget": budget.to_dict(),
     }

@@ -107,7 +107,7 @@ class WorkerSeat:
             said.append(f"it sent {counted(self._pings, 'PING')}")
         if self._strangers:
             results = counted(self._strangers, "RESULT")
-            said.append(f"it sent {results} with the id of no ROLLOUT, the last one {self._stranger}")
+            said.append(f"it sent {results} with ids that no ROLLOUT had, the last one {self._stranger}")
         return ConnectError(error.what, place=error.place, found="; ".join(filter(None, said)), hint=error.hint)
 
     def warn_late(self, limit: float | None, allowed: Restarts) -> None:
@@ -131,7 +131,7 @@ class WorkerSeat:
             ConnectError(
                 f"the game reports an error: {shown(text)}",
                 found=shown(f"code {value.get('code')}"),
-                hint="\n    ".join(["the game says further:", *more]) if more else "",
+                hint="\n    ".join(["the game also says:", *more]) if more else "",
             )
         )
 

@@ -21,11 +21,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from persona_evo.connect import protocol as p
 from persona_evo.connect import watchdog
 from persona_evo.connect.description import Description, LevelName
-from persona_evo.connect.findings import MOST_FINDINGS, FailingRollout, Lost, group_similar, replay_differences
+from persona_evo.connect.findings import (
+    CHANCE,
+    MOST_FINDINGS,
+    FailingRollout,
+    Lost,
+    group_similar,
+    replay_differences,
+)
+from persona_evo.connect.findings_file import as_findings, read_cases
 from persona_evo.connect.pool import ProcessPool
 from persona_evo.connect.process_start import Start
 from persona_evo.errors import ConnectError, GameError, SettingsError
 from persona_evo.formula import parse
+from persona_evo.games.findings import Finding
 
 if TYPE_CHECKING:
     from persona_evo.connect.search import FinishedRollout
@@ -71,6 +80,7 @@ class Session:
         self._known: dict[tuple[LevelName, tuple[int, ...]], KnownState] = {}
         self._untold: list[str] = []
         self._failed: dict[Path, list[FailingRollout]] = {}
+        self._all: list[FailingRollout] = []
         self._noted: set[str] = set()
         self._hello: p.Hello | None = None
         self._keep_logs = False
@@ -121,9 +131,10 @@ class Session:
     def keep_in(self, folder: Path) -> None:
         """Keep the findings of a game that fails, and copies of its logs, in `folder`/logs.
 
-        If that folder exists, they go to logs-2 and so on. A folder that the description names takes precedence.
+        If that folder exists, they go to logs-2 and so on. The logs stay where they are if the description names a
+        folder for them.
         """
-        if self.about.logs is not None or (self._home is not None and self._home.parent == folder):
+        if self._home is not None and self._home.parent == folder:
             return
         number, self._home = 1, folder / "logs"
         while self._home.exists():
@@ -146,6 +157,31 @@ class Session:
         self._failed.clear()
         return told
 
+    def failures(self, folder: Path | None) -> list[Finding]:
+        """Return all failures of the game, as findings.
+
+        Args:
+            folder: one that `keep_in` was told, now or earlier; None for what has happened since the session began.
+        """
+        for pool in self._pools.values():
+            self._collect(pool)
+        if folder is None:
+            return as_findings(self._all)
+        kept = sorted(folder.glob(f"logs*/{FINDINGS}"))
+        return as_findings(failure for file in kept for failure in read_cases(file))
+
+    def hand_over(self) -> list[FailingRollout]:
+        """Return all failures of the game and forget them, for another process that keeps them (`take_over`)."""
+        for pool in self._pools.values():
+            self._collect(pool)
+        failed, self._all = self._all, []
+        self._failed.clear()
+        return failed
+
+    def take_over(self, failed: Sequence[object]) -> None:
+        """Keep failures that another process has handed over, as if they had happened here."""
+        self._keep([one for one in failed if isinstance(one, FailingRollout)])
+
     def named(self, names: Sequence[str]) -> list[LevelName]:
         """Return the levels that names stand for.
 
@@ -155,14 +191,15 @@ class Session:
             SettingsError: a name is not a level.
         """
         found = self.about.levels(names)
-        new = [text for text in self.about.unchecked(found) if text not in self._noted]
-        self._noted.update(new)
-        self._untold += [f"note: {text}" for text in new]
+        for text in self.about.unchecked(found):
+            self.note(text, text)
         return found
 
-    def tell(self, findings: list[str]) -> None:
-        """Add findings that were made elsewhere."""
-        self._untold += findings
+    def note(self, subject: str, text: str) -> None:
+        """Add a note for `findings`, unless there was one on this subject."""
+        if subject not in self._noted:
+            self._noted.add(subject)
+            self._untold.append(f"note: {text}")
 
     def confirm(self, level: LevelName, sample: FinishedRollout) -> tuple[p.Result, list[str]]:
         """Replay a rollout by its choices. A difference is also kept as a finding.
@@ -180,14 +217,14 @@ class Session:
             self._keep(
                 [
                     FailingRollout(
-                        "chance",
+                        CHANCE,
                         level.map,
                         level.variant,
                         level.seed,
                         sample.rollout_seed,
                         self.mode,
                         sample.trace,
-                        "it came to another end when it was played again: " + "; ".join(wrong),
+                        "a replay ended differently: " + "; ".join(wrong),
                     )
                 ]
             )
@@ -355,6 +392,7 @@ class Session:
         self._keep_logs = True
         file = (self._home or self._logs()) / FINDINGS
         self._failed.setdefault(file, []).extend(new)
+        self._all += new[: MOST_FINDINGS - len(self._all)]
         file.parent.mkdir(parents=True, exist_ok=True)
         with file.open("a", encoding="utf-8") as out:
             out.writelines(json.dumps(f.to_dict(), ensure_ascii=False) + "\n" for f in new)

@@ -203,7 +203,7 @@ def _wrong(about: Any, found: dict[str, NDArray[Any]]) -> str:
         return f"format {version!r}, expected {FORMAT}"
     symbols = about.get("symbols")
     if not isinstance(symbols, list) or not all(isinstance(s, str) for s in symbols):
-        return "symbols that are no list of texts"
+        return "symbols that are not a list of texts"
     if version == 1 and found["links"].ndim == 2 and found["links"].shape[1] == 12:
         found["links"] = found["links"][:, _BEFORE]
     n = len(found["links"]) if found["links"].ndim else 0
@@ -214,7 +214,7 @@ def _wrong(about: Any, found: dict[str, NDArray[Any]]) -> str:
             return f"{name} of shape {found[name].shape} and type {found[name].dtype}"
     parents, numbers = found["links"][:, PARENT], np.arange(n)
     if parents[0] != -1 or (n > 1 and not ((parents[1:] >= 0) & (parents[1:] < numbers[1:])).all()):
-        return "a node whose parent does not stand before it"
+        return "a node whose parent does not come before it"
     if not np.isin(found["links"][:, STATUS], range(len(_STATUS))).all():
-        return "a status that there is not"
+        return "an unknown status"
     return ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -63,6 +63,7 @@ def drive(
     levels: int,
     *,
     validation: int = 0,
+    better: Mapping[str, str] | None = None,
     deadline: float | None = None,
     progress: Tell | None = None,
 ) -> str:
@@ -88,6 +89,7 @@ def drive(
         metrics=metrics,
         levels=levels,
         validation=validation,
+        better=better,
         first=run.config.get("first", ()),
         state=state,
         check=getattr(evaluate, "check", lambda: None),

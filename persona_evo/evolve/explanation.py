@@ -37,14 +37,14 @@ MADE_UP = 60
 _SEARCH_WORDS = {
     "R": ("moves that have turned out well", "moves that have turned out badly"),
     "N": ("moves that were tried often", "moves that were tried rarely"),
-    "P": ("more of the rest, the longer it searches", "less of the rest, the longer it searches"),
+    "P": ("the other goals more, the longer it searches", "the other goals less, the longer it searches"),
     "D": ("long plans", "short plans"),
     "RMAX": ("moves with a high best result", "moves with a low best result"),
     "RSD": ("moves with uncertain results", "moves with certain results"),
     OWN: ("states with a high score of their own", "states with a low score of their own"),
     UTILITY: ("a high utility", "a low utility"),
     CARE: ("what keeps the player in the game", "what endangers the player"),
-    NEAR: ("distance from what can be had", "the way to what can be had"),
+    NEAR: ("distance from what can be reached", "the way to what can be reached"),
     CEILING: ("states from which much can still be reached", "states from which little can still be reached"),
 }
 """Variable of the search or of open lists -> what a formula seeks that rises, or falls, with it."""
@@ -142,7 +142,7 @@ def _words_of(symbol: str, game: Game) -> tuple[str, str]:
         return _SEARCH_WORDS[symbol]
     names = {UTILITY: "utility", CEILING: "ceiling", **{m.symbol: m.name for m in game.metrics}}
     name = names[symbol.removesuffix(PARENT)]
-    return f"a state after one with much of {name}", f"a state after one with little of {name}"
+    return f"a state after one with a high value of {name}", f"a state after one with a low value of {name}"
 
 
 def _is_way(metric: Metric, game: Game) -> bool:

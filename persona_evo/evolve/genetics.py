@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from persona_evo.errors import SettingsError, unknown
@@ -36,13 +36,16 @@ _TERMS = 4
 """The highest number of terms in a random sum."""
 _LIGHTEST = 0.001
 """The smallest weight of a term; the largest is 1."""
+_ADDED = {"higher": 0.9, "lower": 0.1}
+"""The chance that a term is added and not subtracted, by what the game says of its metric; 0.5 if it says nothing."""
 _PRODUCTS = 0.25
 """The share of terms that are products of two leaves."""
 
 
 def metrics_of(settings: EvolutionSettings, game: Game) -> tuple[str, ...]:
-    """Return the metrics that formulas may use: those named in the settings, or else the game's except OUTCOMES.
+    """Return the metrics that formulas may use: those named in the settings, or else the game's except some.
 
+    The exceptions are OUTCOMES and metrics that only say where the avatar stands.
     Metrics that are costly to compute, or that the game's publication lacks, are included if the settings say `costly`.
     The variables of plans of whole levels are included if `variables` says so.
 
@@ -53,7 +56,7 @@ def metrics_of(settings: EvolutionSettings, game: Game) -> tuple[str, ...]:
         if name not in game.symbols:
             expected, hint = unknown(name, game.symbols)
             raise SettingsError("the game has no such metric", found=name, expected=expected, hint=hint)
-    usual = [m.symbol for m in game.metrics if settings.costly or not (m.costly or m.added)]
+    usual = [m.symbol for m in game.metrics if not m.place and (settings.costly or not (m.costly or m.added))]
     found = settings.metrics or tuple(symbol for symbol in usual if symbol not in OUTCOMES)
     return (*found, *(_planned(settings, game, found) if settings.variables in PLANNED else ()))
 
@@ -76,6 +79,13 @@ def leaves(settings: EvolutionSettings, metrics: Sequence[str]) -> tuple[str, ..
     return (*metrics, *(symbol for symbol in own if symbol not in metrics))
 
 
+def judged(settings: EvolutionSettings, game: Game) -> dict[str, str]:
+    """Return `Metric.better` of each metric that the game calls good or bad; empty if random terms do not follow it."""
+    if settings.terms != "game":
+        return {}
+    return {m.symbol: m.better for m in game.metrics if m.better in _ADDED}
+
+
 @dataclass(frozen=True, eq=False)
 class Primitives:
     """The building blocks of formulas.
@@ -85,16 +95,20 @@ class Primitives:
         functions: its functions, as DEAP nodes.
         symbols: its named leaves, as DEAP nodes.
         constants: (low, high) of the one leaf that is a new number each time.
+        better: what the game says of its metrics (`judged`), by their symbols.
     """
 
     pset: Any
     functions: tuple[Any, ...]
     symbols: tuple[Any, ...]
     constants: tuple[float, float]
+    better: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, settings: EvolutionSettings, metrics: Sequence[str]) -> Primitives:
-        """Return the primitive set of these settings over these metrics (see `metrics_of`)."""
+    def of(
+        cls, settings: EvolutionSettings, metrics: Sequence[str], better: Mapping[str, str] | None = None
+    ) -> Primitives:
+        """Return the primitive set of these settings over these metrics (see `metrics_of` and `judged`)."""
         from deap import gp
 
         pset = gp.PrimitiveSet("tree_policy", 0)
@@ -107,6 +121,7 @@ class Primitives:
             functions=tuple(pset.primitives[gp.__type__]),
             symbols=tuple(pset.terminals[gp.__type__]),
             constants=(settings.constant_low, settings.constant_high),
+            better=better or {},
         )
 
     @property
@@ -198,22 +213,30 @@ def random_tree(settings: EvolutionSettings, primitives: Primitives, stream: ran
 def with_term(nodes: Tree, primitives: Primitives, stream: random.Random) -> Tree:
     """Add a weighted leaf, or a weighted product of two leaves, to a tree, or subtract it.
 
-    The logarithm of the weight is uniform.
+    The logarithm of the weight is uniform. What the game says of the first leaf makes one sign likelier.
     """
     named = primitives.pset.mapping
     weight = float(f"{math.exp(stream.uniform(math.log(_LIGHTEST), 0.0)):.2g}")
-    added = [primitives.symbol(stream)]
+    first = primitives.symbol(stream)
+    added = [first]
     if stream.random() < _PRODUCTS:
         added = [named["*"], *added, primitives.symbol(stream)]
-    sign = named["+" if stream.random() < 0.5 else "-"]
+    sign = named["+" if stream.random() < _ADDED.get(primitives.better.get(first.name, ""), 0.5) else "-"]
     return type(nodes)([sign, *nodes, named["*"], constant(weight), *added])
 
 
 def _sum(primitives: Primitives, stream: random.Random) -> Tree:
-    """Draw the persona's utility (a leaf if formulas may not read the utility) with one or more weighted terms."""
+    """Draw a first leaf with one or more weighted terms.
+
+    The first leaf is the persona's utility, or any leaf if formulas may not read the utility. If the game says which
+    metrics are better when they are higher, it is one of these in half of the cases, and always without the utility.
+    """
     from deap import gp
 
     head = next((leaf for leaf in primitives.symbols if leaf.name == UTILITY), None)
+    good = [leaf for leaf in primitives.symbols if primitives.better.get(leaf.name) == "higher"]
+    if good and (head is None or stream.random() < 0.5):
+        head = good[stream.randrange(len(good))]
     nodes = gp.PrimitiveTree([head or primitives.symbol(stream)])
     for _ in range(stream.randint(1, _TERMS)):
         nodes = with_term(nodes, primitives, stream)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import fsum
 
 from persona_evo import seeds
@@ -42,6 +42,7 @@ def generations(
     metrics: Sequence[str],
     levels: int,
     validation: int = 0,
+    better: Mapping[str, str] | None = None,
     first: Sequence[str] = (),
     state: EvolutionState | None = None,
     check: Callable[[], None] = lambda: None,
@@ -55,6 +56,7 @@ def generations(
         levels: the number of levels to train on.
         validation: the number of levels, numbered after these, on which elites and the hall of fame are compared; at
             least one if the settings draw levels for each generation.
+        better: what the game says of each metric, for random terms (`genetics.judged`).
         first: formulas that join the first population, dealt to the islands in turn.
         state: the state to continue from.
         check: called for each individual that is bred; an exception it raises ends the generation.
@@ -63,7 +65,9 @@ def generations(
         SettingsError: a formula of `first` or of `state` uses what the settings do not have.
         GameError: the evaluation did not return `levels` finite numbers.
     """
-    model = _Model(settings, seed, evaluate, metrics, levels, validation, check)
+    model = _Model(
+        settings, seed, evaluate, genetics.Primitives.of(settings, metrics, better), levels, validation, check
+    )
     if state is None:
         yield model.begin(first)
         state = model.state
@@ -78,14 +82,14 @@ class _Model:
         settings: EvolutionSettings,
         seed: int,
         evaluate: Evaluate,
-        metrics: Sequence[str],
+        primitives: genetics.Primitives,
         levels: int,
         validation: int,
         check: Callable[[], None],
     ) -> None:
         self.settings, self.seed, self.levels, self.validation = settings, seed, levels, validation
-        self.primitives = genetics.Primitives.of(settings, metrics)
-        self.keys = keys_for(settings, genetics.leaves(settings, metrics))
+        self.primitives = primitives
+        self.keys = keys_for(settings, [leaf.name for leaf in primitives.symbols])
         self._evaluate, self._check = evaluate, check
         self._evaluating = 0.0
         self._remembered = [0] * settings.islands

@@ -221,7 +221,7 @@ def _tell_in_time(what: str, tell: Tell | None, until: float | None, done: int, 
             "there is no time to make so many levels",
             found=f"{what}: {done} of {total} when the time for that was up",
             expected="all of them in half of the time",
-            hint="give --for more, or generate fewer levels",
+            hint="increase --for, or generate fewer levels",
         )
 
 
@@ -338,7 +338,7 @@ def _won(wanted: LevelRequest, jobs: Sequence[tuple[int, int]]) -> Iterator[Won]
         else:
             raise SettingsError(
                 f"no level that can be proven winnable was found for number {number} of {game.title}",
-                found=f"no win of {counted(CANDIDATES, 'sound level')} in {win_iterations(game)[-1]:,} iterations each",
+                found=f"no win in {counted(CANDIDATES, 'sound level')} in {win_iterations(game)[-1]:,} iterations each",
                 expected="levels that can be won",
                 hint="relax the constraints, or choose other kinds",
             )

@@ -14,6 +14,7 @@ from persona_evo.evolve import winner as winners
 from persona_evo.evolve.comparison import Comparing
 from persona_evo.evolve.driving import INTERRUPTED, Tell, drive, state_of
 from persona_evo.evolve.fitness import Fitness
+from persona_evo.evolve.genetics import judged
 from persona_evo.evolve.individuals import symbols_of
 from persona_evo.evolve.outcome import Outcome, best_run, in_start, policy_after
 from persona_evo.evolve.records import Individual
@@ -24,8 +25,8 @@ from persona_evo.evolve.task import EvolutionTask
 from persona_evo.evolve.training import Training
 from persona_evo.games import registry, trust
 from persona_evo.games.commands import command
-from persona_evo.games.core import closing_outside
 from persona_evo.games.level_text import LevelText
+from persona_evo.games.outside import closing_outside
 from persona_evo.jobs.workers import Workers, lent
 from persona_evo.store import runs
 from persona_evo.words import counted
@@ -166,6 +167,7 @@ def _work(
             symbols_of(settings, training.spec),
             cases.train,
             validation=cases.validation,
+            better=judged(settings, game),
             deadline=fitness.stop,
             progress=progress,
         )

@@ -28,6 +28,7 @@ from persona_evo.evolve.racing import draw, rungs, validating
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.training import Point, Trained, Training
 from persona_evo.formula import Formula, parse
+from persona_evo.games import registry
 from persona_evo.jobs.workers import Workers
 from persona_evo.search.tree_policy import TreePolicy
 
@@ -67,7 +68,8 @@ def method(name: str, training: Training, settings: EvolutionSettings, line: str
         line: the formula whose constants are tuned.
     """
     settings = settled(settings, training.spec)
-    primitives = genetics.Primitives.of(settings, symbols_of(settings, training.spec))
+    better = genetics.judged(settings, registry.get(training.spec.game))
+    primitives = genetics.Primitives.of(settings, symbols_of(settings, training.spec), better)
 
     def newcomers(count: int, stream: random.Random) -> list[str]:
         return [genome.to_text(genome.random_genome(settings, primitives, stream)) for _ in range(count)]

@@ -11,6 +11,7 @@ VARIABLES = ("metrics", "paper", "extended", "planner", "parent")
 PLANNED = ("planner", "parent")
 """Values of `variables` that only plans of whole levels have."""
 GROWTHS = ("grow", "full", "half", "sums")
+TERMS = ("random", "game")
 TOPOLOGIES = ("ring", "random")
 DUPLICATES = ("off", "canonical", "behaviour")
 MUTATIONS = ("new", "subtree", "point", "constant", "hoist", "shrink", "term")
@@ -53,6 +54,7 @@ SAMPLING: Mapping[str, Any] = {
     "elites": 3,
     "migrants": 2,
     "growth": "sums",
+    "terms": "game",
     "depth_min": 1,
     "depth_max": 4,
     "size_limit": 63,
@@ -120,6 +122,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "functions": FUNCTIONS,
     "variables": VARIABLES,
     "growth": GROWTHS,
+    "terms": TERMS,
     "topology": TOPOLOGIES,
     "pool": POOLS,
     "duplicates": DUPLICATES,

@@ -51,6 +51,9 @@ class EvolutionSettings:
         growth: the shape of random formulas: "grow" draws every node from all functions and leaves alike, "full" has
             all leaves at one depth, "half" is either; "sums" is "half" or a sum of weighted terms
             (`genetics.with_term`).
+        terms: how random weighted terms are drawn: "random" adds or subtracts any symbol with the same chance; "game"
+            follows what the game says of its metrics (`Metric.better`). Then nine of ten terms have the sign that fits,
+            so that distances are subtracted, and half of the sums begin with a metric that is better if it is higher.
         depth_min, depth_max: the depth of random formulas; a single leaf has depth 0.
         depth_limit: the largest depth of any formula.
         size_limit: the largest number of nodes of any formula.
@@ -113,6 +116,7 @@ class EvolutionSettings:
     constant_low: float = -1.0
     constant_high: float = 1.0
     growth: str = "half"
+    terms: str = "random"
     depth_min: int = 2
     depth_max: int = 5
     depth_limit: int = 8
@@ -270,7 +274,7 @@ def _check(s: EvolutionSettings) -> None:
         if not isinstance(value, str) or (value not in choices and value not in (more := _added(name))):
             expected, hint = unknown(str(value), (*choices, *more) if isinstance(value, str) else choices)
             raise SettingsError(
-                f"setting {name!r} does not have this choice", found=_shown(value), expected=expected, hint=hint
+                f"setting {name!r} does not have this value", found=_shown(value), expected=expected, hint=hint
             )
     for name, what in (("mutation", "chance"), ("crossover", "chance"), ("wins", "weight"), ("tuning", "share")):
         value = getattr(s, name)
@@ -320,8 +324,8 @@ def _check_together(s: EvolutionSettings) -> None:
     least = max(s.elites + 1, s.migrants, 1)
     fits = s.islands * max(least, -(-s.population // s.islands))
     rules = (
-        f"the population is a multiple of islands ({s.islands}), each with more individuals than elites ({s.elites}) "
-        f"and as many as migrants ({s.migrants}) or more: use {fits} or more, or fewer islands"
+        f"the population must be a multiple of islands ({s.islands}), and each island must have more individuals than "
+        f"elites ({s.elites}) and at least as many as migrants ({s.migrants}): use {fits} or more, or fewer islands"
     )
     if s.population % s.islands:
         raise _wrong("population", s.population, f"a multiple of islands ({s.islands})", rules)
@@ -352,7 +356,7 @@ def _wrong(name: str, value: Any, expected: str, hint: str | None = None) -> Set
     try:
         found = _shown(value)
     except ValueError:  # a whole number with thousands of digits
-        found = "a number beyond all measure"
+        found = "a number with thousands of digits"
     return SettingsError(f"setting {name!r} is out of range", found=found[:200], expected=expected, hint=hint)
 
 

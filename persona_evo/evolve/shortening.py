@@ -85,5 +85,5 @@ def of_lists(
         shorter = f"{counted(changed, 'score')} simplified, from {before} to {counted(after, 'node')} in all"
         reason = f"{shorter}, with the same order of states"
     if cut:
-        reason += f"; {counted(len(cut), 'list')} not tried to the end for want of time"
+        reason += f"; {counted(len(cut), 'list')} not finished, because time ran out"
     return ShortLists(short, bool(changed), reason, bool(cut))

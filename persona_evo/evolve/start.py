@@ -263,7 +263,7 @@ def _why(name: str, settings: EvolutionSettings, game: Game) -> tuple[str, str]:
     """Return what keeps a policy out of the first population, and what would let it in."""
     if name in ("library", "utility"):
         return (
-            "the settings can express nothing of it" if name == "utility" else "it has no policy that fits",
+            "the settings cannot express any of it" if name == "utility" else "it has no policy that fits",
             "--seed-policies none starts from random formulas alone",
         )
     if genome.is_lists(name):

@@ -16,6 +16,7 @@ from persona_evo.evolve.pools import LevelPool
 from persona_evo.evolve.records import Individual, Request
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.tuning import finalist, tune
+from persona_evo.games import registry
 from persona_evo.jobs.workers import Workers
 from persona_evo.personas.lists import OpenList
 
@@ -115,6 +116,7 @@ def train(training: Training, settings: EvolutionSettings, seed: int, playthroug
     levels, validation = len(training.spec.levels), len(training.validation.levels)
     ask = Counter(Fitness(spec, workers), round(playthroughs * (1.0 - settings.tuning)))
     symbols = symbols_of(settings, training.spec)
+    judged = genetics.judged(settings, registry.get(training.spec.game))
     evolution = generations(
         settings,
         seed,
@@ -122,6 +124,7 @@ def train(training: Training, settings: EvolutionSettings, seed: int, playthroug
         metrics=symbols,
         levels=levels,
         validation=validation,
+        better=judged,
         first=first_individuals(settings, training.spec, training.lists),
     )
     better = selection.better(settings)
@@ -137,7 +140,7 @@ def train(training: Training, settings: EvolutionSettings, seed: int, playthroug
     if best is None:
         raise _too_few(playthroughs)
     ask.playthroughs = playthroughs
-    primitives = genetics.Primitives.of(settings, symbols)
+    primitives = genetics.Primitives.of(settings, symbols, judged)
     with contextlib.suppress(Spent):
         best = finalist(hall, settings, seed, levels, ask)
     tuned = tune(best, settings, seed, primitives, levels, validation, ask, playthroughs - ask.spent)

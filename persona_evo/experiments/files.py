@@ -51,29 +51,29 @@ _SEEDS = 2**63
 
 TEMPLATE = """\
 title = "{name}"
-game = "its_alive"               # of the catalog, FILE.py:GAME, or a connected game's FILE.toml, from this folder
-level = "small01"                # of a connected game: MAP:VARIANT@SEED; or several levels, such as "small01@1-20"
-replicates = 20                  # searches of each variant by each player, in each level
-rollouts = 30000                 # of each search
+game = "its_alive"               # a catalog game, FILE.py:GAME, or a connected game's FILE.toml (from this folder)
+level = "small01"                # for a connected game: MAP:VARIANT@SEED; or several levels, as in "small01@1-20"
+replicates = 20                  # number of searches of each variant by each player, in each level
+rollouts = 30000                 # rollouts of each search
 workers = 8                      # rollouts under way at once; results depend on it
 uct_constant = 1000              # near the score of a moderately good player
 # constant = "inside"            # inside the root, as in the thesis' first code; 1000 there is 31.6 outside
-# terminal = "revisit"           # known ends may be played again (default: cut_off)
-# save_best_path = true          # each new best rollout comes into the tree whole
-# score = "PT"                   # what is searched for, over the game's metrics (default: the game's score)
-# persona = "scorer"             # or what a persona wants
+# terminal = "revisit"           # play known ends again (default: cut_off)
+# save_best_path = true          # add each new best rollout to the tree as a whole
+# score = "PT"                   # the score to search for, a formula over metrics (default: the game's score)
+# persona = "scorer"             # or search for what a persona wants
 seed = 1
 
-[settings]                       # of the level; of a connected game: what is passed to it
+[settings]                       # options of the level; for a connected game, the settings that it gets
 choices = "factored"
 
-[variants.regular]               # each variant is played by each player; leave out what you do not compare
+[variants.regular]               # each player plays each variant; leave out what you do not compare
 design = "regular"
 
 [variants.monochromester]
 design = "monochromester"
 
-[players.greedy]                 # settings, and any of rollouts ... persona above
+[players.greedy]                 # settings, and any of the keys from rollouts to persona above
 player = "greedy"
 
 [players.lazy]
@@ -135,13 +135,13 @@ class ExperimentReader:
                 f"two {kind} are the same game, played in the same way",
                 name_,
                 kind,
-                found=f"{same[0].label} and {same[1].label} differ in their names alone",
+                found=f"{same[0].label} and {same[1].label} differ only in their names",
                 expected="different settings, levels, scores or searches",
                 hint="a variant with the name of one of the connected game's [variants] plays that one",
             )
         title = self.values.get("title", name)
         if not isinstance(title, str) or has_control(title):
-            raise self.wrong("title is no text", "title", found=textfile.shown(title), expected='title = "..."')
+            raise self.wrong("title is not text", "title", found=textfile.shown(title), expected='title = "..."')
         return Experiment(
             name,
             title,
@@ -159,7 +159,7 @@ class ExperimentReader:
         game = self.values.get("game")
         if not isinstance(game, str) or not game or has_control(game):
             raise self.wrong(
-                "game is missing" if game is None else "game is no text",
+                "game is missing" if game is None else "game is not text",
                 "game",
                 found=None if game is None else textfile.shown(game),
                 expected='game = "its_alive"',
@@ -226,11 +226,11 @@ class ExperimentReader:
     def _named(self, kind: str) -> dict[str, Mapping[str, Any]]:
         found = self.values.get(kind, {})
         if not isinstance(found, dict):
-            raise self.wrong(f"{kind} is no table", kind, found=textfile.shown(found), expected=f"[{kind}.NAME]")
+            raise self.wrong(f"{kind} is not a table", kind, found=textfile.shown(found), expected=f"[{kind}.NAME]")
         for name, table in found.items():
             if not isinstance(table, dict):
                 raise self.wrong(
-                    f"{name} is no table",
+                    f"{name} is not a table",
                     name,
                     kind,
                     found=textfile.shown(table),
@@ -238,7 +238,7 @@ class ExperimentReader:
                 )
             if not _NAME.fullmatch(name) or "/" in name:
                 raise self.wrong(
-                    f"no name for one of the {kind}",
+                    f"this cannot be the name of one of the {kind}",
                     name,
                     kind,
                     found=repr(name),
@@ -248,11 +248,11 @@ class ExperimentReader:
 
     def _settings(self, key: str, values: Any, *tables: str) -> dict[str, Any]:
         if not isinstance(values, dict):
-            raise self.wrong(f"{key} is no table", key, found=textfile.shown(values), expected=f"[{key}]")
+            raise self.wrong(f"{key} is not a table", key, found=textfile.shown(values), expected=f"[{key}]")
         for name, value in values.items():
             if not isinstance(value, (str, int, float, bool, list, dict)):
                 raise self.wrong(
-                    "no value for a setting",
+                    "a setting cannot have this value",
                     name,
                     key if not tables[0] else tables[-1],
                     found=textfile.shown(value),

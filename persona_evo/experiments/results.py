@@ -229,10 +229,10 @@ def unfit_constants(results: ExperimentResults) -> list[str]:
         if high <= low or (high - low) / AWAY <= weight <= AWAY * (high - low):
             continue
         inside = f" inside the root, so {weight:.3g} outside," if where == INSIDE else ""
-        what = "little more than chance" if weight > high - low else "hardly anything beside its first good rollouts"
+        what = "little more than chance" if weight > high - low else "hardly anything but its first good rollouts"
         told.append(
             f"uct_constant {constant:g}{inside} is far from the scores found for {goal}, {low:g} to {high:g}: "
-            f"the search goes by {what}; a constant near the spread of scores, such as "
+            f"the search is guided by {what}; a constant near the spread of scores, such as "
             f"{_round(high - low) ** (2 if where == INSIDE else 1):g}, suits them"
         )
     return told

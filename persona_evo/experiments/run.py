@@ -67,7 +67,7 @@ class SearchSpec:
                 raise SettingsError(f"no such {name}", found=repr(value), expected=expected, hint=hint)
         if not isinstance(self.save_best_path, bool):
             raise SettingsError(
-                "save_best_path is not a truth value", found=repr(self.save_best_path), expected="true or false"
+                "save_best_path is neither true nor false", found=repr(self.save_best_path), expected="true or false"
             )
 
 

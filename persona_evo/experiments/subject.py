@@ -133,7 +133,7 @@ class Connected(ExperimentLevel):
         """Let the game play a trace in its window.
 
         Raises:
-            GameError: the trace came to another end.
+            GameError: the trace ends differently.
         """
         traces.replay(self.about, trace, screen=screen, delay=delay)
 

@@ -210,7 +210,7 @@ def parse(text: str, symbols: Iterable[str] | None = None, *, place: Place | Non
         place: where the text starts, for errors.
 
     Raises:
-        FormulaError: with line and column.
+        FormulaError: the text is not a formula; the error has line and column.
     """
     from persona_evo.formula.operators import operators
     from persona_evo.formula.parsing import read

@@ -23,11 +23,11 @@ class Primitive:
     """One operation.
 
     Attributes:
-        name: what a formula's tokens and its text call it.
+        name: the name in the tokens and the text of formulas.
         arity: number of operands.
-        meaning: in words.
-        guard: what makes it defined everywhere, "" where nothing has to.
-        opcode: in the interpreter.
+        meaning: a description in words.
+        guard: what makes the operation defined everywhere; "" if it is without help.
+        opcode: the opcode in the interpreter.
         precedence: how tightly it binds; ATOM for what is written as a call.
         commutative: whether operands may change places, exactly so in floating point too.
         constant_first: whether a constant is the first operand of its canonical form, else the last.

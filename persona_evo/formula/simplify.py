@@ -184,10 +184,14 @@ def _choose(
         differs = value_differs(raw, form.formula, given, form.tolerance) if form.same_value else ""
         differs = differs or choice_differs(raw, form.formula, given)
         if not differs:
-            return form, _praise(raw, form, given) + (f"; a shorter form fell out: {refused}" if refused else ""), False
+            return (
+                form,
+                _praise(raw, form, given) + (f"; a shorter form failed a check: {refused}" if refused else ""),
+                False,
+            )
         refused = refused or differs
     if refused:
-        return None, f"kept as it is, since every shorter form fell out; the first: {refused}", False
+        return None, f"kept as it is, because every shorter form failed a check; the first: {refused}", False
     return None, "kept as it is: nothing shorter was found", False
 
 
@@ -250,7 +254,7 @@ def sympy_candidates(formula: Formula, timeout: float, work: int = WORK) -> tupl
     try:
         output, errors = process.communicate(json.dumps({"formula": formula.text, "work": work}), timeout)
         if process.returncode == _OUT_OF_WORK:
-            trouble = f"sympy came to no end within {work:,} function calls"
+            trouble = f"sympy did not finish within {work:,} function calls"
         elif process.returncode:
             last = errors.strip().splitlines()
             trouble = f"sympy's process ended with code {process.returncode}" + (f" ({last[-1]})" if last else "")

@@ -80,7 +80,7 @@ def read(path: Path) -> list[Accepted]:
     """
     source = str(path)
     text = textfile.read_text(path, MAX_BYTES, SettingsError)
-    values = textfile.toml(text, source, SettingsError, 'texts stand in quotes: reason = "..."')
+    values = textfile.toml(text, source, SettingsError, 'put text in quotes: reason = "..."')
     places = Places(text, source)
     for key in values:
         if key != _TABLE:
@@ -95,8 +95,8 @@ def accept(findings: Iterable[Finding], entries: Sequence[Accepted], levels: Ite
     """Tell accepted findings from the rest.
 
     Args:
-        findings: in their order, which is kept.
-        entries: of a file.
+        findings: the findings, whose order is kept.
+        entries: the entries of a file.
         levels: names of the levels that were looked at; entries for other levels are not held to be gone.
     """
     left: list[Finding] = []
@@ -150,7 +150,7 @@ class _Entry(NamedTuple):
     def text(self, key: str) -> str:
         value = self.values.get(key)
         if not isinstance(value, str) or not value.strip():
-            what = f"{key} is missing" if key not in self.values else f"{key} is not text, or an empty one"
+            what = f"{key} is missing" if key not in self.values else f"{key} is not text, or is empty"
             _refuse(
                 what, self.at.value(*self.path, key), None if value is None else textfile.shown(value), f'{key} = "..."'
             )

@@ -145,7 +145,7 @@ def _deadly(seen: SeenLevel, char: str, proof: dict[str, Any]) -> Finding:
         "problem",
         seen.level.name,
         f"No way to the end{end} can be survived{has}: without the '{char}' at {at(cells)} the level could be won, "
-        f"with {'it' if len(cells) == 1 else 'them'} no play is (proven).",
+        f"with {'it' if len(cells) == 1 else 'them'} it cannot (proven).",
         tuple(cells),
         evidence={**proof, "hit_points": float(seen.health[0])} if seen.health is not None else proof,
     )

@@ -31,10 +31,10 @@ class AllowedRange(NamedTuple):
 
 @dataclass(frozen=True)
 class Constraints:
-    """What levels have to be like.
+    """The conditions that levels have to meet.
 
     Attributes:
-        kinds: of the game's kinds of levels, which take turns; all of them if empty.
+        kinds: the kinds of levels to draw in turn; empty for all kinds of the game.
         spans: number of the level's structure (`Game.structure`) -> its lowest and highest value.
     """
 
@@ -59,13 +59,13 @@ class Constraints:
 
 @dataclass(frozen=True)
 class Generator:
-    """How a game draws levels.
+    """Describes how a game draws levels.
 
     Attributes:
         draw: draw(rng, kind, constraints) gives the text of a level, or None where the attempt failed. It need not keep
             the constraints, but should try. Everything random comes from `rng`.
-        kinds: what kinds of levels there are: name -> what they are like.
-        attempts: attempts(constraints) says how many texts are drawn for one level at most.
+        kinds: the kinds of levels: name -> description.
+        attempts: attempts(constraints) returns the largest number of texts that are drawn for one level.
         path: the number of the structure that says how many moves lead to the end at least; "" where there is none.
         shown: numbers of the structure that say in a line what a level is like.
         limits: number of the structure -> the values that drawn levels can have at all, where that is known.

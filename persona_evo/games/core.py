@@ -19,11 +19,9 @@ with one loop and compare them by hash. A second row, the level's tables, holds 
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import numpy as np
@@ -34,6 +32,7 @@ from persona_evo.compiling.arrays import FloatRow, FloatTable, IntRow, Linked, W
 from persona_evo.errors import SettingsError, unknown
 from persona_evo.formula import parse
 from persona_evo.games.findings import Finding
+from persona_evo.games.outside import Outside
 
 if TYPE_CHECKING:
     from persona_evo.games.constraints import Generator
@@ -58,6 +57,7 @@ class Metric:
         ratio: whether it is shown as a percentage.
         costly: whether it is computed only if a formula reads it (`Game.rules(costly=True)`); it is 0 otherwise.
         main: whether it is one of the few that say how a playthrough went, which charts show (see `main_metrics`).
+        place: whether it only says where the avatar stands; evolved formulas and comparisons leave it out.
         added: whether the publication that the game is from lacks it; studies of it evolve formulas without it.
     """
 
@@ -73,6 +73,7 @@ class Metric:
     costly: bool = False
     main: bool = False
     added: bool = False
+    place: bool = False
 
 
 MOST_MAIN = 4
@@ -162,33 +163,6 @@ class Event:
     kind: str
     x: int
     y: int
-
-
-@dataclass(frozen=True)
-class Outside:
-    """Replaces the rules of a game that runs outside this process and keeps its own state.
-
-    Attributes:
-        levels: (names) -> the texts of the levels that names stand for. `load` reads these texts, not files.
-        close: () ends the game's processes; they start again when needed.
-        findings: () -> what made the game fail since the last call, one text for each failure.
-        keep_in: (folder) sets where evidence of failures is kept, if the description does not name a folder.
-        tell: (texts) adds to the findings what made the game fail elsewhere.
-        sets: set name -> names of levels.
-        personas: the game's own persona files.
-        wins: whether it is defined which ends of the game count as won.
-        ordering: how searches order the game's rollouts; policy files keep it, so that others can repeat the search.
-    """
-
-    levels: Callable[[Sequence[str]], list[str]]
-    close: Callable[[], None]
-    findings: Callable[[], list[str]]
-    keep_in: Callable[[Path], None]
-    tell: Callable[[list[str]], None]
-    sets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    personas: tuple[str, ...] = ()
-    wins: bool = True
-    ordering: Mapping[str, object] = field(default_factory=dict)
 
 
 class Swift(NamedTuple):
@@ -380,16 +354,6 @@ class Game:
             step(level.tables, state, int(action), rng)
             states.append(state.copy())
         return states
-
-
-@contextlib.contextmanager
-def closing_outside(game: Game) -> Iterator[None]:
-    """End the processes of a connected game when this context ends, normally or by an exception."""
-    try:
-        yield
-    finally:
-        if game.outside is not None:
-            game.outside.close()
 
 
 def rule(kind: str) -> Callable[[Callable[..., Any]], Callback]:

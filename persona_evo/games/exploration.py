@@ -118,7 +118,7 @@ def explore(
         seen: told all moves.
         until: the outcome at whose first state the exploration ends; RUNNING for none.
         hopeless: from so many states on, give up where more states wait than were looked at; 0 never to.
-        held: states kept at most, also those that are not looked at; 0 for no limit.
+        held: the largest number of states that are kept, including those that are not examined; 0 for no limit.
 
     Returns:
         What was found. The game must be deterministic and have one player.

@@ -245,8 +245,8 @@ def _forced(seen: SeenLevel) -> list[Finding]:
             "forced_hazard",
             "notice",
             seen.level.name,
-            f"Every play that is won passes {named}; at most {left:g} of {counted(round(start), 'hit point')} are left "
-            "at its end.",
+            f"Every line of play that wins passes {named}; at most {left:g} of {counted(round(start), 'hit point')} "
+            "are left at its end.",
             tuple(forced),
             evidence={"most_health_left": left, "hit_points": start, "tiles": len(forced)},
         )

@@ -20,6 +20,7 @@ SCHEMA = 1
 """The version of `findings.json`. It changes when a field changes its meaning."""
 
 KINDS: dict[str, str] = {
+    "crashes": "a connected game crashed, hung, ran out of memory or raised an exception",
     "lethal_start": "every continuation from the start dies within a few moves",
     "unreachable_exit": "no way leads to the exit",
     "deadly_way": "the least damage on any way to the exit is at least the hit points",
@@ -35,20 +36,20 @@ KINDS: dict[str, str] = {
     "useless_object": "an object that nobody has a reason to go to, or that changes nothing",
     "empty_dead_end": "a dead end without anything in it",
     "unreachable_floor": "floor that no way leads to",
-    "open_border": "floor at the edge of the board, where no wall is",
+    "open_border": "floor at the edge of the board, where there is no wall",
     "policy_fails": "the level is possible, and a persona's policy does not finish it, or misses what it cares for",
     "budget_too_small": "the search ended before a way was found or ruled out",
     "stuck": "standing still is worth more than going on",
     "deaths": "where players die, and of what",
     "untouched_object": "an object that can be reached and that nobody touches",
-    "out_of_reach": "what a persona cares for most cannot be had, or hardly any of it",
+    "out_of_reach": "a persona can get nothing, or hardly anything, of what it cares for most",
     "no_choice": "all players take the same path",
     "indistinguishable": "no measure of any player differs between two levels",
     "narrow_escape": "wins with hardly any hit points left",
     "no_wins": "the game does not say which end counts as won",
     "beaten": "opponents in a two-player game that a player loses most games to",
     "sides": "in a two-player game a player wins more often from one side than from the other",
-    "endless": "games of a two-player game that come to no end",
+    "endless": "games of a two-player game that do not end",
 }
 """Kind -> what it means. The list is closed: a finding of another kind is an error."""
 

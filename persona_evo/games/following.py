@@ -18,7 +18,7 @@ ROWS = 512
 
 
 class _Front(NamedTuple):
-    """What the compiled code works on.
+    """Holds what the compiled code works on.
 
     Attributes:
         rules, tables: the game and the level.
@@ -85,7 +85,7 @@ class Following:
         game: without chance, played in this program.
 
     Attributes:
-        most: states to ask about at once at most; 1 for rules in Python, where more gain nothing.
+        most: the largest number of states to ask about at once; 1 for rules in Python, where more gain nothing.
     """
 
     def __init__(self, game: Game, level: Level) -> None:

@@ -252,8 +252,8 @@ class _Seen:
         numbers = [
             (self.unfit, "broke a constraint"),
             (self.unsound, "had a problem"),
-            (self.failed, "were no level"),
-            (self.sound, "were sound, and not wanted"),
+            (self.failed, "were not levels"),
+            (self.sound, "were sound but not wanted"),
         ]
         counts = enumerated([f"{count:,} {words}" for count, words in numbers if count])
         return SettingsError(

@@ -21,7 +21,7 @@ class Importer(Extension):
 
     Attributes:
         game: name of the game whose levels it makes.
-        suffixes: of the files that it reads, such as ".csv"; the game's own suffixes and ".toml" are taken.
+        suffixes: suffixes of the files that it reads, such as ".csv"; the game's own suffixes and ".toml" are taken.
         read: takes a file's text (UTF-8), and its path for messages; returns a level text in the game's own format.
             It raises `LevelError` with a `Place` for what is wrong with the file.
         help: one line that says what the format is.

@@ -31,7 +31,7 @@ class Word:
 
 
 class LevelSettings(NamedTuple):
-    """What a level file says: whole numbers and words by name."""
+    """Holds the settings in a level file: whole numbers and words by name."""
 
     whole: Mapping[str, int]
     word: Mapping[str, str]

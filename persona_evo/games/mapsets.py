@@ -313,7 +313,7 @@ class _Finder:
         if here in self._open or len(self._open) >= MAX_DEPTH:
             start = self._open.index(here) if here in self._open else 0
             chain = [k if f == here[0] else f"{f.name}#{k}" for f, k in (*self._open[start:], here)]
-            around = "a set of levels contains itself" if here in self._open else "sets of levels are nested too deep"
+            around = "a set of levels contains itself" if here in self._open else "sets of levels are nested too deeply"
             raise SettingsError(
                 around,
                 place=_line_of(key, toml),

@@ -19,7 +19,7 @@ class Recording:
 
     Attributes:
         metrics: one row for each state, the start first.
-        outcomes: what `over` said of each state.
+        outcomes: the result of `over` for each state.
     """
 
     game: str

@@ -61,7 +61,7 @@ def get(name: str) -> Game:
         SettingsError: there is no such game, or its module cannot be imported.
         GameError: the object is not a Game, or its module fails when it is imported.
     """
-    if name in CATALOG:  # without a look at what is installed
+    if name in CATALOG:  # without searching the installed packages
         return _at(name, CATALOG[name])
     known = names()
     if name in known:
@@ -286,8 +286,8 @@ def _at(name: str, target: str) -> Game:
         hint = ""
         if isinstance(game, type):
             hint = (
-                f"\n  hint: write  GAME = from_class({attribute})  below the class and name that, :GAME; first  "
-                "from persona_evo.games.python_game import from_class"
+                "\n  hint: add  from persona_evo.games.python_game import from_class  and, below the class,  "
+                f"GAME = from_class({attribute}); then name it with :GAME"
             )
         raise GameError(f"{target} is a {type(game).__name__}, expected a persona_evo.games.core.Game{hint}")
     return game

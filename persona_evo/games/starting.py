@@ -85,16 +85,16 @@ CLASS_ALONE = """GAME = from_class({title}, name="{name}", title="{title}")
 
 COMPILED = '''CLASS = from_class({title}, name="{name}_class", title="{title}")
 
-# The same game as compiled rules. A state is a row of whole numbers, and what a level fixes (walls, where things lie) a
-# second one. Replace a rule here only after the class above has the new one: `persona-evo game check` compares both.
+# The same game as compiled rules. A state is a row of whole numbers; a second row holds what a level fixes (walls, the
+# places of things). Replace a rule here only after the class above has it: `persona-evo game check` compares both.
 
 WIDTH, HEIGHT, GEMS_IN_ALL, GRID = 0, 1, 2, 3  # the tables: three numbers, then a letter for each place
-AT, STEPS, HP, GEMS_LEFT, THERE = 0, 1, 2, 3, 4  # the state: four numbers, then for each place whether a gem lies there
+AT, STEPS, HP, GEMS_LEFT, THERE = 0, 1, 2, 3, 4  # the state: four numbers, then for each place whether it has a gem
 WALL, FLOOR, SPIKES, STAIRS = 0, 1, 2, 3
 
 
 def read(text):
-    """The tables and the first state of a level; this is plain Python."""
+    """Return the tables and the first state of a level; this is plain Python."""
     start = {title}.from_text(text)
     rows = text.strip("\\n").split("\\n")
     width, height = max(map(len, rows)), len(rows)
@@ -107,7 +107,7 @@ def read(text):
 
 @compiled
 def goal(t, s, action):
-    """The place that an action leads to, -1 for none. Rows have no index below 0, so borders are looked at first."""
+    """Return the place that an action leads to, -1 for none; check borders first, as no index may be below 0."""
     at, width = s[AT], t[WIDTH]
     to = -1
     if action == 0 and at >= width:
@@ -123,7 +123,7 @@ def goal(t, s, action):
 
 @rule("legal")
 def legal(t, s, actions):
-    """Write the legal actions; how many there are."""
+    """Write the legal actions, and return their number."""
     count = 0
     for action in range(4):
         if goal(t, s, action) >= 0:
@@ -134,7 +134,7 @@ def legal(t, s, actions):
 
 @rule("step")
 def step(t, s, action, rng):
-    """Make a move in place; any action must do."""
+    """Make a move in place; every action must be accepted."""
     to = goal(t, s, action)
     if to >= 0:
         s[AT] = to
@@ -149,7 +149,7 @@ def step(t, s, action, rng):
 
 @rule("over")
 def over(t, s):
-    """Whether the game is over, and how."""
+    """Return whether the game is over, and how."""
     if s[HP] == 0:
         return LOST
     return WON if t[GRID + s[AT]] == STAIRS else RUNNING
@@ -167,7 +167,7 @@ def measure(t, s, player, out):
 
 
 def locate(level, state):
-    """The avatar's place, for heatmaps."""
+    """Return the avatar's place, for heatmaps."""
     y, x = divmod(int(state[AT]), int(level.tables[WIDTH]))
     return x, y
 

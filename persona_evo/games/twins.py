@@ -24,8 +24,8 @@ def check_twins(
 
     Args:
         game, other: the game in question, and the one that is right.
-        texts: of levels that both read, each with its name.
-        seed, games, moves: of the random games: where their luck comes from, how many on each level, and how long.
+        texts: the texts of levels that both read, each with its name.
+        seed, games, moves: the seed of the random games, their number on each level, and their largest length.
 
     Raises:
         GameError: where they differ: in which level, after which actions, and how.
@@ -134,7 +134,7 @@ def _watched(game: Game, level: Level, rules: Rules, seed: int, moves: int) -> i
                 at = "step"
                 rules.step.plain(tables, state, action, luck)  # type: ignore[attr-defined]
     except (IndexError, ArithmeticError, RecursionError) as e:
-        found = "it calls itself without end" if isinstance(e, RecursionError) else e
+        found = "it calls itself endlessly" if isinstance(e, RecursionError) else e
         raise GameError(
             f"{game.name}: its rule {at} uses an index or a number that is out of range\n  level: {level.name}\n"
             f"  after: {' '.join(names) or 'no move'}\n  found: {found}\n  expected: each index from 0 to below "

@@ -47,7 +47,7 @@ class JobKind:
     lines: str = ""
     version: int = 1
     hints: Mapping[str, str] = field(default_factory=dict)
-    hint: str = "name another folder, or give the same values as then"
+    hint: str = "name another folder, or use the same values as before"
     comparable: Callable[[Values], Values] = dict
 
     def reader(self, folder: Path) -> schema.Reader:
@@ -169,7 +169,7 @@ def _has_schema(path: Path) -> bool:
 
 _HINTS = {
     "schema": "the folder comes from another version of persona-evo: name another folder",
-    "game_version": "the game's rules were others when this was begun: name another folder",
+    "game_version": "the game's rules have changed since this was begun: name another folder",
 }
 """What to do about a difference in a value that the user does not set."""
 

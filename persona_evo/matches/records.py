@@ -35,7 +35,7 @@ AGAIN = "delete this line and all after it: the same command plays these games a
 PROGRAMS = "programs"
 """Key in match.json of the digests of the programs' files, by agent name."""
 
-CHANGED = "the program's file is another one than these games were played with: put it back, or name another folder"
+CHANGED = "the program's file has changed since these games were played: put the old one back, or name another folder"
 
 Key = tuple[str, str, str, int]
 """Names of first and second mover, level, number of the game."""
@@ -52,7 +52,7 @@ class GameRecord:
         result: 1 if the first agent won, 0 if the second did, 0.5 for a tie.
         margin: margin of the first agent, by the game's metric if it has one.
         faults: [player, move, kind, text] each.
-        seconds: of both agents, for all moves together.
+        seconds: the thinking times of both agents, for all moves together.
         slowest: seconds of the slowest move, of both agents.
         searches: for both agents the number of searches, then means of iterations, nodes, breadth and depth, then the
             largest breadth and depth.

@@ -57,7 +57,7 @@ def positions(game: Game, level: Level, record: GameRecord, place: Place | None 
         raise wrong(
             "its moves do not give its result",
             f"result {record.result:g}, margin {record.margin:g}, {record.plies} moves",
-            f"result {result:g}, margin {margin:g}, {len(found) - 1} moves, as they come to",
+            f"result {result:g}, margin {margin:g}, {len(found) - 1} moves, as its moves give",
         )
     return found
 

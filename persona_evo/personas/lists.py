@@ -83,7 +83,7 @@ class OpenList:
             FormulaError: the score is not a formula.
         """
         if not isinstance(data, Mapping):
-            raise SettingsError("an open list", found=repr(data), expected="score, weight and novel by name")
+            raise SettingsError("an open list", found=repr(data), expected="a table with score, weight and novel")
         for key in data:
             if key not in FIELDS:
                 expected, hint = unknown(str(key), FIELDS)

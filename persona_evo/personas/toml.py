@@ -114,5 +114,5 @@ def read(path: Path) -> TomlTable:
     """
     source = str(path)
     text = textfile.read_text(path, MAX_BYTES, PersonaError)
-    values = textfile.toml(text, source, PersonaError, 'texts stand in quotes: title = "..."')
+    values = textfile.toml(text, source, PersonaError, 'put text in quotes: title = "..."')
     return TomlTable(values, Places(text, source))

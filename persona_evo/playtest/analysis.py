@@ -96,6 +96,12 @@ class _Roles(NamedTuple):
         skilled = [r for r in records if r.skill and r.player not in compared]
         return cls(pairs, personas, judged, compared | erring if judged else compared, skilled)
 
+    def correlated(self, priorities: Mapping[str, str]) -> dict[str, list[str]]:
+        """Return the measures of each persona that are correlated with the structure of the levels."""
+        return {
+            p: list(dict.fromkeys(["win_rate", "steps", *filter(None, [priorities.get(p)])])) for p in self.personas
+        }
+
 
 def analyse(
     game: Game,
@@ -109,6 +115,7 @@ def analyse(
     requirements: Sequence[Requirement] = (),
     tolerances: Mapping[str, float] | None = None,
     static: Sequence[Finding] = (),
+    failures: Sequence[Finding] = (),
     outlooks: Mapping[str, Outlook] | None = None,
     accepted: Sequence[Accepted] = (),
     rates: Mapping[str, float] | None = None,
@@ -129,6 +136,7 @@ def analyse(
         requirements: see `require`.
         tolerances: label of a player whose trials draw their routes -> the tolerance, as a share of |best utility|.
         static: findings of the analysis of the levels without play.
+        failures: findings about failures of a connected game.
         outlooks: what is known about whether each level can be won, by level.
         accepted: findings that do not cause a failure (see `games.acceptance`).
         rates: pass rates by level that were measured elsewhere, for a calibration.
@@ -141,8 +149,7 @@ def analyse(
     structure = {level.name: game.structure(level) for level in levels} if game.structure else {}
     worth = utility_ranges(utilities or {}, game.metrics)
     summaries = _summaries(game, records, bounds, structure, worth)
-    results = {p: list(dict.fromkeys(("win_rate", "steps", priorities.get(p) or "steps"))) for p in roles.personas}
-    found = findings.without_wins(game) + findings.find(
+    found = findings.find(
         records,
         game.metrics,
         static=static,
@@ -155,7 +162,7 @@ def analyse(
         players=roles.judged,
         escapes=[f for level in levels for f in narrow_escapes(roles.skilled, game, level)],
     )
-    found = ranked(found + duels.find(records, roles.judged))
+    found = ranked([*failures, *findings.without_wins(game), *found, *duels.find(records, roles.judged)])
     told = accept(found, accepted, [level.name for level in levels])
     return Analysis(
         records=tuple(records),
@@ -168,7 +175,7 @@ def analyse(
         baseline=told_rows(compare.versus_baseline(records, roles.pairs, game.metrics, worth), game),
         players=told_rows(compare.between_players(records, game.metrics, roles.judged, worth), game),
         structure=structure,
-        correlations=tuple(correlations(structure, records, game.metrics, results)),
+        correlations=tuple(correlations(structure, records, game.metrics, roles.correlated(priorities))),
         checks=tuple(require.evaluate(requirements, summaries, roles.aside, told.left)),
         tolerances=dict(tolerances or {}),
         worth=worth,

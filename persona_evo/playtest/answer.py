@@ -148,7 +148,7 @@ def _verdict(players: Sequence[str], leaning: dict[str, int], moved: set[str], d
         return f"B is {' and '.join(parts)}{why}"
     if difference.harder:
         word = "harder" if difference.harder > 0 else "easier"
-        return f"B is {word} than A by its map{why}; the players do not show it"
+        return f"B is {word} than A judging by its map{why}; the players do not show it"
     if moved:
         return (
             f"B is neither harder nor easier than A, but {_whom([p for p in players if p in moved], players)} "

@@ -22,8 +22,10 @@ from persona_evo.agents.skill import errs
 from persona_evo.errors import ConnectError, Place, RunError, SettingsError
 from persona_evo.games import registry, trust
 from persona_evo.games.commands import command
-from persona_evo.games.core import Game, Level, closing_outside
+from persona_evo.games.core import Game, Level
+from persona_evo.games.findings import Finding
 from persona_evo.games.level_text import LevelText, load_levels
+from persona_evo.games.outside import closing_outside, failures_of
 from persona_evo.jobs import runner
 from persona_evo.jobs.dispatch import Dispatch
 from persona_evo.jobs.folder import JobFolder
@@ -32,7 +34,7 @@ from persona_evo.jobs.progress import Progress, Tell
 from persona_evo.jobs.workers import Workers, lent
 from persona_evo.playtest import journal
 from persona_evo.playtest.cluster_games import given_to
-from persona_evo.playtest.journal import Key, Reopened
+from persona_evo.playtest.journal import Key, Reopened, configuration
 from persona_evo.playtest.metrics import Bound
 from persona_evo.playtest.players import Player, Role, check_skills, movers, player_from
 from persona_evo.playtest.playing import CONTINUATION, PlaythroughJob, Spec, draws
@@ -47,7 +49,8 @@ class BatchResults:
     """A batch of playthroughs in the order of levels, players and trials, with the settings that produced it.
 
     `bounds` are the best known utilities by (level, persona's name). `complete` is False after Ctrl-C. `folder` keeps
-    the playthroughs, None if nothing is kept. `league` says who plays in a two-player game.
+    the playthroughs, None if nothing is kept. `league` says who plays in a two-player game. `failures` says where a
+    connected game failed.
     """
 
     game: Game
@@ -62,6 +65,7 @@ class BatchResults:
     folder: Path | None = None
     league: League | None = None
     bounds: dict[tuple[str, str], Bound] = field(default_factory=dict)
+    failures: list[Finding] = field(default_factory=list)
 
     @property
     def baselines(self) -> dict[str, str]:
@@ -186,7 +190,7 @@ def _collect(
     total: int,
     progress: Tell | None,
 ) -> None:
-    """Add the playthroughs to the results, and to the journal if there is one.
+    """Add the playthroughs and failures to the results, and the playthroughs to the journal if there is one.
 
     Raises:
         ConnectError: a connected game failed; the message says how to continue the batch.
@@ -205,6 +209,7 @@ def _collect(
         made_so_far = counted(len(results.records), "playthrough")
         resuming = command(results.game, "playtest", "--resume", results.folder)
         raise e.hinting(f"kept in {results.folder}: {made_so_far}; resume with: {resuming}") from e
+    results.failures = failures_of(results.game, results.folder)
 
 
 def specified(
@@ -296,6 +301,7 @@ def kept(folder: Path, *, game_name: str | None = None) -> BatchResults:
     """
     known, _, results = _reopened(folder, game_name)
     results.records = journal.playthroughs(folder).read()
+    results.failures = failures_of(results.game, folder)
     wanted = known.trials * len(results.levels) * len(results.players)
     results.complete = len(results.records) >= wanted
     return results
@@ -338,26 +344,6 @@ def _reopened(folder: Path, game_name: str | None) -> tuple[Reopened, str, Batch
             league=league,
         ),
     )
-
-
-def configuration(spec: Spec, game: Game, players: Sequence[Player], trials: int, seed: int) -> dict[str, object]:
-    """Return all that a batch's result depends on, as plain values; `journal.reopen` reads it back."""
-    return {
-        "game": spec.game,
-        **trust.code_of(spec.game),
-        "game_version": game.version,
-        "seed": seed,
-        "trials": trials,
-        "budget": spec.budget.to_dict(),
-        "search": spec.settings.to_dict(),
-        **({"continuation": spec.continuation} if spec.continuation else {}),
-        "levels": [level.to_dict() for level in spec.levels],
-        "players": [
-            {**role.to_dict(), "priority": p.persona.priority, "title": p.persona.title, "baseline": p.baseline}
-            for role, p in zip(spec.roles, players, strict=True)
-        ],
-        **({} if spec.league is None else {"league": spec.league.to_dict()}),
-    }
 
 
 def _check(levels: Sequence[Level], players: Sequence[Player], trials: int) -> None:

@@ -28,7 +28,7 @@ def difference(a: Matrix, b: Matrix, seed: int = 0, level: float = 0.95, replica
 
     Args:
         a, b: values over the same levels; all finite.
-        seed: of the resampling.
+        seed: the seed of the resampling.
         level: confidence level.
         replicates: number of bootstrap replicates.
 

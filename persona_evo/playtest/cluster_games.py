@@ -16,7 +16,7 @@ import os
 import secrets
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from persona_evo.errors import InputError, SettingsError
@@ -72,19 +72,20 @@ class _Held:
         self._timer.daemon = True
         self._timer.start()
 
-    def end(self, address: str) -> list[str]:
-        """End a game, even while it is played; return what made it fail."""
+    def end(self, address: str) -> Sequence[object]:
+        """End a game, even while it is played; return its failures."""
         game = self._games.pop(address, None)
         if game is None or game.outside is None:
             return []
-        found = [f"{socket.gethostname()}: {finding}" for finding in game.outside.findings()]
+        failed = game.outside.hand_over()
         game.outside.close()
-        return found
+        return failed
 
     def _idle(self) -> None:
         with self.lock:
-            for address in list(self._games):
-                self.end(address)
+            for game in self._games.values():
+                if game.outside is not None:
+                    game.outside.close()
 
 
 _held = _Held()
@@ -126,8 +127,8 @@ def playing(address: str, home: Home | None) -> Iterator[None]:
                 _held.end(address)
 
 
-async def released(ended: tuple[str, str]) -> list[str]:
-    """End a game in this worker, and return what made it fail; a cluster runs this on each worker.
+async def released(ended: tuple[str, str]) -> Sequence[object]:
+    """End a game in this worker, and return its failures; a cluster runs this on each worker.
 
     Args:
         ended: the address of the game, and the name of the playtest.
@@ -141,8 +142,8 @@ async def released(ended: tuple[str, str]) -> list[str]:
 def given_to(workers: Workers, game: Game, address: str) -> Iterator[Home | None]:
     """Give playthroughs of a game to workers in this context: provide this process if they are a cluster's.
 
-    In the end all workers end the game, and what made it fail there is among the game's findings. The context provides
-    None if the game is not a connected one, or if this process plays it.
+    In the end all workers end the game, and its failures there are kept here. The context provides None if the game is
+    not a connected one, or if this process plays it.
     """
     if game.outside is None or not workers.elsewhere:
         yield None
@@ -152,7 +153,7 @@ def given_to(workers: Workers, game: Game, address: str) -> Iterator[Home | None
         yield home
     finally:
         found = workers.everywhere(released, (address, home.playtest))
-        game.outside.tell([finding for own in found for finding in own])
+        game.outside.take_over([failure for own in found for failure in own])
 
 
 def _check(game: Game, home: Home) -> None:

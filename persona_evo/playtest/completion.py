@@ -142,7 +142,7 @@ def _unknown(e: Evidence) -> tuple[list[Finding], frozenset[str]]:
             () if place is None else (place,),
             tuple(e.seekers),
             _numbers(e),
-            "Give more --iterations, or a longer --bound-seconds.",
+            "Increase --iterations or --bound-seconds.",
             e.trace(_example(own)),
         )
     ], frozenset(e.seekers)
@@ -219,11 +219,11 @@ def _fails(e: Evidence, ways: Mapping[str, Way], kind: str) -> Finding:
     if kind == "policy_fails":
         does = plural(len(ways), "does", "do")
         whose = "its policy" if len(ways) == 1 else "their policies"
-        text = f"{start}{the(ways)} {does} not finish it {ends}; this is up to {whose}, not to the level"
-        look = "Try another policy for the persona, or more --iterations."
+        text = f"{start}{the(ways)} {does} not finish it {ends}; the reason is {whose}, not the level"
+        look = "Try another policy for the persona, or increase --iterations."
     else:
         most = counted(max(r.iterations for r in own), "iteration")
-        text, look = f"{start}{most} were too few for {the(ways)} to finish it {ends}", "Give more --iterations."
+        text, look = f"{start}{most} were too few for {the(ways)} to finish it {ends}", "Increase --iterations."
     place = _usual_end(own)
     return Finding(
         kind,
@@ -265,7 +265,7 @@ def stuck(e: Evidence, failing: frozenset[str]) -> list[Finding]:
             () if place is None else (place,),
             tuple(own),
             {"playthroughs": total, "stuck": len(records)},
-            "Look at what waits on the way on from there.",
+            "Look at what comes next on the way.",
             e.trace(records[0]),
         )
     ]

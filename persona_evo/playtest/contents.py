@@ -220,7 +220,7 @@ def missed(e: Evidence, player: str) -> list[Finding]:
             (),
             (player,),
             {"best": best, "possible": limit, "playthroughs": len(own)},
-            "Try another policy for the persona, or more --iterations.",
+            "Try another policy for the persona, or increase --iterations.",
             e.trace(max(own, key=lambda r: sign * r.metrics[symbol])),
         )
     ]

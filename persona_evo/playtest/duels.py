@@ -139,7 +139,7 @@ def _endless(records: Sequence[Playthrough], level: str, player: str) -> list[Fi
     steps = sum(r.steps for r in endless) / len(endless)
     n = len(endless)
     text = (
-        f"{n} of {counted(len(own), 'game')} of the {spoken(player)} {plural(n, 'comes', 'come')} to no end (after "
+        f"{n} of {counted(len(own), 'game')} of the {spoken(player)} {plural(n, 'does', 'do')} not end (after "
         f"{steps:.0f} moves on average) and {plural(n, 'counts as a draw', 'count as draws')}"
     )
     numbers = {"unfinished": len(endless), "games": len(own), "steps": steps}

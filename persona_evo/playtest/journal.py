@@ -21,11 +21,15 @@ from typing import Any
 from persona_evo.agents.skill import SKILLS
 from persona_evo.errors import RunError
 from persona_evo.evolve.reopening import budget_at, formula_at
+from persona_evo.games import trust
+from persona_evo.games.core import Game
 from persona_evo.games.level_text import check_levels
 from persona_evo.jobs import json_text
 from persona_evo.jobs.folder import JobKind
 from persona_evo.jobs.journal import Journal, LineFormat
 from persona_evo.limits import MOST_TRIALS
+from persona_evo.playtest.players import Player
+from persona_evo.playtest.playing import Spec
 from persona_evo.playtest.record_reading import from_dict
 from persona_evo.playtest.records import Playthrough
 from persona_evo.search.configuration import comparable
@@ -40,6 +44,26 @@ Key = tuple[str, str, int, int]
 """Level, player, trial and seed of a playthrough."""
 
 KIND = JobKind("playtest", CONFIG, TRACES, SCHEMA, comparable=comparable)
+
+
+def configuration(spec: Spec, game: Game, players: Sequence[Player], trials: int, seed: int) -> dict[str, object]:
+    """Return all that a batch's result depends on, as plain values; `reopen` reads it back."""
+    return {
+        "game": spec.game,
+        **trust.code_of(spec.game),
+        "game_version": game.version,
+        "seed": seed,
+        "trials": trials,
+        "budget": spec.budget.to_dict(),
+        "search": spec.settings.to_dict(),
+        **({"continuation": spec.continuation} if spec.continuation else {}),
+        "levels": [level.to_dict() for level in spec.levels],
+        "players": [
+            {**role.to_dict(), "priority": p.persona.priority, "title": p.persona.title, "baseline": p.baseline}
+            for role, p in zip(spec.roles, players, strict=True)
+        ],
+        **({} if spec.league is None else {"league": spec.league.to_dict()}),
+    }
 
 
 def key(record: Playthrough) -> Key:

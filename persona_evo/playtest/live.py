@@ -14,7 +14,8 @@ from persona_evo.agents.duel import League
 from persona_evo.games.core import Game, Level
 from persona_evo.games.level_text import LevelText
 from persona_evo.jobs.workers import Workers
-from persona_evo.playtest.batch import BatchResults, configuration, specified
+from persona_evo.playtest.batch import BatchResults, specified
+from persona_evo.playtest.journal import configuration
 from persona_evo.playtest.players import Player
 from persona_evo.playtest.playing import CONTINUATION, PlaythroughJob, Spec, play
 from persona_evo.playtest.records import Playthrough

@@ -236,8 +236,9 @@ def measures(records: Sequence[Playthrough], infos: Sequence[Metric] = (), *, cl
     """Return the measures in which groups of these records can be compared.
 
     They are outcomes, damage, metrics, steps, utility and, if `clock` is true, seconds. Outcomes that no playthrough
-    has are left out, and so is an outcome that is the only one besides winning. So is a metric that merely repeats how
-    a playthrough ended or how many steps it took, so that nothing is tested twice. A metric that is 0 or 1 in every
+    has are left out, and so is an outcome that is the only one besides winning. So is a metric that only
+    says where the avatar stands, or that merely repeats how a playthrough ended or how many steps it took, so that
+    nothing is tested twice. A metric that is 0 or 1 in every
     playthrough is a rate.
     """
     by_symbol = {m.symbol: m for m in infos}
@@ -249,7 +250,7 @@ def measures(records: Sequence[Playthrough], infos: Sequence[Metric] = (), *, cl
     for symbol in symbols_of(records, infos):
         info = by_symbol.get(symbol) or Metric(symbol, symbol, "")
         having = [r for r in records if symbol in r.metrics]
-        if any(all(r.metrics[symbol] == same(r) for r in having) for same in said):
+        if info.place or any(all(r.metrics[symbol] == same(r) for r in having) for same in said):
             continue
         rate = info.high == 1 and all(r.metrics[symbol] in (0.0, 1.0) for r in having)
         found.append(

@@ -91,20 +91,20 @@ def _plain(name: str, value: Any, place: Place | None) -> Any:
     else:
         fits, expected = isinstance(value, bool), "true or false"
     if not fits:
-        _wrong(f"{name!r} of a playthrough is of the wrong kind", place, repr(value), expected)
+        _wrong(f"{name!r} of a playthrough has the wrong type", place, repr(value), expected)
     return float(value) if name in NUMBERS else value
 
 
 def _metrics(value: Any, place: Place | None) -> dict[str, float]:
     if not isinstance(value, dict) or not all(_is_number(v) for v in value.values()):
-        _wrong("metrics of a playthrough are of the wrong kind", place, repr(value)[:120], "symbols and finite numbers")
+        _wrong("metrics of a playthrough have the wrong type", place, repr(value)[:120], "symbols and finite numbers")
     return {symbol: float(v) for symbol, v in value.items()}
 
 
 def _actions(name: str, row: dict[str, Any], place: Place | None) -> list[str]:
     value = row.get(name, [])
     if not isinstance(value, list) or not all(isinstance(a, str) for a in value):
-        _wrong(f"{name!r} of a playthrough are of the wrong kind", place, repr(value)[:120], "a list of texts")
+        _wrong(f"{name!r} of a playthrough have the wrong type", place, repr(value)[:120], "a list of texts")
     return list(value)
 
 
@@ -122,13 +122,13 @@ def _positions(value: Any, place: Place | None) -> list[tuple[int, int]]:
     if not isinstance(value, list) or not all(
         isinstance(p, list) and len(p) == 2 and all(_is_whole(n) for n in p) for p in value
     ):
-        _wrong("positions of a playthrough are of the wrong kind", place, repr(value)[:120], "a list of [x, y]")
+        _wrong("positions of a playthrough have the wrong type", place, repr(value)[:120], "a list of [x, y]")
     return [(p[0], p[1]) for p in value]
 
 
 def _hit_points(value: Any, place: Place | None) -> list[float]:
     if not isinstance(value, list) or not all(_is_number(v) for v in value):
-        _wrong("hit points of a playthrough are of the wrong kind", place, repr(value)[:120], "a list of numbers")
+        _wrong("hit points of a playthrough have the wrong type", place, repr(value)[:120], "a list of numbers")
     return [float(v) for v in value]
 
 
@@ -138,14 +138,14 @@ def _end(row: Any, place: Place | None) -> End | None:
         return None
     if not isinstance(row, dict) or row.get("outcome") not in ENDS:
         _wrong(
-            "the end of a playthrough is of the wrong kind",
+            "the end of a playthrough has the wrong type",
             place,
             repr(row)[:120],
             "an object with an outcome, one of " + ", ".join(ENDS),
         )
     if not _is_number(row.get("utility")) or not _is_whole(row.get("turn")) or not isinstance(row.get("cause"), str):
         _wrong(
-            "the end of a playthrough is of the wrong kind",
+            "the end of a playthrough has the wrong type",
             place,
             repr(row)[:120],
             "an object with utility, turn and cause",
@@ -169,7 +169,7 @@ def _events(value: Any, place: Place | None) -> list[Event]:
         fits = isinstance(event, dict) and isinstance(event.get("kind"), str)
         if not fits or not all(_is_whole(event.get(name)) for name in ("step", "x", "y")):
             _wrong(
-                "an event of a playthrough is of the wrong kind",
+                "an event of a playthrough has the wrong type",
                 place,
                 repr(event)[:120],
                 "an object with step, kind, x and y",

@@ -212,7 +212,7 @@ def narrow_escapes(records: Sequence[Playthrough], game: Game, level: Level) -> 
             tuple(common),
             (most, *rest),
             evidence,
-            look="Decide whether one mistake more should lose the game here.",
+            look="Decide whether one more mistake should lose the game here.",
         )
     ]
 

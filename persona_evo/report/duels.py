@@ -49,7 +49,7 @@ def standings_table(standings: Sequence[Standing], level: str = EVERY) -> Table:
 def _one_sided(chosen: Collection[tuple[str, str, str]]) -> list[str]:
     """List the opponents that were met from one side only; `chosen` are (player, opponent, side) with games."""
     found = {o: {side for _, other, side in chosen if other == o} - {EVERY} for _, o, _ in chosen if o != EVERY}
-    return [f"{o} was met moving {next(iter(sides))} only" for o, sides in found.items() if len(sides) == 1]
+    return [f"{o} was met only when moving {next(iter(sides))}" for o, sides in found.items() if len(sides) == 1]
 
 
 def _cell(s: Standing | None) -> str:

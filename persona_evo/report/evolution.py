@@ -260,7 +260,7 @@ def compared(a: Evolution, b: Evolution) -> str:
 def _levels(a: Policy, b: Policy) -> str:
     """Compare the utilities of two policies in the levels on which both were measured."""
     if a.utility != b.utility:
-        return f"the utilities are other ones, so values cannot be compared: {a.utility} and {b.utility}"
+        return f"the utilities differ, so values cannot be compared: {a.utility} and {b.utility}"
     both = [level for level in a.fitness if level in b.fitness]
     if not both:
         return "no level in common"

@@ -94,7 +94,7 @@ def subtitle(results: ExperimentResults) -> str:
     experiment = results.experiment
     most = max(cell.search.rollouts for cell in experiment.cells)
     wanted = len(experiment.cells) * experiment.replicates * experiment.levels
-    part = "" if len(results.records) == wanted else f", of which {len(results.records)} are made"
+    part = "" if len(results.records) == wanted else f", of which {len(results.records)} are finished"
     return f"{counted(wanted, 'search', 'searches')} of up to {counted(most, 'rollout')}{part}"
 
 

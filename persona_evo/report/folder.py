@@ -27,8 +27,9 @@ from typing import NamedTuple
 
 from persona_evo.agents.skill import errs
 from persona_evo.games.acceptance import no_longer
-from persona_evo.games.core import Game, Level, closing_outside
+from persona_evo.games.core import Game, Level
 from persona_evo.games.findings import to_json
+from persona_evo.games.outside import closing_outside
 from persona_evo.jobs import files
 from persona_evo.jobs.workers import Workers
 from persona_evo.playtest import routes

@@ -151,10 +151,9 @@ def drawings(kept: Kept, seed: int = 0) -> Iterator[Drawing]:
 
 REPLAY = "To see any of them as a picture: persona-evo match replay FOLDER --number GAME"
 NOTE = (
-    "won: games won by the first named, with Wilson's 95 % interval; p: exact sign test of the games that were no "
-    "ties, in the tables not corrected, in the sentences by Holm's method; margin: mean of what the game counts "
-    "by, as the first named sees it, ± half its 95 % interval from 5 games on; faults: moves lost by "
-    "both"
+    "won: games won by the agent named first, with Wilson's 95 % interval; p: exact sign test of the games that were "
+    "not ties, corrected by Holm's method in the sentences but not in the tables; margin: mean margin for the agent "
+    "named first, ± half its 95 % interval from 5 games on; faults: moves lost by both agents"
 )
 
 
@@ -171,7 +170,7 @@ def _sentences(records: Sequence[GameRecord], names: Sequence[str], results: Seq
         results[0],
         Lines(sure[:MOST_SENTENCES]),
         Folded(f"{len(sure) - MOST_SENTENCES} more", [Lines(sure[MOST_SENTENCES:])]),
-        Folded(f"{counted(len(rest), 'pair')} whose difference chance may have made", [Lines(rest)]),
+        Folded(f"{counted(len(rest), 'pair')} whose difference may be due to chance", [Lines(rest)]),
         *results[1:],
     ]
 
@@ -197,7 +196,7 @@ def sentences(records: Sequence[GameRecord], names: Sequence[str]) -> list[tuple
             found.append(
                 (
                     False,
-                    f"{better} won more often than {worse}, {score}, which chance may have made (p = "
+                    f"{better} won more often than {worse}, {score}, which may be due to chance (p = "
                     f"{corrected:.2g}{which})",
                 )
             )
@@ -219,7 +218,7 @@ def facts(match: Match, game: Game, command: str) -> dict[str, str]:
         "agents": "\n".join(f"{a.name}: {_said(a)}" for a in match.agents),
         "again": "the same seed gives the same games"
         if match.reproducible
-        else "agents with limits of time, or programs, are among them: another run may differ",
+        else "another run may differ, because some agents have time limits or are programs",
     }
     found["versions"] = ", ".join(f"{name} {value}" for name, value in versions(game).items())
     return {k: v for k, v in found.items() if v}
@@ -268,8 +267,8 @@ def _anew(records: Sequence[GameRecord], agents: Sequence[Agent]) -> Text | None
     if not late:
         return None
     return Text(
-        "A program that is late is ended and loaded anew for its next move, in the middle of a game: what it "
-        f"kept in memory in that game was gone {counted(late, 'time')}.",
+        "A program that is late is ended, and loaded again for its next move in the same game: "
+        f"it lost what it kept in memory {counted(late, 'time')}.",
         "dim",
     )
 

@@ -350,7 +350,7 @@ def _comparisons(page: Page) -> Section:
         parts += [
             Heading("Between players"),
             Grid([tables.matrix_table(page.players, key) for key in keys]),
-            Folded("level by level, what differs", [rows]),
+            Folded("differences level by level", [rows]),
         ]
     return Section("comparison", "Comparison", parts)
 

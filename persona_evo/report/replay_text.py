@@ -19,7 +19,7 @@ from persona_evo.words import counted
 AVATAR = "@"
 """Sign of the avatar in the text of a level whose game cannot draw its states as characters."""
 
-PLAN_ENDS = "--- the plan ends here; the moves below were played on from it, one search a move ---"
+PLAN_ENDS = "--- the plan ends here; the moves below continue from there, with one search per move ---"
 
 
 def told(game: Game, level: Level, record: Playthrough) -> Iterator[str]:

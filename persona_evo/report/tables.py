@@ -178,7 +178,7 @@ def summary_table(
     notes += [f"no limit: {why}" for why in dict.fromkeys(s.unbound for s in chosen if s.unbound)]
     notes += [f"0 for all: {', '.join(zero)}"] if zero else []
     some = dict.fromkeys(k for s in summaries if level == EVERY for k in s.metrics if k in s.absent)
-    notes += [f"over the levels alone that have such things: {', '.join(some)}"] if some else []
+    notes += [f"only over the levels that have such things: {', '.join(some)}"] if some else []
     return Table(title, ["", *lines], rows, notes)
 
 
@@ -234,7 +234,7 @@ def comparison_table(rows: Sequence[ComparisonRow], title: str = "comparison", o
         headers, body = headers[:-1], [row[:-1] for row in body]
     notes = [f"{counted(len(rows), 'row')} compared; p corrected by Holm; * differs (p < 0.05)"]
     notes += _exact_note(chosen)
-    notes += [f"{counted(len(same), 'row')} with one and the same value in all playthroughs of both: left out"] * bool(
+    notes += [f"{counted(len(same), 'row')} omitted: all playthroughs of both have the same value"] * bool(
         same and not only_differing
     )
     return Table(title, headers, body, notes, left, keys=2 + several)

@@ -60,6 +60,6 @@ def level_table(analysis: Analysis) -> Table:
     bounds = [s.bound for s in analysis.summaries if s.bound is not None]
     note = "win rate, " if any(s.wins for s in analysis.summaries) else ""
     note += "mean utility" + (" and its limit" if bounds else "")
-    note += "; ? is best known and not proven" if any(not b.proven for b in bounds) else ""
+    note += "; ? marks a best known limit that is not proven" if any(not b.proven for b in bounds) else ""
     note += "; * proven, one search" if any(s.utility.note for s in analysis.summaries) else ""
     return Table("level by level", ["", *players], rows, [note])

@@ -240,8 +240,8 @@ def random_games(
     """Play games of uniformly random moves.
 
     Args:
-        games: the number of games at most.
-        depth: the moves of a game at most, 0 for the problem's horizon.
+        games: the largest number of games.
+        depth: the largest number of moves of a game; 0 for the problem's horizon.
         seconds: the limit on wall-clock time.
         seed: the seed of the moves.
     """
@@ -266,8 +266,8 @@ def flat(problem: Problem, games: int = 1_000, *, depth: int = 0, seconds: float
     The search can stop after any game, so the numbers of games of two first moves differ by at most one.
 
     Args:
-        games: the number of games at most.
-        depth: the moves of a game at most, 0 for the problem's horizon.
+        games: the largest number of games.
+        depth: the largest number of moves of a game; 0 for the problem's horizon.
         seconds: the limit on wall-clock time.
         seed: the seed of the moves.
     """
@@ -293,8 +293,8 @@ def depth_first(problem: Problem, *, depth: int = 0, states: int = 1_000_000, se
     counts as stopped by the budget.
 
     Args:
-        depth: the moves of a line at most, 0 for the problem's horizon.
-        states: the states made at most.
+        depth: the largest number of moves of a line; 0 for the problem's horizon.
+        states: the largest number of states that are made.
         seconds: the limit on wall-clock time.
     """
     desk, done, stopped = _Desk(problem, 0, depth, deep=True), 0, "budget"
@@ -314,8 +314,8 @@ def breadth_first(problem: Problem, *, depth: int = 0, states: int = 1_000_000, 
     """Search all distinct states in the order of their distance from the start.
 
     Args:
-        depth: the moves of a line at most, 0 for the problem's horizon.
-        states: the states made at most.
+        depth: the largest number of moves of a line; 0 for the problem's horizon.
+        states: the largest number of states that are made.
         seconds: the limit on wall-clock time.
     """
     return _by_layers(problem, depth, states, seconds)[0]

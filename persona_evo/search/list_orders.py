@@ -112,7 +112,7 @@ def orders(
     metrics, found, left_out = set(game.symbols), [], []
     turns = {CARE: cares(game, utility), NEAR: [parse(symbol, game.symbols) for symbol in game.targets]}
     reasons = {
-        OWN: "" if own is not None else "the policy has no own score",
+        OWN: "" if own is not None else "the policy has no score of its own",
         CEILING: "" if bounded else "the game does not say what can still be reached",
         CARE: "" if turns[CARE] else "the game has no metrics that CARE could stand for",
         NEAR: "" if turns[NEAR] else "the game has no ways to anything among its metrics",

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from persona_evo.compiling.arrays import WordRow
 from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
-from persona_evo.games.core import WON, Game, Level, Outside
+from persona_evo.games.core import WON, Game, Level
+from persona_evo.games.outside import Outside
 from persona_evo.search.pace import counted_from
 from persona_evo.search.routes import Routes
 from persona_evo.search.settings import POLISH, PROVEN, Budget, SearchSettings

@@ -82,6 +82,7 @@ class PrefixEngine:
                 np.empty((most, metrics)),
                 np.empty(most, dtype=np.int64),
                 np.zeros(1),
+                np.ones(1),
                 whole(2 * options.horizon + 2),
                 np.zeros((options.horizon + 2, metrics)),
                 grafting,

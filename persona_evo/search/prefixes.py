@@ -63,6 +63,7 @@ class Prefixes(NamedTuple):
         metrics: float64[capacity, metrics], what the game reports of each node.
         losses: int64[capacity], the number of rollouts from each node in which the game failed.
         lowest: float64[1], the lowest utility seen.
+        scale: float64[1], what UCB1 divides utilities by.
         pairs: int64[2 depths], for each step of a way the choice and the number of choices.
         rows: float64[depths + 1, metrics], the metrics before each of these steps and at the end.
         grafting: whether whole traces are put into the tree (`graft`).
@@ -73,6 +74,7 @@ class Prefixes(NamedTuple):
     metrics: FloatTable
     losses: IntRow
     lowest: FloatRow
+    scale: FloatRow
     pairs: IntRow
     rows: FloatTable
     grafting: int
@@ -133,7 +135,8 @@ def select(work: Prefixes, slot: int, depth: int) -> int:
         for k in range(kids):
             under_way = tree.links[first + k, column]
             n = tree.links[first + k, VISITS] + under_way
-            scores[k] = ucb1(search.options, tree.values[first + k, TOTAL] + under_way * work.lowest[0], n, log_visits)
+            total = tree.values[first + k, TOTAL] + under_way * work.lowest[0]
+            scores[k] = ucb1(search.options, total / work.scale[0], n, log_visits)
     else:
         search.codes.score(tree.values[first : first + kids], kids, visits, depth + 1, scores)
     for k in range(kids):

@@ -42,6 +42,9 @@ PARENT = "_PARENT"
 UTILITY_POLICY = "utility"
 """The name of the policy of personas that have none: the score is the utility itself."""
 
+UCB1_CONSTANT = math.sqrt(2)
+"""The default constant of UCB1, for utilities from 0 to 1."""
+
 UCB1_FORMULA = "R + 1.4142135623730951 * sqrt(log(P) / N)"
 """UCB1 as a formula (R is the mean), to start an evolution from."""
 
@@ -65,12 +68,12 @@ class TreePolicy:
 
     name: str
     formula: Formula | None = None
-    c: float = math.sqrt(2)
+    c: float = UCB1_CONSTANT
     lists: tuple[OpenList, ...] = ()
     planned: bool = False
 
     @classmethod
-    def ucb1(cls, c: float = math.sqrt(2)) -> TreePolicy:
+    def ucb1(cls, c: float = UCB1_CONSTANT) -> TreePolicy:
         """Return UCB1 with the constant C outside the root."""
         if not (math.isfinite(c) and c >= 0):
             raise SettingsError("UCB1's constant is out of range", found=str(c), expected="a finite number >= 0")

@@ -142,7 +142,7 @@ def why_kept(entry: RunEntry, *, is_named: bool = False, now: float | None = Non
     others = foreign(entry)
     if others:
         more = f" and {counted(len(others) - 1, 'more file')}" if len(others) > 1 else ""
-        return f"holds what persona-evo did not write: {others[0].relative_to(entry.folder)}{more}"
+        return f"holds files that persona-evo did not write: {others[0].relative_to(entry.folder)}{more}"
     return ""
 
 
@@ -183,7 +183,7 @@ def delete(entry: RunEntry, *, is_named: bool = False) -> None:
         RunError: the run may no longer be deleted.
     """
     now = read(entry.folder)
-    why = "it is not a run any more" if now is None else why_kept(now, is_named=is_named)
+    why = "it is no longer a run" if now is None else why_kept(now, is_named=is_named)
     if why:
         raise RunError("the run is kept", place=Place(str(entry.folder)), found=why)
     folder = entry.folder.resolve()

@@ -147,7 +147,7 @@ class Policy:
         if self.game != game.name:
             raise foreign(self, game.name)
         if self.edited:
-            _LOG.warning("%s was edited since it was evolved", self.file or self.name)
+            _LOG.warning("%s has been edited since it was evolved", self.file or self.name)
         if self.kind == "ucb1":
             return TreePolicy.ucb1(self.c)
         place = Place(self.file or self.name)
@@ -334,7 +334,7 @@ def _check_origin(r: schema.Reader) -> None:
         budget.get(key, (int, float, type(None)), "a number, or null")
     r.object("evolution", {}).text_of("preset", "")
     connected = r.object("connected", {})
-    for key in ("rollout", "policy", "constant"):
+    for key in ("rollout", "policy", "constant", "scores"):
         connected.text_of(key, "")
     for key in ("slots", "horizon", "max_decisions"):
         connected.whole(key, 1)

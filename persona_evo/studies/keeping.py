@@ -32,7 +32,7 @@ def usual_folder(*words: str) -> Path:
 KIND = JobKind(
     "reproduction",
     CONFIG,
-    hint="go on with it as it is: --resume {folder}; or name another folder with --out",
+    hint="continue it as it is: --resume {folder}; or name another folder with --out",
     comparable=comparable,
 )
 
@@ -53,7 +53,7 @@ def opened(folder: Path, study: str, values: Mapping[str, Any]) -> JobFolder:
 
 def row_journal(path: Path) -> Journal[Row]:
     """Return a journal of plain values, one line each, in any order."""
-    return Journal(path, plain_rows("line", hint="delete the line: what it holds is worked out again"))
+    return Journal(path, plain_rows("line", hint="delete the line: its content is computed again"))
 
 
 def reopened(folder: Path, study: str) -> schema.Reader:
@@ -65,7 +65,7 @@ def reopened(folder: Path, study: str) -> schema.Reader:
     r = KIND.reader(folder)
     if r.text_of("study", "") != study:
         raise r.fail(
-            "another study is reproduced here",
+            "the folder holds the reproduction of another study",
             "study",
             expected=study,
             hint=f"persona-evo reproduce {r.text_of('study', 'minidungeons')} --resume FOLDER",

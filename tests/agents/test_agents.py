@@ -299,10 +299,10 @@ def test_agents_are_reproducible_without_clocks_and_programs(fields: dict[str, A
         ("[b]\nkind = 'random'\n['9']\nkind = 'random'", "not an agent", "3:1"),
         ("[a]\nkind = 'clever'", "no such kind", "2:8"),
         ("[a]\nkind = 'search'\n  kin = 'random'", "no such field", "3:3"),
-        ("[b]\nkind = 'random'\n[a]\n\nutility = 3", "wrong kind", "5:11"),
-        ("[a]\nutility = 'WIN'\niterations = '5'", "wrong kind", "3:14"),
-        ("[a]\nutility = 'WIN'\nsearch = 'fast'", "wrong kind", "3:10"),
-        ("[a]\nutility = 'WIN'\nseconds = true", "wrong kind", "3:11"),
+        ("[b]\nkind = 'random'\n[a]\n\nutility = 3", "wrong type", "5:11"),
+        ("[a]\nutility = 'WIN'\niterations = '5'", "wrong type", "3:14"),
+        ("[a]\nutility = 'WIN'\nsearch = 'fast'", "wrong type", "3:10"),
+        ("[a]\nutility = 'WIN'\nseconds = true", "wrong type", "3:11"),
         ("[a]\nkind = 'greedy'", "no utility", "1:1"),
         ("[a]\nutility = 'WIN'\nvariant = 'kilers'", "does not have this variant", "3:11"),
         ("[a]\nutility = 'WIN'\nsearch.variant = 'kilers'", "does not have this variant", "3:18"),
@@ -328,7 +328,7 @@ def test_wrong_files_of_agents_name_the_fields_line_and_column(
         load_agents(path, GAME)
     assert str(caught.value).startswith(f"{path}:{place}: "), str(caught.value)
     assert caught.value.expected or caught.value.hint
-    if "wrong kind" in message:
+    if "wrong type" in message:
         assert caught.value.found and caught.value.expected and caught.value.hint
 
 

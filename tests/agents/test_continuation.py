@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,10 +13,10 @@ from persona_evo import personas
 from persona_evo.errors import GameError, RunError, SettingsError
 from persona_evo.formula import parse
 from persona_evo.games import registry
-from persona_evo.games.core import Event, Metric
+from persona_evo.games.core import Event, Game, Level, Metric
 from persona_evo.games.python_game import from_class
 from persona_evo.personas import Persona
-from persona_evo.playtest import batch, record_reading, records, require
+from persona_evo.playtest import batch, playing, record_reading, records, require
 from persona_evo.playtest.players import Player
 from persona_evo.playtest.records import End, Playthrough
 from persona_evo.playtest.summaries import summarise
@@ -47,6 +48,19 @@ def played_out(text: str, name: str = "runner", **options: object) -> list[Playt
     player = Player(persona, TreePolicy.of(persona.utility.text, GAME))
     given = {"seed": 3, "budget": Budget(2000), **options}
     return batch.playtest(GAME, [level], [player], 3, **given).records  # type: ignore[arg-type]
+
+
+def test_playing_on_may_take_a_tenth_of_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[Budget] = []
+    real = playing.play_on
+
+    def counted(game: Game, level: Level, actions: Any, utility: Any, budget: Budget, *rest: Any) -> Any:
+        given.append(budget)
+        return real(game, level, actions, utility, budget, *rest)
+
+    monkeypatch.setattr(playing, "play_on", counted)
+    played_out(AMBUSH, budget=Budget(2000))
+    assert {budget.iterations for budget in given} == {200}
 
 
 def test_a_plan_that_stops_before_death_is_played_on_to_it() -> None:

@@ -162,11 +162,11 @@ def test_one_that_hangs_is_told_with_the_line_it_hangs_at(tmp_path: Path, monkey
     with pytest.raises(Fault) as late:
         program.choose(GAME.start(LEVEL, 3))
     program.close()
-    assert program.said.count("it is loaded anew") == 0
+    assert program.said.count("it is loaded again") == 0
     with pytest.raises(Fault):
         program.choose(GAME.start(LEVEL, 3))
     program.close()
-    assert program.said.count("it is loaded anew") == 1
+    assert program.said.count("it is loaded again") == 1
     assert late.value.what == "no move after 0.3 s (it was at student.py:4, in step)"
     monkeypatch.setattr("persona_evo.agents.program.START_SECONDS", 4.0)
     path.write_text(
@@ -278,7 +278,7 @@ def step(b, m, a, k):
     program = ProgramSeat(GAME, LEVEL, str(path), 20.0, 100)
     with pytest.raises(Fault, match="its processes took more than 100 MB") as caught:
         program.choose(GAME.start(LEVEL, 3))
-    assert caught.value.kind == "memory" and "ended for its memory" in program.said
+    assert caught.value.kind == "memory" and "ended because of its memory" in program.said
     program.close()
     shared = "import os, time\nheld = bytearray(60 * 2**20)\ndef step(b, m, a, k):\n"
     shared += "    [os.fork() == 0 and time.sleep(60) for _ in range(4)]\n    time.sleep(0.6)\n    return 'x'\n"

@@ -32,8 +32,9 @@ from persona_evo.evolve.searchers import method, playable, search
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.training import Training, train
 from persona_evo.games import mapsets, registry
-from persona_evo.games.core import Game, closing_outside
+from persona_evo.games.core import Game
 from persona_evo.games.level_text import LevelText
+from persona_evo.games.outside import closing_outside
 from persona_evo.jobs.workers import Workers
 from persona_evo.playtest.bootstrap import difference
 from persona_evo.search.settings import Budget, SearchSettings
@@ -141,7 +142,9 @@ def measure(
             Budget(study.iterations),
         )
         training = Training(replace(spec, best=drawn.best), validation, persona.lists)
-        settings = EvolutionSettings.sampling(**study.settings)
+        settings = EvolutionSettings.sampling(
+            **{"terms": "random", **study.settings}
+        )  # as the records in runs/ were made
         for step in () if so_far else only or steps:
             if step in _made(out / f"{name}.jsonl"):
                 continue

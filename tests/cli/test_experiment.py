@@ -63,7 +63,7 @@ def test_a_connected_game_and_its_replay(tmp_path: Path, capsys: Capture) -> Non
     }
     assert levels == {"long@3", "long:loose@3"}
     shown = run(capsys, "experiment", "replay", tmp_path / "out", "--cell", "loose", "--no-screen")
-    assert shown.code == 0 and "as when it was searched" in shown.out
+    assert shown.code == 0 and "as in the search" in shown.out
     assert none_left(tmp_path)
 
 

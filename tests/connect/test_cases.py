@@ -75,3 +75,44 @@ def test_missing_findings_are_told(tmp_path, capsys):
     (tmp_path / "x.jsonl").write_text("")
     told = run(capsys, "connect", "shrink", file, f"{tmp_path}/x.jsonl:4")
     assert told.code == 2 and "no such finding" in told.err
+
+
+def test_a_playtest_that_requires_no_crashes_plays_the_known_cases_first(tmp_path, capsys):
+    file = trap(tmp_path, 'raise ValueError(f"trapped at {turn}")')
+    run(capsys, "connect", "search", file, "--iterations", 12, "--seed", 3)
+    assert run(capsys, "connect", "shrink", file, tmp_path / "logs" / "findings.jsonl").code == 0
+    cases = tmp_path / "trap.cases.jsonl"
+    assert len(cases.read_text().splitlines()) == 1, "the cases of a game are beside its description"
+
+    def played(out, *requirements):
+        words = ("playtest", "default", "--game", file, "--personas", tmp_path / "score.toml", "--policy", "ucb1")
+        words += ("--trials", 1, "--iterations", 3, "--bound-seconds", 0, "--no-pictures", "--seed", 1)
+        return run(capsys, *words, "--out", tmp_path / out, *requirements)
+
+    (tmp_path / "score.toml").write_text('name = "score"\ngame = "trap"\nutility = "SCORE"\npriority = "SCORE"\n')
+    failed = played("broken", "--require", "crashes == 0")
+    assert failed.code == 1, failed.out + failed.err
+    first = failed.err.index("regression case trap.cases.jsonl:1 still fails: exception in default map")
+    assert first < failed.err.index("1 player, 1 level"), "cases come first"
+    assert "FAILED  crashes == 0" in failed.out and "trap.cases.jsonl:1 still fails" in failed.out, failed.out
+    found = json.loads((tmp_path / "broken" / "findings.json").read_text())["findings"]
+    assert [f["evidence"]["case"] for f in found if "case" in f["evidence"]] == ["trap.cases.jsonl:1"]
+    other = played("other", "--require", "score.trials == 1")
+    assert other.code == 0 and "regression" not in other.err, "cases are played only where crashes are required"
+
+    (tmp_path / "trap.py").write_text(TRAP.replace("FAIL", "pass"), encoding="utf-8")
+    fixed = played("fixed", "--require", "crashes == 0")
+    assert fixed.code == 0 and "played 1 regression case of" in fixed.err and "none fails" in fixed.err, fixed.err
+    assert none_left(tmp_path)
+
+
+def test_what_fails_in_a_playtest_counts_as_a_crash_also_after_a_resume(tmp_path, capsys):
+    file = trap(tmp_path, 'raise ValueError(f"trapped at {turn}")')
+    (tmp_path / "score.toml").write_text('name = "score"\ngame = "trap"\nutility = "SCORE"\npriority = "SCORE"\n')
+    words = ("playtest", "default", "--game", file, "--personas", tmp_path / "score.toml", "--policy", "ucb1")
+    words += ("--trials", 1, "--iterations", 12, "--bound-seconds", 0, "--no-pictures", "--seed", 3)
+    for more in (("--out", tmp_path / "out"), ("--out", tmp_path / "out")):
+        failed = run(capsys, *words, *more, "--require", "crashes == 0; crashes@default <= 1")
+        assert failed.code == 1 and "crashes == 0" in failed.out and "trapped at" in failed.out, failed.out + failed.err
+    assert "No problems were found" not in failed.out
+    assert none_left(tmp_path)

@@ -107,6 +107,8 @@ def test_failures_in_workers_are_told_with_their_machine(
     ran = run(capsys, *line, "--iterations", 400, "--backend", "dask", "--address", address, "--out", tmp_path / "out")
     assert ran.code == 2 and "Traceback" not in ran.err
     assert f"on {socket.gethostname()}, a worker of the cluster" in ran.err and "resume with" in ran.err
+    kept = (tmp_path / "out" / "logs" / "findings.jsonl").read_text(encoding="utf-8").splitlines()
+    assert kept and all('"kind": "crash"' in line for line in kept), "what happened in the workers is kept here"
     assert none_left(tmp_path)
 
 

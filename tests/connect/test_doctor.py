@@ -7,7 +7,9 @@ import pytest
 
 from persona_evo.connect import client
 from persona_evo.connect.description import LevelName
-from persona_evo.connect.doctor import constant_advice, examine
+from persona_evo.connect.doctor import examine
+from persona_evo.connect.scores import NORMALISED, RAW, UtilityRange
+from persona_evo.search.tree_policy import TreePolicy
 from tests.cli.tool import run
 from tests.connect.driving import describe, faulty, none_left, session
 
@@ -25,14 +27,15 @@ def report(file, rollouts=100):
 def test_a_sound_game_has_no_faults(tmp_path):
     found = report(describe(tmp_path))
     assert not found.faults
-    assert [note for note in found.notes if "memory" in note or "UCB1" in note] == []
+    wrong = ("memory", "UCB1", "the same choices", "smaller numbers")
+    assert [note for note in found.notes if any(part in note for part in wrong)] == []
     assert none_left(tmp_path)
 
 
 @pytest.mark.parametrize(
     ("fault", "where", "said"),
     [
-        ("ranges", "faults", "metric TURN was between 0 and 4, and is declared to be from 0 to 2"),
+        ("ranges", "faults", "metric TURN was between 0 and 4, but is declared to be from 0 to 2"),
         ("swapped", "faults", "metric TURN is never larger than"),
         ("vast", "notes", "the score is as large as 1e+13"),
         ("small", "notes", "plays almost at random"),
@@ -40,7 +43,7 @@ def test_a_sound_game_has_no_faults(tmp_path):
     ],
 )
 def test_numbers_that_are_not_what_they_seem(tmp_path, fault, where, said):
-    found = report(faulty(tmp_path, fault))
+    found = report(faulty(tmp_path, fault, 'scores = "raw"'))
     told = getattr(found, where)
     assert any(said in text for text in told) if said else not found.faults, (found.faults, found.notes)
 
@@ -52,10 +55,20 @@ def test_a_metric_that_never_changes_is_noted(tmp_path):
     assert "metric HEIGHT was 2 all the time: is it reported?" in notes and not any("TURN" in note for note in notes)
 
 
+def test_a_level_without_choices_is_noted(tmp_path):
+    file, source = describe(tmp_path), tmp_path / "ladder.py"
+    source.write_text(
+        source.read_text().replace(
+            "client.select(2 + height % 2, [1.0] * (2 + height % 2) if", "client.select(1, [1.0] if"
+        )
+    )
+    assert "all rollouts made the same choices: does this level have any?" in report(file, 5).notes
+
+
 def test_results_of_an_unknown_id_are_told(tmp_path):
     file = faulty(tmp_path, "twice")
     found = report(file, 5)
-    assert any("had the id of no ROLLOUT that was sent" in text for text in found.faults), found.faults
+    assert any("had an id that no ROLLOUT had" in text for text in found.faults), found.faults
 
 
 def test_a_prefix_that_is_illegal_has_to_be_answered(tmp_path):
@@ -76,11 +89,14 @@ def test_memory_that_grows_is_noted(tmp_path):
 
 
 def test_advice_on_the_constant(tmp_path, capsys):
-    assert constant_advice(0.0, 1.0, 1.4) == "" and constant_advice(3.0, 3.0, 1.4) == ""
-    assert constant_advice(0.0, 500.0, 1.4).endswith("--policy ucb1:5e+02 fits this range")
-    assert "almost at random" in constant_advice(0.0, 0.001, 1.4)
+    ucb1 = TreePolicy.ucb1()
+    assert UtilityRange(0.0, 1.0, 2).advice(ucb1, RAW) == "" and UtilityRange(3.0, 3.0, 2).advice(ucb1, RAW) == ""
+    assert UtilityRange(0.0, 500.0, 2).advice(ucb1, RAW).endswith("--policy ucb1:5e+02 fits this range")
+    assert "almost at random" in UtilityRange(0.0, 0.001, 2).advice(ucb1, RAW)
+    assert UtilityRange(0.0, 500.0, 2).advice(ucb1, NORMALISED) == "", "its own constant is fitted"
+    assert "ucb1 finds the range by itself" in UtilityRange(0.0, 500.0, 2).advice(TreePolicy.ucb1(2.0), NORMALISED)
     file = describe(tmp_path)
     told = run(capsys, "connect", "search", file, "--policy", "ucb1:0.001", "--iterations", 50, "--seed", 1)
-    assert told.code == 0 and "looks only at what was best so far" in told.err, told.err
+    assert told.code == 0 and "only follows the best result so far" in told.err, told.err
     fit = run(capsys, "connect", "search", file, "--iterations", 50, "--seed", 1)
     assert "UCB1 with the constant" not in fit.err

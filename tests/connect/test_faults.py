@@ -285,11 +285,13 @@ def test_strangers_are_sent_away_and_the_game_is_let_in(tmp_path):
     assert none_left(tmp_path)
 
 
-@pytest.mark.parametrize("fails", [False, True])
-def test_temporary_logs_are_kept_where_the_game_fails(tmp_path, monkeypatch, fails):
+@pytest.mark.parametrize(
+    ("fault", "logs"), [("", []), ("raise", ["findings.jsonl", "worker-0.log"]), ("nan", ["worker-0.log"])]
+)
+def test_temporary_logs_are_kept_where_the_game_fails(tmp_path, monkeypatch, fault, logs):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
     (tmp_path / "temporary").mkdir()
-    file = faulty(tmp_path, "raise" if fails else "")
+    file = faulty(tmp_path, fault)
     file.write_text(file.read_text(encoding="utf-8").replace('logs = "logs"', ""), encoding="utf-8")
     running = session(file)
     try:
@@ -299,7 +301,7 @@ def test_temporary_logs_are_kept_where_the_game_fails(tmp_path, monkeypatch, fai
     finally:
         running.close()
     kept = sorted(f.name for f in (tmp_path / "temporary").rglob("*") if f.is_file())
-    assert kept == (["findings.jsonl", "worker-0.log"] if fails else [])
+    assert kept == logs
 
 
 def test_children_of_the_game_are_ended_too(tmp_path):
@@ -352,8 +354,12 @@ def test_the_first_rollout_that_hangs_is_told_at_once(tmp_path, caplog):
     running = session(file)
     try:
         bad = p.Rollout(0, 0, 1, p.ALL_METRICS, p.UNIFORM, 0, p.pack([(1, 2), (0, 2)]))
-        assert not isinstance(next(running.pool(SOUND).play([bad])), p.Result)
+        pool = running.pool(SOUND)
+        pool.open()
+        began = time.time()
+        assert not isinstance(next(pool.play([bad])), p.Result)
     finally:
         running.close()
+    assert 0.5 <= caplog.records[0].created - began < 4, "after the limit, and not after many times the limit"
     (told,) = [record.getMessage() for record in caplog.records]
     assert "did not end within 0.5 s: starting the game again" in told and "[timeouts] rollout" in told

@@ -237,7 +237,7 @@ def test_doctor(file, tmp_path, capsys):
     once = run(capsys, "doctor", "--game", faulty(tmp_path / "once", "once"), "--rollouts", 50)
     assert once.code == 0 and "1 process ended or hung" in once.out and "SIGKILL" in once.out, once.out + once.err
     kept = (tmp_path / "once" / "logs" / "findings.jsonl").read_text(encoding="utf-8")
-    assert json.loads(kept)["again"] is False and "crash (once; played again, it went well)" in once.out
+    assert json.loads(kept)["again"] is False and "crash (once; the repetition succeeded)" in once.out
     set_ = run(capsys, "doctor", "--game", file, "--level", "train", "--rollouts", 5)
     assert set_.code == 0 and "short@1: " in set_.out and "train stands for 2 levels" in set_.out
     odd = run(capsys, "doctor", "--game", file, "--level", "long:odd", "--rollouts", 5)
@@ -581,7 +581,7 @@ def test_a_search_in_which_the_game_failed_is_kept_and_says_so(tmp_path, capsys)
     assert found.code == 1 and (out / "best.json").is_file()
     assert "FAULT: the game failed in " in found.out and found.err.count("no such room") == 1, found.out + found.err
     once = run(capsys, "connect", "search", faulty(tmp_path / "once", "once"), "--iterations", 40, "--seed", 1)
-    assert once.code == 0 and "played again, it went well" in once.err, once.out + once.err
+    assert once.code == 0 and "the repetition succeeded" in once.err, once.out + once.err
     with pytest.raises(SystemExit):
         run(capsys, "connect", "search", "--help")
     assert "exit code is 1 if the game failed" in " ".join(capsys.readouterr().out.split())

@@ -269,6 +269,7 @@ def test_observations_are_read_by_name_and_a_mask_of_zeros_ends_the_game(tmp_pat
     wheel.play(told)
     assert told.metrics["OBS0"] == [0, -0.5, -1, -1.5, -2] and told.metrics["OBS1"] == [0, 1, 2, 3, 4]
     assert told.counts == [2, 2, 2, 1] and told.score == 4
+    assert told.metrics["RETURN"] == [0, 1, 2, 3, 4] and told.metrics["REWARD"] == [0, 1, 1, 1, 1]
     assert told.metrics["CUT"] == [0, 0, 0, 0, 1] and told.metrics["DONE"] == [0] * 5
     assert len(set(told.hashes)) == 5
 

@@ -31,7 +31,7 @@ def wait_until(true, seconds=20.0):
 
 @pytest.mark.parametrize(
     ("fault", "said"),
-    [("pings", "PINGs"), ("strangers", "with the id of no ROLLOUT, the last one 12345"), ("trickle", "PINGs")],
+    [("pings", "PINGs"), ("strangers", "with ids that no ROLLOUT had, the last one 12345"), ("trickle", "PINGs")],
 )
 def test_a_game_that_sends_everything_but_its_result_is_timed_out(tmp_path, fault, said):
     running = session(faulty(tmp_path, fault, "", "[timeouts]\nrollout = 0.5\n[restarts]\na_minute = 1\n"))
@@ -100,7 +100,7 @@ def test_memory_is_limited_for_all_processes_of_a_game_together(tmp_path):
     finally:
         running.close()
     assert none_left(tmp_path)
-    assert "ended for its memory" in (tmp_path / "logs" / "worker-0.log").read_text()
+    assert "ended because of its memory" in (tmp_path / "logs" / "worker-0.log").read_text()
 
 
 def test_processes_are_replaced_after_so_many_rollouts_with_the_same_results(tmp_path):
@@ -247,7 +247,7 @@ def test_a_game_that_fails_once_by_an_exception_has_not_failed_each_time(tmp_pat
         results = [running.play(LEVEL, b"", seed) for seed in range(20)]
         assert len(results) == 20 and pool.failures == 0 and pool.restarted == 0
         (told,) = running.findings()
-        assert "exception (once; played again, it went well)" in told
+        assert "exception (once; the repetition succeeded)" in told
     finally:
         running.close()
     steady = session(faulty(tmp_path / "steady", "raise"))

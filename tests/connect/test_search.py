@@ -244,7 +244,7 @@ def test_the_tree_is_saved_and_read_again(tmp_path):
     again = PrefixTree.load(file)
     assert [*map(repr, again.walk())] == [*map(repr, search.tree.walk())]
     assert np.array_equal(again.links, search.tree.links)
-    assert again.find((0, 1)).choices == (0, 1) and again.find((99,)) is None
+    assert again.find((0, 1)).choices == (0, 1) and again.find((99,)) is None and again.find(()).number == 0
     with pytest.raises(IndexError):
         again.node(again.nodes)
 
@@ -254,6 +254,14 @@ def test_a_damaged_tree_is_refused(tmp_path, column):
     links = np.array([[-1, -1, 0, 0, 0]])
     links[0, column] = 7
     PrefixTree(("A",), links, np.zeros((1, 3)), np.zeros((1, 1))).save(tmp_path / "tree.npz")
+    with pytest.raises(RunError, match="damaged"):
+        PrefixTree.load(tmp_path / "tree.npz")
+
+
+@pytest.mark.parametrize("sizes", [((1, 4), (1, 1)), ((2, 3), (1, 1)), ((1, 3), (1, 2))])
+def test_a_tree_with_too_many_numbers_is_refused(tmp_path, sizes):
+    values, metrics = map(np.zeros, sizes)
+    PrefixTree(("A",), np.array([[-1, -1, 0, 0, 0]]), values, metrics).save(tmp_path / "tree.npz")
     with pytest.raises(RunError, match="damaged"):
         PrefixTree.load(tmp_path / "tree.npz")
 

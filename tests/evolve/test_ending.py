@@ -177,7 +177,7 @@ def test_open_lists_are_told_one_by_one_with_their_shares_of_the_turns() -> None
     lists = [OpenList(parse("MS - 0.1 * NEAR"), 3.0, True), OpenList(parse("UTILITY - 0.001 * D"))]
     first, second = lists_in_words(lists, GAME, TRAIN[:2], KILLER.utility)
     assert first.startswith("list 1 (75% of the turns, novel states first): seeks: monsters slain (MS")
-    assert "the way to what can be had (NEAR low" in first
+    assert "the way to what can be reached (NEAR low" in first
     assert second.startswith("list 2 (25% of the turns): seeks: a high utility (UTILITY")
     assert "short plans (D low" in second
 

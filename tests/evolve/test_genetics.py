@@ -68,6 +68,24 @@ def test_random_formulas_keep_the_depths(growth: str) -> None:
     assert set(depths) == {2, 3, 4, 5}
 
 
+def test_random_sums_follow_what_the_game_says_of_its_metrics() -> None:
+    game = registry.get("minidungeons2")
+    chosen = EvolutionSettings.sampling(growth="sums", variables="planner")
+    symbols, judged = genetics.metrics_of(chosen, game), genetics.judged(chosen, game)
+    assert judged["NT"] == "lower" and judged["TO"] == "higher" and "JT" not in judged
+    assert not genetics.judged(EvolutionSettings.sampling(terms="random"), game)
+    primitives, stream = genetics.Primitives.of(chosen, symbols, judged), random.Random(5)
+    grown = [genetics.with_term(genetics.read("UTILITY", primitives), primitives, stream) for _ in range(4000)]
+    signs = Counter((judged.get(tree[4 if tree[4].name != "*" else 5].name, ""), tree[0].name) for tree in grown)
+    for says, share in (("higher", 0.9), ("lower", 0.1), ("", 0.5)):
+        added, subtracted = signs[says, "+"], signs[says, "-"]
+        assert abs(added / (added + subtracted) - share) < 0.06
+    drawn = [genetics._sum(primitives, stream) for _ in range(2000)]
+    heads = Counter(next(node.name for node in tree if node.name not in "+-") for tree in drawn)
+    assert abs(heads["UTILITY"] / len(drawn) - 0.5) < 0.05
+    assert {judged.get(name) for name in heads} == {None, "higher"} and len(heads) > 4
+
+
 def test_all_leaves_have_the_same_chance_and_constants_their_range() -> None:
     settings_ = EvolutionSettings.paper(constant_low=-1.0)
     primitives = genetics.Primitives.of(settings_, PAPER_METRICS)

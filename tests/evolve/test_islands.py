@@ -146,6 +146,14 @@ def test_candidates_for_the_elite_are_looked_at_again_on_fresh_seeds() -> None:
     assert max(trials) == 4
 
 
+def test_each_look_of_a_generation_has_seeds_of_its_own() -> None:
+    counting = Counting()
+    course(small("modern", rounds=3, reevaluations=4, generations=1), evaluate=counting)
+    _, *again = counting.batches
+    seeds = [{seed for request in batch for level in request.seeds for seed in level} for batch in again]
+    assert len(seeds) == 3 and len(set.union(*seeds)) == sum(map(len, seeds))
+
+
 def test_luck_does_not_survive() -> None:
     """Formulas are equally good and only lucky: with re-evaluation the best fitness comes near the true mean."""
 

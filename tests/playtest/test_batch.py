@@ -266,7 +266,7 @@ def test_each_value_of_a_configuration_is_checked(
     texts = tuple(LevelText.of(level) for level in levels)
     roles = tuple(Role.of(p) for p in players)
     spec = Spec(GAME.name, texts, roles, SearchSettings.anytime(), BUDGET)
-    data: Any = json.loads(json.dumps({"schema": 1, **batch.configuration(spec, GAME, players, 2, 1)}))
+    data: Any = json.loads(json.dumps({"schema": 1, **journal.configuration(spec, GAME, players, 2, 1)}))
     (tmp_path / journal.CONFIG).write_text(json.dumps(data))
     journal.reopen(tmp_path)
     inner = data

@@ -122,7 +122,7 @@ def test_standings_count_by_level_opponent_and_side() -> None:
     table = tables.standings_table(duels.standings(rows), "one")
     assert table.rows[0] == ["runner", "random", "2·1·0, 66.7 % (21–94)", "–", "2·1·0, 66.7 % (21–94)"]
     assert table.rows[-1][1] == "all that it met"
-    assert table.notes[1:] == ["random was met moving first only", "uct was met moving second only"]
+    assert table.notes[1:] == ["random was met only when moving first", "uct was met only when moving second"]
 
 
 def test_findings_of_games_for_two_are_about_opponents_and_sides() -> None:
@@ -135,7 +135,7 @@ def test_findings_of_games_for_two_are_about_opponents_and_sides() -> None:
     assert duels.find(lost, []) == []
     endless = dataclasses.replace(dueled("w")[0], outcome="running", steps=40)
     (finding,) = duels.find([endless], ["runner"])
-    assert finding.text == "1 of 1 game of the runner comes to no end (after 40 moves on average) and counts as a draw."
+    assert finding.text == "1 of 1 game of the runner does not end (after 40 moves on average) and counts as a draw."
     assert endless.result == "draw"
 
 

@@ -140,7 +140,7 @@ def test_a_plan_within_the_budget_says_that_the_policy_fails() -> None:
     assert (found.kind, found.severity, found.players) == ("policy_fails", "notice", ("runner",))
     assert found.text == (
         "The level is possible (a plan of 9 moves finishes it), but the runner does not finish it in "
-        "4 playthroughs: all unfinished; this is up to its policy, not to the level."
+        "4 playthroughs: all unfinished; the reason is its policy, not the level."
     )
     others = failed() + group("one", "looter", 5, 5)
     (found,) = find(others, INFOS, utilities={"runner": RUN, "looter": LOOT})
@@ -229,6 +229,13 @@ def test_what_others_take_is_stolen_and_not_untouched() -> None:
     assert judged([*thieves, looted((5, 6))]) == [], "a player can be first"
     (merged,) = judged(thieves, static=static("stolen_object", (5, 6)))
     assert merged.text == "A stolen_object.", "told by the analysis"
+
+
+def test_of_static_findings_only_those_on_objects_name_who_cares_for_them() -> None:
+    records = [looted((2, 2)), played()]
+    for kind, players in (("unreachable_object", ("looter",)), ("forced_hazard", ())):
+        found = judged(records, static=static(kind, (5, 6)))
+        assert [f.players for f in found if f.kind == kind] == [players]
 
 
 def test_where_they_die_of_what_and_how_often() -> None:

@@ -80,6 +80,7 @@ def test_changes_name_findings_and_win_rates() -> None:
             while not own.complete:
                 own.round()
             found.append(as_results(own.results(3)).analysis)
+        assert {r.cause for r in own.results(3).records if r.outcome == "lost"} <= {"trap"}
     safe, deadly = found
     worse, better = changes(safe, deadly), changes(deadly, safe)
     assert any(f.severity == "problem" for f in worse.appeared) and worse.appeared == better.gone

@@ -18,7 +18,7 @@ from persona_evo.playtest import batch
 from persona_evo.playtest.journal import CONFIG, TRACES
 from persona_evo.playtest.players import Player, Role, check_lists, player_from, same_policy
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.tree_policy import TreePolicy, with_lists
+from persona_evo.search.tree_policy import UCB1_FORMULA, TreePolicy, with_lists
 from tests.shared import unsealed
 
 pytestmark = pytest.mark.quick
@@ -79,6 +79,12 @@ def test_players_that_differ_in_their_lists_play_otherwise() -> None:
     assert same_policy(Player(RUNNER, TreePolicy.ucb1()), Player(PLAIN, TreePolicy.ucb1()))
     assert a.text == f"{STATIC.text}; open lists {LISTS[0].text}; CARE"
     assert Player(PLAIN, TreePolicy("mine", lists=OWN)).text == "open lists OWN"
+
+
+def test_ucb1_as_a_formula_is_ucb1_where_values_are_means() -> None:
+    rule, formula = (Player(PLAIN, policy) for policy in (TreePolicy.ucb1(), TreePolicy.of(UCB1_FORMULA, GAME)))
+    assert same_policy(rule, formula, mean=True) and not same_policy(rule, formula)
+    assert not same_policy(Player(PLAIN, TreePolicy.ucb1(0.5)), formula, mean=True)
 
 
 def test_lists_alone_need_a_search_that_has_lists() -> None:

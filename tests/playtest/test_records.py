@@ -70,6 +70,10 @@ def changed(**fields: Any) -> str:
     return json.dumps({k: v for k, v in row.items() if v is not ...})
 
 
+END = {"outcome": "lost", "utility": 0.5, "turn": 3, "cause": "ogre", "actions": [], "positions": [], "events": []}
+WRONG_ENDS = (("outcome", "gone"), ("utility", "high"), ("turn", "3"), ("turn", 1.5), ("cause", 4))
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [
@@ -93,6 +97,7 @@ def changed(**fields: Any) -> str:
         (changed(proven=1), "'proven'"),
         (changed(best_utility="1"), "'best_utility'"),
         (changed(best_actions=[1]), "'best_actions'"),
+        *((changed(end={**END, key: value}), "the end of a playthrough") for key, value in WRONG_ENDS),
         (changed(search=3), "no earlier trial"),
         (changed(search=-1), "no earlier trial"),
         (changed(search=True), "no earlier trial"),

@@ -12,7 +12,7 @@ from persona_evo.playtest import ranges, require
 from persona_evo.playtest.metrics import Bound
 from persona_evo.playtest.requirement import Requirement
 from persona_evo.playtest.summaries import summarise
-from tests.playtest.makers import INFOS, group
+from tests.playtest.makers import INFOS, group, played
 
 pytestmark = pytest.mark.quick
 
@@ -134,6 +134,27 @@ def test_names_can_be_checked_before_anything_is_played() -> None:
 def test_names_with_dots_and_signs() -> None:
     requirement = require.parse("a/b@v1.2 <x>.win_rate >= 1")
     assert (requirement.player, requirement.level, requirement.measure) == ("a/b", "v1.2 <x>", "win_rate")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (" runner@map01.win_rate >= 1", ("runner", "map01", "win_rate")),
+        ("runner.steps > 1", ("runner", "", "steps")),
+        ("  problems@map01 == 0", ("problems", "map01", "problems")),
+    ],
+)
+def test_columns_are_those_of_the_words(text: str, words: tuple[str, str, str]) -> None:
+    found = require.parse(text).columns
+    assert [text[column - 1 :].startswith(word) for column, word in zip(found, words, strict=True)] == [True] * 3
+
+
+def test_rates_are_shares_of_the_trials() -> None:
+    ends = ("won", "lost", "lost", "running", "running", "running", "stuck", "stuck")
+    records = [played("map01", "runner", end, trial=k) for k, end in enumerate(ends)]
+    texts = {"win_rate": 1, "death_rate": 2, "loss_rate": 2, "unfinished_rate": 3, "stuck_rate": 2}
+    checks = require.evaluate(require.parse_all([f"runner.{name} <= 1" for name in texts]), summarise(records, INFOS))
+    assert [check.value for check in checks] == pytest.approx([count / 8 for count in texts.values()])
 
 
 def test_nothing_is_no_requirement() -> None:

@@ -16,6 +16,9 @@ MD2 = registry.get("minidungeons2")
 PLAIN = "XXXXXXXXXXXX\nXH         X\nXXXXXX XXXXX\nX  T       X\nXXXX XXXXXXX\nX         eX\nXXXXXXXXXXXX\n"
 TRAPS = PLAIN.replace("X         eX", "X    tttt eX")
 
+GATES = {thing: PLAIN.replace("XXXXXX XXXXX", f"XXXXXX{thing}XXXXX") for thing in "tR"}
+"""A trap or a wizard on the only way: there are as many of them, and the wizard does more damage."""
+
 
 def changed(a: str, b: str) -> versions.Changes:
     return versions.changes(MD2, MD2.load(a, "a"), MD2.load(b, "b", allow_unreachable=True))
@@ -50,6 +53,8 @@ def test_levels_that_are_settings_are_compared_by_lines() -> None:
     a, b = (puyo.load(f"# {seed}\nseed = {seed}\ndrops = 20\n", "x") for seed in (1, 2))
     assert versions.changes(puyo, a, b).words == "1 line changed: seed = 1 -> seed = 2"
     assert versions.difference(puyo, a, b) == versions.AnalysisDifference()
+    long = [dataclasses.replace(level, text=level.text + "drops = 20\n" * 300) for level in (a, b)]
+    assert versions.changes(puyo, *long).words == "1 line changed: seed = 1 -> seed = 2"
 
 
 @pytest.mark.parametrize(
@@ -59,6 +64,8 @@ def test_levels_that_are_settings_are_compared_by_lines() -> None:
         (TRAPS, PLAIN, "4 fewer traps, all forced", -1),
         (PLAIN, PLAIN.replace("X  T       X", "X  T    tt X"), "2 more traps", 0),
         (PLAIN, PLAIN.replace("T", " "), "1 fewer treasure", 0),
+        (GATES["t"], GATES["R"], "1 fewer trap, forced", 1),
+        (GATES["R"], GATES["t"], "1 fewer goblin wizard, forced", -1),
     ],
 )
 def test_what_the_maps_say(a: str, b: str, reason: str, harder: int) -> None:
@@ -117,7 +124,9 @@ def test_a_version_is_harder_where_players_lose_more_hit_points_though_all_win()
 def test_the_maps_decide_where_no_player_shows_anything() -> None:
     a, b = group("a", "runner", 5, 5, treasure=1), group("b", "runner", 5, 5, treasure=1)
     found = answered(a, b, told(PLAIN, TRAPS))
-    assert found.lines[0] == "B is harder than A by its map: 4 more traps, all forced; the players do not show it"
+    assert (
+        found.lines[0] == "B is harder than A judging by its map: 4 more traps, all forced; the players do not show it"
+    )
     assert found.harder == 1
     silent = answered(a, b)
     assert silent.lines[0] == "no difference found between A and B for the runner" and silent.harder == 0

@@ -170,7 +170,7 @@ def test_sentences_say_who_beat_whom_as_far_as_chance_allows() -> None:
     plain = records.GameRecord("a", "b", "x", 0, 1, 1.0, 0.5, 9, "", [], [0.0, 0.0], [0.0, 0.0], [[], []])
     assert report.sentences([plain] * 6, ["a", "b"]) == [(True, "a beat b 6 : 0 (p = 0.031)")]
     assert report.sentences([replace(plain, result=0.0)] * 5, ["a", "b"]) == [
-        (False, "b won more often than a, 5 : 0, which chance may have made (p = 0.062)")
+        (False, "b won more often than a, 5 : 0, which may be due to chance (p = 0.062)")
     ]
     some = [plain] * 6 + [replace(plain, second="c", result=0.5)]
     three = [text for _, text in report.sentences(some, ["a", "b", "c"])]
@@ -197,7 +197,11 @@ def test_a_page_of_many_begins_with_ratings_and_folds_what_chance_made() -> None
     some = [plain] * 12 + [replace(plain, first="uct"), replace(plain, first="uct", second="uct_walls", result=0.5)] * 3
     blocks = report._sentences(some, four, report.match_tables.shown(some, four, ["five"], 1)[1::-1])
     found = pages.render(pages.Document("m", "", [pages.Section("results", "Results", blocks)]))
-    assert found.index("ratings") < found.index("two_ply beat random") < found.index("whose difference chance may")
+    assert (
+        found.index("ratings")
+        < found.index("two_ply beat random")
+        < found.index("whose difference may be due to chance")
+    )
     assert "uct_walls won equally often" in found.partition("<details>")[2]
 
 

@@ -111,7 +111,7 @@ def test_rows_without_any_variation_are_left_out() -> None:
     rows = compare.compare_levels([played("a")] * 20, [played("b", treasure=0.9)] * 20, INFOS)
     assert [r.measure.key for r in rows if r.differs()] == ["TO"]
     every = tables.comparison_table(rows)
-    assert [row[1] for row in every.rows] == ["treasures opened"] and "4 rows with one and the same" in every.notes[1]
+    assert [row[1] for row in every.rows] == ["treasures opened"] and "4 rows omitted" in every.notes[1]
     assert not tables.comparison_table(rows, only_differing=True).rows, "the sentence says it all"
 
 
@@ -234,7 +234,7 @@ def test_brief_tables_leave_out_what_the_plan_says_of_the_whole_game_and_what_a_
     }
     assert "HL health left" not in rows["wet"] and rows["wet"]["hit points left"] == "4.00"
     assert "PD potions drunk" not in rows["dry"] and rows[EVERY]["PD potions drunk"] == "80.0 %"
-    assert "over the levels alone that have such things: PD" in tables.summary_table(summed, infos, brief=True).notes
+    assert "only over the levels that have such things: PD" in tables.summary_table(summed, infos, brief=True).notes
     charts = [[bar.title for bar in main_charts([s], infos)] for s in summed]
     assert "potions drunk" not in charts[0] and "potions drunk" in charts[1]
 

@@ -127,7 +127,7 @@ def test_lists_that_cannot_be_worked_out_are_left_out_with_a_reason() -> None:
     policy = TreePolicy("given", None, lists=rows)
     told = left_out(bare, of, utility, policy, SearchSettings())
     assert told == [
-        "the list 'OWN' is left out: the policy has no own score",
+        "the list 'OWN' is left out: the policy has no score of its own",
         "the list 'CEILING + RW' is left out: the game does not say what can still be reached",
     ]
     assert left_out(bare, of, utility, TreePolicy.utility(utility), SearchSettings()) == []

@@ -95,7 +95,7 @@ def test_a_policy_that_was_edited_says_so(tmp_path: Path, caplog: pytest.LogCapt
         copied = policies.read(policies.write(replace(edited, name="mine"), tmp_path / "copy.json"))
         assert copied.edited, "a copy of an edited policy is an edited policy"
     edited.tree_policy(game)
-    assert [r.getMessage() for r in caplog.records] == [f"{path} was edited since it was evolved"]
+    assert [r.getMessage() for r in caplog.records] == [f"{path} has been edited since it was evolved"]
     for old, new in (('"ä"', '"a note"'), ('"name": "mk"', '"name": "other"')):
         path.write_text(fresh.to_text().replace(old, new), encoding="utf-8")
         assert not policies.read(path).edited, "notes and names are people's"

@@ -32,7 +32,7 @@ def _is_flat(value: Any) -> bool:
 
 def _contents(value: Any, depth: int) -> Any:
     if depth > 50:
-        raise GameError(f"a state of type {type(value).__name__} is nested too deep to compare; write a method `key`")
+        raise GameError(f"a state of type {type(value).__name__} is nested too deeply to compare; write a method `key`")
     if value is None or isinstance(value, (bool, int, float, str, bytes)):
         return value
     if isinstance(value, (list, tuple)):

@@ -17,7 +17,7 @@ NEEDED = ("from_text", "legal", "apply", "over", "measure")
 
 @dataclass(frozen=True, eq=False)
 class Declaration:
-    """What a class says about its game.
+    """Holds what a class declares about its game.
 
     Attributes:
         metrics: the class's own, then one for each of its `ways`.
@@ -71,7 +71,9 @@ def declaration_of(
         raise GameError(f"{cls.__name__} has the actions {names!r}, expected texts that differ")
     most = max_actions or len(names)
     if most < 1:
-        raise GameError(f"{cls.__name__} has no `actions`: set max_actions to the most legal actions of any state")
+        raise GameError(
+            f"{cls.__name__} has no `actions`: set max_actions to the largest number of legal actions in any state"
+        )
     ways = _ways_of(cls, [m.symbol for m in found], players)
     symbols = [m.symbol for m in (*found, *ways)]
     care, health, homing = (_formula_of(cls, name, symbols) for name in ("care", "health", "homing"))

@@ -52,7 +52,7 @@ def reader(game: str, declared: Declaration, rules: ClassRules) -> Callable[...,
                 expected="text that its from_text accepts",
             ) from e
         except (Exception, SystemExit) as e:
-            hint = "\n  hint: for a text that is no level from_text raises ValueError"
+            hint = "\n  hint: from_text has to raise ValueError for text that is not a level"
             raise GameError(f"{rules.raised('from_text', e)}, level {source or name}{hint}") from e
         if not isinstance(start[0], cls):
             rules.refuse("from_text", start[0], f"a {cls.__name__}")

@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=whole(10, 10_000_000),
         metavar="N",
         help="iterations of a move on 6 x 6, and a tenth of them on 12 x 12 "
-        "(default: 600, as the second report has nodes)",
+        "(default: 600, the number of nodes in the second report)",
     )
     parser.add_argument(
         "--seconds",
@@ -83,8 +83,9 @@ def _teller() -> Callable[[Progress], None]:
 STUDY = Study(
     help="two students' agents for Colosseum Survival! (McGill, COMP 424, 2023)",
     description="Plays Colosseum Survival! with the agents of two reports: breadth and depth of trees by board, "
-    "all agents against the random one and each other, with and without each heuristic, for many values of c, with "
-    "RAVE and with random games that end early, beside what the reports say. About 15 minutes on two cores.",
+    "all agents against the random agent and each other, with and without each heuristic, for many values of c, with "
+    "RAVE, and with random games that end early. The page compares the results with the reports. About 15 minutes on "
+    "two cores.",
     add_arguments=add_arguments,
     run=run,
 )

@@ -25,7 +25,7 @@ from persona_evo.studies.colosseum.matches import (
 )
 from persona_evo.words import counted
 
-YES, ROUGHLY, WEAK, NO = "yes", "the direction, of another size", "the direction, not significant", "no"
+YES, ROUGHLY, WEAK, NO = "yes", "same direction, other size", "same direction, not significant", "no"
 SIGNIFICANT = 0.05
 USUAL = 0.1
 """The exploration constant c of the first report."""
@@ -36,11 +36,11 @@ NEARLY_ALL = 0.95
 NEAR = 0.25
 """The relative difference up to which a number counts as equal to that of a report."""
 RULES = (
-    f'"{YES}": significant (p < {SIGNIFICANT:g}) where two are compared, and numbers of trees within {NEAR:.0%} of the '
-    f"report's, shares with the report's within their interval; \"{ROUGHLY}\": significant, with other numbers.",
-    "Where the best of several values (of c, of K on both boards) is looked for, it counts as better only where its p "
-    f'times the number of values is below {SIGNIFICANT:g}; otherwise "{NO}": the best of several is above the rest by '
-    "luck alone.",
+    f'"{YES}": comparisons of two are significant (p < {SIGNIFICANT:g}), numbers of trees are within {NEAR:.0%} of the '
+    f"report's, and intervals of shares contain the report's share; \"{ROUGHLY}\": significant, with other numbers.",
+    "The best of several values (of c, of K on both boards) counts as better only if its p times the number of values "
+    f'is below {SIGNIFICANT:g}; otherwise "{NO}", because the best of several values exceeds the others by chance '
+    "alone.",
 )
 """The meaning of the verdicts' words."""
 
@@ -238,7 +238,7 @@ def _constant(m: ColosseumGames) -> Judged:
     ours, usual = wilson(*of(best)), wilson(*of(USUAL))
     p = fisher(*of(best), *of(USUAL)).p
     kind = YES if best != USUAL and stands_out(p, len(CONSTANTS) - 1) else NO
-    beside = "" if best == USUAL else f" ({p_text(p)}, Fisher, before it is taken {len(CONSTANTS) - 1} times)"
+    beside = "" if best == USUAL else f" ({p_text(p)}, Fisher, not yet multiplied by {len(CONSTANTS) - 1})"
     return (
         (
             f"best c = {best:g}: {ours.value:.0%} ({ours.low:.0%} to {ours.high:.0%}) against "

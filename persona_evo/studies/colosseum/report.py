@@ -49,12 +49,12 @@ from persona_evo.words import counted
 NONE = "–"
 RESULT = "won · tied · lost"
 NOTE = (
-    "Three numbers with dots between them: games won, tied and lost. Shares are of those that were no ties, with "
+    "Three numbers with dots between them: games won, tied and lost. Shares are of the games that were not ties, with "
     "95 % intervals; p is that of the exact sign test."
 )
 OTHER = 2.0
 """Trees are taken for those of another program if they have this many times more or fewer nodes."""
-DECIDED = "of the games that were no ties; 95 % intervals; p: exact sign test, not corrected"
+DECIDED = "of the games that were not ties; 95 % intervals; p: exact sign test, not corrected"
 
 
 def write(m: ColosseumGames, progress: Callable[[str], None] | None = None) -> WrittenReport:
@@ -85,7 +85,7 @@ def write(m: ColosseumGames, progress: Callable[[str], None] | None = None) -> W
     parts = [
         Section(
             "claims",
-            "What the reports say, and what came out",
+            "What the reports say, and the results here",
             [Lines(standing(m, said)), first, Lines(details(m, said)), Text(NOTE, "dim")],
             "Reports",
         ),
@@ -119,7 +119,7 @@ def standing(m: ColosseumGames, said: Sequence[ReportVerdict]) -> list[str]:
     else:
         kinds = [v.kind for v in said]
         tally = "; ".join(f"{kinds.count(k)} {k}" for k in dict.fromkeys(kinds))
-        lines = [f"{counted(len(said), 'sentence')}. Does it come out so here? {tally}.", *findings.RULES]
+        lines = [f"{counted(len(said), 'sentence')}. Do the results here agree? {tally}.", *findings.RULES]
     timed = [s for s in (_timed(m, row.size) for row in study().trees) if s is not None]
     if timed:
         rows = study().trees
@@ -246,7 +246,7 @@ def matrix_table(m: ColosseumGames) -> Table:
     for a in order:
         cells = [NONE if a == b else f"{share(findings.pair(m, 'all', a, b)).value:.0%}" for b in order]
         rows.append([a, *cells])
-    note = f"games won by the agent of the row, {m.settings.games} a pair, of those that were no ties"
+    note = f"games won by the agent of the row, {m.settings.games} a pair, without ties"
     return Table("Every pair", ["", *order], rows, [note])
 
 
@@ -267,10 +267,7 @@ def constants_table(m: ColosseumGames) -> Table:
     found = {other: findings.constants(m, other) for other in OPPONENTS}
     rows = [[f"{c:g}", *(cell for other in OPPONENTS for cell in _cells(found[other][c]))] for c in CONSTANTS]
     heads = ["c", *(head for other in OPPONENTS for head in (f"against {other}", "share", "p"))]
-    note = (
-        f"uct_walls on 6 x 6, {_each(m)}; {RESULT}; shares {DECIDED}. The agent "
-        "uct_walls that is played against has c = 0.1"
-    )
+    note = f"uct_walls on 6 x 6, {_each(m)}; {RESULT}; shares {DECIDED}. The opponent uct_walls has c = 0.1"
     return Table("Win rate against c", heads, rows, [note])
 
 

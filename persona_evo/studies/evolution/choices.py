@@ -196,7 +196,7 @@ def _run(row: dict[str, Any], path: Path, number: int) -> MethodRun:
         raise RunError(
             "this run cannot be read",
             place=Place(str(path), number),
-            expected="a line the file as this program wrote it",
+            expected="a line as this program wrote it",
             hint="delete the line; the run is made again",
         ) from e
     return found

@@ -135,7 +135,7 @@ def _teller() -> Callable[[Progress], None]:
 STUDY = Study(
     help="what evolution is worth compared with other ways to get a tree policy",
     description="Evolves tree policies for the four personas on generated levels, many runs of each method with "
-    "the same number of playthroughs, beside random search, hill climbing, UCB1 and formulas written by hand, and "
+    "the same number of playthroughs, as well as random search, hill climbing, UCB1 and formulas written by hand, and "
     "compares them on levels that none of them has seen. Hours; every stage can be stopped and resumes where it "
     "was.",
     add_arguments=add_arguments,

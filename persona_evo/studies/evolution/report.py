@@ -42,7 +42,7 @@ def write(folder: Path, settings: StudySettings, progress: Callable[[str], None]
     goals, drawn = goal_table(c), [*curves.learning(c), *curves.budgets(c)]
     images = figures.save(drawn, folder / "figures", "png", progress) if drawn else []
     parts = [
-        Section("goals", "What was to be reached", [*goal_parts(c), progress_table(c)], "Goals"),
+        Section("goals", "The goals", [*goal_parts(c), progress_table(c)], "Goals"),
         Section("nothing", "Where evolution gains nothing", [Lines(findings.nothing_gained(c))], "No gain"),
         *(Section(name, f"Setting {name}", tables_of(c, name)) for name in settings.chosen),
         Section("wins", "Wins of the planner, level by level", [wins(c)], "Wins"),
@@ -68,7 +68,7 @@ def with_measured(folder: Path) -> levels.Levels:
 def goal_table(c: Choices) -> Table:
     """Return a table of the goals and their results, for a terminal."""
     rows = [[goal.text, VERDICTS[goal.met], goal.why or NONE] for goal in findings.goals(c)]
-    return Table("Goals", ["goal", "", "what came out"], rows, [_INTERVALS], left=frozenset({1, 2}))
+    return Table("Goals", ["goal", "", "result"], rows, [_INTERVALS], left=frozenset({1, 2}))
 
 
 def goal_parts(c: Choices) -> list[Table | Lines]:

@@ -195,6 +195,7 @@ def evolution_of(setting: str, method: str, quick: bool = False) -> EvolutionSet
         changes["wins"] = _WINS
     changes["variables"] = "planner" if setting == "single" else "metrics"
     changes["first"] = () if method == EVOLUTION else ("utility",)
+    changes["terms"] = "game" if method == EVOLUTION else "random"
     return EvolutionSettings.sampling(**changes)
 
 

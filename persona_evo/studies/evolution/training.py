@@ -163,10 +163,7 @@ def tuned_lines(settings: StudySettings) -> dict[str, tuple[str, ...]]:
 
 def train(folder: Path, settings: StudySettings, levels: Levels, runner: Runner) -> bool:
     """Do all missing runs of all cells; return whether all are done."""
-    cells = settings.cells()
-    first = [cell for cell in cells if cell.method in (SEEDED, EVOLUTION)]
-    rest = [cell for cell in cells if cell not in first]
-    wanted = [(cell, number, "") for some in (first, rest) for number in range(1, settings.runs + 1) for cell in some]
+    wanted = [(cell, number, "") for number in range(1, settings.runs + 1) for cell in settings.cells()]
     return _do("train", folder / RUNS, wanted, settings, levels, runner)
 
 

@@ -156,7 +156,7 @@ def correlation_words(m: DungeonResults, rows: Sequence[tuple[Named, Correlation
         elif ours.p < ALPHA:
             verdict = "is found here, too" if same else "is the opposite here"
         else:
-            verdict = "is not significant here" + ("" if same else " and has the other sign")
+            verdict = "is not significant here" + ("" if same else " and has the opposite sign")
         found.append(
             f"{named.words}: r = {named.r:.2f} in the paper, {ours.r:.2f} here ({p_shown(ours.p)}, "
             f"{counted(ours.n, 'level')}); it {verdict}"

@@ -67,8 +67,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--bound-seconds",
         type=number(0, 86400),
         metavar="S",
-        help="for the best plan of each persona in each level where it is not known; what is found "
-        "in it depends on the machine, unless it is proven (default: 10)",
+        help="time for the search for the best plan of each persona in each level if it is not known; results depend "
+        "on the machine unless they are proven (default: 10)",
     )
     parser.add_argument(
         "--cross",
@@ -86,9 +86,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="time for this call, such as 8h, of which some is kept for the playtests; the evolutions share "
         "the rest, and the next call continues those that ran out of time",
     )
-    add_running(
-        parser, "runs/reproduction-minidungeons-PROTOCOL, with the name of --levels behind it where they are given"
-    )
+    add_running(parser, "runs/reproduction-minidungeons-PROTOCOL, followed by the name of --levels if they are given")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -33,7 +33,7 @@ USUAL, QUICK = (20, 5_000), (8, 600)
 """Replicates and rollouts by default, and those of a first look."""
 
 AGREES, WEAK = "as in the thesis", "the same direction, not significant"
-NONE, DIFFERS = "the other direction, not significant", "the other direction"
+NONE, DIFFERS = "the opposite direction, not significant", "the opposite direction"
 ALIKE, UNLIKE = "none shown, as in the thesis", "a difference shows here"
 """Verdicts on pairs without a difference in the thesis. With few replicates, ALIKE is likely in any case."""
 

@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
 STUDY = Study(
     help="Monte Carlo search for Puyo-Puyo (Hanson and Moffat 2014)",
     description="Plays Puyo-Puyo with exhaustive, breadth-first, depth-first, random, Monte Carlo and tree search "
-    "under depth limits and budgets, and writes figures 2 to 6 beside what the publication's prose says of them.",
+    "under depth limits and budgets, and writes figures 2 to 6 next to the publication's statements about them.",
     add_arguments=add_arguments,
     run=run,
 )

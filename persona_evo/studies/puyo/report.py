@@ -72,7 +72,7 @@ def write(m: PuyoGames, progress: Callable[[str], None] | None = None) -> Writte
     csv(m, "claims", [dict(zip(said.headers, row, strict=True)) for row in said.rows])
     policies.write(m.policy, m.folder / "policy.json")
     parts = [
-        Section("claims", "What the prose says, and what came out", [_setting(m), said], "Prose"),
+        Section("claims", "What the prose says, and the results here", [_setting(m), said], "Prose"),
         *figures(m, progress),
         Section("depths", "Every search at every depth", [four], "Depths"),
         Section("budgets", "Score against depth for several budgets", [budgets, budget_picture(m)], "Budgets"),

@@ -119,7 +119,7 @@ def parse(text: str, source: str) -> ColosseumBoard | BoardRequest:
     """Read a level.
 
     Raises:
-        LevelError: with line and column, what stands there, what is allowed and what to do.
+        LevelError: the text is wrong; the error has line and column, what is there, what is allowed and what to do.
     """
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
     kept = [(number, line) for number, line in enumerate(lines, 1) if line.strip() and not line.startswith("#")]
@@ -143,7 +143,7 @@ def _refuse(what: str, source: str, line: int, column: int, found: str, expected
 
 def _wanted(kept: list[tuple[int, str]], source: str) -> BoardRequest:
     number, line = kept[0]
-    expected = f"random SIZE with a size from {LOWEST} to {HIGHEST}, and perhaps seed NUMBER behind it"
+    expected = f"random SIZE with a size from {LOWEST} to {HIGHEST}, optionally followed by seed NUMBER"
     if len(kept) > 1:
         _refuse("a random board has one line", source, kept[1][0], 1, kept[1][1], expected)
     words = line.split()
@@ -154,7 +154,7 @@ def _wanted(kept: list[tuple[int, str]], source: str) -> BoardRequest:
         digits = words[at]
         if not (digits.isascii() and digits.isdigit() and len(digits) < 20 and low <= int(digits) <= high):
             name = "size" if at == 1 else "seed"
-            wrong = "is out of range" if digits.removeprefix("-").isdecimal() else "is no whole number"
+            wrong = "is out of range" if digits.removeprefix("-").isdecimal() else "is not a whole number"
             column = line.index(digits, line.index(words[at - 1]) + len(words[at - 1])) + 1
             _refuse(f"the {name} {wrong}", source, number, column, digits, f"{low} to {high}, as in random 8 seed 3")
     return BoardRequest(int(words[1]), int(words[3]) if len(words) == 4 else None)
@@ -167,7 +167,7 @@ def _drawn(kept: list[tuple[int, str]], turn: int, source: str) -> ColosseumBoar
     n = side // 2
     if side % 2 == 0 or not LEAST <= n <= MOST:
         expected = f"2 n + 1 characters, n the board's side from {LEAST} to {MOST}"
-        _refuse("the board has no such size", source, kept[0][0], 1, f"{side} characters", expected)
+        _refuse("the board has the wrong size", source, kept[0][0], 1, f"{side} characters", expected)
     if len(kept) != side:
         last = kept[-1][0]
         _refuse("the board is not square", source, last, 1, counted(len(kept), "line"), f"{side} lines, as it is wide")
@@ -180,7 +180,7 @@ def _drawn(kept: list[tuple[int, str]], turn: int, source: str) -> ColosseumBoar
             _read(char, y, x, n, walls, players, (source, number))
     for who in "01":
         if who not in players:
-            _refuse(f"player {who} is missing", source, kept[0][0], 1, f"no {who}", f"one {who} in a cell")
+            _refuse(f"player {who} is missing", source, kept[0][0], 1, f"no {who}", f"a {who} in one cell")
     board = ColosseumBoard(n, tuple(map(tuple, walls)), (players["0"], players["1"]), turn)
     if not board.connected():
         r, c = players["1"]
@@ -231,7 +231,7 @@ def load(text: str, name: str, source: str = "", *, size: int = 0, seed: int = -
         size, seed: instead of those of a random board; 0 and -1 for what the text says.
 
     Raises:
-        LevelError: with the line and column of what is wrong.
+        LevelError: the file is wrong, with line and column.
         SettingsError: an option is out of range, or the board is drawn and no random one.
     """
     if size and not LOWEST <= size <= HIGHEST:

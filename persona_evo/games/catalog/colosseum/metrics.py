@@ -30,7 +30,7 @@ METRICS = (
         costly=True,
     ),
     Metric("ORC", "reach of the other", "the same for the other", "cells", better="lower", costly=True),
-    Metric("NM", "moves", "moves this player could choose from, were it its turn", better="higher", costly=True),
+    Metric("NM", "moves", "moves this player could choose from if it were its turn", better="higher", costly=True),
     Metric("ONM", "moves of the other", "the same for the other", better="lower", costly=True),
     Metric("DI", "way", "steps from one player to the other, size * size where there is no way", "steps", costly=True),
     Metric(

@@ -158,7 +158,7 @@ def main() -> None:
             try:
                 say(move=move_of(answer))
             except Exception as e:
-                say(error=f"{str(answer)[:80]} is no ((row, column), side): {e}", kind="nonsense")
+                say(error=f"{str(answer)[:80]} is not ((row, column), side): {e}", kind="nonsense")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from persona_evo.games.core import Level
 
 MEANINGS = {
     "cells": "cells of the board",
-    "steps": "steps a move may have",
+    "steps": "the most steps of a move",
     "inner walls": "walls at the start besides the border",
     "distance": "rows plus columns between the players",
 }

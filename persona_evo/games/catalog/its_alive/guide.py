@@ -10,13 +10,13 @@ __all__ = ["ACTIONS", "AIMED", "EXAMPLE", "LEGEND", "MEANINGS"]
 LEGEND = f"""\
 A level of It's Alive! is a text file of settings, one a line; # begins a comment.
 
-  seed = N      what the sequence of pieces is shuffled from (needed)
+  seed = N      the seed for the sequence of pieces (required)
   field = W     {", ".join(layout.FIELDS)}: columns x rows
   design = W    {", ".join(layout.DESIGNS)}: when pieces join and monsters live
   player = W    {", ".join(layout.PLAYERS)}: when monsters are collected
-  choices = W   {" or ".join(layout.CHOICES)}: one list of all, or one decision after the other
+  choices = W   {" or ".join(layout.CHOICES)}: one list of all choices, or one decision after the other
 
-The first word of a list is meant where the line is left out."""
+The first word of a list is the default."""
 
 EXAMPLE = """\
 seed = 12
@@ -27,8 +27,8 @@ choices = flat
 """
 
 ACTIONS = (
-    "L,column,N (E, S, W): the next piece lands in a column (from 0), turned so; C@row:column: collect the monster "
-    "whose lowest cell is there; one after the other: land or collect, column,C, turn,N"
+    "L,column,N (E, S, W): the next piece lands in this column (from 0) and orientation; C@row:column: collect the "
+    "monster whose lowest cell is there; as single decisions: land or collect, column,C, turn,N"
 )
 
 AIMED = ("C",)

@@ -29,7 +29,7 @@ def load(
         field, design, player, choices: override the values of the file.
 
     Raises:
-        LevelError: with the line and column of what is wrong, or nothing can live on so small a field.
+        LevelError: the file is wrong, with line and column; or nothing can live on so small a field.
         SettingsError: an option has no such value.
     """
     from persona_evo.games.catalog.its_alive.rules import FIELD_AT

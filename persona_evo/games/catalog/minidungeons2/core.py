@@ -53,7 +53,7 @@ def load(
     """Read a level from its text; MiniDungeons 1 files are recognised and translated, and the warnings say how.
 
     Raises:
-        LevelError: with the line and column of what is wrong.
+        LevelError: the file is wrong, with line and column.
         SettingsError: no such rule set.
     """
     from persona_evo.games.catalog.minidungeons2 import history, levels, md1, tables

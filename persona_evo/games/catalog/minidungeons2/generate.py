@@ -219,7 +219,7 @@ KINDS = {
     "maze": "long corridors with dead ends",
     "rooms": "rooms that overlap or are joined by corridors",
     "halls": "halls with single doors between them: choke points",
-    "cave": "floor as water leaves it, open and ragged",
+    "cave": "caves with an open, ragged floor",
     "arena": "one open hall with pillars",
 }
 

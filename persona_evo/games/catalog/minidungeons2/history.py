@@ -129,7 +129,7 @@ def _action(level: Level, before: Any, after: Any) -> int:
         if np.array_equal(state, after):
             return action
     raise GameError(
-        f"level {level.name!r}: no action leads from one state to the other, they which are not one turn apart"
+        f"level {level.name!r}: no action leads from one state to the other, so they are not one turn apart"
     )
 
 

@@ -130,7 +130,7 @@ def _useless_potions(board: DungeonBoard) -> list[Finding]:
             "useless_object",
             "notice",
             board.level.name,
-            f"{capital(named(board, spots))} {is_are(spots)} not worth the way: a potion gives 1 hit point, and "
+            f"{capital(named(board, spots))} {is_are(spots)} not worth the detour: a potion gives 1 hit point, and "
             f"the traps on the way there and back cost at least {least}.",
             tuple(spots),
             evidence={"least_cost": least},

@@ -231,7 +231,7 @@ def parse(text: str, name: str, source: str, allow_unreachable: bool = False) ->
         allow_unreachable: an exit that cannot be reached is a warning of the grid instead of an error.
 
     Raises:
-        LevelError: with line and column, what stands there, what is allowed and what to do.
+        LevelError: the text is wrong; the error has line and column, what is there, what is allowed and what to do.
     """
     rows = split_rows(text, source)
     _check_characters(rows, source)
@@ -356,7 +356,7 @@ def _check_way(grid: DungeonLevel, source: str, allow_unreachable: bool) -> Dung
     ex, ey = grid.exit
     place = Place(source, ey + 1, ex + 1)
     tiles = counted(len(reached), "tile")
-    found = f"the hero at line:column {y + 1}:{x + 1} can come to {tiles}, and this is none of them"
+    found = f"the hero at line:column {y + 1}:{x + 1} can reach {tiles}, but not this one"
     if allow_unreachable:
         warnings = (*grid.warnings, f"{place}: the exit cannot be reached ({found})")
         return DungeonLevel(**{**vars(grid), "warnings": warnings})

@@ -38,6 +38,6 @@ def field(rng: Random, colours: int) -> str:
     return 'field = """\n' + "".join(f"{row}\n" for row in rows) + '"""\n'
 
 
-KINDS = {"empty": "nothing lies there at the start", "filled": "puyos and garbage lie there at the start"}
+KINDS = {"empty": "the field is empty at the start", "filled": "the field holds puyos and garbage at the start"}
 
 GENERATOR = Generator(draw, KINDS, shown=("colours", "drops", "filled"), from_seed=True)

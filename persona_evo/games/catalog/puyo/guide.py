@@ -17,12 +17,12 @@ def _range(key: str) -> str:
 LEGEND = f"""\
 A level of Puyo-Puyo is a text file of settings, one a line; # begins a comment outside of quotes.
 
-  seed = N      a whole number that all pairs follow from (1 if left out)
+  seed = N      the seed for all pairs, a whole number (1 if left out)
   colours = N   {_range("colours")}
   drops = N     pairs until the level is won, {_range("drops")}
   visible = N   pairs in sight, {_range("visible")}
   pairs = "P"   the first pairs by hand, such as "RG BB": axis, then child
-  field = '''   what lies there at the start: rows of six cells from top to bottom, {ROWS} at most
+  field = '''   the field at the start: rows of six cells from top to bottom, {ROWS} at most
 
   .             an empty cell
   R Y G B P     red, yellow, green, blue, purple; the first three with 3 colours, P with 5

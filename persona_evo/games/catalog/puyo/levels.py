@@ -45,7 +45,7 @@ def parse(text: str, source: str) -> PuyoSetup:
     """Read a level.
 
     Raises:
-        LevelError: with line and column of what is wrong.
+        LevelError: the file is wrong, with line and column.
     """
     data = textfile.toml(text, source, LevelError, "lines such as  colours = 4")
     file = _File(data, Places(text, source))
@@ -231,7 +231,7 @@ def load(text: str, name: str, source: str = "") -> Level:
     """Read a level whose pairs are all known.
 
     Raises:
-        LevelError: with line and column of what is wrong.
+        LevelError: the file is wrong, with line and column.
     """
     return _level(text, name, source, False)
 
@@ -240,7 +240,7 @@ def load_hidden(text: str, name: str, source: str = "") -> Level:
     """Read a level of which no more than the visible pairs are known, whatever the file says of later ones.
 
     Raises:
-        LevelError: with line and column of what is wrong.
+        LevelError: the file is wrong, with line and column.
     """
     return _level(text, name, source, True)
 

@@ -114,5 +114,5 @@ def _runs_out(level: Level, number: int, day: layout.DayLayout, food: int) -> Fi
         f"The food cannot last: on day {number} it runs out before the exit, even if every item is eaten and no wall "
         f"is in the way (proven). That day has {counted(len(day.items), 'item')}.",
         evidence={"day": number, "missing": 1 - food, "items": len(day.items), "proven": True},
-        look="Take another seed, fewer days, or a variant whose items give more food.",
+        look="Use another seed, fewer days, or a variant whose items give more food.",
     )

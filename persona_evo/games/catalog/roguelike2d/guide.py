@@ -10,12 +10,12 @@ __all__ = ["ACTIONS", "EXAMPLE", "LEGEND", "MEANINGS"]
 LEGEND = f"""\
 A level of 2D Roguelike is a text file of settings, one a line; # begins a comment.
 
-  seed = N      what all days are laid out from (needed)
+  seed = N      the seed for the layout of all days (required)
   days = N      days to survive, from 1 to {layout.MAX_DAYS} (10 if left out)
   variant = W   {" or ".join(layout.VARIANTS)}: what food gives and enemies take
   player = W    {", ".join(layout.PLAYERS)}: which decisions there are
 
-The first word of a list is meant where the line is left out."""
+The first word of a list is the default."""
 
 EXAMPLE = """\
 seed = 12

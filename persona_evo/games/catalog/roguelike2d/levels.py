@@ -32,7 +32,7 @@ def load(text: str, name: str, source: str = "", *, variant: str = "", player: s
         variant, player: override the values of the file.
 
     Raises:
-        LevelError: with the line and column of what is wrong.
+        LevelError: the file is wrong, with line and column.
         SettingsError: no such variant or player.
     """
     from persona_evo.games.catalog.roguelike2d.rules import first

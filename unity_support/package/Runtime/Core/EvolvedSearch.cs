@@ -76,6 +76,9 @@ namespace PersonaEvo.Playtest
         /// <summary>Whether the constant of UCB1 stands inside the root.</summary>
         public bool IsConstantInside { get; private set; }
 
+        /// <summary>Whether UCB1 with its own constant divides utilities by the range of those seen.</summary>
+        public bool IsNormalised { get; private set; }
+
         /// <summary>Share of the moves that are mistakes, from 0 to 1.</summary>
         public double Errors { get; private set; }
 
@@ -100,6 +103,7 @@ namespace PersonaEvo.Playtest
                 found.Rollouts = Rule(connected["rollout"].AsString("uniform"));
                 found.Slots = Whole(connected, "slots", 1, 1);
                 found.IsConstantInside = connected["constant"].AsString() == "inside";
+                found.IsNormalised = connected["scores"].AsString() == "normalised";
                 found.MaxDecisions = Whole(connected, "max_decisions", 1, 0);
                 found.Horizon = found.Horizon > 0 ? found.Horizon : Whole(connected, "horizon", 1, 0);
             }

@@ -69,6 +69,11 @@ namespace PersonaEvo.Playtest
             internal double Repeated;
         }
 
+        /// <summary>How far UCB1's own constant may be from the range of utilities, as the driver has it.</summary>
+        private const double Unfit = 30.0;
+        /// <summary>Utilities after which a narrow range of them is no accident, as the driver has it.</summary>
+        private const int EnoughSeen = 100;
+
         private readonly IForwardModel model;
         private readonly IWeightedModel weighted;
         private readonly Policy policy;
@@ -83,8 +88,9 @@ namespace PersonaEvo.Playtest
         private readonly List<int> planRolled = new List<int>();
         private readonly Queue<Order> underWay = new Queue<Order>();
         private Node root, planNode;
-        private int nodes;
-        private double lowest;
+        private int nodes, seen;
+        private readonly bool isFitted;
+        private double lowest, highest, scale;
 
         /// <param name="metrics">How many metrics the model measures.</param>
         public TreeSearch(IForwardModel model, Policy policy, int metrics, SearchSettings settings = null)
@@ -93,6 +99,7 @@ namespace PersonaEvo.Playtest
             this.policy = policy;
             this.settings = settings ?? new SearchSettings();
             rules = policy.Evolved;
+            isFitted = rules.IsNormalised && policy.Constant == Math.Sqrt(2.0);
             weighted = rules.Rollouts == RolloutRule.Weights ? model as IWeightedModel : null;
             decisions = this.settings.Horizon > 0 ? this.settings.Horizon
                 : rules.MaxDecisions > 0 ? rules.MaxDecisions : SearchSettings.UsualHorizon;
@@ -153,7 +160,9 @@ namespace PersonaEvo.Playtest
             object state = model.Save();
             nodes = 0;
             planNode = null;
-            lowest = 0.0;
+            lowest = highest = 0.0;
+            scale = 1.0;
+            seen = 0;
             PlanUtility = double.NegativeInfinity;
             root = NewNode(null, -1);
             if (!rules.IsConnected)
@@ -219,8 +228,7 @@ namespace PersonaEvo.Playtest
             {
                 model.Restore(node.State);
                 utility = Simulate(node, order.Seed);
-                if (Iterations == 0 || utility < lowest)
-                    lowest = utility;
+                Fit(utility);
             }
             for (Node at = node; at != null; at = at.Parent)
             {
@@ -234,6 +242,17 @@ namespace PersonaEvo.Playtest
                 return;
             node.Known = true;
             Close(node);
+        }
+
+        /// <summary>Enters a utility into the range of those seen, and fits UCB1's own constant to that.</summary>
+        private void Fit(double utility)
+        {
+            lowest = seen == 0 ? utility : Math.Min(lowest, utility);
+            highest = seen == 0 ? utility : Math.Max(highest, utility);
+            seen++;
+            double spread = highest - lowest;
+            bool narrow = seen >= EnoughSeen && spread > 0.0 && spread < 1.0 / Unfit;
+            scale = isFitted && (narrow || (spread > 1.0 && !double.IsInfinity(spread))) ? spread : 1.0;
         }
 
         private Node Expand(Node parent)
@@ -308,7 +327,8 @@ namespace PersonaEvo.Playtest
             if (scorer == null)
             {
                 double share = Math.Log(Math.Max(1, parentVisits)) / visits;
-                return mean + (rules.IsConstantInside ? Math.Sqrt(policy.Constant * share) : policy.Constant * Math.Sqrt(share));
+                double scaled = (child.Total + child.Pending * lowest) / scale / visits;
+                return scaled + (rules.IsConstantInside ? Math.Sqrt(policy.Constant * share) : policy.Constant * Math.Sqrt(share));
             }
             double spread = Math.Sqrt(Math.Max(0.0, child.Squares / child.Visits - child.Mean * child.Mean));
             double estimate = rules.MeanOnly ? mean : 0.75 * mean + 0.25 * child.Best;

@@ -1,0 +1,69 @@
+"""Games that run outside this process: what stands in for their rules."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from persona_evo.games.findings import Finding
+
+
+@dataclass(frozen=True)
+class Outside:
+    """Replaces the rules of a game that runs outside this process and keeps its own state.
+
+    Attributes:
+        levels: (names) -> the texts of the levels that names stand for. `load` reads these texts, not files.
+        close: () ends the game's processes; they start again when needed.
+        findings: () -> what made the game fail since the last call, one text for each failure.
+        keep_in: (folder) sets where evidence of failures is kept, if the description does not name a folder.
+        failures: (folder) -> findings on all failures of the game: those kept in a folder, or, without one, those since
+            the game was opened.
+        regressions: () -> findings on the known failures that still happen when they are played again, and what there
+            is to tell about the others.
+        hand_over: () -> all failures of the game, which are forgotten here; another process keeps them by `take_over`.
+        take_over: (failures) keeps those that another process has handed over.
+        sets: set name -> names of levels.
+        personas: the game's own persona files.
+        wins: whether it is defined which ends of the game count as won.
+        ordering: how searches order the game's rollouts; policy files keep it, so that others can repeat the search.
+    """
+
+    levels: Callable[[Sequence[str]], list[str]]
+    close: Callable[[], None]
+    findings: Callable[[], list[str]]
+    keep_in: Callable[[Path], None]
+    failures: Callable[[Path | None], list[Finding]]
+    regressions: Callable[[], tuple[list[Finding], list[str]]]
+    hand_over: Callable[[], Sequence[object]]
+    take_over: Callable[[Sequence[object]], None]
+    sets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    personas: tuple[str, ...] = ()
+    wins: bool = True
+    ordering: Mapping[str, object] = field(default_factory=dict)
+
+
+class _MayBeOutside(Protocol):
+    """A game, as far as this module knows it."""
+
+    @property
+    def outside(self) -> Outside | None:
+        """What stands in for its rules; None for a game in this process."""
+
+
+@contextlib.contextmanager
+def closing_outside(game: _MayBeOutside) -> Iterator[None]:
+    """End the processes of a connected game when this context ends, normally or by an exception."""
+    try:
+        yield
+    finally:
+        if game.outside is not None:
+            game.outside.close()
+
+
+def failures_of(game: _MayBeOutside, folder: Path | None) -> list[Finding]:
+    """Return findings on all failures of a game (see `Outside.failures`); none if it runs in this process."""
+    return [] if game.outside is None else game.outside.failures(folder)
