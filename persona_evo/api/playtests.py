@@ -27,8 +27,9 @@ from persona_evo.api.search_rules import TOLERANCE, SearchLike, budget_of, by_ut
 from persona_evo.games import acceptance, registry
 from persona_evo.games.outside import closing_outside
 from persona_evo.jobs.progress import Tell
-from persona_evo.jobs.workers import Workers, lent
+from persona_evo.jobs.workers import Workers
 from persona_evo.playtest import batch, bounds
+from persona_evo.playtest.cluster_games import hired
 from persona_evo.playtest.players import check_lists, with_skills
 from persona_evo.playtest.playing import CONTINUATION, room
 from persona_evo.search.bounds import Solution
@@ -200,7 +201,7 @@ def _playtest(
     mover = meeting.agent.name if meeting is not None else ""
     rules = rules_of_search(search, game, hedge=hedge, tolerance=tolerance, agent=mover, usual=usual)
     check_lists([p.policy for p in chosen if p.agent is None], rules, mover)
-    with lent(workers, jobs, alone=registry.alone(game, workers is not None and workers.elsewhere)) as lent_workers:
+    with hired(game, workers, jobs) as lent_workers:
         played = batch.playtest(
             game,
             loaded,

@@ -36,7 +36,7 @@ _DRAWN = re.compile(r"(?P<level>[^@]+?)(?P<options>(?::[^:@/\\]+)*)(?:@(?P<first
 _SEED = re.compile(r"^(\s*seed\s*=\s*)\d+", re.MULTILINE)
 
 
-class LevelSource(NamedTuple):
+class LevelEntry(NamedTuple):
     """A level's file, and what replaces its content.
 
     Attributes:
@@ -97,7 +97,7 @@ class LevelRange(NamedTuple):
         seeds = _range(name, match["first"], match["last"] or match["first"]) if match["first"] else None
         return cls(match["level"], options, seeds)
 
-    def sources(self, paths: Sequence[Path], game: Game) -> list[LevelSource]:
+    def sources(self, paths: Sequence[Path], game: Game) -> list[LevelEntry]:
         """Return the levels in some files, with each of the seeds.
 
         Raises:
@@ -106,8 +106,8 @@ class LevelRange(NamedTuple):
         options = tuple(_option(text, game) for text in self.options)
         words = "".join(f":{text}" for text in self.options)
         if self.seeds is None:
-            return [LevelSource(path, words, options) for path in paths]
-        return [LevelSource(path, f"{words}@{seed}", options, seed) for path in paths for seed in self.seeds]
+            return [LevelEntry(path, words, options) for path in paths]
+        return [LevelEntry(path, f"{words}@{seed}", options, seed) for path in paths for seed in self.seeds]
 
 
 def numbered(name: str) -> list[str]:
@@ -123,7 +123,7 @@ def numbered(name: str) -> list[str]:
     return [f"{match['name']}{number:0{width}}{match['suffix'] or ''}" for number in numbers]
 
 
-def distinct(sources: Iterable[LevelSource]) -> list[LevelSource]:
+def distinct(sources: Iterable[LevelEntry]) -> list[LevelEntry]:
     """Return the sources without those that are the same as an earlier one."""
     sources = list(dict.fromkeys(sources))
     suffixes = dict.fromkeys(source.suffix for source in sources)
@@ -131,7 +131,7 @@ def distinct(sources: Iterable[LevelSource]) -> list[LevelSource]:
     return [source for source in sources if source.path in first[source.suffix]]
 
 
-def level_names(sources: Sequence[LevelSource]) -> list[str]:
+def level_names(sources: Sequence[LevelEntry]) -> list[str]:
     """Return a printable name for each level: its file's stem, with as many folders as tell equal stems apart."""
     paths = list(dict.fromkeys(source.path for source in sources))
     names = dict(zip(paths, _level_names(paths), strict=True))

@@ -45,7 +45,7 @@ from persona_evo.games.level_files import (
     once,
     with_suffix,
 )
-from persona_evo.games.level_ranges import LevelRange, LevelSource
+from persona_evo.games.level_ranges import LevelEntry, LevelRange
 
 if TYPE_CHECKING:
     from persona_evo.games.core import Game, Level
@@ -96,7 +96,7 @@ def resolve(game: Game, names: Sequence[str], options: Mapping[str, Any] | None 
     ]
 
 
-def load(game: Game, source: LevelSource, name: str, options: Mapping[str, Any]) -> Level:
+def load(game: Game, source: LevelEntry, name: str, options: Mapping[str, Any]) -> Level:
     """Load the level in a file.
 
     Raises:
@@ -120,7 +120,7 @@ def count(game: Game, names: Sequence[str]) -> int:
     return len(find(game, names) if game.outside is None else game.outside.levels(names))
 
 
-def find(game: Game, names: Sequence[str]) -> list[LevelSource]:
+def find(game: Game, names: Sequence[str]) -> list[LevelEntry]:
     """Return the levels that `names` stand for, without repeats, in the order named; do not read their files.
 
     Raises:
@@ -174,7 +174,7 @@ class _Finder:
         self._known: dict[tuple[Path, str], list[Path]] = {}
         self._looked_at = 0
 
-    def name(self, name: str) -> list[LevelSource]:
+    def name(self, name: str) -> list[LevelEntry]:
         parts = [part.strip() for part in name.split(",")]
         several = len(parts) > 1 and all(parts)
         try:
@@ -184,7 +184,7 @@ class _Finder:
                 raise
             found = None
         if found is not None:
-            return [LevelSource(path) for path in found]
+            return [LevelEntry(path) for path in found]
         ranged = LevelRange.parse(name)
         if several:
             return [source for part in parts for source in self.name(part)]

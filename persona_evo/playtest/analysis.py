@@ -124,8 +124,7 @@ def analyse(
 
     Args:
         game: supplies the names of the metrics and the structure of levels.
-        levels: the levels that were played.
-        records: the playthroughs.
+        levels, records: the levels that were played, and the playthroughs.
         baselines: label of a player -> label of its baseline (such as UCB1 with the same utility). Baselines are only
             compared with: no finding judges them, and no requirement that does not name them. The same holds for
             players whose skill level makes mistakes, unless there are no others.

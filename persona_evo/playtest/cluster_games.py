@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from persona_evo.errors import InputError, SettingsError
 from persona_evo.games import registry
 from persona_evo.games.core import Game
-from persona_evo.jobs.workers import Workers
+from persona_evo.jobs.workers import Workers, lent
 from persona_evo.version import __version__
 
 IDLE = 60.0
@@ -136,6 +136,14 @@ async def released(ended: tuple[str, str]) -> Sequence[object]:
     address, playtest = ended
     _held.over.add(playtest)
     return await asyncio.to_thread(_held.end, address)
+
+
+def hired(
+    game: Game, workers: Workers | None, jobs: int = 1, backend: str = "loky", address: str | None = None
+) -> contextlib.AbstractContextManager[Workers]:
+    """Provide workers that can play a game (arguments as for `lent`): a cluster's can start a connected one."""
+    cluster = backend == "dask" if workers is None else workers.elsewhere
+    return lent(workers, jobs, backend, address, alone=registry.alone(game, cluster))
 
 
 @contextlib.contextmanager

@@ -19,7 +19,7 @@ from PIL import Image
 from persona_evo.cli.main import main
 from persona_evo.statistics import wilcoxon
 from tests.cli.tool import command, environment, run, typed
-from tests.shared import hear_ctrl_c
+from tests.shared import ROOT, hear_ctrl_c
 
 EVOLVE = (
     "evolve",
@@ -323,6 +323,17 @@ def test_two_versions_of_several_levels_are_compared_in_pairs(here: Path, capsys
 
 def _pages(folder: Path) -> str:
     return "".join(file.read_text() for file in sorted(folder.glob("*.html")))
+
+
+def test_the_hint_for_a_game_of_chance_leads_to_a_playtest(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "coin.txt").write_text("0.4 1\n")
+    (here / "fortune.toml").write_text('name = "fortune"\ngame = "coin"\nutility = "PRIZE"\npriority = "PRIZE"\n')
+    (here / "agents.toml").write_text("[steady]\niterations = 50\n")
+    line = ("playtest", "coin.txt", "--game", f"{ROOT / 'tests/examples/coin.py'}:GAME", "--personas", "fortune.toml")
+    refused = run(capsys, *line, "--trials", 2, "--seed", 1, "--out", "refused")
+    assert refused.code == 2 and "--agent FILE.toml#NAME with playtest" in refused.err
+    played = run(capsys, *line, "--agent", "agents.toml#steady", "--trials", 2, "--seed", 1, "--out", "played")
+    assert played.code == 0 and (here / "played" / "index.html").is_file(), played.err
 
 
 def test_a_plan_is_drawn_on_the_map_or_played(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

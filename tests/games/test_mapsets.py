@@ -14,7 +14,7 @@ import pytest
 from persona_evo.errors import LevelError, SettingsError
 from persona_evo.games import level_files, mapsets
 from persona_evo.games.core import Game, Level
-from persona_evo.games.level_ranges import LevelSource, level_names
+from persona_evo.games.level_ranges import LevelEntry, level_names
 from persona_evo.games.registry import get
 from tests.shared import shared
 
@@ -58,7 +58,7 @@ def names(game: Game, *what: str) -> list[str]:
 
 
 def named(*paths: str) -> list[str]:
-    return level_names([LevelSource(Path(path)) for path in paths])
+    return level_names([LevelEntry(Path(path)) for path in paths])
 
 
 def wrong(game: Game, *what: str) -> str:
