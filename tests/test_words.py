@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from persona_evo.words import counted, plural
+from persona_evo.words import counted, figure, plural
 
 pytestmark = pytest.mark.quick
 
@@ -17,3 +17,10 @@ def test_numbers_of_things(n: int, said: str) -> None:
 def test_plurals_that_are_no_mere_s() -> None:
     assert [counted(n, "search", "searches") for n in (1, 3)] == ["1 search", "3 searches"]
     assert f"1/1 {plural(1, 'game')}, 1/8 {plural(8, 'game')}" == "1/1 game, 1/8 games"
+
+
+@pytest.mark.parametrize(
+    ("value", "said"), [(-1.1102230246251565e-16, "0"), (-0.0, "0"), (0.001, "0.001"), (12.5, "12.5")]
+)
+def test_rounding_errors_are_written_as_0(value: float, said: str) -> None:
+    assert figure(value) == said

@@ -29,6 +29,7 @@ from persona_evo.evolve import run as runs_of_evolution
 from persona_evo.evolve.driving import GenerationProgress
 from persona_evo.evolve.explanation import meanings
 from persona_evo.evolve.outcome import Outcome
+from persona_evo.evolve.pool_clock import POOL_SHARE, Tell
 from persona_evo.evolve.schedule import TellPhase
 from persona_evo.evolve.setting import SkilledPlay, with_usual
 from persona_evo.evolve.settings import EvolutionSettings
@@ -45,9 +46,6 @@ from persona_evo.search.settings import Budget
 from persona_evo.seeds import fresh
 from persona_evo.store import runs
 from persona_evo.store.policies import Policy
-
-POOL_SHARE = 0.5
-"""Share of the time until a deadline that the generation of levels may take."""
 
 
 def evolve_policy(
@@ -153,7 +151,7 @@ class EvolutionRequest:
         game: Game | None = None,
         options: Mapping[str, Any] | None = None,
         deadline: float | None = None,
-        tell: pools.Tell | None = None,
+        tell: Tell | None = None,
         tell_plan: Callable[[Sequence[str]], None] | None = None,
     ) -> EvolutionTask:
         """Return the task of an evolution, with generated levels and a size that fits the time.
@@ -247,7 +245,7 @@ class EvolutionRequest:
         workers: Workers,
         options: Mapping[str, Any] | None,
         deadline: float | None,
-        tell: pools.Tell | None,
+        tell: Tell | None,
     ) -> dict[str, pools.LevelPool]:
         """Return the pools of generated levels; none if levels are named."""
         count = _generated(levels)

@@ -22,7 +22,7 @@ from persona_evo.cli.parser import Commands, filled, number, path, whole
 from persona_evo.cli.say import StatusLine, note, say
 from persona_evo.cli.starting import begun
 from persona_evo.errors import ConnectError, Place, SettingsError
-from persona_evo.words import counted
+from persona_evo.words import counted, figure
 
 if TYPE_CHECKING:
     from persona_evo.connect.search import ConnectedSearch
@@ -217,7 +217,7 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
     from persona_evo import api
     from persona_evo.connect.planner import ConnectedPlanner
     from persona_evo.connect.search_folder import RecordedSource, SearchFolder, search_values
-    from persona_evo.games import mapsets, registry
+    from persona_evo.games import mapsets
     from persona_evo.games.outside import closing_outside
     from persona_evo.jobs.files import writing_in
     from persona_evo.personas import load
@@ -226,9 +226,8 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
     from persona_evo.search.plan import planner_for
     from persona_evo.search.settings import SearchSettings
 
-    game = _attached(args) if args.port else registry.get(args.game)
-    if game.outside is None:
-        raise SettingsError("this is not a connected game", found=args.game, expected="a description, FILE.toml")
+    game = _attached(args) if args.port else _started(args)
+    assert game.outside is not None
     line = StatusLine()
     with ExitStack() as stack:
         stack.enter_context(closing_outside(game))
@@ -279,6 +278,15 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
     return 1 if wrong or search.lost else 0
 
 
+def _started(args: argparse.Namespace) -> Game:
+    """Start the game with all of its processes."""
+    from persona_evo.connect.game import started
+
+    if not args.game.endswith(".toml"):
+        raise SettingsError("this is not a connected game", found=args.game, expected="a description, FILE.toml")
+    return started(Path(args.game), args.level)
+
+
 def _attached(args: argparse.Namespace) -> Game:
     """Wait for the game that the user starts."""
     import secrets
@@ -307,12 +315,12 @@ def _told(args: argparse.Namespace, game: Game, level: Level, search: ConnectedS
     assert best is not None
     proof = "proven: no way to play is better" if search.proven else "best known"
     say(
-        f"{level.name}: utility {best.utility:.6g} ({proof}), {counted(len(best.trace), 'decision')}, stopped by "
+        f"{level.name}: utility {figure(best.utility)} ({proof}), {counted(len(best.trace), 'decision')}, stopped by "
         f"{search.stopped}; {counted(search.iterations, 'rollout')} in {seconds:.1f} s, "
         f"{counted(search.tree.nodes, 'node')}"
     )
     say("  " + " ".join(str(choice) for choice, _ in best.trace))
-    say("  " + " ".join(f"{k}={v:.6g}" for k, v in best.metrics.items()))
+    say("  " + " ".join(f"{k}={figure(v)}" for k, v in best.metrics.items()))
     if args.out is None:
         return []
     Trace(game.name, level.text, best.utility, best.score, best.metrics, best.trace).save(args.out / BEST)
@@ -343,7 +351,7 @@ def run_replay(args: argparse.Namespace) -> int:
         return _replay_cases(args.game, file, number)
     trace = load(args.trace)
     result = traces.replay(Path(args.game), trace, screen=not args.no_screen, delay=args.delay)
-    say(f"{trace.level}: {counted(result.decisions, 'decision')}, score {result.score:g}, as in the search")
+    say(f"{trace.level}: {counted(result.decisions, 'decision')}, score {figure(result.score)}, as in the search")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""`persona-evo demo`: a small version of the main job, which takes under three minutes on two cores.
+"""`persona-evo demo`: a small version of the main job, which takes about three minutes on two idle cores.
 
 It evolves a tree policy for one persona on three of the shipped training levels, prints the formula, playtests it
 against UCB1 in a level that the evolution has not seen, and writes a page with pictures.

@@ -14,7 +14,7 @@ from persona_evo import __version__
 from persona_evo.cli.parser import Commands, filled, whole
 from persona_evo.cli.say import say
 from persona_evo.errors import Place, SettingsError
-from persona_evo.words import counted
+from persona_evo.words import counted, figure
 
 OPTIONAL = ("distributed", "ray")
 PACKAGES = ("numba", "llvmlite", "numpy", "deap", "joblib", "sympy", "scipy", "jinja2", "pillow", *OPTIONAL)
@@ -153,7 +153,7 @@ def _examine(args: argparse.Namespace) -> int:
         say(
             f"{found.level}: {found.rate:,.0f} rollouts/s with {counted(found.workers, 'worker')} "
             f"({found.rate * found.decisions:,.0f} decisions/s), {found.decisions:.1f} decisions each, scores "
-            f"{found.scores[0]:g} to {found.scores[1]:g}"
+            f"{figure(found.scores[0])} to {figure(found.scores[1])}"
         )
     if len(levels) > 1:
         found.notes.append(f"{level} stands for {len(levels)} levels, of which {found.level} was played")

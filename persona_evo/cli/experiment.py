@@ -50,7 +50,7 @@ def add(commands: Commands) -> None:
         "--rollouts",
         type=whole(1, 100_000_000),
         metavar="N",
-        help="number of rollouts, instead of the one in the file",
+        help="number of rollouts of each search, instead of the one in the file",
     )
     options.add_jobs(parser)
     parser.add_argument(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from persona_evo.cli.parser import Commands, Parser
 
 COMMANDS = {
-    "demo": "the main job in under three minutes",
+    "demo": "the main job in about three minutes",
     "persona": "write, explain and list personas",
     "level": "start, check and list levels",
     "evolve": "evolve a tree policy for a persona",
@@ -49,7 +49,7 @@ _ENDING = 3.0
 ABOUT = """\
 Automated playtesting with personas: say what a kind of player wants, evolve a tree policy for it, playtest levels.
 
-  persona-evo demo                                     the main job in under three minutes
+  persona-evo demo                                     the main job in about three minutes
   persona-evo persona new speedrunner                  a commented file to start from
   persona-evo evolve --persona speedrunner.toml --levels train --for 8h
   persona-evo playtest my/levels --personas all --baseline ucb1

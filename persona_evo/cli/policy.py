@@ -138,7 +138,8 @@ def tell_formulas(policy: Policy) -> None:
     """Print the formula that scores states, and the result of its simplification."""
     if policy.formula:
         say(f"formula     {policy.formula}")
-        say(f"simplified  {policy.simplified or '(no simpler form)'}")
+        if policy.simplified:
+            say(f"simplified  {policy.simplified}")
     for number, one in enumerate(policy.lists, 1):
         say(f"list {number:<6} {one.text}")
     say(f"            {policy.simplification}")

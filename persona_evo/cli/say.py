@@ -41,13 +41,17 @@ def say(text: object = "", stream: TextIO | None = None) -> None:
         raise
 
 
+HARDLY = 0.5
+"""Seconds below which the remaining time is not worth a word."""
+
+
 def to_go(eta: float | None, what: str = "") -> str:
-    """Format the remaining seconds for the end of a line; "" before they are known.
+    """Format the remaining seconds for the end of a line; "" before they are known, or if there are hardly any.
 
     Args:
         what: the work that they are for.
     """
-    return "" if eta is None else f", {duration(eta)} to go{what}"
+    return "" if eta is None or eta < HARDLY else f", {duration(eta)} to go{what}"
 
 
 def note(text: object) -> None:

@@ -50,6 +50,23 @@ def load(path: Path) -> Game:
     return opened(Session(read(path)))
 
 
+def started(path: Path, level: str) -> Game:
+    """Return the game of a description, with all processes started at once for a level.
+
+    Raises:
+        ConnectError: the file is wrong, or the game does not start.
+        SettingsError: there is no such level.
+    """
+    about = read(path)
+    session = Session(about, all_at_once=True)
+    try:
+        session.pool(about.levels([level])[0])
+        return of(session)
+    except BaseException:
+        session.close()
+        raise
+
+
 def attached(path: Path, attachment: Attachment) -> Game:
     """Return the game that a file describes, after someone else has started it and it has connected.
 

@@ -12,6 +12,7 @@ import math
 from dataclasses import dataclass
 
 from persona_evo.search.tree_policy import UCB1_CONSTANT, TreePolicy
+from persona_evo.words import figure
 
 NORMALISED, RAW = "normalised", "raw"
 """The values of `scores` in a description."""
@@ -64,4 +65,4 @@ class UtilityRange:
         fits = f"--policy ucb1:{spread:.2g} fits this range"
         if scores == NORMALISED:
             fits += ", and --policy ucb1 finds the range by itself"
-        return f"from {self.low:g} to {self.high:g}: UCB1 with the constant {policy.c:.3g} {what}; {fits}"
+        return f"from {figure(self.low)} to {figure(self.high)}: UCB1 with the constant {policy.c:.3g} {what}; {fits}"

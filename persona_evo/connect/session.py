@@ -69,10 +69,11 @@ class Session:
     Args:
         about: the game's description.
         screen: whether to show the game on the screen.
+        all_at_once: whether to start all processes of a level together, and not one to ask and the others to play.
     """
 
-    def __init__(self, about: Description, screen: bool = False) -> None:
-        self.about, self.screen = about, screen
+    def __init__(self, about: Description, screen: bool = False, all_at_once: bool = False) -> None:
+        self.about, self.screen, self._all_at_once = about, screen, all_at_once
         self.mode = {"weights": p.WEIGHTS, "policy": p.POLICY}.get(about.rollout, p.UNIFORM)
         self._pools: OrderedDict[tuple[str, str], ProcessPool] = OrderedDict()
         self._folder: Path | None = None
@@ -328,6 +329,8 @@ class Session:
         queue = -(-about.slots // about.workers)
         pool = ProcessPool(start, about.workers, queue=queue, restarts=about.restarts, first=first)
         try:
+            if self._all_at_once:
+                pool.open()
             hello = pool.greet()
         except BaseException:
             self._keep_logs = True
@@ -387,6 +390,7 @@ class Session:
 
     def _keep(self, new: Sequence[FailingRollout]) -> None:
         """Write findings to the file of findings, and remember them for `findings`."""
+        new = [failure for failure in dict.fromkeys(new) if failure not in self._all]
         if not new:
             return
         self._keep_logs = True

@@ -9,13 +9,12 @@ Results do not depend on the number of jobs.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, NamedTuple
 
 from persona_evo.errors import SettingsError
+from persona_evo.evolve.pool_clock import Counted, PoolClock, Tell
 from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
 from persona_evo.games.constraints import Constraints
@@ -47,12 +46,6 @@ CANDIDATES = 20
 
 SECONDS = 0.1
 """The assumed seconds per level."""
-
-Counted = Callable[[int, int], None]
-"""Receives the number of finished levels and the total."""
-
-Tell = Callable[[str, int, int], None]
-"""Receives the current step, the number of finished levels and the total."""
 
 
 @dataclass(frozen=True)
@@ -178,10 +171,7 @@ def prepared(
     Raises:
         SettingsError: as `winners`, or the time is up.
     """
-
-    def to(what: str) -> Counted:
-        return partial(_tell_in_time, what, tell, until)
-
+    clock = PoolClock(2 * sum(counts.values()), tell, until)
     found: dict[str, LevelPool] = {}
     for stream, count in counts.items():
         levels = winnable(
@@ -192,7 +182,7 @@ def prepared(
             workers,
             constraints=constraints,
             options=options,
-            progress=to(f"generating levels ({stream})"),
+            progress=clock.phase(f"generating levels ({stream})"),
         )
         best = best_known(
             game,
@@ -202,27 +192,10 @@ def prepared(
             workers,
             lists=lists,
             iterations=iterations,
-            progress=to(f"finding the best known utilities ({stream})"),
+            progress=clock.phase(f"finding the best known utilities ({stream})"),
         )
         found[stream] = LevelPool(levels, best)
     return found
-
-
-def _tell_in_time(what: str, tell: Tell | None, until: float | None, done: int, total: int) -> None:
-    """Report progress, and raise an error if the time is up before all levels are made.
-
-    Raises:
-        SettingsError: there is no time left.
-    """
-    if tell is not None:
-        tell(what, done, total)
-    if until is not None and time.monotonic() > until and done < total:
-        raise SettingsError(
-            "there is no time to make so many levels",
-            found=f"{what}: {done} of {total} when the time for that was up",
-            expected="all of them in half of the time",
-            hint="increase --for, or generate fewer levels",
-        )
 
 
 def winnable(

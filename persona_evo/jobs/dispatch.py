@@ -57,6 +57,10 @@ The first argument is the data that all jobs share.
 """
 
 
+SURE = 1.0
+"""Seconds of measured work after which estimates are shown. The first jobs are often much faster than the others."""
+
+
 class Costs:
     """Durations of jobs on one core, as a multiple of their first estimate, for each kind of job."""
 
@@ -79,6 +83,11 @@ class Costs:
     def known(self) -> bool:
         """Whether the duration of any job has been measured."""
         return bool(self._kinds)
+
+    @property
+    def sure(self) -> bool:
+        """Whether SURE seconds of work have been measured."""
+        return self._all[1] - PRIOR >= SURE
 
 
 class Part(NamedTuple):

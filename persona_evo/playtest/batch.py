@@ -197,7 +197,7 @@ def _collect(
     def report(made: Sequence[Playthrough]) -> None:
         if progress is not None and plays.costs.known:
             last = f"{made[-1].player} in {made[-1].level}"
-            progress(Progress(len(results.records), total, plays.eta, last))
+            progress(Progress(len(results.records), total, plays.eta if plays.costs.sure else None, last))
 
     try:
         results.complete = runner.collect(plays, results.records, kept, report)

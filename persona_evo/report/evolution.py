@@ -128,6 +128,9 @@ def _facts(e: Evolution) -> dict[str, str]:
     found["lists" if e.policy.lists else "formula"] = e.policy.text.removeprefix("lists ")
     if e.policy.simplified:
         found["as evolved"] = e.policy.formula
+    place = next((n for n, one in enumerate(e.hall, 1) if one["formula"] == e.policy.formula), 0)
+    if place > 1:
+        found["chosen"] = f"number {place} of the hall of fame, which was the best on new seeds"
     if e.policy.mean is not None:
         where = " of the validation set" if "validation" in e.policy.run else ""
         found["mean utility"] = f"{e.policy.mean:.4f} on new seeds{where}"

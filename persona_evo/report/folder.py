@@ -273,20 +273,21 @@ def _wanted(
     baselines = dict(analysis.pairs)
     for (name, player), group in groups.items():
         level = levels.get(name)
-        if player not in analysis.personas or level is None:
+        is_baseline = player not in analysis.personas
+        if level is None:
             continue
         why = maps.skipped(game, level, group)
         if why:
             written.note(why)
         else:
             path = names.file(name, player, suffix=".png")
-            together = [
-                own for (where, who), own in groups.items() if who in analysis.personas and (compared or where == name)
-            ]
+            together = [own for (where, _), own in groups.items() if compared or where == name]
             high = written.most[name] = tile_counts.most_visits(together)
             text = _told(group, analysis.tolerances.get(player), f" in {name}" if compared else "")
             drawing = MapDrawing(group, str(path), _markers(analysis, name, player), high)
             yield _Wanted(Picture(name, "map", path, text), drawing, player)
+        if is_baseline:
+            continue
         if replays and errs(group[0].skill):
             written.note(
                 "There are no replays of players who make mistakes; persona-evo runs show plays their playthroughs."

@@ -37,8 +37,12 @@ from persona_evo.report.pages import (
 )
 from persona_evo.report.playtest_blocks import Card, Cards, Checks, Legend, Rates
 from persona_evo.report.written import Names
+from persona_evo.words import enumerated
 
 COORDINATES = "Places are row:column, both counted from 1 at the top left, as on the maps."
+
+HARDLY = 0.01
+"""The win rate up to which a level is hardly ever won."""
 
 WHOLE = 3
 """Maximum number of levels on a single page; with more, each level has its own page."""
@@ -236,6 +240,22 @@ def _cards(page: Page, level: str = EVERY) -> list[Card]:
     ]
 
 
+def _no_problems(page: Page) -> str:
+    """Return the sentence on a page without problems, which names the levels that hardly anybody wins."""
+    levels: dict[str, list[Summary]] = {}
+    for summary in page.summaries:
+        if summary.level != EVERY and summary.wins:
+            levels.setdefault(summary.level, []).append(summary)
+    lost = [name for name, own in levels.items() if all(s.win_rate.value <= HARDLY for s in own)]
+    if not lost:
+        return "No problems were found."
+    rates = [s.win_rate.value for name in lost for s in levels[name]]
+    return (
+        f"No player wins {enumerated(lost, most=4)} in more than {max(rates):.0%} of the playthroughs, and nothing was "
+        "found that explains it. Either these levels are too hard, or the players search too little."
+    )
+
+
 def _findings(page: Page) -> Section:
     if not page.summaries and not page.findings:
         return Section("findings", "Findings", [])
@@ -246,7 +266,7 @@ def _findings(page: Page) -> Section:
         "findings",
         "Findings",
         [
-            Text("No problems were found.") if not problems else None,
+            Text(_no_problems(page)) if not problems else None,
             Cards(problems),
             Heading("Worth a look") if problems and notices else None,
             Cards(notices),

@@ -109,11 +109,17 @@ def interval(measure: Measure, value: Interval) -> str:
 def mean(value: Interval) -> str:
     """Format a mean of plain numbers with its 95 % interval, with digits that suit its size."""
     digits = decimals(value.value)
-    text = f"{value.value:.{digits}f}" + (f" ({value.note})" if value.note else "")
+    text = _fixed(value.value, digits) + (f" ({value.note})" if value.note else "")
     if not value.presentable:
         return text
-    ends = f"({value.low:.{digits}f}–{value.high:.{digits}f})"
-    return f"{text} ± {value.half:.{digits}f}" if value.symmetric else f"{text} {ends}"
+    if value.symmetric:
+        return f"{text} ± {value.half:.{digits}f}"
+    return f"{text} ({_fixed(value.low, digits)}–{_fixed(value.high, digits)})"
+
+
+def _fixed(value: float, digits: int) -> str:
+    """Format a number with a fixed number of decimals, without the sign of a zero."""
+    return f"{round(value, digits) + 0.0:.{digits}f}"
 
 
 def decimals(value: float) -> int:
@@ -136,7 +142,7 @@ def summary_lines(summary: Summary, infos: Sequence[Metric] = (), without: Itera
     if not any(m.clock and summary.metrics.get(m.symbol) == summary.steps for m in infos):
         lines["steps"] = interval(_measure("steps", "steps"), summary.steps)
     lines["utility"] = interval(_measure("utility", "utility"), summary.utility)
-    lines["best utility" if summary.level != EVERY else "best of each level"] = f"{summary.best_utility:.3f}"
+    lines["best utility" if summary.level != EVERY else "best of each level"] = _fixed(summary.best_utility, 3)
     lines["limit"] = _limit(summary)
     lines["share of limit"] = _share(summary.ratio)
     lines["lost to" if summary.opponents else "deaths"] = (

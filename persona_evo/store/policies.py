@@ -370,7 +370,7 @@ def foreign(policy: Policy, game: str) -> PolicyError:
         place=_place(policy.file),
         found=policy.game,
         expected=game,
-        hint=f"add --game {policy.game}",
+        hint=f"add --game {policy.game}" if policy.game in registry.names() else "add --game and the file of that game",
     )
 
 

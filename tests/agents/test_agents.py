@@ -1,4 +1,4 @@
-"""Agents as data, the ways in which they search, and contests between them."""
+"""Tests agents as data, their ways of searching, and contests between them."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ def test_the_answer_can_be_a_formula_over_the_children() -> None:
 
 
 def test_the_penalty_of_walls_is_so_many_lost_games() -> None:
-    """The policy's score of a child with three walls is that of one with 20 visits more and no win in them."""
+    """The score of a child with three walls equals that of one with 20 more visits and no win in them."""
     policy = policy_of(AGENTS["uct_walls"], GAME)
     assert policy.formula is not None
     values = dict.fromkeys((*GAME.symbols, "D", "RMAX", "RSD"), 0.0)

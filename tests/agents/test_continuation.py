@@ -1,4 +1,4 @@
-"""Playthroughs are played to the end of the game: outcomes, causes, damage, and what is kept of it."""
+"""Tests that playthroughs continue to the end of the game: outcomes, causes of death, damage, and what is recorded."""
 
 from __future__ import annotations
 
@@ -63,6 +63,15 @@ def test_playing_on_may_take_a_tenth_of_the_budget(monkeypatch: pytest.MonkeyPat
     assert {budget.iterations for budget in given} == {200}
 
 
+def test_a_plan_that_ends_in_death_has_its_cause_and_one_that_wins_has_none() -> None:
+    level = GAME.load("XXXXXXXXXXXXXXXX\nXHttttttttttt eX\nXXXXXXXXXXXXXXXX\n", "traps", allow_unreachable=True)
+    utility = parse("DEAD - 0.01 * ST", GAME.symbols)
+    player = Player(Persona("weary", GAME.name, utility, "HP"), TreePolicy.of("DEAD + 0.01 * ST", GAME))
+    (died,) = batch.playtest(GAME, [level], [player], 1, seed=3, budget=Budget(500)).records
+    assert (died.outcome, died.cause) == ("lost", "trap")
+    assert {(r.outcome, r.cause) for r in played_out(OPEN)} == {("won", "")}
+
+
 def test_a_plan_that_stops_before_death_is_played_on_to_it() -> None:
     for r in played_out(AMBUSH):
         assert r.outcome == "running" and r.end is not None
@@ -105,7 +114,7 @@ def test_a_folder_that_was_stopped_goes_on_to_the_same_ends(tmp_path: Path) -> N
 
 
 class Waiting:
-    """Each step forward costs a hit point, and standing still costs nothing; nothing is to be won."""
+    """A game in which each step forward costs a hit point, standing still costs nothing, and nothing can be won."""
 
     actions = ("wait", "go")
     metrics = (Metric("HP", "hit points", "those left", high=3),)

@@ -1,4 +1,4 @@
-"""Programs of others: they run unchanged, and whatever they do costs them a move and nothing else."""
+"""Tests programs of others as agents: they run unchanged, and their faults cost them a move and nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Players of limited skill: how moves are drawn, what they see, and that more skill wins more."""
+"""Tests players of limited skill: how moves are drawn, what the players see, and that more skill wins more."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_without_errors_it_walks_straight_to_what_it_sees() -> None:
 
 
 def test_it_sees_no_further_than_its_sight() -> None:
-    """A treasure four steps away draws only those who see it; the exit lies the other way."""
+    """A treasure four steps away attracts only players who see it; the exit is in the other direction."""
     greedy = parse("0.3 * PE + 5 * TO", GAME.symbols)
     fork = level("T   H e")
     short, long = (dataclasses.replace(FLAWLESS, sight=sight) for sight in (3, 4))

@@ -1,4 +1,4 @@
-"""Whatever is typed wrong gives one clear message on standard error, exit code 2, and no traceback."""
+"""Tests that mistakes on the command line give one clear message on standard error, exit code 2, and no traceback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values of options that make no sense are one message and exit code 2, before anything is made."""
+"""Tests that senseless values of options give one message and exit code 2 before anything is created."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an evolution says at its end, and what is done with its policy, as a user types it."""
+"""Tests the output at the end of an evolution, and the use of its policy as a user types it."""
 
 from __future__ import annotations
 

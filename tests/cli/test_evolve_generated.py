@@ -1,4 +1,4 @@
-"""`evolve --levels generate:N`: pools out of the run's seed, kept in its folder."""
+"""Tests `evolve --levels generate:N`: pools from the run's seed, kept in its folder."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def config_of(folder: Path) -> dict[str, object]:
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A validation set of four levels, which is made in no time."""
+    """Reduce the validation set to four levels, which are quickly made."""
     usual = pools.counts
     assert usual(3)["validation"] == 30
     monkeypatch.setattr(pools, "counts", lambda train, held_out: usual(train, held_out, 4))

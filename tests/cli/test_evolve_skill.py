@@ -1,4 +1,4 @@
-"""`evolve --skill NAME`: policies for players who search anew for each move."""
+"""Tests `evolve --skill NAME`: policies for players who search again for each move."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands on experiments, for games of the catalog and connected ones, and the thesis' experiments in small."""
+"""Tests the experiment commands for catalog and connected games, and small versions of the thesis' experiments."""
 
 from __future__ import annotations
 

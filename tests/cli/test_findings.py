@@ -1,4 +1,4 @@
-"""What playtests say of levels with faults, as typed: the right sentence first, requirements, and accepted findings."""
+"""Tests what playtests report about faulty levels: the right sentence first, requirements, and accepted findings."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ def test_levels_that_ship_have_no_problems_and_few_notices(capsys: pytest.Captur
 
 
 def test_weak_players_and_the_first_trace(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """UCB1 with a budget of nothing fails everywhere, and says nothing of the level."""
+    """UCB1 with a tiny budget fails everywhere, which says nothing about the level."""
     line = (
         "playtest",
         "sound.txt",

@@ -1,4 +1,4 @@
-"""A game of your own: written by a command, checked by another, and the same as a class and as compiled rules."""
+"""Tests a game of one's own: written by one command, checked by another, the same as a class and as compiled rules."""
 
 from __future__ import annotations
 

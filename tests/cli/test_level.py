@@ -1,4 +1,4 @@
-"""Levels through the command line, for every game of the catalog."""
+"""Tests the level commands for every game of the catalog."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`level generate`: whole files, a line each, every game for one, and what cannot be is told."""
+"""Tests `level generate`: whole files, one line for each, every single-player game, errors for impossible requests."""
 
 from __future__ import annotations
 

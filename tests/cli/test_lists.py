@@ -1,4 +1,4 @@
-"""Commands around the planner: who plays without a policy, options of its search, lists of personas and policies."""
+"""Tests commands around the planner: players without a policy, search options, and lists of personas and policies."""
 
 from __future__ import annotations
 

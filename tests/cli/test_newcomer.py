@@ -1,4 +1,4 @@
-"""What commands say beforehand, and what they recommend: compiling, baselines, and commands that can be followed."""
+"""Tests what commands announce and recommend: compiling, baselines, and commands that the user can run next."""
 
 from __future__ import annotations
 

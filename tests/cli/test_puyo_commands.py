@@ -1,4 +1,4 @@
-"""Puyo-Puyo through the commands that MiniDungeons 2 goes through, with nothing told but the game's name."""
+"""Tests that Puyo-Puyo works with the same commands as MiniDungeons 2, given only the game's name."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_levels_and_personas_are_listed(capsys: pytest.CaptureFixture[str]) -> N
 
 @pytest.mark.parametrize("name", ["puyo", "puyo_hidden"])
 def test_tree_search_plays_both_queues(name: str) -> None:
-    """Within the visible pairs both are the same; the hidden one is searched as a game of chance."""
+    """Within the visible pairs both games are the same; the hidden queue is searched as a game of chance."""
     game = registry.get(name)
     (level,) = mapsets.resolve(game, ["stairs01"])
     utility = parse("SC / 1000 - 100 * DEAD", game.symbols)

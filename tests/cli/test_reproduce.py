@@ -1,4 +1,4 @@
-"""`reproduce` finds studies by entry points: those that ship, others, and none."""
+"""Tests that `reproduce` finds studies by entry points: those that ship, others, and none."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ print(json.dumps(found))
 
 
 def test_the_product_needs_no_studies(tmp_path: Path) -> None:
-    """In a copy of the package without its studies all modules can be imported, and commands work.
+    """In a copy of the package without its studies, all modules can be imported and commands work.
 
     The tests of the product pass without them, too: `rm -r persona_evo/studies tests/studies`, then `pytest`.
     """
@@ -156,7 +156,7 @@ def test_the_product_needs_no_studies(tmp_path: Path) -> None:
 
 
 def test_nothing_of_the_product_names_a_study() -> None:
-    """Neither its modules nor its tests import from the package of studies."""
+    """Neither the product's modules nor its tests import from the package of studies."""
     inside = [*(ROOT / "persona_evo").rglob("*.py"), *(ROOT / "tests").rglob("*.py")]
     product = [file for file in inside if not {"studies", "__pycache__"} & set(file.parent.parts)]
     assert len(product) > 300

@@ -1,4 +1,4 @@
-"""`runs` and `status`: one small run of each kind, damaged ones, and what cleaning leaves alone."""
+"""Tests `runs` and `status` with one small run of each kind, damaged runs, and what cleaning must keep."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def here(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def copy(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The same, to be damaged; nothing in it was changed lately."""
+    """Copy the folder of runs so that a test can damage it; nothing in it has changed recently."""
     target = tmp_path / "copy"
     shutil.copytree(home, target)
     for path in target.rglob("*"):

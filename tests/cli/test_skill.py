@@ -1,4 +1,4 @@
-"""`playtest --skill` and `--calibrate` as they are typed."""
+"""Tests `playtest --skill` and `--calibrate` as a user types them."""
 
 from __future__ import annotations
 

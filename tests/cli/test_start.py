@@ -1,4 +1,4 @@
-"""What a command loads before it works: nothing that it does not need."""
+"""Tests that a command loads only the modules that it needs."""
 
 from __future__ import annotations
 

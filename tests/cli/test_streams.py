@@ -1,4 +1,4 @@
-"""Streams that are closed or full, Ctrl-C at the wrong moment, full disks, and files that are there already."""
+"""Tests closed and full streams, Ctrl-C at bad moments, full disks, and files that exist already."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`watch` as a user has it: save a level, read what changed, break it, mend it, stop it."""
+"""Tests `watch` as a user works with it: save a level, read what changed, break it, repair it, stop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables fit the terminal, whatever the command."""
+"""Tests that the tables of every command fit the terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Run commands, in this process or as a user does."""
+"""Runs commands, in this process or as a user does."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.shared import ROOT
 
 
 class Ran(NamedTuple):
-    """What a command came to."""
+    """The result of a command."""
 
     code: int
     out: str

@@ -1,4 +1,4 @@
-"""Helpers of these tests: games in folders of their own, and a look at what processes are left."""
+"""Helpers for these tests: games in folders of their own, and a check for remaining processes."""
 
 import subprocess
 import time
@@ -13,7 +13,7 @@ LIMITS = "[timeouts]\nconnect = 60\nhandshake = 0.5\nrollout = 1\n"
 
 
 def describe(folder, game="ladder", top="", tables=""):
-    """A description in a folder, with a copy of the game beside it, so that its processes can be told from others."""
+    """Write a description into a folder, with a copy of the game beside it so that its processes can be identified."""
     folder.mkdir(parents=True, exist_ok=True)
     source = folder / f"{game}.py"
     source.write_text((GAMES / f"{game}.py").read_text(encoding="utf-8"), encoding="utf-8")
@@ -43,19 +43,19 @@ def game(file):
 
 
 def left(folder):
-    """Processes whose command line names something in a folder."""
+    """Return the processes whose command line names something in a folder."""
     columns = "pid=,ppid=,stat=,etimes=,args="
     text = subprocess.run(["ps", "-axww", "-o", columns], capture_output=True, text=True, check=True).stdout
     return [line for line in text.splitlines() if str(folder) in line and "ps -axww" not in line]
 
 
 def games(folder):
-    """The game processes of a folder, without their guards."""
+    """Return the game processes of a folder, without their guards."""
     return [line for line in left(folder) if "guard.py" not in line]
 
 
 def none_left(folder, seconds=15.0):
-    """Whether no process of a folder is left, or soon will be; those that are are printed."""
+    """Return whether no process of a folder is left after a short wait; print those that are."""
     end = time.monotonic() + seconds
     while (found := left(folder)) and time.monotonic() < end:
         time.sleep(0.05)

@@ -1,4 +1,4 @@
-"""`connect attach`: a game that somebody else starts takes part."""
+"""Tests `connect attach` with a game that someone else starts."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""A game that keeps to PROTOCOL.md with nothing of the project: from a file, from a factory, by a policy, refusing."""
+"""Tests a game that is written only from PROTOCOL.md: from a file, from a factory, with a policy, and refusing."""
 
 import os
 import re

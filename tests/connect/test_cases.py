@@ -1,4 +1,4 @@
-"""Failures that were found: replayed from their file, and cut down to the choices that matter."""
+"""Tests that failures are replayed from their file and shrunk to the choices that matter."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The game's side by itself, against a driver made of a socket."""
+"""Tests the client alone, against a driver made of a socket."""
 
 import socket
 import threading

@@ -1,4 +1,4 @@
-"""The C# side, compiled with Mono and run: its NUnit tests, and its console games over bare sockets.
+"""Tests the C# side, compiled and run with Mono: its NUnit tests, and its console games over plain sockets.
 
 What the frames are is written out here once more, with struct alone, so that a mistake in the project's own code for
 frames cannot hide one in the C# code.
@@ -135,7 +135,7 @@ class Answer(NamedTuple):
 
 
 class Driver:
-    """Listens, starts a game and speaks with it, by the book."""
+    """Listens, starts a game, and speaks the protocol with it."""
 
     def __init__(self, built: Path, game: str, **settings: object) -> None:
         listener = socket.create_server(("127.0.0.1", 0))
@@ -202,7 +202,7 @@ class Driver:
         policy: int = 0,
         prefix: list[tuple[int, int]] | None = None,
     ) -> Answer:
-        """One order and its answer."""
+        """Send an order and return its answer."""
         self.order(id_, game, choices, flags, mode, policy, prefix)
         return self.answer()
 
@@ -222,7 +222,7 @@ class Driver:
     def restore(
         self, state: int, depth: int, keep: int, id_: int, game: int, choices: int, prefix: list[tuple[int, int]]
     ) -> Answer:
-        """One order that may begin from a kept state, and may leave one; its answer."""
+        """Send an order that may begin from a kept state and may leave one; return its answer."""
         pairs = b"".join(struct.pack("<HH", *pair) for pair in prefix)
         self.send(11, struct.pack("<QIQQQQBBI", state, depth, keep, id_, game, choices, 2, 1, 0) + pairs)
         return self.answer()

@@ -1,4 +1,4 @@
-"""Evolution and playtests of the C# game over TCP: any number of workers, stopped and resumed, the same policy."""
+"""Tests evolution and playtests of the C# game over TCP: the same policy for any number of workers, and resumed."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""The search inside a C# game is the one that its policy was evolved under: the same visits and the same plan."""
+"""Tests that the search inside a C# game equals the one that its policy was evolved for: same visits, same plan."""
 
 import subprocess
 import time

@@ -1,4 +1,4 @@
-"""What the doctor sees in the numbers, the prefixes and the memory of a connected game."""
+"""Tests what the doctor finds in the numbers, the prefixes and the memory of a connected game."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Everything a game can do wrong: what is said, and that nothing of it is left behind."""
+"""Tests all faults of a game: what is reported, and that nothing is left behind."""
 
 import contextlib
 import json
@@ -19,13 +19,14 @@ from persona_evo.connect.process_start import Start, Timeouts
 from persona_evo.connect.shutdown import close_all
 from persona_evo.connect.worker import Worker
 from persona_evo.errors import ConnectError, GameError, PersonaEvoError, ProtocolError
+from tests.cli.tool import run
 from tests.connect.driving import describe, faulty, none_left, session
 
 SOUND = LevelName()
 
 
 def one(file):
-    """Play one rollout; the error that comes of it."""
+    """Play one rollout and return the error that it raises."""
     running = session(file)
     try:
         with pytest.raises(PersonaEvoError) as caught:
@@ -65,7 +66,7 @@ def test_a_game_that_does_not_start(tmp_path, fault):
 
 
 def late(behaviour, limit=20.0):
-    """A worker whose game is played by the test; what it does while the worker waits, with (address, nonce)."""
+    """Return a worker whose game is played by the test, which acts with (address, nonce) while the worker waits."""
     told = []
 
     def factory(address, port, nonce):
@@ -84,7 +85,7 @@ def late(behaviour, limit=20.0):
 
 
 def strangers(address, nonce=""):
-    """One who says nothing, one who says something else, one who hangs up, one with a HELLO of another game."""
+    """Connect a silent stranger, one that sends garbage, one that hangs up, and one with another game's HELLO."""
     hello = hello_frame.encode_hello(p.Hello(p.LIBRARY, ("other", "1"), "f" * 64, (), (), 9))
     return [said(address, text) for text in (b"", b"GET / HTTP/1.1\r\n\r\n", None, hello)]
 
@@ -229,7 +230,7 @@ def test_a_prefix_that_ends_two_processes_is_set_aside(tmp_path, fault):
 
 
 def test_a_process_that_is_started_anew_does_not_make_the_others_late(tmp_path):
-    """While the driver waits for it, the results of the others lie unread for longer than a rollout may take."""
+    """While the driver waits for it, results of the others stay unread for longer than a rollout may take."""
     running = session(faulty(tmp_path, "tardy", "workers = 3", "[timeouts]\nrollout = 1\n"))
     try:
         pool = running.pool(SOUND)
@@ -363,3 +364,11 @@ def test_the_first_rollout_that_hangs_is_told_at_once(tmp_path, caplog):
     assert 0.5 <= caplog.records[0].created - began < 4, "after the limit, and not after many times the limit"
     (told,) = [record.getMessage() for record in caplog.records]
     assert "did not end within 0.5 s: starting the game again" in told and "[timeouts] rollout" in told
+
+
+def test_the_same_failing_rollout_is_kept_once(tmp_path, capsys):
+    file = faulty(tmp_path, "raise")
+    told = run(capsys, "doctor", "--game", file, "--rollouts", 20)
+    assert told.code == 1 and told.out.count("no such room") == 1, told.out
+    lines = (tmp_path / "logs" / "findings.jsonl").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == len(set(lines)) > 1

@@ -1,4 +1,4 @@
-"""A connected game through everything a game goes through: levels, personas, playtests, evolution, the command line."""
+"""Tests a connected game with everything that a game is used for: levels, personas, playtests, evolution, commands."""
 
 import csv
 import json
@@ -22,7 +22,7 @@ from persona_evo.games import mapsets, registry
 from persona_evo.games.core import ENDED, LOST, RUNNING, WON
 from persona_evo.personas import catalog, load
 from persona_evo.search.bounds import solve
-from persona_evo.store import runs
+from persona_evo.store import policies, runs
 from tests.cli.tool import command, environment, run, typed
 from tests.connect.driving import describe, faulty, game, games, left, none_left
 from tests.shared import hear_ctrl_c
@@ -704,3 +704,12 @@ def test_win_rates_are_left_out_where_no_end_counts_as_won(tmp_path, capsys):
         assert ("Win rate with" in page) == (name == "told")
         assert ("No end of the game counts as won" in ran.out) == (name == "untold")
         registry.get(str(file)).outside.close()
+
+
+def test_the_hint_for_a_policy_of_a_connected_game_can_be_followed(tmp_path, capsys):
+    file = describe(tmp_path)
+    policy = tmp_path / "p.json"
+    policies.write(policies.Policy("p", "ladder", utility="HEIGHT", formula="R + HEIGHT"), policy)
+    refused = run(capsys, "policy", "export", policy, "--to", "python")
+    assert refused.code == 2 and "hint: add --game and the file of that game" in refused.err, refused.err
+    assert "HEIGHT" in run(capsys, "policy", "export", policy, "--to", "python", "--game", file).out

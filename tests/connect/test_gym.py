@@ -1,4 +1,4 @@
-"""Environments of Gymnasium as connected games: the adapter, and searches that find the goal."""
+"""Tests Gymnasium environments as connected games: the adapter, and searches that find the goal."""
 
 import json
 import os
@@ -232,7 +232,7 @@ def test_a_lake_is_playtested_by_the_command_line(play, tmp_path, capsys):
 
 
 class Told:
-    """What an environment reports, without a driver: the last choice is taken each time."""
+    """Records what an environment reports, without a driver; the last choice is always taken."""
 
     settings, variant, map, game_seed = {"variant": "", "map": "", "disable_env_checker": True}, "", "", 0
     planned: tuple[int, ...] = ()

@@ -1,4 +1,4 @@
-"""Environments whose states are kept: games begin at known states, and nothing else changes."""
+"""Tests environments whose states are kept: games begin at known states, and nothing else changes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gymnasium import spaces  # noqa: E402
 
 
 class Slow(gymnasium.Env):  # type: ignore[misc,name-defined]
-    """A walk of two dice a step, with a step that takes a while, and as many steps as are asked for."""
+    """A walk with two dice per step, with slow steps and any number of them."""
 
     action_space, observation_space = spaces.Discrete(3), spaces.Box(0, 1e9, (2,), float)
     made = 0
@@ -36,7 +36,7 @@ class Slow(gymnasium.Env):  # type: ignore[misc,name-defined]
 
 
 class Saved(Slow):
-    """Its state can be saved and restored; a copy of it is not one."""
+    """An environment whose state can be saved and restored, but that cannot be copied."""
 
     def get_state(self) -> Any:
         return self.place, self.before, self.np_random.bit_generator.state
@@ -49,7 +49,7 @@ class Saved(Slow):
 
 
 class Forgetful(Saved):
-    """A saved state does not hold the last action, which matters."""
+    """An environment whose saved state omits the last action, which matters."""
 
     def get_state(self) -> Any:
         return self.place, 0, self.np_random.bit_generator.state
@@ -58,12 +58,28 @@ class Forgetful(Saved):
         self.place, _, self.np_random.bit_generator.state = state
 
 
+class FirstStep(Saved):
+    """The first step of an episode is worth more, and a saved state does not say whether it has been made."""
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[list[float], dict[str, Any]]:
+        self.fresh = True
+        return super().reset(seed=seed, options=options)
+
+    def step(self, action: int) -> tuple[list[float], float, bool, bool, dict[str, Any]]:
+        seen, reward, *rest = super().step(action)
+        reward, self.fresh = reward + 5.0 * self.fresh, False
+        return seen, reward, *rest
+
+
+KINDS = (Slow, Saved, Forgetful, FirstStep)
+
+
 @pytest.fixture(autouse=True)
 def registered() -> Iterator[None]:
-    for kind in (Slow, Saved, Forgetful):
+    for kind in KINDS:
         gymnasium.register(f"Test{kind.__name__}-v0", entry_point=kind, max_episode_steps=30)
     yield
-    for kind in (Slow, Saved, Forgetful):
+    for kind in KINDS:
         del gymnasium.registry[f"Test{kind.__name__}-v0"]
 
 
@@ -126,7 +142,8 @@ def test_games_begin_at_known_states_and_tell_the_same(name: str, way: str) -> N
     assert steps[0] < 0.6 * steps[1]
 
 
-def test_a_state_that_leaves_something_out_is_not_used() -> None:
-    game = Environment("TestForgetful-v0", {"variant": "", "map": ""})
+@pytest.mark.parametrize("name", ["TestForgetful-v0", "TestFirstStep-v0"])
+def test_a_state_that_leaves_something_out_is_not_used(name: str) -> None:
+    game = Environment(name, {"variant": "", "map": ""})
     assert game.states.way == ""
     assert len(played(game, 3)) == 3

@@ -1,4 +1,4 @@
-"""What is started for a path."""
+"""Tests which program is started for a path."""
 
 import os
 import plistlib

@@ -1,4 +1,4 @@
-"""The notebook templates do what they show: their code cells run in their order, in a process of their own."""
+"""Tests that the notebook templates work: their code cells run in order in a process of their own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The protocol in another language: a small game in C keeps to it, and draws the same random numbers."""
+"""Tests the protocol in another language: a small game in C follows it and draws the same random numbers."""
 
 import shutil
 

@@ -1,4 +1,4 @@
-"""No process, no folder and no memory is left behind or taken too much, whatever a game or a program does."""
+"""Tests that no process, folder or memory is left behind or exceeded, whatever a game or a program does."""
 
 import os
 import signal
@@ -15,7 +15,7 @@ from persona_evo.connect.description import LevelName
 from persona_evo.connect.findings import Lost
 from persona_evo.connect.guard import CappedLog, guarded, log_end, segments_of
 from persona_evo.errors import ConnectError
-from tests.cli.tool import environment
+from tests.cli.tool import environment, run
 from tests.connect.driving import describe, faulty, game, left, none_left, session
 
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the guard ends other sessions on Linux alone")
@@ -70,7 +70,7 @@ def test_a_child_with_a_session_of_its_own_ends_with_its_game(tmp_path):
 @LINUX
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
 def test_nothing_is_left_of_a_driver_that_is_killed(tmp_path, how):
-    """Processes with sessions of their own end, and stopped ones, and the temporary folder for logs goes."""
+    """Processes with sessions of their own and stopped processes end, and the temporary log folder is removed."""
     file = faulty(tmp_path, "daemon_stop")
     file.write_text(file.read_text().replace('logs = "logs"\n', ""))
     scratch = tmp_path / "scratch"
@@ -240,6 +240,27 @@ def test_the_watchdog_forgets_what_has_ended(tmp_path):
     assert watchdog.__file__
 
 
+@pytest.mark.skipif(os.name == "nt", reason="the watchdog needs process groups")
+def test_the_watchdog_gives_who_is_told_to_end_some_time(tmp_path):
+    slow = (
+        "import signal, sys, time\n"
+        "def end(*_):\n"
+        "    time.sleep(0.5); open(sys.argv[1] + '/ended', 'w').close(); sys.exit()\n"
+        "signal.signal(signal.SIGTERM, end); print('ready', flush=True)\n"
+        "time.sleep(100)\n"
+    )
+    code = (
+        "import os, sys, subprocess\n"
+        "from persona_evo.connect import watchdog\n"
+        f"one = subprocess.Popen([sys.executable, '-c', {slow!r}, sys.argv[1]], start_new_session=True,"
+        " stdout=subprocess.PIPE)\n"
+        "watchdog.add(one.pid); one.stdout.readline(); os.kill(os.getpid(), 9)\n"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], env=environment())
+    wait_until((tmp_path / "ended").exists)
+    assert none_left(tmp_path)
+
+
 def test_a_game_that_fails_once_by_an_exception_has_not_failed_each_time(tmp_path):
     running = session(faulty(tmp_path, "raise_once"))
     try:
@@ -265,3 +286,15 @@ def test_a_pattern_of_personas_may_match_nothing_yet_and_a_name_may_not(tmp_path
     assert session(describe(tmp_path, top='personas = ["personas/*.toml"]')).about.personas == ()
     with pytest.raises(ConnectError, match="persona file"):
         session(describe(tmp_path, top='personas = ["personas/bold.toml"]'))
+
+
+def test_a_search_starts_all_processes_at_once(tmp_path, capsys):
+    file, source = describe(tmp_path, top="workers = 2"), tmp_path / "ladder.py"
+    meeting = (
+        "def main():\n    import os, pathlib, time\n    here = pathlib.Path(__file__).parent\n"
+        "    (here / f\"here-{os.environ['PE_WORKER']}\").touch()\n"
+        '    while not all((here / f"here-{n}").exists() for n in range(2)):\n        time.sleep(0.01)\n'
+    )
+    source.write_text(source.read_text().replace("def main():\n", meeting))
+    found = run(capsys, "connect", "search", file, "--iterations", 4, "--seed", 1)
+    assert found.code == 0, "a process that waits for the other one connects only if both are started"

@@ -1,4 +1,4 @@
-"""Frames and random numbers: what is written is read again, and nothing else is."""
+"""Tests frames and random numbers: what is written can be read again, and nothing else can."""
 
 import json
 import math

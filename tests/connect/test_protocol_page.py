@@ -1,4 +1,4 @@
-"""What PROTOCOL.md says in numbers is what the code does: frame types, test vectors, and the playthrough in bytes."""
+"""Tests that the code agrees with PROTOCOL.md: frame types, test vectors, and the playthrough in bytes."""
 
 import contextlib
 import json

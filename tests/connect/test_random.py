@@ -1,4 +1,4 @@
-"""The random numbers of connected games against the vectors that the C# side replays, too."""
+"""Tests the random numbers of connected games against the vectors that the C# side also replays."""
 
 import json
 from pathlib import Path

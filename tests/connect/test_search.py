@@ -1,4 +1,4 @@
-"""The search over prefixes: the same run however it is played, sound to the last choice, kept and read again."""
+"""Tests the search over prefixes: the same result however it is played, correct to the last choice, saved and read."""
 
 import dataclasses
 import math
@@ -12,6 +12,7 @@ from persona_evo.connect.tree import PARENT, STATUS, PrefixTree
 from persona_evo.errors import ConnectError, FormulaError, GameError, RunError
 from persona_evo.formula import parse
 from persona_evo.games import mapsets
+from persona_evo.games.core import WON
 from persona_evo.search.plan import PlanJob, planner_for
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree import SLOT
@@ -119,6 +120,18 @@ def test_searches_side_by_side_come_to_what_each_comes_to_alone(tmp_path, top):
         dataclasses.replace(plan, seconds=0.0) for plan in alone
     ]
     assert {plan.stopped for plan in together} == {"budget", "exhausted"}
+    assert len({plan.seconds for plan in together[:5]}) == 1, "levels of one map share the time that they took together"
+
+
+FIRST_WIN = dataclasses.replace(ANYTIME, stop="first_win")
+
+
+def test_a_search_for_a_win_ends_with_the_first_won_state_in_its_tree(tmp_path):
+    file = describe(tmp_path, tables='[outcome]\nwon = "3.5 - HEIGHT"')
+    search, samples, plan = searched(file, "default@3", settings=FIRST_WIN)
+    assert plan.stopped == "win" and plan.outcome == WON and search.best == samples[-1]
+    assert samples[-1].metrics["HEIGHT"] < 3.5 < max(sample.metrics["HEIGHT"] for sample in samples)
+    assert len(samples) > len(plan.actions) == 6, "one rollout for each state on the way"
 
 
 REVISIT = dataclasses.replace(ANYTIME, terminal="revisit")
@@ -190,7 +203,8 @@ def test_revisit_counts_known_ends_again_and_cut_off_never(tmp_path):
     file = faulty(tmp_path, "", "slots = 1", "")
     search, samples, plan = searched(file, "default", budget=400, settings=REVISIT)
     assert plan.iterations == 400 and not plan.proven
-    assert len(samples) < 400 and search.tree.node(0).visits == 400
+    assert len(samples) == search.tree.nodes < 400, "no end is played again"
+    assert search.tree.node(0).visits == 400
     cut, samples, _ = searched(file, "default", budget=400)
     assert len(samples) == cut.tree.node(0).visits < 60
 

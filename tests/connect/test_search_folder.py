@@ -1,4 +1,4 @@
-"""The folder of `connect search`: nothing is lost or overwritten, whatever stops the search."""
+"""Tests the folder of `connect search`: nothing is lost or overwritten, whatever stops the search."""
 
 import json
 import signal

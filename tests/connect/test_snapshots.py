@@ -1,4 +1,4 @@
-"""Games that begin from states that they kept: the same search, with less of the game played."""
+"""Tests games that begin from kept states: the same search, with fewer moves played."""
 
 import re
 import subprocess
@@ -34,7 +34,7 @@ def cave(tmp_path_factory):
 
 
 def searched(program, folder, word, workers, iterations=400):
-    """What a search comes to: visits of all nodes and the best way; the seconds it took, and what the games say."""
+    """Return the result of a search (all visits, the best playthrough), its seconds, and the games' output."""
     folder.mkdir()
     file = folder / "cave.toml"
     lines = f'game = "{program}"\narguments = ["{word}"]\nworkers = {workers}\nslots = 2\nlogs = "logs"\n'

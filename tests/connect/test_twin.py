@@ -1,4 +1,4 @@
-"""2D Roguelike in C# and in Python: the same seed, the same layouts, the same playthrough, decision by decision."""
+"""Compares 2D Roguelike in C# and in Python: the same seed gives the same layouts and the same playthrough."""
 
 from __future__ import annotations
 

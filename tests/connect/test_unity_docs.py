@@ -1,4 +1,4 @@
-"""What the package's documentation shows: its scripts compile and play, its files and commands are such."""
+"""Tests the Unity package's documentation: its scripts compile and play, its files and commands exist."""
 
 from __future__ import annotations
 

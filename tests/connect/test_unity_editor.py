@@ -1,4 +1,4 @@
-"""The Editor's side of the Unity package over stubs of Unity: recompiles, attaching, builds without a session."""
+"""Tests the Editor side of the Unity package with stubs of Unity: recompiling, attaching, builds without a session."""
 
 from __future__ import annotations
 

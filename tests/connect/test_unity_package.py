@@ -1,4 +1,4 @@
-"""The Unity package: whole, and its parts for Unity compile against stubs of Unity."""
+"""Tests that the Unity package is complete, and that its Unity parts compile against stubs of Unity."""
 
 from __future__ import annotations
 

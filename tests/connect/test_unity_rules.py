@@ -1,4 +1,4 @@
-"""The Unity package against the published rules of the Asset Store and of OpenUPM that can be checked without Unity.
+"""Tests the Unity package against the rules of the Asset Store and of OpenUPM that can be checked without Unity.
 
 The rules are those of Unity's package `com.unity.asset-store-validation` 0.6 (its documentation has a page for each),
 those of the manual's page on package manifests, and OpenUPM's criteria for packages.

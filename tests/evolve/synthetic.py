@@ -1,4 +1,4 @@
-"""A fitness that costs nothing: how near a formula comes to wanted values at fixed points, with luck from the seeds."""
+"""A fitness that costs nothing: how close a formula is to target values at fixed points, plus noise from the seeds."""
 
 from __future__ import annotations
 

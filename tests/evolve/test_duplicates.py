@@ -1,4 +1,4 @@
-"""Formulas that play alike share a key, others do not, and the memory stays small."""
+"""Tests that equivalent formulas share a key, that others do not, and that the memory stays small."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The last steps of an evolution: within their time, beside other policies, and in words."""
+"""Tests the last steps of an evolution: their time limit, the comparison with other policies, and the words."""
 
 from __future__ import annotations
 

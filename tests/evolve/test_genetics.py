@@ -1,4 +1,4 @@
-"""Random formulas are of the right shape and material, and trees and texts are the same thing."""
+"""Tests that random formulas have the right shape and symbols, and that trees and texts convert without loss."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is bred: texts and trees are the same thing, operators keep the limits, and whole evolutions of open lists."""
+"""Tests genomes: conversion of texts and trees, limits kept by operators, and whole evolutions of open lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The course of the evolution: repeatable, resumable, faithful to its settings, and without growth."""
+"""Tests the course of the evolution: repeatable, resumable, faithful to its settings, with bounded memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run that is killed at any moment resumes to the journal of one that was not."""
+"""Tests that a run killed at any moment resumes to the same journal as an uninterrupted one."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_twenty_kills(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("preset", ["paper", "modern"])
 def test_stopped_between_any_two_writes(tmp_path: Path, preset: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every single write of a generation is the last thing that happens once."""
+    """Stop once after every single write of a generation."""
     whole = runs.RunFolder.create(tmp_path / "whole", config(preset, 4))
     work(whole)
 

@@ -1,4 +1,4 @@
-"""Evolution and playtests on a game for two: who plays whom, from which side, and that all of it can be done again."""
+"""Tests evolution and playtests of a two-player game: opponents, sides, and that everything can be repeated."""
 
 from __future__ import annotations
 

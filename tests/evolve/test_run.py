@@ -1,4 +1,4 @@
-"""Runs on disk with the synthetic fitness, and one with real playthroughs from the first generation to its policy."""
+"""Tests runs on disk with the synthetic fitness, and a whole run with real playthroughs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same seed gives the same evolution as ever: shipped policies and studies that are half done depend on it.
+"""Tests that a seed still gives the same evolution, on which shipped policies and unfinished studies depend.
 
 The digests stand for what was bred, asked and chosen when they were written. A change that is meant to breed otherwise
 states them anew, and with them that the commands in `policies/README.md` no longer repeat the shipped policies.

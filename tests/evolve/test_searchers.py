@@ -1,4 +1,4 @@
-"""Searches beside the evolution: what they look at, how they count, and that they find what is easy to find."""
+"""Tests the searches other than evolution: what they try, how they count, and that they find easy optima."""
 
 from __future__ import annotations
 

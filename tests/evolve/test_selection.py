@@ -1,4 +1,4 @@
-"""Who breeds and who stays, with answers known beforehand."""
+"""Tests selection and survival against answers that are known beforehand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Presets are the spec's table, and nothing out of range gets in."""
+"""Tests that presets match the specification, and that values out of range are refused."""
 
 from __future__ import annotations
 

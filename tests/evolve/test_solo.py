@@ -1,4 +1,4 @@
-"""A tree policy played and evolved move by move in games for one: the same on any cores, with hidden pairs, resumed."""
+"""Tests tree policies in move-by-move play of single-player games: any number of cores, hidden pairs, resuming."""
 
 from __future__ import annotations
 

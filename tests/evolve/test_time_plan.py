@@ -1,4 +1,4 @@
-"""The size of an evolution that is to end by a deadline."""
+"""Tests the size of an evolution that has to end by a deadline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The race of the finalists and the tuning of constants, on a fitness whose truth is known."""
+"""Tests the race of the finalists and the tuning of constants, with a fitness whose true value is known."""
 
 from __future__ import annotations
 

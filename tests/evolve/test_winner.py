@@ -1,4 +1,4 @@
-"""Who wins an evolution: the best on seeds that it never used, whatever was measured before."""
+"""Tests who wins an evolution: the best on seeds that it never used, whatever was measured before."""
 
 from __future__ import annotations
 

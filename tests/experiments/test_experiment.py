@@ -1,4 +1,4 @@
-"""Experiments: one search and its tree, the file, the folder that goes on after any stop, tests and what they say."""
+"""Tests experiments: one search and its tree, the file, a folder that continues after any stop, and the evaluation."""
 
 from __future__ import annotations
 

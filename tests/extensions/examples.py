@@ -1,4 +1,4 @@
-"""The examples of docs/pages/extending.md: what stands in its blocks of code is what the tests install."""
+"""Provides the examples of docs/pages/extending.md; the tests install the code of its blocks."""
 
 from __future__ import annotations
 

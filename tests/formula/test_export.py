@@ -1,4 +1,4 @@
-"""Exports: each gives the numbers that are known, and those of the evaluator."""
+"""Tests exports: each gives known numbers, and those of the evaluator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How functions are protected is said where a formula contains them, and only there."""
+"""Tests that the protection of functions is explained if, and only if, a formula contains such functions."""
 
 from __future__ import annotations
 

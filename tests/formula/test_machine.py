@@ -1,4 +1,4 @@
-"""The interpreter gives bit for bit what the evaluator gives."""
+"""Tests that the interpreter equals the evaluator, bit for bit."""
 
 from __future__ import annotations
 

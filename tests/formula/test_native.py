@@ -1,4 +1,4 @@
-"""Machine code of formulas gives bit for bit what the evaluator in Python gives, and goes when nobody holds it."""
+"""Tests that machine code equals the evaluator in Python bit for bit, and is freed when nothing refers to it."""
 
 from __future__ import annotations
 

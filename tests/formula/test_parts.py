@@ -1,4 +1,4 @@
-"""A formula taken apart gives the same numbers, to the last bit."""
+"""Tests that a formula split into parts gives the same numbers, to the last bit."""
 
 from __future__ import annotations
 

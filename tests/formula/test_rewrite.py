@@ -1,4 +1,4 @@
-"""The exact rules: the same value on every input, and one form for what is the same."""
+"""Tests the exact rules: the same value for every input, and one form for equal formulas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Simplification: what may be replaced is, what may not stays, and sympy can neither hang nor crash the program."""
+"""Tests simplification: what is replaced, what stays, and that sympy can neither hang nor crash the program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every operation of the table, in everything that knows operations."""
+"""Tests every operation of the table in every part of the program that knows operations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of accepted findings: what they accept, what they do not, and how their faults are told."""
+"""Tests files of accepted findings: what they accept, what they do not, and messages about mistakes."""
 
 from __future__ import annotations
 

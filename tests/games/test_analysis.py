@@ -1,4 +1,4 @@
-"""The analysis of levels of MiniDungeons 2: what it names, what it must not name, and that its problems are true."""
+"""Tests the analysis of MiniDungeons 2 levels: what it must find, what it must not claim, and that it is true."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever is wrong with a game written as a Python class is one GameError that says where, what and when."""
+"""Tests that every mistake in a Python class game is one GameError with the place, the problem and the moves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`check_game` passes games that keep the contract and names what is wrong with those that do not."""
+"""Tests that `check_game` accepts games that keep the contract, and names the mistakes of those that do not."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_both_rule_sets_of_minidungeons2_keep_the_contract() -> None:
 
 
 def test_a_blob_that_died_stays_dead() -> None:
-    """A plan that once killed eleven of ten monsters: a blob died on its way, met another and lived again."""
+    """A plan once killed eleven of ten monsters: a blob died on its way, met another one and lived again."""
     path = shared("levels/md2/map03.txt")
     of = GAME.load(path.read_text(encoding="utf-8"), path.stem)
     assert check_game(GAME, [of], seed=3, games=6, moves=200) > 100

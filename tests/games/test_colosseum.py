@@ -1,4 +1,4 @@
-"""Colosseum Survival! against positions, games and the random player of the course's own program."""
+"""Compares Colosseum Survival! with positions, games and the random player of the course's own program."""
 
 from __future__ import annotations
 

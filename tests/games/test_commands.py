@@ -1,4 +1,4 @@
-"""Command lines to copy name the game that they are about, and levels that there are."""
+"""Tests that command lines for copying name the game that they are about, and levels that exist."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures: their size, that everything shows, and that states look different."""
+"""Tests pictures: their size, that everything is visible, and that states look different."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Explorations by compiled code, many states a call, hold what the rules say when they are called one by one."""
+"""Tests that explorations by compiled code agree with the rules called one state at a time."""
 
 from __future__ import annotations
 

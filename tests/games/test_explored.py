@@ -1,4 +1,4 @@
-"""Games of which nothing but the rules is known: what exploring all their states finds, and what it must not claim."""
+"""Tests games of which only the rules are known: findings from exploring all states, and what must not be claimed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/pages/findings.md: the table has every kind, and each example level shows the kind it stands for."""
+"""Tests docs/pages/findings.md: the table has every kind, and each example level shows its kind."""
 
 from __future__ import annotations
 

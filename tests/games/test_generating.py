@@ -1,4 +1,4 @@
-"""Levels drawn from a seed: the same again, sound, all different, as constrained, and streams that never meet."""
+"""Tests generated levels: reproducible, sound, distinct, within constraints, and disjoint between streams."""
 
 from __future__ import annotations
 

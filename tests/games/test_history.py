@@ -1,4 +1,4 @@
-"""Events of a turn agree with the counters of the rules in recorded games, and causes of death are right."""
+"""Tests that the events of a turn agree with the counters in recorded games, and that causes of death are right."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rollouts that walk toward things: where they go, and that nothing else changes."""
+"""Tests rollouts that walk toward objects: where they go, and that nothing else changes."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""It's Alive!: the rules one by one, random games against plain Python, and the proofs on the tiny field."""
+"""Tests It's Alive!: the rules one by one, random games against plain Python, and proofs on the tiny field."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Field = tuple[tuple[Piece, ...], ...]
 
 
 class Plain:
-    """The rules once more, as sets and tuples; from the level it takes the sequence of pieces alone."""
+    """Implements the rules again with sets and tuples; only the sequence of pieces comes from the level."""
 
     def __init__(self, level: Level, design: str, width: int, height: int, win: int) -> None:
         self.kinds = [int(k) for k in level.tables[layout.PIECES :]]

@@ -1,4 +1,4 @@
-"""Level files of MiniDungeons 2 and 1: what is read, and how each mistake is told."""
+"""Tests level files of MiniDungeons 2 and 1: what is read, and the messages about mistakes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of levels: files, folders, patterns, shipped levels and sets, TOML files, and every way to be wrong."""
+"""Tests names of levels: files, folders, patterns, shipped levels and sets, TOML files, and all mistakes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The damage that the hero has taken in MiniDungeons 2: what he lost, whatever potions gave back."""
+"""Tests the damage metric of MiniDungeons 2: the hit points that the hero has lost, even if potions restored them."""
 
 from __future__ import annotations
 

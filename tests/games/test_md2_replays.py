@@ -1,4 +1,4 @@
-"""The rules replay the games recorded in the original, state by state and metric by metric."""
+"""Tests that the rules replay games recorded in the original, state by state and metric by metric."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fast rules of MiniDungeons 2 give what the general ones give: actions, states, metrics, bounds, random games."""
+"""Tests that the fast rules of MiniDungeons 2 equal the general ones: actions, states, metrics, bounds and rollouts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The museum of tests/examples: what guards do, and that levels from a seed can be won, checked and evolved on."""
+"""Tests the museum of tests/examples: its guards, and that generated levels can be won, checked and evolved on."""
 
 from __future__ import annotations
 

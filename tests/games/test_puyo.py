@@ -1,4 +1,4 @@
-"""Puyo-Puyo against the golden vectors: single fields, placements, whole games; levels, events and pictures."""
+"""Tests Puyo-Puyo against golden vectors (fields, placements, whole games), and its levels, events and pictures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Games written as Python classes work with everything that compiled games work with."""
+"""Tests that games written as Python classes work with everything that compiled games work with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What games say of a state beside its metrics: what can still be reached, and what makes it new."""
+"""Tests what games report besides metrics: what can still be reached, and what makes a state new."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""2D Roguelike: layouts, the rules one by one on made-up days, and what holds in random games."""
+"""Tests 2D Roguelike: layouts, the rules one by one on made-up days, and invariants in random games."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers of a level's layout, against counts made by others and by hand."""
+"""Tests numbers of a level's layout against counts made by others and by hand."""
 
 from __future__ import annotations
 

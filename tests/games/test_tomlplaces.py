@@ -1,4 +1,4 @@
-"""Places in TOML texts, held against what `tomllib` reads there."""
+"""Tests places in TOML texts against what `tomllib` reads there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Vectors in machine code do what they do in plain Python, with and without an instruction that looks bytes up."""
+"""Tests that vectors in machine code equal plain Python, with and without an instruction for looking up bytes."""
 
 from __future__ import annotations
 

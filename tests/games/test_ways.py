@@ -1,4 +1,4 @@
-"""Ways to things in games that are Python classes: found by playing, and read like metrics of any game."""
+"""Tests distances to targets in Python class games: found by playing, and read like other metrics."""
 
 from __future__ import annotations
 

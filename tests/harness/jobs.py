@@ -113,7 +113,9 @@ ALL_KINDS: tuple[Kind, ...] = (
     *(kind for kind in KINDS if kind.name not in ("evolution", "study")),
     Command("compare", "playtest.json", "traces.jsonl", _compare, 16, "", texts=("comparison.csv",)),
     Command("evolution", "config.json", "journal.jsonl", _evolve, 8, "", ("timing",), ("hall_of_fame.json",)),
-    Command("reproduction", "reproduction.json", "runs/*/results.jsonl", _reproduce, 0, "", texts=("tables/*.csv",)),
+    Command(
+        "reproduction", "reproduction.json", "runs/*/results.jsonl", _reproduce, 0, "", texts=("tables/*-growth.csv",)
+    ),
     Command("connected search", "best.json", "*.jsonl", _search, 0, "", texts=("best.json", "samples.csv")),
 )
 """Every kind of job that can be killed and resumed. Evolution and reproduction are real ones here, and small."""

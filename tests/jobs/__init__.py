@@ -1,1 +1,1 @@
-"""What every kind of job promises."""
+"""Tests of what every kind of job guarantees."""

@@ -1,4 +1,4 @@
-"""What every kind of job promises of its folder, whatever happens to it."""
+"""Tests what every kind of job guarantees about its folder, whatever happens to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results come in the order of the jobs, and the longest jobs do not come last."""
+"""Tests that results come in the order of the jobs, and that the longest jobs do not come last."""
 
 from __future__ import annotations
 

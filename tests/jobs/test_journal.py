@@ -1,4 +1,4 @@
-"""Lines with checksums, what is reported of damaged ones, and jobs with a deadline."""
+"""Tests lines with checksums, reports of damaged lines, and jobs with a deadline."""
 
 from __future__ import annotations
 

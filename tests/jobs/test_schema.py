@@ -1,4 +1,4 @@
-"""JSON files: every message has a place, and a write is whole or not there."""
+"""Tests JSON files: every message has a place, and writes are atomic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Folders that name code: it runs only where it is the file of then, or was accepted."""
+"""Tests folders that name code: it runs only if the file is unchanged or was accepted."""
 
 from __future__ import annotations
 

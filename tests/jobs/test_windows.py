@@ -1,4 +1,4 @@
-"""What Windows does differently, with its calls simulated; and the way of POSIX through the same functions."""
+"""Tests what Windows does differently, with simulated calls, and POSIX through the same functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same results on every backend and number of jobs, and nothing left behind."""
+"""Tests that every backend and number of jobs gives the same results and leaves nothing behind."""
 
 from __future__ import annotations
 

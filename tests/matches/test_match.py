@@ -1,4 +1,4 @@
-"""Matches: all games, on any number of cores, resumed; standings against figures worked out by hand."""
+"""Tests matches: all games, any number of cores, resuming, and standings against figures computed by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What games will take, against figures worked out by hand."""
+"""Tests estimates of the time of games against figures computed by hand."""
 
 from __future__ import annotations
 

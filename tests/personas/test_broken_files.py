@@ -1,4 +1,4 @@
-"""Persona files that are no persona files, and personas that cannot be told apart."""
+"""Tests files that are not persona files, and personas with the same name."""
 
 from __future__ import annotations
 

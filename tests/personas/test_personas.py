@@ -1,4 +1,4 @@
-"""Personas: the catalog, staged utilities, files with mistakes, the template and the explanation."""
+"""Tests personas: the catalog, staged utilities, files with mistakes, the template and the explanation."""
 
 from __future__ import annotations
 

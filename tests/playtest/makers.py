@@ -1,4 +1,4 @@
-"""Playthroughs made by hand, for tests of what is done with them."""
+"""Makes playthroughs for tests of what is computed from them."""
 
 from __future__ import annotations
 

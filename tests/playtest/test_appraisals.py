@@ -1,4 +1,4 @@
-"""What is said of levels without play is the same whoever works it out, and is worked out once."""
+"""Tests that analyses of levels are the same in every process, and are computed only once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A batch gives the same playthroughs whatever the number of jobs, and goes on where it was stopped."""
+"""Tests that a batch gives the same playthroughs for any number of jobs, and continues where it was stopped."""
 
 from __future__ import annotations
 

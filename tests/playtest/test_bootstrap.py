@@ -1,4 +1,4 @@
-"""Comparisons of runs: against closed forms and against drawing by hand."""
+"""Tests comparisons of runs against closed forms and against resampling by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Limits: what playthroughs can be held against, and what they cannot."""
+"""Tests limits: which playthroughs they apply to, and which they do not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Games for two: each record says whom it met, from which side and how it ended, and reports say so in tables."""
+"""Tests two-player games: records of opponents, sides and results, and the tables of reports."""
 
 from __future__ import annotations
 

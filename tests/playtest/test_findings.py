@@ -1,4 +1,4 @@
-"""Each finding is made where it should be, and not where it should not."""
+"""Tests that each finding is made where it should be, and not where it should not."""
 
 from __future__ import annotations
 

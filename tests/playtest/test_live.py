@@ -1,4 +1,4 @@
-"""A playtest that goes on from version to version plays what a batch plays, and no more than needed."""
+"""Tests that a live playtest plays for each version what a batch plays, and no more than needed."""
 
 from __future__ import annotations
 

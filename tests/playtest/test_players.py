@@ -1,4 +1,4 @@
-"""Players: whose lists a search gets, and players as plain data."""
+"""Tests players: whose lists a search gets, and players as plain data."""
 
 from __future__ import annotations
 

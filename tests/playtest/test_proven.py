@@ -1,4 +1,4 @@
-"""Groups whose trials show routes of one proven search: known values, no intervals, no p values."""
+"""Tests groups whose trials show routes of one proven search: known values, no intervals, no p values."""
 
 from __future__ import annotations
 

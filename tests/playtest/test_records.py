@@ -1,4 +1,4 @@
-"""Files of playthroughs: what is written reads back, and what is wrong is told by its line."""
+"""Tests files of playthroughs: what is written can be read, and mistakes are reported with their line."""
 
 from __future__ import annotations
 

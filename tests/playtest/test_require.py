@@ -1,4 +1,4 @@
-"""Requirements: how they are read, what they are held against, and how mistakes are told."""
+"""Tests requirements: how they are read, what they are checked against, and messages about mistakes."""
 
 from __future__ import annotations
 

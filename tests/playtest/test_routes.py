@@ -1,4 +1,4 @@
-"""Trials after a proof show routes of the proven search, however the work is cut up and wherever it was stopped."""
+"""Tests that trials after a proof show routes of the proven search, however the work is divided or interrupted."""
 
 from __future__ import annotations
 

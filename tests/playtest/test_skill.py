@@ -1,4 +1,4 @@
-"""What playthroughs at several levels of skill come to, and how they are held against pass rates."""
+"""Tests the evaluation of playthroughs at several levels of skill, and the comparison with pass rates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two versions of a level: the tiles that changed, what the maps say, and the answer in five lines."""
+"""Tests the comparison of two versions of a level: changed tiles, conclusions from the maps, the short answer."""
 
 from __future__ import annotations
 

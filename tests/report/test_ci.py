@@ -1,4 +1,4 @@
-"""What continuous integration reads: JUnit XML and summaries in Markdown."""
+"""Tests the files for continuous integration: JUnit XML and summaries in Markdown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The text of an evolution: what was reused is said, and only where something was."""
+"""Tests the text of an evolution: reused results are mentioned if, and only if, there are any."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures for print: every kind of chart and the map, in every format."""
+"""Tests figures for print: every kind of chart and the map, in every format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts that fit a terminal."""
+"""Tests that texts fit a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a match leaves: its page, games as pictures, and the same pictures again later."""
+"""Tests the results of a match: its page, games as pictures, and the same pictures again later."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page and the folder: complete, escaped, nothing from elsewhere, and findings with their numbers on the maps."""
+"""Tests the page and the folder: complete, escaped, self-contained, with numbered findings on the maps."""
 
 from __future__ import annotations
 
@@ -164,6 +164,12 @@ def test_an_empty_page_is_a_page() -> None:
     assert "No problems were found." in calm.text and "#comparison" not in calm.addresses
 
 
+def test_a_page_without_problems_says_which_levels_nobody_wins() -> None:
+    rows = group("a", "x", 0, 3) + group("b", "x", 1, 2)
+    text = Reader(rendered(Page("hard", summarise(rows, INFOS), INFOS))).text
+    assert "No player wins a in more than 0% of the playthroughs" in text and "No problems" not in text, text
+
+
 def test_sizes_of_pictures(tmp_path: Path) -> None:
     Image.new("RGB", (7, 9)).save(tmp_path / "a.gif")
     (tmp_path / "b.png").write_bytes(b"\x89PNG")
@@ -198,11 +204,11 @@ def test_a_whole_folder_from_playthroughs(tmp_path: Path, monkeypatch: pytest.Mo
     written = folder.write(tmp_path / "out", game, [level], analysis, facts={"seed": "1"}, progress=told.append)
     assert written.notes == [] and told[0] == "writing tables" and told[-1] == "writing the page"
     assert told[1:-1] == [
-        f"drawing {n} of 5 pictures: {player} in tiny: <1>"
-        for n, player in enumerate(["Runner"] * 3 + ["runner"] * 2, 1)
+        f"drawing {n} of 6 pictures: {player} in tiny: <1>"
+        for n, player in enumerate(["Runner"] * 3 + ["runner"] * 2 + ["ucb1"], 1)
     ]
     names = sorted(p.name for p in (tmp_path / "out" / "pictures").iterdir() if p.suffix != ".json")
-    assert len(names) == len({n.lower() for n in names}) == 5, names
+    assert len(names) == len({n.lower() for n in names}) == 6, names
     assert all(re.fullmatch(r"[\w.+-]+", n) for n in names)
     assert reading(tmp_path / "out" / "traces.jsonl") == rows
     assert {"summary.csv", "comparison.csv", "players.csv", "structure.csv", "findings.csv", "playthroughs.csv"} <= {
@@ -212,11 +218,11 @@ def test_a_whole_folder_from_playthroughs(tmp_path: Path, monkeypatch: pytest.Mo
     assert "tiny: <1>" in read.text and sum(a.startswith("data:image/gif") for a in read.addresses) == 3
     assert "Runner (median, best and worst): won in 4 steps" in read.text and "ucb1 (baseline, median)" in read.text
     full_size = [a for a in read.addresses if a.startswith("pictures/")]
-    assert len(full_size) == 2 and all((tmp_path / "out" / a).is_file() for a in full_size), "maps lead to their files"
+    assert len(full_size) == 3 and all((tmp_path / "out" / a).is_file() for a in full_size), "maps lead to their files"
     monkeypatch.setattr(folder, "EMBED", 1000)
     linked = folder.write(tmp_path / "out", game, [level], analysis, replays=False)
     sources = [a for a in Reader(linked.page.read_text(encoding="utf-8")).addresses if a.startswith("pictures/")]
-    assert len(sources) == 2 * len(linked.pictures) == 4 and all((tmp_path / "out" / a).is_file() for a in sources)
+    assert len(sources) == 2 * len(linked.pictures) == 6 and all((tmp_path / "out" / a).is_file() for a in sources)
 
 
 def test_pictures_are_drawn_again_only_where_they_would_differ(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Charts, maps and replays: that they show what they should."""
+"""Tests that charts, maps and replays show what they should."""
 
 from __future__ import annotations
 

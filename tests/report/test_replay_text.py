@@ -1,4 +1,4 @@
-"""Playthroughs as text, for each game of the catalog and for games written as a class."""
+"""Tests playthroughs as text, for each game of the catalog and for games written as a class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables for terminals and CSV files."""
+"""Tests tables for terminals and CSV files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The text of a playtest: one level in full, many levels in a table, and not more notices than are read."""
+"""Tests the text of a playtest: one level in full, many levels in a table, and a limited number of notices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All that can happen in a small level, tried out one move after the other: what proofs are compared with.
+"""Explores everything that can happen in a small level, move by move, for comparison with proofs.
 
 Nothing of the search is used here. States are the same only if everything about them is: the whole row, or all
 attributes of a Python state, after the same number of moves.

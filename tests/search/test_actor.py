@@ -1,4 +1,4 @@
-"""Playing move by move: games for two, games of chance, and trees that are kept."""
+"""Tests play from move to move: two-player games, games of chance, and trees that are kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""AN and AR, all moves as first, against a search in plain Python that keeps every iteration and looks them up."""
+"""Tests AN and AR (all moves as first) against a search in plain Python that stores every iteration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plain searches do what their names say."""
+"""Tests that the plain searches do what their names say."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The solver finds the best, says so only where it is, and bounds what it could not settle."""
+"""Tests that the solver finds the best plan, claims so only if it is, and bounds what it could not settle."""
 
 from __future__ import annotations
 

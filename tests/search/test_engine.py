@@ -1,4 +1,4 @@
-"""What the search promises beyond a good plan: long paths, separate planners, exact stops, other processes."""
+"""Tests what the search guarantees beyond a good plan: long paths, separate planners, exact stops, other processes."""
 
 from __future__ import annotations
 

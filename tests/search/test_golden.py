@@ -1,4 +1,4 @@
-"""All searches find what they found when the golden files were made (see `tests.search.golden`)."""
+"""Tests that all searches find what they found when the golden files were made (see `tests.search.golden`)."""
 
 from __future__ import annotations
 

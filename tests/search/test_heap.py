@@ -1,4 +1,4 @@
-"""The heap of nodes: what comes out first, whatever is put in and taken out in between."""
+"""Tests the heap of nodes: the order of output, with nodes added and removed in between."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Intervals hold every value, and directions that are named are true."""
+"""Tests that intervals contain every value, and that reported directions are true."""
 
 from __future__ import annotations
 

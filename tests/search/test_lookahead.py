@@ -1,4 +1,4 @@
-"""Choosing a move by looking ahead: all methods find the same move when they may look at everything."""
+"""Tests choosing a move by lookahead: all methods find the same move if they may examine everything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tree search: sound, reproducible, and the same compiled and in plain Python."""
+"""Tests that the tree search is sound, reproducible, and the same compiled and in plain Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The planner with several open lists: what it promises beside its proofs (`test_proofs`)."""
+"""Tests the planner with several open lists: what it guarantees besides its proofs (`test_proofs`)."""
 
 from __future__ import annotations
 

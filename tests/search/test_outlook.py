@@ -1,4 +1,4 @@
-"""Whether a level can be won: plans that win when they are played, and proofs."""
+"""Tests whether a level can be won: plans that win when they are replayed, and proofs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Looks at the clock are neither too many nor too few."""
+"""Tests that the clock is checked neither too often nor too rarely."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores put together from parts are those of the whole formula, so the trees are the same, bit by bit."""
+"""Tests that scores computed from parts equal those of the whole formula, so trees are identical bit by bit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Policies that read UTILITY, CEILING, D and values of the parent, which plans of whole levels work out."""
+"""Tests policies that read UTILITY, CEILING, D and values of the parent, which plans of whole levels compute."""
 
 from __future__ import annotations
 

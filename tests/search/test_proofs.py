@@ -1,4 +1,4 @@
-"""What the planner calls proven is the best there is: small levels are compared with trying out everything."""
+"""Tests the planner's proofs on small levels against an exhaustive search."""
 
 from __future__ import annotations
 

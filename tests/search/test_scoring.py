@@ -1,4 +1,4 @@
-"""Scores of slots in machine code are bit for bit those that the formula gives over the values it stands for."""
+"""Tests that scores of slots in machine code equal those of the formula bit for bit."""
 
 from __future__ import annotations
 

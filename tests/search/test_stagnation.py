@@ -1,4 +1,4 @@
-"""A search that ends because nothing can change any more has found what it would have found later."""
+"""Tests that a search that stops because nothing can change has found what it would have found later."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Golden files: what searches found before the engine was rewritten, to be found again bit by bit.
+"""Golden files: results of searches from before the engine was rewritten, which have to be found again bit by bit.
 
 Each file `NAME.json` holds the results of the function NAME in `planned` or `played`, by the name of the case, with
 numbers as hexadecimal floats. `python -m tests.search.golden` writes all files anew, `python -m tests.search.golden X`
@@ -34,7 +34,7 @@ def read(name: str) -> dict[str, Record]:
 
 
 def write(name: str) -> int:
-    """Make a file from what today's engine finds.
+    """Write a file with the results of today's engine.
 
     Returns:
         How many cases it holds.

@@ -1,4 +1,4 @@
-"""Write the golden files anew: all of them, or those that are named."""
+"""Writes the golden files again: all of them, or those that are named."""
 
 from __future__ import annotations
 

@@ -1,0 +1,66 @@
+"""Follows the making of pools of levels, and ends it as soon as it is clear that there is no time for all of them."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from functools import partial
+
+from persona_evo.errors import SettingsError
+from persona_evo.words import duration
+
+POOL_SHARE = 0.5
+"""The share of an evolution's time in which its levels are made."""
+SURE = 4
+"""The number of levels after which the time for the others is estimated."""
+LATE = 2.0
+"""The factor by which an estimate may exceed the time that is left, since the first levels take longer."""
+
+Counted = Callable[[int, int], None]
+"""Receives the number of finished levels and the total."""
+
+Tell = Callable[[str, int, int], None]
+"""Receives the current step, the number of finished levels and the total."""
+
+
+class PoolClock:
+    """Reports the making of pools, and ends it as soon as it is clear that it does not fit into its time.
+
+    Args:
+        steps: the number of levels in all pools times two, as each is won first and then played for its best utility.
+        tell: receives progress.
+        until: the moment on `time.monotonic` by which all is done; None for no limit.
+    """
+
+    def __init__(self, steps: int, tell: Tell | None, until: float | None) -> None:
+        self.steps, self.tell, self.until = steps, tell, until
+        self.began, self.before = time.monotonic(), 0
+
+    def phase(self, what: str) -> Counted:
+        """Return the receiver of the progress of one phase, which begins now."""
+        return partial(self._step, what, time.monotonic())
+
+    def _step(self, what: str, began: float, done: int, total: int) -> None:
+        """Report a step.
+
+        Raises:
+            SettingsError: the time is up, or a phase needs more than LATE times what is left for it.
+        """
+        if self.tell is not None:
+            self.tell(what, done, total)
+        now, made = time.monotonic(), self.before + done
+        if done == total:
+            self.before = made
+        if self.until is None or done == total:
+            return
+        needed = (now - began) / done * (total - done) if done >= SURE else 0.0
+        if now + needed / LATE <= self.until:
+            return
+        minutes = math.ceil((now - self.began) / made * self.steps / POOL_SHARE / 60)
+        raise SettingsError(
+            "there is no time to make so many levels",
+            found=f"{what}: {done} of {total} after {duration(now - self.began)}",
+            expected="all levels in half of the time",
+            hint=f"allow more time with --for (about {minutes} min in all), or generate fewer levels",
+        )
