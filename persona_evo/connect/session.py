@@ -173,10 +173,8 @@ class Session:
 
     def hand_over(self) -> list[FailingRollout]:
         """Return all failures of the game and forget them, for another process that keeps them (`take_over`)."""
-        for pool in self._pools.values():
-            self._collect(pool)
+        self.findings()
         failed, self._all = self._all, []
-        self._failed.clear()
         return failed
 
     def take_over(self, failed: Sequence[object]) -> None:
