@@ -98,7 +98,7 @@ def test_versions_of_several_levels_are_compared_in_pairs(tmp_path: Path) -> Non
     found = pe.compare(*sides, pe.player("runner", "ucb1", "runner"), trials=2, iterations=200, seed=1, jobs=1)
     assert [(a.name, b.name) for a, b in found.pairs][:1] == [("old/room1", "new/room1")] and len(found.pairs) == 7
     damage = next(row for row in found.rows if row.measure.key == "damage")
-    assert damage.test == "Wilcoxon" and damage.p == 2 / 2**7 and damage.difference.value == 4
+    assert damage.test == "Wilcoxon" and damage.p == 2 / 2**7 and 4 <= damage.difference.value < 5
     assert str(found) == str(pickle.loads(pickle.dumps(found))) and "7 pairs of levels, paired by name" in str(found)
     with pytest.raises(pe.PersonaEvoError, match="as many levels"):
         pe.compare([tmp_path / "old"], "train01", pe.player("runner", "ucb1"), trials=1)
