@@ -32,126 +32,24 @@ from persona_evo.version import __version__ as __version__
 TYPE_CHECKING = False  # stands for typing.TYPE_CHECKING: importing typing would delay start and Ctrl-C of commands
 
 if TYPE_CHECKING:
-    from typing import Any
-
-    from persona_evo.api import (
-        Analysis,
-        Budget,
-        Comparison,
-        EvolutionSettings,
-        Finding,
-        Formula,
-        Game,
-        Importer,
-        Level,
-        Metric,
-        MutationOperator,
-        Operator,
-        Outcome,
-        Persona,
-        PersonaEvoError,
-        Plan,
-        Player,
-        Policy,
-        ReportSection,
-        Reproduction,
-        Results,
-        RolloutPolicy,
-        Run,
-        SearchSettings,
-        SelectionOperator,
-        SelectionRule,
-        Solution,
-        check_game,
-        check_levels,
-        compare,
-        evolve_policy,
-        experiment,
-        from_class,
-        generate_levels,
-        load_game,
-        load_level,
-        load_levels,
-        load_persona,
-        load_personas,
-        load_policy,
-        parse,
-        plan,
-        player,
-        playtest_levels,
-        register,
-        reproduce,
-        resume_evolution,
-        resume_reproduction,
-        run,
-        save_figures,
-        solve,
-    )
-
-__all__ = [
-    "Analysis",
-    "Budget",
-    "Comparison",
-    "EvolutionSettings",
-    "Finding",
-    "Formula",
-    "Game",
-    "Importer",
-    "Level",
-    "Metric",
-    "MutationOperator",
-    "Operator",
-    "Outcome",
-    "Persona",
-    "PersonaEvoError",
-    "Plan",
-    "Player",
-    "Policy",
-    "ReportSection",
-    "Reproduction",
-    "Results",
-    "RolloutPolicy",
-    "Run",
-    "SearchSettings",
-    "SelectionOperator",
-    "SelectionRule",
-    "Solution",
-    "check_game",
-    "check_levels",
-    "compare",
-    "evolve_policy",
-    "experiment",
-    "from_class",
-    "generate_levels",
-    "load_game",
-    "load_level",
-    "load_levels",
-    "load_persona",
-    "load_personas",
-    "load_policy",
-    "parse",
-    "plan",
-    "player",
-    "playtest_levels",
-    "register",
-    "reproduce",
-    "resume_evolution",
-    "resume_reproduction",
-    "run",
-    "save_figures",
-    "solve",
-]
+    from persona_evo.api import *  # noqa: F403
+    from persona_evo.api import __all__ as __all__
 
 
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+def __getattr__(name: str) -> object:
     import importlib
 
-    value = getattr(importlib.import_module("persona_evo.api"), name)
+    api = importlib.import_module("persona_evo.api")
+    if name == "__all__":
+        return api.__all__
+    if name not in api.__all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(api, name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    import importlib
+
+    return sorted([*globals(), *importlib.import_module("persona_evo.api").__all__])

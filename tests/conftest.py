@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import sys
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +38,17 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return re.search(r"\bmark\.quick\b", collection_path.read_text(encoding="utf-8")) is None or None
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Leave what the collection makes, which stays until the end, out of every later search for garbage."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Sort by folder; within one, tests marked slow come last and the order is that of the files."""
     here = Path(__file__).parent
@@ -51,6 +64,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture
 def unsimplified(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave the winners of evolutions as they are: simplification takes seconds and has tests of its own."""
+    leave_unsimplified(monkeypatch)
+
+
+def leave_unsimplified(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same for a fixture of a module."""
     from persona_evo.evolve import shortening, winner
     from persona_evo.formula.simplify import Simplified
 

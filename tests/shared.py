@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import functools
+import gc
 import os
 import re
 import signal
@@ -10,6 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "persona_evo"
 
 
 def shared(relative: str) -> Path:
@@ -19,6 +23,16 @@ def shared(relative: str) -> Path:
         if path.exists():
             return path
     pytest.skip(f"the shared data has no {relative} here (set PERSONA_EVO_SHARED to its folder)")
+
+
+@functools.cache
+def trees() -> dict[Path, ast.Module]:
+    """Every module of the package as a syntax tree. Parsing all of them takes seconds, so it is done once."""
+    gc.disable()  # it would look through the trees again and again
+    try:
+        return {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(PACKAGE.rglob("*.py"))}
+    finally:
+        gc.enable()
 
 
 def hear_ctrl_c() -> None:

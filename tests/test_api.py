@@ -9,6 +9,7 @@ import subprocess
 import sys
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -176,6 +177,42 @@ def test_one_level_is_one_level() -> None:
     assert pe.load_level("test01", rules="paper").options["rules"] == "paper"
     with pytest.raises(pe.PersonaEvoError, match="no such"):
         pe.load_level("test01", wrong=True)
+
+
+def test_a_match_is_kept_and_the_same_call_continues_it(tmp_path: Path) -> None:
+    begun: list[int] = []
+    usual: dict[str, Any] = {"games": 2, "sizes": [5], "jobs": 1, "folder": tmp_path / "m"}
+    first = pe.play_match("colosseum", ["random", "other=random"], seed=3, **usual)
+    again = pe.play_match(
+        "colosseum", ["random", "other=random"], begun=lambda there: begun.append(len(there.records)), **usual
+    )
+    assert begun == [2] and again.match.seed == 3, "a call without a seed continues what is there"
+    assert again.records == first.records == list(pe.kept_match(tmp_path / "m").records)
+    assert "random – other" in str(first) and "seed 3" in repr(first)
+    with pytest.raises(pe.PersonaEvoError, match="at least two agents"):
+        pe.play_match("colosseum", ["random"], sizes=[5])
+
+
+def test_a_playtest_is_measured_against_requirements(tmp_path: Path) -> None:
+    who, few = pe.player(plain_persona(tmp_path), "utility"), {"trials": 1, "iterations": 60, "jobs": 1}
+    noticed: list[str] = []
+    results = pe.playtest_levels(
+        "test01",
+        who,
+        folder=tmp_path / "p",
+        seed=4,
+        require=["trials >= 1; win_rate > 2%"],
+        notice=noticed.append,
+        **few,
+    )
+    assert [check.text for check in results.analysis.checks] == ["trials >= 1", "win_rate > 2%"]
+    assert len(noticed) == 1 and "trials >= 1" in noticed[0]
+    assert pe.playtest_levels("test01", who, folder=tmp_path / "p", **few).records == results.records
+    again = pe.resume_playtest(tmp_path / "p", jobs=1, require=["deaths == 0"])
+    assert again.records == results.records and again.requirements == ("deaths == 0",)
+    for wrong, words in (("nobody.win_rate > 0", "no such player"), ("bound_ratio > 0.5", "bound_ratio needs")):
+        with pytest.raises(pe.PersonaEvoError, match=words):
+            pe.playtest_levels("test01", who, require=[wrong], **few)
 
 
 def test_all_names_are_there_and_loaded_late() -> None:

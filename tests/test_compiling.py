@@ -5,8 +5,11 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import signal
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -16,7 +19,7 @@ import numpy as np
 import pytest
 
 from persona_evo import compiling
-from persona_evo.compiling import ahead, cache, estimates, news
+from persona_evo.compiling import ahead, cache, calibration, estimates, news, turns
 from persona_evo.compiling.marks import fingerprint
 from persona_evo.errors import CompileError
 
@@ -217,7 +220,8 @@ def test_a_folder_that_cannot_be_written_is_done_without(
 
     monkeypatch.setattr(os, "replace", refuse)
     total = module_of(DOUBLED, folder).total
-    assert content(total) == content(total) and not [f for f in folder.iterdir() if f.suffix != ".py"]
+    assert content(total) == content(total)
+    assert not [f for f in folder.iterdir() if f.suffix not in (".py", ".lock")]
     assert [line for line in caplog.messages if "No space left" in line] == caplog.messages
 
 
@@ -370,7 +374,7 @@ def test_edits_never_end_in_an_error_and_the_folder_stays_small(
     for k in range(edits):
         total = module_of(DOUBLED.replace("FACTOR = 2", f"FACTOR = {k}"), folder, "mine").total
         assert total(np.array([1, 2])) == k + 3
-    assert len([f for f in folder.iterdir() if f.suffix != ".py"]) <= 12
+    assert len([f for f in folder.iterdir() if f.suffix not in (".py", ".lock")]) <= 12
 
 
 def test_drafts_of_killed_processes_are_removed(folder: Path) -> None:
@@ -401,23 +405,22 @@ def test_what_is_compiled_is_told_once(folder: Path) -> None:
     try:
         total = module_of(DOUBLED, folder).total
         content(total)
-        assert [(w.depth, w.done) for w in heard] == [(0, False), (1, False), (1, True), (0, True)]
-        assert heard[0].what == "own_rules.total" and heard[0].seconds > 0
+        assert [(w.what, w.done) for w in heard[:2]] == [(news.START, False), (news.START, True)]
+        assert [(w.depth, w.done) for w in heard[2:]] == [(0, False), (1, False), (1, True), (0, True)]
+        assert heard[2].what == "own_rules.total" and heard[2].seconds > 0
         content(total)
-        assert len(heard) == 4
+        assert len(heard) == 6
     finally:
         compiling.listen(None)
 
 
 def test_the_forecast_follows_what_was_measured(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "getloadavg", lambda: (12.0, 1.0, 1.0))
-    monkeypatch.setattr(os, "cpu_count", lambda: 4)
-    assert estimates.factor() == 3, "three processes wait for each core"
-    monkeypatch.setattr(os, "getloadavg", lambda: (0.0, 1.0, 1.0))
-    assert estimates.factor() == 1
-    estimates.learn(0.5, 50)
-    assert estimates.factor() == 1, "too little work to say anything"
-    estimates.learn(2, 16)
+    monkeypatch.setattr(calibration, "slowness", lambda: 12.0)
+    assert estimates.factor() == 1 and not estimates.is_measured()
+    with news.told("y", 0.5):
+        assert estimates.factor() == 12, "the compiler is timed before the first estimate"
+    assert estimates.factor() == 12, "too little work to say more"
+    estimates.learn(2, 8)
     assert estimates.factor() == 8
     estimates.learn(10, 40)
     assert estimates.factor() == 6
@@ -429,6 +432,70 @@ def test_the_forecast_follows_what_was_measured(folder: Path, monkeypatch: pytes
     finally:
         compiling.listen(None)
     assert heard[0].seconds == 12 and estimates.factor() < 6
+
+
+def test_the_compiler_is_timed_by_what_it_translates(monkeypatch: pytest.MonkeyPatch) -> None:
+    moments = iter((10.0, 10.0 + 3 * calibration.NOMINAL * calibration._COPIES))
+    monkeypatch.setattr(calibration.time, "monotonic", lambda: next(moments))
+    made: list[int] = []
+    monkeypatch.setattr("persona_evo.compiling.frontend.translate", lambda function, *_: made.append(id(function)))
+    assert calibration.slowness() == pytest.approx(3.0) and len(made) == 1 + calibration._COPIES
+
+
+# two processes
+
+
+def test_what_another_process_makes_is_waited_for_and_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second holder of a lock in this process stands for one in another: the locks are those of open files."""
+    monkeypatch.setattr(calibration, "slowness", lambda: 1.0)
+    code = module_of(DOUBLED.replace("grown", "grown_elsewhere"), folder).total.code
+    heard: list[news.Work] = []
+    compiling.listen(heard.append)
+    monkeypatch.setattr("persona_evo.compiling.frontend.translate", lambda *_: pytest.fail("it was made twice"))
+    found: list[bytes] = []
+    waiting = threading.Thread(target=lambda: found.append(code.bitcode()))
+    try:
+        with turns.turn(code.file, code.title, 1.0):
+            waiting.start()
+            while not any("in another process" in work.what for work in heard):
+                time.sleep(0.01)
+            assert not found
+            cache.write(code.file, b"made elsewhere")
+        waiting.join(10)
+    finally:
+        compiling.listen(None)
+    assert found == [b"made elsewhere"]
+
+
+HOLDER = """
+import os, sys, time
+from persona_evo.compiling.turns import turn
+with turn(sys.argv[1], "x", 1.0):
+    print(flush=True)
+    time.sleep(1000)
+"""
+
+
+@posix
+def test_a_process_that_is_killed_or_suspended_keeps_nobody_waiting(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(calibration, "slowness", lambda: 1.0)
+    monkeypatch.setattr(turns, "PATIENCE", 0.2)
+    total = module_of(DOUBLED.replace("grown", "grown_after_all"), folder).total
+    env = {**os.environ, "PERSONA_EVO_CACHE": str(folder.parent)}
+    other = subprocess.Popen([sys.executable, "-c", HOLDER, total.code.file], env=env, stdout=subprocess.PIPE)
+    try:
+        assert other.stdout is not None and other.stdout.readline()
+        other.send_signal(signal.SIGSTOP)
+        began = time.monotonic()
+        assert total(np.array([5, 1, 7])) == 18 and time.monotonic() - began >= turns.PATIENCE
+        monkeypatch.setattr(turns, "PATIENCE", 1000.0)
+    finally:
+        other.kill()
+        other.wait()
+    with turns.turn(total.code.file, "x", 1.0):
+        assert (folder / f"{total.code.file[:2]}.bc.lock").is_file()
 
 
 def test_two_processes_make_what_one_makes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

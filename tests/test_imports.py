@@ -7,26 +7,24 @@ from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
-import persona_evo
-
-ROOT = Path(persona_evo.__file__).parent
+from tests.shared import PACKAGE, trees
 
 
 def modules() -> dict[str, Path]:
     """All modules of the package by name."""
     found = {}
-    for path in ROOT.rglob("*.py"):
-        parts = (ROOT.name, *path.relative_to(ROOT).with_suffix("").parts)
+    for path in trees():
+        parts = (PACKAGE.name, *path.relative_to(PACKAGE).with_suffix("").parts)
         found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     return found
 
 
 def imported(path: Path, known: dict[str, Path]) -> Iterator[str]:
     """The modules of the package that a file imports anywhere."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(trees()[path]):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in known)
-        elif isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == ROOT.name:
+        elif isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == PACKAGE.name:
             for alias in node.names:
                 name = f"{node.module}.{alias.name}"
                 yield name if name in known else node.module
@@ -43,6 +41,5 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 
 
 def test_imports_are_absolute() -> None:
-    for path in ROOT.rglob("*.py"):
-        relative = [n for n in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if getattr(n, "level", 0)]
-        assert not relative, path
+    for path, tree in trees().items():
+        assert not [node for node in ast.walk(tree) if getattr(node, "level", 0)], path

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-import persona_evo
+from tests.shared import PACKAGE, trees
 
-PACKAGE = Path(persona_evo.__file__).parent
 MODULE_LINES, FUNCTION_LINES = 400, 80
 
 ONE_UNIT = "compiled as one unit: splitting it changes what is compiled together, and its speed"
@@ -22,7 +20,6 @@ EXCEPTIONS = {
     "games/catalog/minidungeons2/turn.py": ONE_UNIT,
     "games/catalog/puyo/rules.py": ONE_UNIT,
     "search/open_lists.py": ONE_UNIT,
-    "formula/machine.py:run": "the interpreter's loop: one branch for each operation, compiled as one function",
 }
 """Path, or path:function -> why it is longer."""
 
@@ -46,15 +43,14 @@ class Module(NamedTuple):
 @pytest.fixture(scope="module")
 def modules() -> list[Module]:
     """Every module of the package."""
-    texts = {path: path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
     kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
     return [
         Module(
             path.relative_to(PACKAGE).as_posix(),
-            len(text.splitlines()),
-            [node for node in ast.walk(ast.parse(text)) if isinstance(node, kinds)],
+            len(path.read_text(encoding="utf-8").splitlines()),
+            [node for node in ast.walk(tree) if isinstance(node, kinds)],
         )
-        for path, text in texts.items()
+        for path, tree in trees().items()
     ]
 
 

@@ -30,7 +30,7 @@ SMALL = {
         "solve after.txt": "--seconds 1",
         "level generate": "--count 2",
         "evolve --persona": "--levels generate:4 --held-out 2 --generations 2 --population 10 --islands 2 "
-        "--iterations 100 --jobs 1 --set final_trials=1",
+        "--iterations 100 --jobs 1 --set final_trials=1 --set levels_a_generation=0",
         "evolve --resume": "--jobs 1",
         "policy list": "",
         "policy show": "",
@@ -60,7 +60,8 @@ SMALL = {
         "persona new gardener": "",
         "playtest orchard.txt": QUICK,
         "level generate": "--count 12",
-        "evolve --game": "--generations 1 --population 10 --islands 2 --iterations 30 --jobs 1 --set final_trials=1",
+        "evolve --game": "--generations 1 --population 10 --islands 2 --iterations 20 --jobs 1 --set final_trials=1 "
+        "--set final_candidates=1",
         "game new meadow": "",
         "game check meadow.py": "--seed 1",
     },
@@ -76,11 +77,38 @@ def commands(page: Path) -> list[str]:
     return re.findall(r"^(?: *|.*/)persona-evo (.+)$", "\n".join(blocks), flags=re.MULTILINE)
 
 
+STUDIES = "reproduce"
+"""The command whose studies take long; the tests of each study run it with smaller numbers."""
+
+
 @pytest.mark.usefixtures("unsimplified")
 @pytest.mark.parametrize("page", SMALL, ids=lambda page: page.name)
 def test_every_command_runs(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    lines = commands(page)
+    assert len(lines) == len(SMALL[page])
+    all_run(page, [line for line in lines if not line.startswith(STUDIES)], tmp_path, monkeypatch, capsys)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not studies.installed(), reason="there are no studies")
+@pytest.mark.usefixtures("unsimplified")
+def test_every_study_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    page = PAGES / "tutorials" / "researchers.md"
+    lines = [line for line in commands(page) if line.startswith(STUDIES)]
+    assert len(lines) == len(studies.installed())
+    all_run(page, lines, tmp_path, monkeypatch, capsys)
+
+
+def all_run(
+    page: Path,
+    lines: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Run commands of a page in an empty folder with levels and examples, with what is added to each."""
     levels = ROOT / "persona_evo" / "games" / "catalog" / "minidungeons2" / "levels"
     (tmp_path / "my_levels").mkdir()
     for source, target in (("test01", "my_levels/one"), ("test01", "before"), ("test03", "after")):
@@ -89,8 +117,6 @@ def test_every_command_runs(
     shutil.copytree(ROOT / "tests" / "examples", tmp_path / "tests" / "examples")
     monkeypatch.chdir(tmp_path)
     small = SMALL[page]
-    lines = [line for line in commands(page) if studies.installed() or not line.startswith("reproduce")]
-    assert not studies.installed() or len(lines) == len(small)
     for line in lines:
         name = next(k for k in small if line.startswith(k))
         words = [*shlex.split(line), *small[name].split()]

@@ -14,7 +14,7 @@ In each case the game's random player makes the move (`agent_seat.random_move`),
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
@@ -59,31 +59,6 @@ class Seat(Protocol):
     def close(self) -> None:
         """Release what the player holds, because the game is over."""
         ...
-
-
-class Caller:
-    """A function from a state to an action as a seat; every exception that it raises is a fault."""
-
-    thought = (0, 0, 0, 0)
-
-    def __init__(self, function: Callable[[WordRow], int]) -> None:
-        self._function = function
-
-    def prepare(self) -> None:
-        """Do nothing: a function is always ready."""
-
-    def choose(self, state: WordRow) -> int:
-        """Return the function's answer to a copy of the state."""
-        try:
-            return int(self._function(state.copy()))
-        except Exception as e:
-            raise Fault("error", f"{type(e).__name__}: {e}") from e
-
-    def follow(self, action: int) -> None:
-        """Do nothing: a function keeps nothing."""
-
-    def close(self) -> None:
-        """Do nothing: a function holds nothing."""
 
 
 class Failed(NamedTuple):

@@ -10,6 +10,10 @@
 | options | options with their types |
 | generating | levels drawn from a seed |
 | playtests | functions that play levels, compare two levels, and solve one |
+| players | personas with their tree policies and baselines, by their names |
+| expectations | requirements and pass rates, which are checked before levels are played |
+| matches, agent_list | matches between agents of two-player games, and the agents of a game |
+| live, latest | a playtest that starts again when a level changes, and the folder that shows it |
 | results, comparison | the results of a playtest of levels, or of two versions of one level |
 | runs | the results kept in the folders of runs, and figures of them |
 | experiments | your own experiments |
@@ -28,6 +32,7 @@ if TYPE_CHECKING:
     from persona_evo.api.evolution import evolve_policy, resume_evolution
     from persona_evo.api.experiments import experiment
     from persona_evo.api.generating import generate_levels
+    from persona_evo.api.matches import MatchResults, kept_match, play_match
     from persona_evo.api.naming import (
         load_game,
         load_level,
@@ -38,7 +43,8 @@ if TYPE_CHECKING:
         player,
         tree_policy,
     )
-    from persona_evo.api.playtests import compare, plan, playtest_levels, solve
+    from persona_evo.api.players import make_players
+    from persona_evo.api.playtests import compare, plan, playtest_levels, resume_playtest, solve
     from persona_evo.api.results import Results
     from persona_evo.api.runs import compare_playtests, kept_playtest, save_figures
     from persona_evo.api.studies import Reproduction, reproduce, resume_reproduction
@@ -75,6 +81,7 @@ __all__ = [
     "Game",
     "Importer",
     "Level",
+    "MatchResults",
     "Metric",
     "MutationOperator",
     "Operator",
@@ -101,6 +108,7 @@ __all__ = [
     "experiment",
     "from_class",
     "generate_levels",
+    "kept_match",
     "kept_playtest",
     "load_game",
     "load_level",
@@ -108,13 +116,16 @@ __all__ = [
     "load_persona",
     "load_personas",
     "load_policy",
+    "make_players",
     "parse",
     "plan",
+    "play_match",
     "player",
     "playtest_levels",
     "register",
     "reproduce",
     "resume_evolution",
+    "resume_playtest",
     "resume_reproduction",
     "run",
     "save_figures",
@@ -128,7 +139,9 @@ _NAMES = {
     "api.experiments": "experiment",
     "api.generating": "generate_levels",
     "api.naming": "load_game load_level load_levels load_persona load_personas load_policy player tree_policy",
-    "api.playtests": "compare plan playtest_levels solve",
+    "api.matches": "MatchResults kept_match play_match",
+    "api.players": "make_players",
+    "api.playtests": "compare plan playtest_levels resume_playtest solve",
     "api.comparison": "Comparison",
     "api.results": "Results",
     "api.runs": "compare_playtests kept_playtest save_figures",

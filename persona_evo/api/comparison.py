@@ -33,7 +33,7 @@ class Comparison:
     """A comparison of two versions of a level, or of several levels, A and B; as a string, its answer.
 
     Attributes:
-        results: the playthroughs of both.
+        results: the playthroughs of both; if they are not complete, there are no rows.
         rows: the comparison of each measure for each player; over all pairs if there are several.
         pairs: the levels of A, each with its counterpart in B.
     """
@@ -56,7 +56,7 @@ class Comparison:
     def changes(self) -> Changes | LevelPairs:
         """The tiles that changed; of several levels, which were compared."""
         if len(self.pairs) > 1:
-            return _named(self.pairs)
+            return named_pairs(self.pairs)
         return versions.changes(self.results.game, self.a, self.b)
 
     @cached_property
@@ -144,16 +144,21 @@ class Comparison:
 
 
 def compared(results: Results) -> Comparison:
-    """Compare the levels of a playtest, in which each level of A is followed by its counterpart in B."""
+    """Compare the levels of a playtest, in which each level of A is followed by its counterpart in B.
+
+    Nothing is compared if the playtest was interrupted.
+    """
     game, records, levels = results.game, results.records, results.levels
     pairs = list(zip(levels[::2], levels[1::2], strict=True))
-    if len(pairs) > 1:
-        rows = compare_pairs(records, _named(pairs), game.metrics, worth=results.utility_ranges)
-    else:
+    rows: list[ComparisonRow] = []
+    if results.complete and len(pairs) > 1:
+        rows = compare_pairs(records, named_pairs(pairs), game.metrics, worth=results.utility_ranges)
+    elif results.complete:
         groups = [[r for r in records if r.level == level.name] for level in levels]
         rows = compare_levels(groups[0], groups[1], game.metrics, worth=results.utility_ranges)
     return Comparison(results, told_rows(rows, game), pairs)
 
 
-def _named(pairs: Sequence[tuple[Level, Level]]) -> LevelPairs:
+def named_pairs(pairs: Sequence[tuple[Level, Level]]) -> LevelPairs:
+    """Return the names of levels in pairs, with what the levels of a pair have in common."""
     return LevelPairs.of([a.name for a, _ in pairs], [b.name for _, b in pairs])

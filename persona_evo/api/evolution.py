@@ -178,13 +178,7 @@ class EvolutionRequest:
             f"{self.prefix}{name}": getattr(self, name) for name in ("search", "agent", "league", "seconds", "budget")
         }
         skilled = SkilledPlay.of(self.skill, game, iterations, others=others)
-        if self.league and game.players == 1:
-            raise SettingsError(
-                f"{self.prefix or 'a '}league is for two-player games",
-                found=f"{game.name}, a single-player game",
-                hint=f"leave {self.prefix or 'the '}league out",
-            )
-        league = league_of(game, persona, self.league, self.agent)
+        league = league_of(game, persona, self.league, self.agent, f"{self.prefix or 'a '}league")
         settings = self._settings(game, league, skilled, bool(_generated(levels)))
         seed = fresh() if self.seed is None else limits.seed(self.seed)
         made = self._pools(game, persona, levels, settings, seed, workers, options, deadline, tell)

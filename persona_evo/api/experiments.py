@@ -1,16 +1,18 @@
-"""Your own experiments."""
+"""Your own experiments: read from a file, searched, and reported."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from persona_evo import limits
-from persona_evo.experiments import job as course
+from persona_evo.experiments import files, job
+from persona_evo.experiments.design import Experiment
+from persona_evo.experiments.job import ExperimentResults
+from persona_evo.jobs.files import writing_in
 from persona_evo.jobs.progress import Tell
-
-if TYPE_CHECKING:
-    from persona_evo.report.written import WrittenReport
+from persona_evo.report import experiment as report
+from persona_evo.report.written import WrittenReport
 
 
 def experiment(
@@ -37,14 +39,51 @@ def experiment(
         RunError: the folder belongs to something else, is damaged, or is in use.
         ConnectError: a connected game fails.
     """
-    from persona_evo.experiments import files as reading
-    from persona_evo.report import experiment as report
+    results = search_all(read_experiment(file, replicates, rollouts), folder, jobs=jobs, progress=progress)
+    if not results.complete:
+        raise KeyboardInterrupt
+    return write_experiment(results, folder)
 
-    design = reading.read(Path(file)).smaller(
+
+def experiment_template(name: str) -> str:
+    """Return the text of a commented file to start an experiment from."""
+    return files.TEMPLATE.format(name=name)
+
+
+def read_experiment(file: str | Path, replicates: int | None = None, rollouts: int | None = None) -> Experiment:
+    """Read an experiment's TOML file (arguments and errors as for `experiment`)."""
+    return files.read(Path(file)).smaller(
         None if replicates is None else limits.whole(replicates, "replicates", 1, 10_000),
         None if rollouts is None else limits.whole(rollouts, "rollouts", 1, 100_000_000),
     )
-    results = course.conduct(design, Path(folder), jobs=limits.jobs(jobs), progress=progress)
-    if not results.complete:
-        raise KeyboardInterrupt
-    return report.write(results, Path(folder))
+
+
+def search_all(
+    design: Experiment, folder: str | Path, *, jobs: int = 1, progress: Tell | None = None
+) -> ExperimentResults:
+    """Run the searches that the folder does not have (arguments and errors as for `experiment`).
+
+    Returns:
+        All searches; after Ctrl-C, those that were finished.
+    """
+    with writing_in(Path(folder)):
+        return job.conduct(design, Path(folder), jobs=limits.jobs(jobs), progress=progress)
+
+
+def write_experiment(
+    results: ExperimentResults, folder: str | Path, progress: Callable[[str], None] | None = None
+) -> WrittenReport:
+    """Write the page of an experiment and its files; `progress` is called with what is being drawn."""
+    with writing_in(Path(folder)):
+        return report.write(results, Path(folder), progress)
+
+
+def kept_experiment(folder: str | Path) -> ExperimentResults:
+    """Read an experiment and its finished searches from a folder; nothing is searched.
+
+    Raises:
+        RunError: this is no folder of an experiment, or it is damaged.
+    """
+    design = job.reopen(Path(folder))
+    records = job.kept(Path(folder), design) if (Path(folder) / job.RESULTS).is_file() else []
+    return ExperimentResults(design, records, Path(folder), complete=len(records) == len(design.tasks()))

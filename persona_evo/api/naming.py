@@ -293,15 +293,15 @@ def levels_of(game: Game, levels: LevelsLike, **options: LevelOption) -> list[Le
     return found
 
 
-def paired_levels(game: Game, a: LevelsLike, b: LevelsLike) -> list[tuple[Level, Level]]:
-    """Convert the names of two versions to pairs of levels.
+def paired_levels(game: Game, a: LevelsLike, b: LevelsLike, /, **options: LevelOption) -> list[tuple[Level, Level]]:
+    """Convert the names of two versions to pairs of levels; the options are those of the game's loader.
 
     Raises:
         SettingsError: there are not equally many, or a level belongs to both.
     """
     sides = [listed(side, "a level", (str, Path, Level)) for side in (a, b)]
     first, second = (sum(1 if isinstance(n, Level) else mapsets.count(game, [n]) for n in side) for side in sides)
-    return level_pairs.paired(levels_of(game, [*sides[0], *sides[1]]), first, second)
+    return level_pairs.paired(levels_of(game, [*sides[0], *sides[1]], **options), first, second)
 
 
 def players_of(players: PlayersLike, search: SearchLike = "anytime", agent: str = "") -> list[Player]:
@@ -323,10 +323,21 @@ def players_of(players: PlayersLike, search: SearchLike = "anytime", agent: str 
     return found
 
 
-def league_of(game: Game, persona: Persona, words: Sequence[str], agent: str = "") -> League | None:
-    """Find the league that plays move by move; None in single-player games without an agent."""
-    if game.players > 1 or agent:
-        return names.league(game, persona.utility.text, agent, words)
-    if words:
-        raise SettingsError("a league is for two-player games", found=f"{game.name}, a single-player game")
-    return None
+def league_of(
+    game: Game, persona: Persona, words: Sequence[str], agent: str = "", option: str = "a league"
+) -> League | None:
+    """Find the league that plays move by move; None in single-player games without an agent.
+
+    Args:
+        words: the opponents.
+        option: what names them, for messages.
+    """
+    if words and game.players == 1:
+        raise SettingsError(
+            f"{option} is for two-player games",
+            found=f"{game.name}, a single-player game",
+            hint=f"leave {option.replace('a ', 'the ')} out",
+        )
+    if game.players == 1 and not agent:
+        return None
+    return names.league(game, persona.utility.text, agent, words)

@@ -2,8 +2,98 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TypedDict
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict
+
+from persona_evo.api.search_rules import SearchLike
+
+if TYPE_CHECKING:
+    from persona_evo.api.results import Results
+    from persona_evo.games.core import Game
+    from persona_evo.jobs.progress import Tell
+    from persona_evo.jobs.workers import Workers
+    from persona_evo.playtest.bounds import Tell as BoundProgress
+    from persona_evo.search.settings import Budget
+
+
+Notice = Callable[[str], None]
+"""Called with each remark on the arguments."""
+
+
+class SearchRules(TypedDict, total=False):
+    """The rules by which players search.
+
+    Attributes:
+        search: "anytime" (the default), "single", "paper", settings, or a mapping of some of them.
+        hedge: share of the iterations for UCB1 in addition to the planner's open lists, 0 if not given.
+        tolerance: share of the best utility within which each trial shows a route of its own; by default 0.01 in a
+            playtest and 0 in a comparison, or 0 if no planner with open lists plays.
+        selection_rule, rollout_policy: names of a selection rule and a rollout policy that packages add.
+    """
+
+    search: SearchLike | None
+    hedge: float | None
+    tolerance: float | None
+    selection_rule: str | None
+    rollout_policy: str | None
+
+
+class SearchOptions(SearchRules, total=False):
+    """How the players of a playtest search, and whom they meet.
+
+    Attributes:
+        league: in two-player games, the opponents (see `matches.names`); the game's own if not given.
+        agent: the agent that plays with the policies, move by move. Without one, single-player games are planned whole.
+    """
+
+    league: Sequence[str]
+    agent: str
+
+
+class ExpectationOptions(TypedDict, total=False):
+    """What the results of a playtest are measured against. All of it is checked before anything is played.
+
+    Attributes:
+        require: requirements such as "runner.win_rate >= 95%"; `Results.analysis` says which of them hold.
+        calibrate: a CSV file with the columns level and pass_rate, with which the players' win rates are correlated.
+        accept: a file of accepted findings (see `persona_evo.games.acceptance`).
+        bound_seconds: seconds to search for the best possible utility of each persona in each level; 0 for none.
+        bound_progress: called with the number of finished searches for the best utility, and of all.
+    """
+
+    require: Sequence[str]
+    calibrate: str | Path | None
+    accept: str | Path | None
+    bound_seconds: float
+    bound_progress: BoundProgress | None
+
+
+class PlaytestOptions(SearchOptions, ExpectationOptions, total=False):
+    """Further options of a playtest."""
+
+
+class PlayingOptions(TypedDict, total=False):
+    """How much a playtest plays, and where it is kept; `playtest_levels` explains it."""
+
+    trials: int
+    iterations: int | None
+    seconds: float | None
+    budget: Budget | None
+    seed: int | None
+    skills: Sequence[str]
+    continuation: float
+    game: str | Game | None
+    folder: str | Path | None
+    jobs: int
+    workers: Workers | None
+    progress: Tell | None
+    begun: Callable[[Results], None] | None
+    notice: Notice
+
+
+class ComparisonOptions(PlaytestOptions, PlayingOptions, total=False):
+    """All options of a comparison."""
 
 
 class EvolutionChanges(TypedDict, total=False):

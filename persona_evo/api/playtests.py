@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple, Unpack
 
 from persona_evo import limits
+from persona_evo.agents.duel import League
 from persona_evo.api.comparison import Comparison, compared
+from persona_evo.api.expectations import Expectations
 from persona_evo.api.naming import (
     LevelLike,
     LevelsLike,
     PersonaLike,
     PlayersLike,
     PolicyLike,
+    game_of,
     league_of,
     levels_of,
     load_game,
@@ -22,21 +27,24 @@ from persona_evo.api.naming import (
     tree_policy,
     usual_policy,
 )
+from persona_evo.api.options import ComparisonOptions, ExpectationOptions, Notice, PlaytestOptions, SearchOptions
 from persona_evo.api.results import Results, add_bounds, as_results
 from persona_evo.api.search_rules import TOLERANCE, SearchLike, budget_of, by_utility, rules_of_search
-from persona_evo.games import acceptance, registry
+from persona_evo.games import registry
+from persona_evo.games.core import Game, Level
 from persona_evo.games.outside import closing_outside
 from persona_evo.jobs.progress import Tell
-from persona_evo.jobs.workers import Workers
-from persona_evo.playtest import batch, bounds
+from persona_evo.jobs.workers import Workers, lent
+from persona_evo.playtest import batch, bounds, journal
+from persona_evo.playtest.appraisals import Appraisals, begin_appraisals
 from persona_evo.playtest.cluster_games import hired
-from persona_evo.playtest.players import check_lists, with_skills
+from persona_evo.playtest.players import Player, check_lists, with_skills
 from persona_evo.playtest.playing import CONTINUATION, room
 from persona_evo.search.bounds import Solution
 from persona_evo.search.bounds import solve as solve_level
-from persona_evo.search.plan import Plan, planner_for
-from persona_evo.search.settings import Budget
-from persona_evo.search.tree_policy import with_lists
+from persona_evo.search.plan import LevelPlanner, Plan, planner_for
+from persona_evo.search.settings import Budget, SearchSettings
+from persona_evo.search.tree_policy import TreePolicy, with_lists
 from persona_evo.seeds import fresh
 
 
@@ -74,12 +82,58 @@ def plan(
     game = registry.get(who.game)
     rules = rules_of_search(search, game, hedge=hedge, tolerance=tolerance)
     chosen = usual_policy(who, game, by_utility(game, rules)) if policy is None else tree_policy(policy, who, game)
-    check_lists([chosen], rules)
     budget, seed = budget_of(budget, iterations, seconds), limits.seed(seed)
-    planner = planner_for(game, levels_of(game, level)[0], rules, room(budget))
+    planner = planner_of(game, levels_of(game, level)[0], chosen, rules, budget)
     with closing_outside(game):
         found: Plan = planner.plan(who.utility, with_lists(chosen, who.lists), budget, seed)
     return found
+
+
+def planner_of(game: Game, level: Level, policy: TreePolicy, rules: SearchSettings, budget: Budget) -> LevelPlanner:
+    """Return what plans a level by a tree policy, with room for a budget.
+
+    Raises:
+        SettingsError: the policy has only open lists, and the search has none.
+    """
+    check_lists([policy], rules)
+    return planner_for(game, level, rules, room(budget))
+
+
+class PlayingRules(NamedTuple):
+    """How players play: move by move in a league, or by a search of whole levels (None), and by which budget."""
+
+    league: League | None
+    budget: Budget
+    search: SearchSettings
+
+    @property
+    def agent(self) -> str:
+        """The name of the agent that plays move by move, "" for none."""
+        return "" if self.league is None else self.league.agent.name
+
+
+def playing_rules(
+    game: Game,
+    players: Sequence[Player],
+    options: SearchOptions,
+    budget: Budget | None = None,
+    iterations: int | None = None,
+    seconds: float | None = None,
+) -> PlayingRules:
+    """Return how players play; the arguments are those of `playtest_levels`."""
+    words, agent = options.get("league", ()), options.get("agent", "")
+    league = league_of(game, players[0].persona, words, agent) if players else None
+    search = rules_of_search(
+        options.get("search"),
+        game,
+        hedge=options.get("hedge"),
+        tolerance=options.get("tolerance"),
+        agent="" if league is None else league.agent.name,
+        usual=TOLERANCE,
+        selection_rule=options.get("selection_rule"),
+        rollout_policy=options.get("rollout_policy"),
+    )
+    return PlayingRules(league, budget_of(budget, iterations, seconds, league), search)
 
 
 def playtest_levels(
@@ -90,161 +144,157 @@ def playtest_levels(
     iterations: int | None = None,
     seconds: float | None = None,
     budget: Budget | None = None,
-    search: SearchLike = "anytime",
     seed: int | None = None,
-    jobs: int = -1,
-    folder: str | Path | None = None,
-    bound_seconds: float = 0.0,
-    progress: Tell | None = None,
-    league: Sequence[str] = (),
-    agent: str = "",
-    hedge: float | None = None,
-    tolerance: float | None = None,
-    continuation: float = CONTINUATION,
-    accept: str | Path | None = None,
     skills: Sequence[str] = (),
+    continuation: float = CONTINUATION,
+    game: str | Game | None = None,
+    folder: str | Path | None = None,
+    jobs: int = -1,
     workers: Workers | None = None,
+    progress: Tell | None = None,
+    begun: Callable[[Results], None] | None = None,
+    notice: Notice = warnings.warn,
+    **options: Unpack[PlaytestOptions],
 ) -> Results:
     """Let players play levels many times.
 
     Args:
         levels: names, files or loaded levels.
-        players: players made by `player`, or personas, from which `player` makes players; "all" for the four of the
-            paper. The search "paper" and agents need evolved policies.
+        players: players made by `make_players` or `player`, or personas, from which `player` makes players; "all" for
+            the four of the paper. The search "paper" and agents need evolved policies.
+        trials: playthroughs of each player in each level, 1 to 100,000.
         iterations, seconds: budget of the search in each playthrough; if neither is given, 10,000 iterations, or the
             agent's budget for a move.
         budget: replaces iterations and seconds.
-        trials: playthroughs of each player in each level, 1 to 100,000.
-        search: rules of the search: "anytime", "single", "paper", settings, or a mapping of some of them.
-        seed: everything random follows from it; a new one if None.
-        jobs: cores, -1 for all; it does not change the result.
-        progress: called with the progress from time to time.
-        folder: folder in which each playthrough is kept; the same call continues a batch that was interrupted.
-        bound_seconds: seconds to search for the best possible utility of each persona in each level; 0 for none.
-        league, agent: as for `evolve_policy`.
-        hedge: share of the iterations for UCB1 in addition to the planner's open lists, 0 if not given.
-        tolerance: share of the best utility within which each trial shows a route of its own; by default 0.01, or 0
-            if no planner with open lists plays.
-        continuation: an additional share of the budget, for play from the end of a plan to the end of the game.
-        accept: a file of accepted findings (see `persona_evo.games.acceptance`).
+        seed: everything random follows from it. If None, that of the playtest in the folder, or else a new one.
         skills: levels of skill at which each player plays (see `persona_evo.agents.skill`); none for `perfect` alone
             without its name in the label.
+        continuation: an additional share of the budget, for play from the end of a plan to the end of the game.
+        game: the game; by default that of the first player. A connected game with the name of another has to be given.
+        folder: folder in which each playthrough is kept; the same call continues a batch that was interrupted.
+        jobs: cores, -1 for all; it does not change the result.
         workers: processes that several calls share, in place of `jobs`.
+        progress: called with the progress from time to time.
+        begun: called before the first playthrough, with the results that are about to be filled.
+        notice: called with remarks on the arguments; they are warnings by default.
+        options: how players search and what results are measured against: `SearchOptions`, `ExpectationOptions`.
 
     Raises:
         PersonaError, PolicyError, FormulaError, LevelError: there is no such thing, or its file is damaged.
-        SettingsError: a number or a setting is out of range, or names are not different.
+        SettingsError: a number or a setting is out of range, names are not different, or a requirement cannot be met.
         RunError: the folder belongs to something else, is damaged, or is in use.
         ConnectError: a connected game fails.
     """
-    accepted = [] if accept is None else acceptance.read(Path(accept))
-    results = _playtest(
-        levels,
-        players,
-        trials=trials,
-        iterations=iterations,
-        seconds=seconds,
-        budget=budget,
-        search=search,
-        seed=seed,
-        jobs=jobs,
-        folder=folder,
-        bound_seconds=bound_seconds,
-        progress=progress,
-        league=league,
-        agent=agent,
-        hedge=hedge,
-        tolerance=tolerance,
-        usual=TOLERANCE,
-        continuation=continuation,
-        skills=skills,
-        workers=workers,
-    )
-    results.accepted = accepted
-    return results
-
-
-def _playtest(
-    levels: LevelsLike,
-    players: PlayersLike,
-    *,
-    trials: int,
-    usual: float,
-    iterations: int | None = None,
-    seconds: float | None = None,
-    budget: Budget | None = None,
-    search: SearchLike = "anytime",
-    seed: int | None = None,
-    jobs: int = -1,
-    folder: str | Path | None = None,
-    bound_seconds: float = 0.0,
-    progress: Tell | None = None,
-    league: Sequence[str] = (),
-    agent: str = "",
-    hedge: float | None = None,
-    tolerance: float | None = None,
-    continuation: float = CONTINUATION,
-    skills: Sequence[str] = (),
-    workers: Workers | None = None,
-) -> Results:
-    """Play levels as `playtest_levels` does; `usual` is the default tolerance."""
     trials, jobs = limits.whole(trials, "the number of trials", 1, limits.MOST_TRIALS), limits.jobs(jobs)
-    seed = fresh() if seed is None else limits.seed(seed)
-    bound_seconds = limits.number(bound_seconds, "bound_seconds", 0, 86400)
-    continuation = limits.number(continuation, "continuation", 0, 1)
-    chosen = players_of(players, search, agent)
-    game = registry.get(chosen[0].persona.game) if chosen else load_game()
-    chosen = with_skills(chosen, skills, game)
-    loaded = levels_of(game, levels)
     target = Path(folder) if folder is not None else None
-    meeting = league_of(game, chosen[0].persona, league, agent) if chosen else None
-    mover = meeting.agent.name if meeting is not None else ""
-    rules = rules_of_search(search, game, hedge=hedge, tolerance=tolerance, agent=mover, usual=usual)
-    check_lists([p.policy for p in chosen if p.agent is None], rules, mover)
-    with hired(game, workers, jobs) as lent_workers:
-        played = batch.playtest(
-            game,
-            loaded,
-            chosen,
-            trials,
-            seed=seed,
-            budget=budget_of(budget, iterations, seconds, meeting),
-            settings=rules,
-            workers=lent_workers,
-            folder=target,
-            progress=progress,
-            game_name=registry.address(game),
-            league=meeting,
-            continuation=continuation,
-        )
-        results = as_results(played)
-        if bound_seconds > 0 and results.complete:
-            add_bounds(results, bound_seconds, workers=lent_workers)
+    seed = _seed_for(target) if seed is None else limits.seed(seed)
+    expected = Expectations.read(options)
+    of, chosen = _players_in(players, options, game)
+    chosen = with_skills(chosen, skills, of)
+    loaded = levels_of(of, levels)
+    expected.check(of, loaded, [p.label for p in chosen], trials, bool(options.get("agent")), notice)
+    rules = playing_rules(of, chosen, options, budget, iterations, seconds)
+    check_lists([p.policy for p in chosen if p.agent is None], rules.search, rules.agent)
+    todo = Results(of, loaded, chosen, trials, seed, rules.budget, rules.search, [], folder=target, league=rules.league)
+    failing = expected.regressions(of, notice)
+    if begun is not None and loaded:
+        begun(todo)
+    with hired(of, workers, jobs) as lent_workers:
+        appraised = None if workers is None else begin_appraisals(of, loaded, workers, target)
+        played = _played(todo, limits.number(continuation, "continuation", 0, 1), lent_workers, progress, appraised)
+        played.failures = [*failing, *played.failures]
+        return _measured(played, expected, appraised, lent_workers, options.get("bound_progress"))
+
+
+def _played(
+    todo: Results, continuation: float, workers: Workers, progress: Tell | None, appraised: Appraisals | None
+) -> batch.BatchResults:
+    """Play what results without playthroughs describe; then the workers begin the analysis of the levels."""
+    return batch.playtest(
+        todo.game,
+        todo.levels,
+        todo.players,
+        todo.trials,
+        seed=todo.seed,
+        budget=todo.budget,
+        settings=todo.settings,
+        workers=workers,
+        folder=todo.folder,
+        progress=progress,
+        game_name=registry.address(todo.game),
+        league=todo.league,
+        continuation=continuation,
+        then=appraised,
+    )
+
+
+def resume_playtest(
+    folder: str | Path,
+    *,
+    game: str | Game | None = None,
+    jobs: int = -1,
+    workers: Workers | None = None,
+    progress: Tell | None = None,
+    notice: Notice = warnings.warn,
+    **options: Unpack[ExpectationOptions],
+) -> Results:
+    """Continue a playtest that was interrupted, from its folder alone.
+
+    Args:
+        folder: the folder of the playtest.
+        game: the game, if the folder does not lead to it because its file has moved or it was made in a notebook.
+        jobs, workers, progress, notice: as for `playtest_levels`.
+        options: what the results are measured against (see `ExpectationOptions`).
+
+    Raises:
+        RunError: this is no folder of a playtest, it is damaged, in use, or made with other rules of the game.
+        SettingsError: as for `playtest_levels`.
+        ConnectError: a connected game fails.
+    """
+    expected = Expectations.read(options)
+    with lent(workers, limits.jobs(jobs)) as lent_workers:
+        name = None if game is None else registry.address(game_of(game))
+        played = batch.resume(Path(folder), workers=lent_workers, progress=progress, game_name=name)
+        expected.check_rates(played.levels, notice)
+        if played.complete:
+            played.failures = [*expected.regressions(played.game, notice), *played.failures]
+        return _measured(played, expected, None, lent_workers, options.get("bound_progress"))
+
+
+def _players_in(players: PlayersLike, options: SearchOptions, game: str | Game | None) -> tuple[Game, list[Player]]:
+    """Return the game, which is that of the first player if none is given, and the players that names stand for."""
+    search = options.get("search")
+    chosen = players_of(players, "anytime" if search is None else search, options.get("agent", ""))
+    if game is None:
+        return registry.get(chosen[0].persona.game) if chosen else load_game(), chosen
+    return game_of(game), chosen
+
+
+def _seed_for(folder: Path | None) -> int:
+    """Return the seed of the playtest in a folder, so that the same call continues it; a new one if there is none."""
+    if folder is not None and (folder / journal.CONFIG).is_file():
+        return journal.reopen(folder).seed
+    return fresh()
+
+
+def _measured(
+    played: batch.BatchResults,
+    expected: Expectations,
+    appraised: Appraisals | None,
+    workers: Workers,
+    progress: bounds.Tell | None,
+) -> Results:
+    """Return the results of a batch with the limits of its levels, and with what they are measured against."""
+    results = as_results(played)
+    results.begun = appraised
+    results.requirements, results.rates, results.accepted = expected.texts, expected.rates, expected.accepted
+    if expected.bound_seconds > 0 and results.complete:
+        add_bounds(results, expected.bound_seconds, workers=workers, progress=progress, then=appraised)
     return results
 
 
 def compare(
-    a: LevelsLike,
-    b: LevelsLike,
-    players: PlayersLike = "all",
-    *,
-    trials: int = 50,
-    iterations: int | None = None,
-    seconds: float | None = None,
-    budget: Budget | None = None,
-    search: SearchLike = "anytime",
-    seed: int | None = None,
-    jobs: int = -1,
-    folder: str | Path | None = None,
-    bound_seconds: float = 0.0,
-    progress: Tell | None = None,
-    league: Sequence[str] = (),
-    agent: str = "",
-    hedge: float | None = None,
-    tolerance: float | None = None,
-    continuation: float = CONTINUATION,
-    skills: Sequence[str] = (),
-    workers: Workers | None = None,
+    a: LevelsLike, b: LevelsLike, players: PlayersLike = "all", **options: Unpack[ComparisonOptions]
 ) -> Comparison:
     """Play two versions of a level, or of several, and describe the differences.
 
@@ -253,44 +303,35 @@ def compare(
 
     Args:
         a, b: the versions: one level each, or equally many.
-        players, trials: as for `playtest_levels`, like all further arguments; but the tolerance is 0 if not given.
+        players, options: as for `playtest_levels`; but the tolerance is 0 if not given.
+
+    Returns:
+        The comparison. After Ctrl-C its results are incomplete, and nothing is compared.
 
     Raises:
         SettingsError: there are not two levels or as many of A as of B, or as for `playtest_levels`.
         PersonaError, PolicyError, FormulaError, LevelError, RunError, ConnectError: as for `playtest_levels`.
     """
-    chosen = players_of(players, search, agent)
-    game = registry.get(chosen[0].persona.game) if chosen else load_game()
+    game, chosen = _players_in(players, options, options.get("game"))
     pairs = paired_levels(game, a, b)
-    results = _playtest(
-        [level for pair in pairs for level in pair],
-        chosen,
-        trials=trials,
-        usual=0.0,
-        iterations=iterations,
-        seconds=seconds,
-        budget=budget,
-        search=search,
-        seed=seed,
-        jobs=jobs,
-        folder=folder,
-        bound_seconds=bound_seconds,
-        progress=progress,
-        league=league,
-        agent=agent,
-        hedge=hedge,
-        tolerance=tolerance,
-        continuation=continuation,
-        skills=skills,
-        workers=workers,
-    )
-    return compared(results)
+    options["game"] = game
+    if game.players == 1 and not options.get("agent"):  # otherwise agents play, which have search settings of their own
+        options["search"] = rules_of_search(
+            options.pop("search", None),
+            game,
+            hedge=options.pop("hedge", None),
+            tolerance=options.pop("tolerance", None),
+            selection_rule=options.pop("selection_rule", None),
+            rollout_policy=options.pop("rollout_policy", None),
+        )
+    return compared(playtest_levels([level for pair in pairs for level in pair], chosen, **options))
 
 
 def solve(
     level: LevelLike,
     persona: PersonaLike,
     *,
+    game: str | Game | None = None,
     method: str = "auto",
     iterations: int = 2_000_000,
     seconds: float | None = None,
@@ -304,6 +345,7 @@ def solve(
     Args:
         level: the level.
         persona: the persona.
+        game: the game; by default the one that the persona is for.
         method: "auto" is the planner, with the persona's open lists if it has some; the others are for comparison.
         iterations: most iterations of the planner.
         states: most states of the other methods.
@@ -318,11 +360,11 @@ def solve(
         ConnectError: a connected game fails.
     """
     who = persona_of(persona)
-    game = registry.get(who.game)
-    (chosen,) = levels_of(game, level)[:1]
-    bounds.warm_up(game, chosen)
+    of = registry.get(who.game) if game is None else game_of(game)
+    (chosen,) = levels_of(of, level)[:1]
+    bounds.warm_up(of, chosen)
     return solve_level(
-        game,
+        of,
         chosen,
         who.utility,
         method=method,

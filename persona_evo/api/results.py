@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from persona_evo.agents.skill import FULL_SIGHT, LADDER, errs
 from persona_evo.api import frames
 from persona_evo.formula import Formula
 from persona_evo.formula.guards import guards
@@ -18,11 +19,12 @@ from persona_evo.games.diagnosis import harder_copies
 from persona_evo.games.findings import Finding
 from persona_evo.games.level_text import LevelText
 from persona_evo.jobs.workers import Workers
-from persona_evo.playtest import appraisals, batch, duels, require, routes
-from persona_evo.playtest import bounds as limits
+from persona_evo.playtest import appraisals, batch, bounds, duels, require, routes
 from persona_evo.playtest.analysis import Analysis, analyse
 from persona_evo.playtest.appraisals import Appraisals, LevelQuestion
+from persona_evo.playtest.changes import PlaytestChanges, changes
 from persona_evo.playtest.metrics import UtilityRanges, utility_ranges
+from persona_evo.search.list_orders import left_out
 from persona_evo.search.outlook import Outlook
 from persona_evo.words import counted, listed
 
@@ -41,19 +43,26 @@ class Results(batch.BatchResults):
     Attributes:
         command: the command line that made it, "" without one.
         accepted: accepted findings, which are no problems.
+        requirements: conditions such as "runner.win_rate >= 95%", which `analysis` checks.
         rates: pass rates by level that were measured elsewhere, for a calibration.
         begun: computations of `look` that workers have begun.
     """
 
     command: str = ""
     accepted: Sequence[Accepted] = ()
+    requirements: Sequence[str] = ()
     rates: Mapping[str, float] = field(default_factory=dict)
     begun: Appraisals | None = field(default=None, repr=False)
 
     @cached_property
     def analysis(self) -> Analysis:
-        """Summaries, comparisons, findings and correlations."""
-        return self.check()
+        """Summaries, comparisons, findings, correlations, and which requirements hold."""
+        return self.check(*self.requirements)
+
+    @property
+    def counts_findings(self) -> bool:
+        """Whether a requirement is one on the number of findings."""
+        return any(r.counts for r in require.parse_all(self.requirements))
 
     @cached_property
     def static(self) -> list[Finding]:
@@ -72,7 +81,7 @@ class Results(batch.BatchResults):
         won = {r.level for r in self.records if r.won} | {name for (name, _), bound in self.bounds.items() if bound.won}
         return [level for level in self.levels if self.game.planned and level.name not in won]
 
-    def look(self, progress: limits.Tell | None = None, workers: Workers | None = None) -> None:
+    def look(self, progress: bounds.Tell | None = None, workers: Workers | None = None) -> None:
         """Compute `static` and `outlooks`, which may take seconds per level; the folder keeps them.
 
         Args:
@@ -114,6 +123,10 @@ class Results(batch.BatchResults):
             rates=self.rates,
         )
 
+    def changes_since(self, before: Results) -> PlaytestChanges:
+        """Say what differs from earlier results of the same levels."""
+        return changes(before.analysis, self.analysis)
+
     @property
     def _utilities(self) -> dict[str, Formula]:
         """The utility of each player, by label."""
@@ -146,7 +159,11 @@ class Results(batch.BatchResults):
                 if self.league is None
                 else {
                     "agent": ", ".join(self.movers),
-                    **({"opponents": self._opponents} if self.league.opponents else {}),
+                    **(
+                        {"opponents": "; ".join(filter(None, (", ".join(self.opponents), self.unmet)))}
+                        if self.league.opponents
+                        else {}
+                    ),
                 }
             ),
             "search settings": listed(self.settings.to_dict()),
@@ -168,11 +185,43 @@ class Results(batch.BatchResults):
         return {"routes": f"each trial's own{some}, {how} the best plan of its search; no more searches after a proof"}
 
     @property
-    def _opponents(self) -> str:
-        """Names of the opponents that the players met, and what their trials left out of the league."""
-        names = [] if self.league is None else [o.name for o in self.league.opponents]
-        there = duels.opponents_of(self.records) or list(duels.met(names, self.trials))
-        return "; ".join(filter(None, (", ".join(there), duels.meeting(names, self.trials))))
+    def opponents(self) -> list[str]:
+        """Names of the opponents that the players meet."""
+        return duels.opponents_of(self.records) or list(duels.met(self._league_names, self.trials))
+
+    @property
+    def unmet(self) -> str:
+        """A sentence on the opponents that the trials leave out of the league; "" if they leave out none."""
+        return duels.meeting(self._league_names, self.trials)
+
+    @property
+    def _league_names(self) -> list[str]:
+        """Names of the opponents in the league."""
+        return [] if self.league is None else [o.name for o in self.league.opponents]
+
+    @property
+    def effort(self) -> str:
+        """How much the players search, in words."""
+        limit = ", ".join(f"{v:g} {k}" for k, v in self.budget.to_dict().items() if v is not None)
+        if self.league is not None:
+            return f"{limit} a move"
+        each = {
+            **{name: f"{skill.iterations} iterations for each legal move ({name})" for name, skill in LADDER.items()},
+            FULL_SIGHT.name: f"{FULL_SIGHT.iterations} iterations a move ({FULL_SIGHT.name})",
+        }
+        return ", ".join(dict.fromkeys(each.get(p.skill, f"{limit} a playthrough") for p in self.players))
+
+    @property
+    def unused_lists(self) -> list[str]:
+        """A sentence for each open list of a persona or a policy that the search does not use, with the reason."""
+        if self.league is not None or not self.game.planned:
+            return []
+        return [
+            f"{player.label}: {text}"
+            for player in self.players
+            if not errs(player.skill)
+            for text in left_out(self.game, self.levels[0], player.persona.utility, player.policy, self.settings)
+        ]
 
     def write(
         self,
@@ -319,7 +368,7 @@ def add_bounds(
     results: Results,
     seconds: float,
     jobs: int = -1,
-    progress: limits.Tell | None = None,
+    progress: bounds.Tell | None = None,
     game_name: str | None = None,
     workers: Workers | None = None,
     then: Appraisals | None = None,
@@ -328,7 +377,7 @@ def add_bounds(
 
     The arguments are those of `playtest.bounds.bounds`.
     """
-    results.bounds = limits.bounds(
+    results.bounds = bounds.bounds(
         results.game,
         results.levels,
         [p.persona for p in results.players],

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from persona_evo.api.results import Results, as_results
 from persona_evo.api.studies import study_of
 from persona_evo.errors import Place, RunError, SettingsError
-from persona_evo.playtest import batch, journal
-from persona_evo.playtest import bounds as limits
+from persona_evo.playtest import batch, bounds, journal
 from persona_evo.playtest.changes import PlaytestChanges, changes
 from persona_evo.playtest.records import Playthrough
 from persona_evo.store import folders
@@ -36,8 +35,8 @@ def kept_playtest(folder: str | Path, game_name: str | None = None) -> Results:
             hint=f"continue it: persona-evo playtest --resume {where}",
         )
     personas = [p.persona for p in results.players]
-    if results.game.outside is None and (where / limits.FILE).is_file():
-        results.bounds = limits.bounds(
+    if results.game.outside is None and (where / bounds.FILE).is_file():
+        results.bounds = bounds.bounds(
             results.game, results.levels, personas, results.records, seconds=0, folder=where, game_name=game_name
         )
     return results
@@ -138,11 +137,10 @@ def _drawings(entry: RunEntry, game_name: str | None) -> Iterable[Drawing]:
 
         return match.drawings(reopen(entry.folder), entry.seed or 0)
     if entry.kind == "experiment":
-        from persona_evo.experiments import job as searches
+        from persona_evo.api.experiments import kept_experiment
         from persona_evo.report import experiment
 
-        made = searches.reopen(entry.folder)
-        return experiment.drawings(searches.ExperimentResults(made, searches.kept(entry.folder, made), entry.folder))
+        return experiment.drawings(kept_experiment(entry.folder))
     if entry.kind == "reproduction":
         drawings = study_of(entry.folder)[1].drawings
         if drawings is not None:

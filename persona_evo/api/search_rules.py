@@ -40,25 +40,36 @@ def search_of(search: object) -> SearchSettings:
 
 
 def rules_of_search(
-    search: SearchLike,
+    search: SearchLike | None,
     game: Game,
     *,
     hedge: float | None = None,
     tolerance: float | None = None,
     agent: str = "",
     usual: float = 0.0,
+    selection_rule: str | None = None,
+    rollout_policy: str | None = None,
 ) -> SearchSettings:
     """Return the rules of a search in a game; open lists are left out if no planner uses them.
 
     Args:
-        search: as for `search_of`; in anything but the name of a preset, only hedge and tolerance are changed.
+        search: as for `search_of`, None for "anytime"; in anything but the name of a preset, only the values that
+            follow are changed.
         hedge, tolerance: None for the values in the settings, or 0 and `usual`.
         agent: the agent that plays move by move, "" for none.
+        selection_rule, rollout_policy: names of those that packages add; None for the values in the settings.
 
     Raises:
         SettingsError: there is no such preset; hedge or tolerance is out of range, or is given for a search without
-            lists.
+            lists; a selection rule is given for a search with lists; or anything is given for an agent.
     """
+    if agent and search is not None:
+        raise SettingsError(
+            "agents that play move by move have search settings of their own",
+            found=f"search {search if isinstance(search, str) else 'settings'}",
+            hint="leave the search out, or name another agent",
+        )
+    search = "anytime" if search is None else search
     rules = search_of(search)
     shares = {"hedge": hedge, "tolerance": tolerance}
     given: dict[str, Any] = {name: value for name, value in shares.items() if value is not None}
@@ -73,7 +84,12 @@ def rules_of_search(
         )
     if isinstance(search, str):
         rules = replace(rules, lists=() if why else rules.lists, tolerance=0.0 if why else usual)
-    return replace(rules, **given)
+    added = {"selection_rule": selection_rule, "rollout_policy": rollout_policy}
+    given.update((name, value) for name, value in added.items() if value is not None)
+    rules = replace(rules, **given)
+    if agent:
+        rules.refuse_added(f"agent {agent}, which plays move by move,")
+    return rules
 
 
 def budget_of(

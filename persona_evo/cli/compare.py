@@ -1,4 +1,4 @@
-"""`persona-evo compare A B`: two versions of a level, played by the same personas, and what differs in words.
+"""Let the same personas play two versions of a level, and say in words what differs.
 
 A and B may also be several levels each: folders, sets, or ranges of seeds such as MAP@11-20 and MAP:VARIANT@11-20. They
 are compared in pairs of the same seed, name or place, and what is said holds for other levels of the kind.
@@ -28,7 +28,7 @@ def add(commands: Commands) -> None:
     """Add the command and its options."""
     parser = commands.add_parser("compare", description=__doc__, epilog=playtest_options.SKILL_TABLE)
     parser.add_argument("a", type=filled, metavar="A", help="a level, or several")
-    parser.add_argument("b", type=filled, metavar="B", help="another version of it, or as many others")
+    parser.add_argument("b", type=filled, metavar="B", help="another level or version of it, or as many others")
     playtest_options.add_playing(parser, 0.0)
     parser.add_argument(
         "--all", action="store_true", help="also print everything that was compared, in words and in a table"
@@ -50,24 +50,26 @@ def run(args: argparse.Namespace) -> int:
 
 def _run(args: argparse.Namespace, workers: Workers) -> int:
     game = option_values.game_of(args)
-    from persona_evo.api.comparison import compared
+    from persona_evo.api import compare
     from persona_evo.report import tables
 
     pairs = _pairs(args, game)
     if all(a.text == b.text and a.options == b.options for a, b in pairs):
         say("A and B are the same level: there is nothing to compare")
         return 0
-    levels = [level for pair in pairs for level in pair]
-    folder = args.out or option_values.new_folder(ROOT, [level.name for level in levels[:2]])
-    results = playtest.play(args, game, levels, playtest.players_of(args, game), folder, workers)
+    a, b = ([pair[side] for pair in pairs] for side in (0, 1))
+    folder = args.out or option_values.new_folder(ROOT, [a[0].name, b[0].name])
+    players, search = option_values.players_of(args, game), option_values.search_options(args)
+    comparison = compare(a, b, players, **search, **playtest.playing(args, game, folder, workers))
+    results = comparison.results
+    results.command = option_values.typed(args, results.seed)
     option_values.report_findings(game)
     if not results.complete:
         note(f"stopped; kept in {folder}: {counted(len(results.records), 'playthrough')}")
         again = "" if args.out else f" --out {command_line([str(folder)])}"
-        note(f"resume with: {option_values.typed(args, results.seed)}{again}")
+        note(f"resume with: {results.command}{again}")
         return 130
     results.look(workers=workers)
-    comparison = compared(results)
     for sentence in comparison.answer.lines:
         say(sentence)
     if args.all:
@@ -82,17 +84,17 @@ def _run(args: argparse.Namespace, workers: Workers) -> int:
 
 def _pairs(args: argparse.Namespace, game: Game) -> list[tuple[Level, Level]]:
     """Load the levels of A and B, and say which are compared."""
-    from persona_evo.games import mapsets
-    from persona_evo.playtest.level_pairs import LevelPairs, paired
+    from persona_evo.api.comparison import named_pairs
+    from persona_evo.api.naming import paired_levels
     from persona_evo.statistics import too_few_pairs
 
-    levels = option_values.levels_of(args, game, [args.a, args.b])
-    pairs = paired(levels, *(mapsets.count(game, [name]) for name in (args.a, args.b)))
+    pairs = paired_levels(game, args.a, args.b, **option_values.options_of(args, game))
+    option_values.tell_warnings([level for pair in pairs for level in pair])
     if len(pairs) == 1:
         for letter, level in zip("AB", pairs[0], strict=True):
             note(f"{letter} = {level.name}" + (f" ({level.source})" if level.source else ""))
         return pairs
-    note(LevelPairs.of([a.name for a, _ in pairs], [b.name for _, b in pairs]).words)
+    note(named_pairs(pairs).words)
     few = too_few_pairs(len(pairs), 1)
     if few:
         note(few)

@@ -1,13 +1,12 @@
-"""`persona-evo connect new|search|attach|replay|shrink`: games outside this program, in any language.
+"""Describe, search and replay games that run outside this program, written in any language.
 
-A TOML file describes a connected game, and other commands (evolve, playtest, persona new) take this file as --game.
-`search` searches for the best playthrough of a level, for a persona or for the game's own score, and stores it with the
-tree of the search; `replay` shows it in the game. `persona-evo doctor --game FILE.toml` checks whether a game is fit
-for that.
+A TOML file describes a connected game, and commands such as evolve, playtest and persona new take this file as --game.
+`search` searches for the best playthrough of a level, for a persona or for the game's own score, and can keep it with
+the search tree; `replay` shows it in the game. `persona-evo doctor --game FILE.toml` checks whether a game is suitable.
 
-The results of a search are kept in any case. Its exit code is 1 if the game failed in a rollout at every attempt (it
-crashed, raised an exception, or took too long), or if a replay of the best playthrough ended differently. A rollout
-that succeeded when it was repeated is only mentioned.
+The exit code of a search is 1 if the game failed in a rollout (a crash, an exception or a timeout) and failed again
+when the rollout was repeated, or if the best playthrough ended differently when it was replayed. Results are kept in
+either case. A rollout that succeeds when it is repeated is reported, but does not change the exit code.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING
 from persona_evo.cli import option_values, options
 from persona_evo.cli.parser import Commands, filled, number, path, whole
 from persona_evo.cli.say import StatusLine, note, say
-from persona_evo.cli.starting import begun
+from persona_evo.cli.template_file import write_template
 from persona_evo.errors import ConnectError, Place, SettingsError
 from persona_evo.words import counted, figure
 
@@ -31,9 +30,9 @@ if TYPE_CHECKING:
 TREE, BEST, SAMPLES, ROLLOUTS = "tree.npz", "best.json", "samples.csv", "rollouts.jsonl"
 
 FAILURES = """\
-Search for the best playthrough of a level. The exit code is 1 if the game failed in a rollout at every attempt (it
-crashed, raised an exception, or took too long), or if a replay of the best playthrough ended differently. The results
-are kept in either case.
+Search for the best playthrough of a level. The exit code is 1 if the game failed in a rollout (a crash, an exception
+or a timeout) and failed again when the rollout was repeated, or if the best playthrough ended differently when it was
+replayed. Results are kept in either case.
 """
 
 PORT = 5730
@@ -45,10 +44,10 @@ the variables that the game needs and waits. There is no time limit for a rollou
 """
 
 SHRINK = """\
-Leave out as many choices as possible of a rollout that made the game fail, as long as it still fails in the same way,
-and print the remaining ones. They are added to the game's file of regression cases (`cases` in its description).
-`connect replay FILE.toml CASES.jsonl` plays all cases again; its exit code is 1 if one of them still makes the game
-fail. `playtest --require 'crashes == 0'` does the same before it plays anything else.
+Shorten a rollout that made the game fail: leave out choices as long as the game still fails in the same way, and print
+those that are left. They are added to the game's file of regression cases (`cases` in its description). `connect replay
+FILE.toml CASES.jsonl` replays all cases; its exit code is 1 if the game still fails in one of them. `playtest --require
+'crashes == 0'` replays them, too, before it plays anything else.
 """
 
 TEMPLATE = """\
@@ -101,6 +100,7 @@ def add(commands: Commands) -> None:
     new.set_defaults(run=run_new)
     search = parts.add_parser("search", help="search for the best playthrough of a level", description=FAILURES)
     _add_search(search)
+    options.add_watch(search)
     search.set_defaults(run=run_search, port=0)
     attach = parts.add_parser("attach", help="search in a game that you start yourself", description=ATTACH)
     _add_search(attach)
@@ -109,22 +109,22 @@ def add(commands: Commands) -> None:
         type=whole(1, 65535),
         default=PORT,
         metavar="N",
-        help="port on 127.0.0.1 where the command waits for the game (default: %(default)s)",
+        help="port of 127.0.0.1 on which the command waits for the game (default: %(default)s)",
     )
-    attach.set_defaults(run=run_search)
+    attach.set_defaults(run=run_search, watch=None)
     replay = parts.add_parser("replay", help="replay a playthrough in the game's window")
     replay.add_argument("game", type=filled, metavar="FILE.toml", help="the game's description")
     replay.add_argument(
         "trace",
         type=path,
         metavar="TRACE",
-        help=f"{BEST} of a search; or findings.jsonl, whose failures are played again, or findings.jsonl:N for one",
+        help=f"{BEST} of a search; findings.jsonl, to replay all of its failures; or findings.jsonl:N, to replay one",
     )
     replay.add_argument(
         "--delay",
         type=number(0, 3600),
         metavar="S",
-        help="seconds before each decision (default: the game plays as fast as it likes)",
+        help="seconds before each decision (default: no delay)",
     )
     replay.add_argument("--no-screen", action="store_true", help="do not open the game's window")
     replay.set_defaults(run=run_replay)
@@ -143,7 +143,7 @@ def add(commands: Commands) -> None:
         type=whole(1, 1_000_000),
         default=300,
         metavar="N",
-        help="largest number of rollouts; a crash restarts the game (default: %(default)s)",
+        help="maximum number of rollouts; a crash restarts the game (default: %(default)s)",
     )
     shrink.set_defaults(run=run_shrink)
 
@@ -176,7 +176,7 @@ def _add_search(search: argparse.ArgumentParser) -> None:
         "--terminal",
         choices=("cut_off", "revisit"),
         default="cut_off",
-        help="whether complete playthroughs may be selected again (default: %(default)s)",
+        help="whether the search may select finished playthroughs again (default: %(default)s)",
     )
     options.add_budget(search)
     options.add_seed(search)
@@ -188,7 +188,7 @@ def _add_search(search: argparse.ArgumentParser) -> None:
 
 def run_new(args: argparse.Namespace) -> int:
     """Write a game's description."""
-    target = begun(args, "a game", ".toml", lambda name: TEMPLATE.format(name=name), ConnectError)
+    target = write_template(args, "a game", ".toml", lambda name: TEMPLATE.format(name=name), ConnectError)
     say(f"wrote {target}; edit it, then  persona-evo doctor --game {target}")
     return 0
 
@@ -210,21 +210,17 @@ def run_search(args: argparse.Namespace) -> int:
 def _search(args: argparse.Namespace, kept: list[str]) -> int:
     """Search one level; the names of written files are added to `kept`."""
     from contextlib import ExitStack
-    from dataclasses import replace
 
     if not args.port:
         option_values.check_outside(args.game)
     from persona_evo import api
+    from persona_evo.api.playtests import planner_of
+    from persona_evo.api.search_rules import budget_of, search_of
     from persona_evo.connect.planner import ConnectedPlanner
     from persona_evo.connect.search_folder import RecordedSource, SearchFolder, search_values
     from persona_evo.games import mapsets
     from persona_evo.games.outside import closing_outside
     from persona_evo.jobs.files import writing_in
-    from persona_evo.personas import load
-    from persona_evo.playtest.players import check_lists
-    from persona_evo.playtest.playing import room
-    from persona_evo.search.plan import planner_for
-    from persona_evo.search.settings import SearchSettings
 
     game = _attached(args) if args.port else _started(args)
     assert game.outside is not None
@@ -232,13 +228,12 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
     with ExitStack() as stack:
         stack.enter_context(closing_outside(game))
         (level,) = mapsets.resolve(game, [args.level])[:1]
-        persona = load(args.persona, game)
+        persona = api.load_persona(args.persona, game)
         policy = api.tree_policy(args.policy, persona, game)
-        seed, budget = _seed(args), option_values.budget_of(args)
+        seed, budget = _seed(args), budget_of(None, args.iterations, args.seconds)
         note(f"{persona.name} in {level.name} by {policy.text}, seed {seed}")
-        settings = replace(SearchSettings.single(), terminal=args.terminal)
-        check_lists([policy], settings)
-        planner = planner_for(game, level, settings, room(budget))
+        rules = search_of({"preset": "single", "terminal": args.terminal})
+        planner = planner_of(game, level, policy, rules, budget)
         assert isinstance(planner, ConnectedPlanner)
         tell, folder = None, None
         if args.out is not None:
@@ -253,7 +248,8 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
         if folder is not None:
             search.pool = source = RecordedSource(search.pool, folder)
         try:
-            search.spend(budget, began, lambda n: line.show(counted(n, "rollout")))
+            with option_values.watching(args, game):
+                search.spend(budget, began, lambda n: line.show(counted(n, "rollout")))
         except BaseException as e:
             search.stopped = "Ctrl-C" if isinstance(e, KeyboardInterrupt) else "an error"
             raise
@@ -391,8 +387,7 @@ def run_shrink(args: argparse.Namespace) -> int:
         finally:
             line.done_with_line()
         say(f"{counted(len(found.prefix), 'choice')} left after {counted(player.played, 'rollout')}: {found}")
-    out = args.out or about.cases
-    add_case(out, found)
+    add_case(out := args.out or about.cases, found)
     say(f"added to {out}; play it again:  persona-evo connect replay {args.game} {out}")
     if out.resolve() == about.cases.resolve():
         say("  persona-evo playtest --require 'crashes == 0' plays these cases first")

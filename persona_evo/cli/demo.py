@@ -1,4 +1,4 @@
-"""`persona-evo demo`: a small version of the main job, which takes about three minutes on two idle cores.
+"""Run a small version of the whole workflow, which takes about three minutes on two idle cores.
 
 It evolves a tree policy for one persona on three of the shipped training levels, prints the formula, playtests it
 against UCB1 in a level that the evolution has not seen, and writes a page with pictures.
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from persona_evo.cli import evolution_output, option_values, options, playtest
 from persona_evo.cli.parser import Commands, filled, whole
-from persona_evo.cli.players import with_baseline
 from persona_evo.cli.say import StatusLine, note, say
 from persona_evo.words import counted
 
@@ -132,6 +131,7 @@ def _playtest(args: argparse.Namespace, game: Game, policy: Policy, file: Path, 
         file: the file of the policy.
     """
     from persona_evo.api import load_persona, player, playtest_levels
+    from persona_evo.api.players import with_baseline
     from persona_evo.games.commands import command
     from persona_evo.jobs.workers import Workers
     from persona_evo.report.text import summary_text
@@ -142,7 +142,7 @@ def _playtest(args: argparse.Namespace, game: Game, policy: Policy, file: Path, 
     with Workers(option_values.jobs_of(args)) as workers:
         results = playtest_levels(
             UNSEEN,
-            with_baseline(own, baseline, mean=True),
+            with_baseline(own, baseline, True, note),
             trials=args.trials,
             iterations=args.iterations,
             seed=args.seed,

@@ -1,9 +1,9 @@
-"""`persona-evo doctor`: versions, cores, and the cache of compiled code; with --game, whether a game is fit.
+"""Show versions, cores and the cache of compiled code; with --game, check a game.
 
-A game that runs in this program is loaded, and with --level checked by random games.
+A game that runs in this program is loaded and, with --level, checked in random games.
 
-A connected game's description is read whole, and the game is played twice with the same seeds, and again by its
-choices; it is fit if the same comes back and it does not fail, and the exit code is 1 if it is not.
+A connected game plays twice with the same seeds, and then replays its choices. It passes if it gives the same results
+each time and does not fail; otherwise the exit code is 1.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ def add(commands: Commands) -> None:
         "--level",
         type=filled,
         metavar="LEVEL",
-        help="level to play; MAP:VARIANT@SEED of a connected game (default there: default)",
+        help="level to play; for a connected game MAP:VARIANT@SEED (default: default)",
     )
     parser.add_argument(
         "--rollouts",
         type=whole(1, 1_000_000),
         default=2000,
         metavar="N",
-        help="rollouts to time, within 5 s (default: %(default)s)",
+        help="number of rollouts to time, within 5 s (default: %(default)s)",
     )
     parser.set_defaults(run=run)
 

@@ -1,7 +1,7 @@
 """Evolve a tree policy for a persona. A run can be stopped at any time and resumed.
 
-With --for or --until the whole command ends by then: the generations, the comparison of the finalists on new seeds, the
-comparison with UCB1, and the simplification of the formula. What has to be compiled first counts, too.
+With --for or --until, the whole command ends in time: the generations, the comparison of the finalists on new seeds,
+the comparison with UCB1, and the simplification of the formula. Time for compiling counts, too.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from persona_evo.cli import option_values, options
 from persona_evo.cli.evolution_output import finish, phase_teller, teller
 from persona_evo.cli.parser import Commands, assignment, filled, path, plain, whole
-from persona_evo.cli.players import no_programs
 from persona_evo.cli.say import StatusLine, note, say
 from persona_evo.errors import SettingsError
 
@@ -55,19 +54,20 @@ def add(commands: Commands) -> None:
         dest="for_",
         type=filled,
         metavar="TIME",
-        help="finish the whole command within this time: 8h, 1h30m, 90s; --population and --iterations are chosen to "
-        "fit where they are not given",
+        help="finish the whole command within this time: 8h, 1h30m, 90s; --population and --iterations are "
+        "chosen to fit if they are not given",
     )
     parser.add_argument(
         "--until",
         type=filled,
         metavar="TIME",
-        help="finish the whole command by this time: 07:00, 2031-05-04T07:00; with --for, the earlier of both holds",
+        help="finish the whole command by this time: 07:00, 2031-05-04T07:00; if --for is given, too, the "
+        "earlier limit holds",
     )
     options.add_jobs(parser)
     options.add_backend(parser)
     options.add_seed(parser)
-    options.add_out(parser, "folder in which to make the run's folder (default: runs)")
+    options.add_out(parser, "folder in which the run's folder is created (default: runs)")
     options.add_level_options(parser)
     parser.add_argument("--resume", type=path, metavar="RUN", help="continue the run in this folder")
     options.add_trust(parser)
@@ -97,7 +97,7 @@ def _add_training(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         type=filled,
         metavar="POLICY",
-        help="formulas to start from: none (random ones alone), ucb1 (sets variables=extended), "
+        help="formulas to start from: none (only random ones), ucb1 (sets variables=extended), "
         "utility (what the persona wants), library (the policies that ship), a policy's name or file, "
         "formula:TEXT (default with the preset modern: utility, and ucb1 where variables=extended)",
     )
@@ -105,7 +105,9 @@ def _add_training(parser: argparse.ArgumentParser) -> None:
 
 def _add_sizes(parser: argparse.ArgumentParser) -> None:
     """Add the options for the size of the evolution."""
-    parser.add_argument("--preset", choices=("paper", "modern"), help="protocol (default: modern)")
+    parser.add_argument(
+        "--preset", choices=("paper", "modern"), help="protocol: paper as published, or modern (default: modern)"
+    )
     parser.add_argument(
         "--generations", type=whole(1, MOST), metavar="N", help="number of populations to evaluate (default: 100)"
     )
@@ -145,14 +147,14 @@ def _add_play(parser: argparse.ArgumentParser) -> None:
         help="search rules: paper as published, single with one open list, anytime with several, "
         "which are evolved together (default: single with the preset modern, paper with paper)",
     )
-    options.add_league(parser, "the policies play against", "whose tree policy is evolved")
+    options.add_league(parser, "the policies play against", "with the tree policies that are evolved")
     parser.add_argument(
         "--skill",
         type=filled,
         metavar="NAME",
-        help="in single-player games: evolve for a player who searches anew for each move. novice, casual and expert "
-        "see a few moves ahead and make errors; full-sight sees the whole game, makes no errors and has 200 "
-        "iterations a move",
+        help="in single-player games: evolve for a player who searches again before each move. novice, "
+        "casual and expert look a few moves ahead and make errors; full-sight looks ahead to the end of the "
+        "game, makes no errors and has 200 iterations per move",
     )
     options.add_budget(
         parser, each="playthrough, or per move with an agent or a skill", default="10000, or the agent's or skill's own"
@@ -204,17 +206,16 @@ def _start(args: argparse.Namespace, end: float | None, workers: Workers) -> int
         prefix="--",
     )
     plan: list[str] = []
-    with no_programs():
-        task = request.task(
-            persona,
-            args.levels or ["train"],
-            workers,
-            game=game,
-            options=option_values.options_of(args, game),
-            deadline=end,
-            tell=_pool_teller(),
-            tell_plan=plan.extend,
-        )
+    task = request.task(
+        persona,
+        args.levels or ["train"],
+        workers,
+        game=game,
+        options=option_values.options_of(args, game),
+        deadline=end,
+        tell=_pool_teller(),
+        tell_plan=plan.extend,
+    )
     for level in task.levels:
         for warning in level.warnings:
             note(f"{level.name}: {warning}")

@@ -1,12 +1,12 @@
-"""`persona-evo experiment`: how much can a player, or a design, get out of a game?
+"""Search for the best scores that players can reach in variants of a game, and compare them.
 
-  persona-evo experiment new NAME          a commented file to start from
-  persona-evo experiment FILE.toml         make all its searches; the same command continues where it was stopped
-  persona-evo experiment replay FOLDER     show the best way to play of a combination
+  persona-evo experiment new NAME          write a commented file to start from
+  persona-evo experiment FILE.toml         run all searches; the same command resumes them after a stop
+  persona-evo experiment replay FOLDER     show the best playthrough of a combination
 
-Variants x players x replicates, each a search of the whole game for the best score; the page shows the best scores, how
-they grow over the rollouts, and which combinations differ (Mann-Whitney U, corrected by Holm's method). Games are those
-of the catalog, which are played in this program, and connected ones.
+Each combination of a variant and a player is searched several times (replicates) for the best score. The page shows the
+best scores, how they grow with the number of rollouts, and which combinations differ (Mann-Whitney U, corrected by
+Holm's method). The game is one of the catalog or a connected game.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from persona_evo.cli import option_values, options
 from persona_evo.cli.parser import Commands, filled, number, path, whole
 from persona_evo.cli.say import StatusLine, note, say, to_go
-from persona_evo.cli.starting import begun
+from persona_evo.cli.template_file import write_template
 from persona_evo.errors import ConnectError, GameError, Place, SettingsError, unknown
 from persona_evo.words import counted
 
@@ -35,13 +35,15 @@ ROOT = Path("runs") / "experiments"
 def add(commands: Commands) -> None:
     """Add the command and its options."""
     parser = commands.add_parser("experiment", description=__doc__)
-    parser.add_argument("what", type=filled, metavar="FILE.toml|new|replay", help="an experiment's file, or what to do")
+    parser.add_argument(
+        "what", type=filled, metavar="FILE.toml|new|replay", help="the file of an experiment, new or replay"
+    )
     parser.add_argument(
         "name",
         nargs="?",
         type=filled,
         metavar="NAME|FOLDER",
-        help="name of the new file, or folder of a finished experiment",
+        help="with new: name of the experiment; with replay: folder of an experiment",
     )
     parser.add_argument(
         "--replicates", type=whole(1, 10_000), metavar="N", help="number of replicates, instead of the one in the file"
@@ -61,20 +63,21 @@ def add(commands: Commands) -> None:
         help="folder for everything (default: "
         "runs/experiments/NAME); with new, the file; with replay, the picture, NAME.gif",
     )
-    parser.add_argument("--force", action="store_true", help="new: overwrite an existing file")
+    parser.add_argument("--force", action="store_true", help="with new: overwrite an existing file")
     parser.add_argument(
         "--cell",
         type=filled,
         metavar="NAME",
-        help="replay: the combination, such as 'hard / lazy' (default: the one with the best score for the first goal)",
+        help="with replay: "
+        "the combination, such as 'hard / lazy' (default: the one with the best score for the first goal)",
     )
     parser.add_argument(
         "--delay",
         type=number(0, 3600),
         metavar="S",
-        help="replay: seconds before each decision of a connected game (default: as fast as it likes)",
+        help="with replay: seconds before each decision of a connected game (default: no delay)",
     )
-    parser.add_argument("--no-screen", action="store_true", help="replay: do not open a connected game's window")
+    parser.add_argument("--no-screen", action="store_true", help="with replay: do not open a connected game's window")
     options.add_trust(parser)
     parser.set_defaults(run=run)
 
@@ -94,20 +97,17 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _new(args: argparse.Namespace) -> int:
-    from persona_evo.experiments.files import TEMPLATE
+    from persona_evo.api.experiments import experiment_template
 
-    target = begun(args, "an experiment", ".toml", lambda name: TEMPLATE.format(name=name), SettingsError)
+    target = write_template(args, "an experiment", ".toml", experiment_template, SettingsError)
     say(f"wrote {target}; edit it, then  persona-evo experiment {target}")
     return 0
 
 
 def _make(args: argparse.Namespace) -> int:
-    from persona_evo.experiments import files as reading
-    from persona_evo.experiments import job as course
-    from persona_evo.jobs.files import writing_in
-    from persona_evo.report import experiment as report
+    from persona_evo.api.experiments import kept_experiment, read_experiment, search_all, write_experiment
 
-    experiment = reading.read(Path(args.what)).smaller(args.replicates, args.rollouts)
+    experiment = read_experiment(args.what, args.replicates, args.rollouts)
     folder = args.out or ROOT / experiment.name
     if experiment.connected:
         option_values.check_outside(experiment.game)
@@ -118,12 +118,11 @@ def _make(args: argparse.Namespace) -> int:
     )
     wanted = counted(len(experiment.tasks()), "search", "searches")
     try:
-        with writing_in(folder):
-            results = course.conduct(experiment, folder, jobs=option_values.jobs_of(args), progress=teller())
+        results = search_all(experiment, folder, jobs=option_values.jobs_of(args), progress=teller())
     except (ConnectError, GameError):
         StatusLine.done_with_line()
-        if (folder / course.RESULTS).is_file():
-            done = len(course.kept(folder, experiment))
+        done = len(kept_experiment(folder).records) if folder.is_dir() else 0
+        if done:
             note(f"kept in {folder}: {done} of {wanted}; the same command continues with the next one")
         raise
     StatusLine.done_with_line()
@@ -131,8 +130,7 @@ def _make(args: argparse.Namespace) -> int:
         note(f"stopped; kept in {folder}: {len(results.records)} of {wanted}; the same command continues")
         return 130
     line = StatusLine()
-    with writing_in(folder):
-        written = report.write(results, folder, lambda text: line.show(f"drawing {text}"))
+    written = write_experiment(results, folder, lambda text: line.show(f"drawing {text}"))
     StatusLine.done_with_line()
     say(written.text)
     say(f"\neverything is in {folder}, start with {written.page}")
@@ -140,16 +138,16 @@ def _make(args: argparse.Namespace) -> int:
 
 
 def _replay(args: argparse.Namespace) -> int:
-    from persona_evo.experiments import job as course
+    from persona_evo.api.experiments import kept_experiment
     from persona_evo.report import experiment as report
 
     folder = Path(args.name)
     options.check_gif(args.out)
     options.accept(args, folder)
-    experiment = course.reopen(folder)
+    kept = kept_experiment(folder)
+    experiment, records = kept.experiment, kept.records
     if args.out is not None and not experiment.connected:
         options.check_picture(args.out)
-    records = course.kept(folder, experiment)
     if args.cell is not None:
         labels = [cell.label for cell in experiment.cells]
         if args.cell not in labels:
@@ -160,19 +158,19 @@ def _replay(args: argparse.Namespace) -> int:
         raise SettingsError("nothing has been searched yet", place=Place(str(folder)), hint="run the experiment first")
     best = _best(records, experiment)
     cell = next(cell for cell in experiment.cells if cell.label == best.cell)
-    stage = cell.open(experiment.game, best.replicate)
+    opened = cell.open(experiment.game, best.replicate)
     try:
         said = f"{best.cell}: score {best.score:g} in {counted(len(best.best.pairs), 'decision')}"
         if experiment.connected:
-            stage.replay(best.best, not args.no_screen, args.delay)
+            opened.replay(best.best, not args.no_screen, args.delay)
             say(f"{said}, as in the search")
         else:
             target = args.out or folder / "replay.gif"
-            drawn = report.draw(stage.game, stage.level, best, target)
+            drawn = report.draw(opened.game, opened.level, best, target)
             say(f"{said}: {' '.join(str(choice) for choice, _ in best.best.pairs)}")
-            say(f"wrote {drawn}" if drawn else f"{stage.game.title} does not draw its states")
+            say(f"wrote {drawn}" if drawn else f"{opened.game.title} does not draw its states")
     finally:
-        stage.close()
+        opened.close()
     return 0
 
 

@@ -1,4 +1,4 @@
-"""`persona-evo formula simplify|export`: formulas, wherever they come from."""
+"""Simplify formulas, and export them to other languages."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def add(commands: Commands) -> None:
         "--timeout",
         type=number(0, 3600, above=True),
         metavar="S",
-        help="time limit in seconds (default: only the limit on the work, which is the same on every machine)",
+        help="time limit in seconds (default: no time limit, only a limit on the work that is the same on "
+        "every machine)",
     )
     options.add_game(simplify)
     simplify.set_defaults(run=run_simplify)

@@ -1,4 +1,4 @@
-"""`persona-evo game new|check`: write a game of your own to start from, and check that a game keeps its promises."""
+"""Write a template for a game of your own, and check that a game follows the rules that the search relies on."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 from persona_evo.cli import option_values, options
 from persona_evo.cli.parser import Commands, filled, path
 from persona_evo.cli.say import StatusLine, note, say
-from persona_evo.cli.starting import begun
+from persona_evo.cli.template_file import write_template
 from persona_evo.errors import SettingsError
 from persona_evo.words import counted
 
@@ -20,7 +20,7 @@ def add(commands: Commands) -> None:
     """Add the command and its options."""
     parser = commands.add_parser("game", description=__doc__)
     parts = parser.add_subparsers(dest="command_game", metavar="new|check", required=True)
-    new = parts.add_parser("new", help="write a small game of your own, in Python")
+    new = parts.add_parser("new", help="write a small game in Python as a template")
     new.add_argument("name", type=filled, metavar="NAME", help="letters, digits and _")
     new.add_argument(
         "--compiled",
@@ -46,7 +46,7 @@ def add(commands: Commands) -> None:
 
 def run_new(args: argparse.Namespace) -> int:
     """Write a game."""
-    from persona_evo.games.starting import LEVEL, class_file, compiled_file
+    from persona_evo.games.game_templates import LEVEL, class_file, compiled_file
 
     if "-" in args.name:
         raise SettingsError(
@@ -54,7 +54,7 @@ def run_new(args: argparse.Namespace) -> int:
             found=repr(args.name),
             expected="letters, digits and _, so that Python can import it",
         )
-    target = begun(args, "a game", ".py", compiled_file if args.compiled else class_file, SettingsError)
+    target = write_template(args, "a game", ".py", compiled_file if args.compiled else class_file, SettingsError)
     level = target.with_suffix(".txt")
     if not level.exists() or args.force:
         level.write_text(LEVEL, encoding="utf-8", newline="\n")

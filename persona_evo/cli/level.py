@@ -1,4 +1,4 @@
-"""`persona-evo level new|generate|import|check|list`: levels as files."""
+"""Write, generate, import, check and list levels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from persona_evo.cli import ci, level_generate, option_values, options
 from persona_evo.cli.parser import Commands, filled, path
 from persona_evo.cli.say import note, say
-from persona_evo.cli.starting import begun
+from persona_evo.cli.template_file import write_template
 from persona_evo.errors import LevelError
 from persona_evo.words import counted, enumerated, plural
 
@@ -20,20 +20,22 @@ if TYPE_CHECKING:
 
 CHECKED = """\
 Findings are problems (the level cannot be played as intended) and notices (worth a look). Places are row:column,
-counted from 1. The exit code is 0 without problems, 1 with one, 2 if a file cannot be read.
+counted from 1.
+The exit code is 0 if there are no problems, 1 if there is one, and 2 if a file cannot be read.
 docs/pages/findings.md lists all kinds of findings.
 
 """
 
 IMPORTED = """\
-All commands also read levels in other formats for which an installed package has an importer. This command converts
-them to level files of the game, which you can edit. `persona-evo level list` lists the importers.
+Convert levels to level files of the game, so that you can edit them. Formats that an installed importer reads can also
+be used directly wherever a level is named. `persona-evo level list` shows the importers.
 """
 
 FORMAT = """\
 Each game has a format of its own: `persona-evo level list --game GAME` explains it, and
-`persona-evo level new NAME --game GAME` writes one to start from.
-Sets of levels: a TOML file with arrays, such as  night = ["maps/a.txt", "train01"], named as FILE.toml#night.
+`persona-evo level new NAME --game GAME` writes a template.
+A TOML file can define sets of levels as arrays, such as  night = ["maps/a.txt", "train01"]; the name of this set is
+FILE.toml#night.
 """
 
 
@@ -42,25 +44,31 @@ def add(commands: Commands) -> None:
     parser = commands.add_parser("level", description=f"{__doc__}\n\n{FORMAT}")
     parser.appendix = _legend
     parts = parser.add_subparsers(dest="command_level", metavar="new|generate|import|check|list", required=True)
-    new = parts.add_parser("new", help="write a small level to start from, and explain its characters")
+    new = parts.add_parser("new", help="write a small level as a template, and explain its characters")
     options.add_new(new, "txt")
     new.set_defaults(run=run_new)
     level_generate.add(parts)
-    imported = parts.add_parser("import", help="write levels of another format in the game's own", description=IMPORTED)
+    imported = parts.add_parser(
+        "import", help="convert levels of another format to the game's own", description=IMPORTED
+    )
     imported.add_argument("levels", nargs="+", type=filled, metavar="LEVEL", help=options.LEVELS)
     options.add_level_options(imported)
-    imported.add_argument("--out", type=path, required=True, metavar="FOLDER", help="the folder for the new files")
+    imported.add_argument("--out", type=path, required=True, metavar="FOLDER", help="folder for the new files")
     imported.add_argument("--force", action="store_true", help="replace files that exist")
     imported.set_defaults(run=run_import)
     check = parts.add_parser("check", help="find faults in levels without playing them", description=CHECKED + FORMAT)
     check.add_argument("levels", nargs="+", type=filled, metavar="LEVEL", help=options.LEVELS)
     options.add_level_options(check)
     options.add_accept(check)
-    check.add_argument("--structure", action="store_true", help="also print a table of what the levels are made of")
+    check.add_argument(
+        "--structure",
+        action="store_true",
+        help="also print a table of the numbers of each level: walls, monsters, path length and so on",
+    )
     check.add_argument("--json", action="store_true", help="print the findings as JSON, in the form of findings.json")
     ci.add(check)
     check.set_defaults(run=run_check)
-    listing = parts.add_parser("list", help="the levels and sets that ship with a game, and the format of its levels")
+    listing = parts.add_parser("list", help="list the levels and sets that ship with a game, and explain their format")
     options.add_game(listing)
     listing.set_defaults(run=run_list)
 
@@ -87,7 +95,7 @@ def run_new(args: argparse.Namespace) -> int:
             if game.outside is not None
             else "a level of a game of your own is text that its from_text reads",
         )
-    target = begun(args, "a level", game.level_suffixes[0], lambda _: words.example, LevelError, digits=True)
+    target = write_template(args, "a level", game.level_suffixes[0], lambda _: words.example, LevelError, digits=True)
     say(f"wrote {target}\n\n{words.example}\n{words.legend}\n")
     say(f"next: edit it, then  {command(game, 'level', 'check', target)}")
     return 0

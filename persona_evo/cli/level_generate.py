@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from persona_evo.games.core import Game
 
 ABOUT = """\
-Draw levels from a seed, each in a file of its own: the same seed gives the same levels. Every level passes the level
-check, and the planner wins every level; a level that it does not win is replaced by another one.
+Generate levels from a seed, each in a file of its own. The same seed gives the same levels. Every level passes the
+level check, and the planner has won it; levels that it cannot win are replaced.
 
-Constraints limit numbers of the level's structure, which `level check --structure` shows. A range is A-B, or A alone;
-A- has no upper end. The streams never share a level, whatever the seeds are: evolve trains on levels of the stream
-train, chooses by validation, and reports on held-out.
+Constraints apply to the numbers that `level check --structure` shows. A range is A-B, A- (no upper limit), or A
+(exactly A). Levels of different streams never coincide, whatever the seeds are: `evolve` trains on the stream train,
+selects by validation, and reports results on held-out.
 """
 
 SHORT = ("monsters", "treasures", "potions", "traps", "width", "height")
@@ -70,7 +70,7 @@ def add(parts: Commands) -> None:
         "--stream",
         choices=("train", "validation", "held-out"),
         default="train",
-        help="which levels (default: %(default)s)",
+        help="the stream of levels (default: %(default)s)",
     )
     parser.add_argument(
         "--kinds",
@@ -80,10 +80,10 @@ def add(parts: Commands) -> None:
         help="kinds of levels, separated by commas; they take turns (default: all kinds that the game has)",
     )
     parser.add_argument(
-        "--min-path", type=whole(0, MOST), metavar="N", help="fewest moves of the shortest path to the end"
+        "--min-path", type=whole(0, MOST), metavar="N", help="minimum length of the shortest path to the end, in moves"
     )
     parser.add_argument(
-        "--max-path", type=whole(0, MOST), metavar="N", help="most moves of the shortest path to the end"
+        "--max-path", type=whole(0, MOST), metavar="N", help="maximum length of the shortest path to the end, in moves"
     )
     for name in SHORT:
         parser.add_argument(

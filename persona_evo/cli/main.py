@@ -22,24 +22,24 @@ if TYPE_CHECKING:
     from persona_evo.cli.parser import Commands, Parser
 
 COMMANDS = {
-    "demo": "the main job in about three minutes",
+    "demo": "evolve a policy and playtest a level in about three minutes",
     "persona": "write, explain and list personas",
-    "level": "start, check and list levels",
+    "level": "write, generate, import, check and list levels",
     "evolve": "evolve a tree policy for a persona",
     "policy": "list, show, export, simplify and install tree policies",
-    "playtest": "play levels many times and report",
-    "watch": "play levels again on every save",
+    "playtest": "play levels many times and report the results",
+    "watch": "playtest levels again whenever a file is saved",
     "compare": "say what differs between two versions of a level",
     "runs": "list, show, compare and delete runs",
-    "status": "show the runs in progress and how far they are",
-    "match": "agents of a two-player game against each other",
-    "solve": "the best known plan for a persona in a level",
+    "status": "show the runs in progress and how far along they are",
+    "match": "let agents of a two-player game play each other",
+    "solve": "find the best plan for a persona in a level",
     "experiment": "compare designs and players by the best scores they allow",
-    "reproduce": "run a published experiment again",
+    "reproduce": "repeat a published experiment",
     "formula": "simplify formulas, and export them",
-    "connect": "search, replay and describe games outside this program",
-    "game": "write a game to start from, and check games",
-    "doctor": "versions, cores and the cache of compiled code",
+    "connect": "describe, search and replay games that run outside this program",
+    "game": "write a template for a game, and check games",
+    "doctor": "show versions, cores and the cache of compiled code",
 }
 """Modules of commands in the order of a user's first steps, with their lines in `--help`."""
 
@@ -47,13 +47,14 @@ _ENDING = 3.0
 """Seconds after a Ctrl-C in which further ones count as the same."""
 
 ABOUT = """\
-Automated playtesting with personas: say what a kind of player wants, evolve a tree policy for it, playtest levels.
+Automated playtesting with personas: describe what a kind of player wants, evolve a tree policy for it, and playtest
+your levels.
 
-  persona-evo demo                                     the main job in about three minutes
+  persona-evo demo                                     the whole workflow in about three minutes
   persona-evo persona new speedrunner                  a commented file to start from
   persona-evo evolve --persona speedrunner.toml --levels train --for 8h
   persona-evo playtest my/levels --personas all --baseline ucb1
-  persona-evo watch my/level.txt                       playtest it again on every save
+  persona-evo watch my/level.txt                       playtest it again whenever it is saved
 """
 
 

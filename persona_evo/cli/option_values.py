@@ -3,35 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import inspect
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from persona_evo.cli.players import (
-    by_persona,
-    no_programs,
-    own_policy,
-    read_policy,
-    short,
-    tell_of_agents,
-    with_baseline,
-)
 from persona_evo.errors import SettingsError
 from persona_evo.limits import MOST_ITERATIONS as MOST_ITERATIONS
 from persona_evo.limits import MOST_SECONDS as MOST_SECONDS
 from persona_evo.limits import SEEDS as SEEDS
 
 if TYPE_CHECKING:
-    from persona_evo.agents.duel import League
+    from persona_evo.api.options import SearchOptions
     from persona_evo.games.acceptance import Accepted
     from persona_evo.games.core import Game, Level
-    from persona_evo.games.findings import Finding
     from persona_evo.jobs.workers import Workers
-    from persona_evo.personas import Persona
     from persona_evo.playtest.players import Player
-    from persona_evo.playtest.requirement import Requirement
-    from persona_evo.search.settings import Budget, SearchSettings
 
 
 MUCH, RATE, ITERATIONS = 15.0, 300_000.0, 10_000
@@ -40,29 +28,17 @@ iterations per second, and the default iterations of a search.
 """
 
 
-def rules_of(args: argparse.Namespace, game: Game, league: League | None = None) -> SearchSettings:
-    """Return the rules of the search from the options.
-
-    Raises:
-        SettingsError: --hedge or --tolerance without a planner with open lists, or --selection-rule with one.
-    """
-    from dataclasses import replace
-
-    from persona_evo.api.search_rules import rules_of_search
-
-    found = rules_of_search(
-        args.search or "anytime",
-        game,
-        hedge=args.hedge,
-        tolerance=args.tolerance,
-        agent="" if league is None else league.agent.name,
-        usual=args.usual_tolerance,
-    )
-    added = {"selection_rule": args.selection_rule, "rollout_policy": args.rollout_policy}
-    rules = replace(found, **{name: value for name, value in added.items() if value is not None})
-    if league is not None:
-        rules.refuse_added(f"agent {league.agent.name}, which plays move by move,")
-    return rules
+def search_options(args: argparse.Namespace) -> SearchOptions:
+    """Return how the players search, for `playtest_levels`."""
+    return {
+        "search": args.search,
+        "hedge": args.hedge,
+        "tolerance": args.tolerance,
+        "selection_rule": args.selection_rule,
+        "rollout_policy": args.rollout_policy,
+        "league": args.league or (),
+        "agent": args.agent or "",
+    }
 
 
 def new_folder(root: Path, words: Sequence[str]) -> Path:
@@ -121,16 +97,17 @@ def report_findings(game: Game) -> None:
         note(finding)
 
 
-def regressions(game: Game, requirements: Sequence[Requirement]) -> list[Finding]:
-    """Play the known failures of a connected game again if a requirement counts crashes; return those that remain."""
-    from persona_evo.cli.say import note
+def watching(args: argparse.Namespace, game: Game) -> contextlib.AbstractContextManager[None]:
+    """Return a context in which the best playthroughs of a connected game are shown if --watch asks for it.
 
-    if game.outside is None or not any(r.measure == "crashes" for r in requirements):
-        return []
-    failing, told = game.outside.regressions()
-    for text in (*told, *(finding.text for finding in failing)):
-        note(text)
-    return failing
+    Raises:
+        SettingsError: --watch with a game that is not a connected one.
+    """
+    if args.watch is None:
+        return contextlib.nullcontext()
+    if game.outside is None:
+        raise SettingsError("only connected games can be watched", found=f"--watch with {game.name}")
+    return game.outside.watch(args.watch)
 
 
 def moved(args: argparse.Namespace) -> str | None:
@@ -191,38 +168,20 @@ def once(given: Sequence[tuple[str, Any]], option: str) -> dict[str, Any]:
 
 def levels_of(args: argparse.Namespace, game: Game, named: Sequence[str]) -> list[Level]:
     """Load the levels that were named, and print their warnings."""
-    from persona_evo.cli.say import note
     from persona_evo.games import mapsets
 
     found = mapsets.resolve(game, named, options_of(args, game))
-    for level in found:
-        for warning in level.warnings:
-            note(f"{level.name}: {warning}")
+    tell_warnings(found)
     return found
 
 
-def budget_of(args: argparse.Namespace, league: League | None = None) -> Budget:
-    """Make the budget of a playthrough, or of a move if the game is played move by move."""
-    from persona_evo.agents.duel import budget_for
+def tell_warnings(levels: Sequence[Level]) -> None:
+    """Print the warnings of levels."""
+    from persona_evo.cli.say import note
 
-    return budget_for(args.iterations, args.seconds, league)
-
-
-def league_of(args: argparse.Namespace, game: Game, persona: Persona) -> League | None:
-    """Find the league that plays move by move; None in single-player games without an agent."""
-    from persona_evo.matches import names
-
-    if game.players == 1:
-        if args.league:
-            raise SettingsError(
-                "--league is for two-player games",
-                found=f"{game.name}, a single-player game",
-                hint="leave --league out",
-            )
-        if not args.agent:
-            return None
-    with no_programs():
-        return names.league(game, persona.utility.text, args.agent or "", args.league or ())
+    for level in levels:
+        for warning in level.warnings:
+            note(f"{level.name}: {warning}")
 
 
 def jobs_of(args: argparse.Namespace) -> int:
@@ -272,43 +231,16 @@ def seed_of(args: argparse.Namespace) -> int:
 
 def players_of(args: argparse.Namespace, game: Game) -> list[Player]:
     """Make the players: personas with their tree policies, each followed by its baseline if it has one."""
-    from persona_evo import api
-    from persona_evo.api.search_rules import by_utility
+    from persona_evo.api.players import make_players
     from persona_evo.cli.say import note
-    from persona_evo.personas import catalog, resolve
-    from persona_evo.search.settings import SearchSettings
 
-    chosen = resolve(args.personas, game)
-    left = [p.name for p in catalog(game) if p not in chosen] if args.personas == ["all"] else []
-    if left:
-        note(
-            f"all: {', '.join(p.name for p in chosen)}; not {', '.join(left)}, nor personas of your own: name them to "
-            "play them, too"
-        )
-    wanted = by_persona(args.policy or (), chosen)
-    rules = SearchSettings.preset(getattr(args, "search", None) or "anytime")
-    led = by_utility(game, rules, getattr(args, "agent", None) or "")
-    found: list[Player] = []
-    for persona in chosen:
-        baseline = getattr(args, "baseline", None)
-        beside = f"{persona.name}/{short(baseline)}" if baseline else ""
-        if game.players == 1 and not getattr(args, "agent", None):
-            tell_of_agents(wanted.get(persona.name, wanted.get("", "evolved")), persona, game)
-        own = api.player(persona, own_policy(wanted, persona, game, led), persona.name, beside)
-        if not baseline:
-            found.append(own)
-            continue
-        planned = game.players == 1 and not getattr(args, "agent", None)
-        other = api.player(persona, read_policy(baseline, persona, game), beside)
-        found += with_baseline(own, other, mean=planned and getattr(args, "search", None) != "paper")
-    return found
-
-
-def note_left_out(game: Game, level: Level, players: Sequence[Player], rules: SearchSettings) -> None:
-    """Print which open lists of personas and policies are not used, and why."""
-    from persona_evo.cli.say import note
-    from persona_evo.search.list_orders import left_out
-
-    for player in players:
-        for text in left_out(game, level, player.persona.utility, player.policy, rules):
-            note(f"{player.label}: {text}")
+    return make_players(
+        args.personas,
+        game,
+        policies=args.policy or (),
+        baseline=getattr(args, "baseline", None),
+        search=args.search,
+        agent=args.agent or "",
+        skills=args.skill,
+        notice=note,
+    )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from persona_evo.cli.parser import assignment, filled, names, number, path, whole
 from persona_evo.errors import Place, SettingsError
@@ -12,9 +11,6 @@ from persona_evo.limits import MOST_ITERATIONS as MOST_ITERATIONS
 from persona_evo.limits import MOST_JOBS, MOST_SHARE
 from persona_evo.limits import MOST_SECONDS as MOST_SECONDS
 from persona_evo.limits import SEEDS as SEEDS
-
-if TYPE_CHECKING:
-    pass
 
 PRESETS = ("paper", "single", "anytime")
 """Presets of the search's rules (`search.settings.PRESETS`)."""
@@ -41,7 +37,7 @@ def add_trust(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--trust",
         action="store_true",
-        help="run the game's file that the folder names, although it has changed since then",
+        help="run the game's file that the folder names even if it has changed since the run began",
     )
 
 
@@ -154,8 +150,8 @@ def add_league(parser: argparse.ArgumentParser, whom: str, who: str) -> None:
         "--agent",
         type=filled,
         metavar="AGENT",
-        help=f"agent that plays move by move, the one {who}; programs are not allowed. Without an "
-        "agent, single-player games are planned whole (default in two-player games: the game's "
+        help=f"agent that plays move by move, {who}; programs are not allowed. Without an agent, "
+        "single-player games are planned as a whole (default in two-player games: the game's "
         "evolver)",
     )
 
@@ -168,7 +164,8 @@ def add_personas(parser: argparse.ArgumentParser) -> None:
         type=names,
         metavar="NAMES",
         help="names, abbreviations or TOML files, separated by commas; name your own by file; "
-        "all stands for the paper's four, or for all that ship with the game if it has none of these (default: all)",
+        "all means the four of the paper, or all that ship with the game if it has none of these (default: "
+        "all)",
     )
 
 
@@ -180,9 +177,9 @@ def add_policies(parser: argparse.ArgumentParser) -> None:
         type=filled,
         metavar="[PERSONA=]POLICY",
         help="evolved, paper, utility (what the persona wants), ucb1, ucb1:C, a policy's name or file, "
-        "a run's folder, formula:TEXT, or agent:NAME, which plays in its own way beside --agent; may "
-        "be repeated for single personas (default: evolved, where there is one, else utility, or ucb1 "
-        "in games that are not planned whole and with --search paper)",
+        "a run's folder, formula:TEXT, or agent:NAME, an agent that plays with its own settings; may be "
+        "repeated for single personas (default: evolved if there is one; otherwise utility, or ucb1 with "
+        "--search paper and in games that are played move by move)",
     )
 
 
@@ -195,8 +192,8 @@ def add_search(parser: argparse.ArgumentParser, tolerance: float) -> None:
     parser.add_argument(
         "--search",
         choices=PRESETS,
-        help="rules of the search: anytime is the planner with several open lists, single has one, "
-        "paper is the publication's (default: anytime)",
+        help="rules of the search: anytime is the planner with several open lists, single has one list, and "
+        "paper is the published search (default: anytime)",
     )
     parser.add_argument(
         "--hedge",
@@ -233,6 +230,19 @@ def add_out(parser: argparse.ArgumentParser, text: str) -> None:
     parser.add_argument("--out", type=path, metavar="FOLDER", help=text)
 
 
+def add_watch(parser: argparse.ArgumentParser) -> None:
+    """Add --watch."""
+    parser.add_argument(
+        "--watch",
+        nargs="?",
+        const=0.5,
+        type=number(0, 3600),
+        metavar="S",
+        help="show the best playthrough so far of a connected game in a window of its own, with S seconds before each "
+        "decision (default: 0.5)",
+    )
+
+
 def check_picture(target: Path, suffix: str = ".gif") -> None:
     """Refuse a picture's name without the suffix of its format."""
     if target.suffix.lower() != suffix:
@@ -249,8 +259,8 @@ def add_accept(parser: argparse.ArgumentParser) -> None:
         "--accept",
         type=path,
         metavar="FILE",
-        help="TOML file of accepted findings, a table [[accept]] for each with kind, level, places "
-        '(such as ["7:10"], optional) and reason; accepted findings are listed separately and do not cause a failure',
+        help="TOML file of accepted findings, with a table [[accept]] for each: kind, level, reason and, optionally, "
+        'places such as ["7:10"]; accepted findings are listed separately and do not count as problems',
     )
 
 

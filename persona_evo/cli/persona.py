@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from persona_evo.cli import option_values, options
 from persona_evo.cli.parser import Commands, filled
 from persona_evo.cli.say import note, say
-from persona_evo.cli.starting import begun
+from persona_evo.cli.template_file import write_template
 from persona_evo.errors import PersonaError
 from persona_evo.words import counted
 
@@ -31,7 +31,7 @@ def add(commands: Commands) -> None:
     new = parts.add_parser("new", help="write a persona file with comments to start from")
     options.add_new(new, "toml")
     new.set_defaults(run=run_new)
-    check = parts.add_parser("check", help="explain a persona's utility with states of real games, and find mistakes")
+    check = parts.add_parser("check", help="explain a persona's utility with states from real games, and find mistakes")
     check.add_argument("file", type=filled, metavar="FILE", help="a TOML file, or the name of a shipped persona")
     check.add_argument(
         "--levels",
@@ -54,7 +54,9 @@ def run_new(args: argparse.Namespace) -> int:
     from persona_evo.personas import template
 
     game = option_values.game_of(args)
-    target = begun(args, "a persona", ".toml", lambda name: template.text(name, game), PersonaError, scripts=True)
+    target = write_template(
+        args, "a persona", ".toml", lambda name: template.text(name, game), PersonaError, scripts=True
+    )
     say(f"wrote {target}")
     say(f"next: edit its utility, then  {command(game, 'persona', 'check', target)}")
     return 0

@@ -12,22 +12,22 @@ from persona_evo.cli.parser import names, number, whole
 REQUIREMENTS = """\
 requirements: [PLAYER[@LEVEL].]MEASURE OPERATOR NUMBER
   runner.win_rate >= 95%          all of the runner's trials together, whatever the level
-  runner@test02.win_rate >= 95%   in one level; runner@* in each of them, all of which have to hold
-  deaths == 0                     without a player, or with *: each persona, all of which have to hold; a baseline is
-                                  judged only where it is named, such as runner/ucb1.win_rate > 0
-  measures: how games end: win_rate, deaths or losses (the same: playthroughs lost), death_rate, loss_rate, unfinished,
-  unfinished_rate, stuck, stuck_rate; damage and health (hit points lost, and left at the end); steps, utility,
-  best_utility, bound_ratio (mean utility / limit), seconds, trials, or the symbol of a metric of the game (its mean)
-  problems == 0                   findings, accepted ones left out: problems, notices, or a kind of finding such as
-                                  no_return; problems@test02 == 0 in one level, problems@* == 0 in each of them;
-                                  crashes == 0: a connected game failed in no rollout, nor in the regression cases of
+  runner@test02.win_rate >= 95%   in one level; runner@* means in every level
+  deaths == 0                     without a player, or with *: for every persona; a baseline is judged only if it is
+                                  named, such as runner/ucb1.win_rate > 0
+  problems == 0                   findings that are not accepted: problems, notices, or a kind of finding such as
+                                  no_return; problems@test02 == 0 in one level, problems@* == 0 in every level
+  crashes == 0                    a connected game failed in no rollout, and in none of the regression cases of
                                   connect shrink, which are played first
-                                  deaths and stuck count playthroughs, although kinds of findings have these names
-  operators: >= <= > < == !=      several requirements: --require again, or ; between them
+  measures: win_rate; deaths, losses (both count lost playthroughs), unfinished and stuck, each of them also as a share:
+  death_rate, loss_rate, unfinished_rate, stuck_rate; damage and health (hit points lost, and left at the end); steps,
+  utility, best_utility, bound_ratio (mean utility / limit), seconds, trials; or a metric's symbol, for its mean
+  deaths and stuck always count playthroughs, although two kinds of findings have the same names
+  operators: >= <= > < == !=      repeat --require for several requirements, or separate them by ;
 """
 
 SKILL_TABLE = f"""\
-levels of skill (--skill): players who search anew for each move and make mistakes
+levels of skill (--skill): players who search again before each move, and make mistakes
   level   iterations    moves   errors   temperature
           (each legal   ahead
           move)
@@ -37,15 +37,15 @@ levels of skill (--skill): players who search anew for each move and make mistak
         for s in LADDER.values()
     )
 }\
-  {FULL_SIGHT.name}: searches anew for each move, too, with {
+  {FULL_SIGHT.name}: also searches again before each move, with {
     FULL_SIGHT.iterations
-} iterations a move; looks ahead to the end of the
-  game and makes no errors
+} iterations per move; looks ahead to the end of
+  the game and makes no errors
   {PERFECT}: plans the whole game in one search with --iterations, and makes mistakes only where the search does
-  A move is an error with the chance given. It is then drawn at random, with a probability proportional to
-  exp(value / temperature), where the values of all moves are scaled to the range from 0 to 1. The seed decides
-  everything. Players who make mistakes cause no findings except narrow escapes, and only requirements that name them
-  judge them, such as 'runner (novice).win_rate >= 30%'. All numbers describe these simulated players; --calibrate
+  The column errors is the chance that a move is an error: a random move, drawn with a probability proportional to
+  exp(value / temperature), where the values of all moves are scaled to the range from 0 to 1. The seed determines all
+  errors. Players who make mistakes cause no findings except narrow escapes, and a requirement applies to them only if
+  it names them, such as 'runner (novice).win_rate >= 30%'. All numbers describe these simulated players; --calibrate
   compares them with people.
 """
 FEWEST_LEVELS = 4
@@ -71,7 +71,7 @@ def add_playing(parser: argparse.ArgumentParser, tolerance: float) -> None:
         type=names,
         metavar="LEVELS",
         help="levels of skill at which each persona plays, separated by commas: "
-        f"{', '.join(SKILLS)} (below; default: perfect alone)",
+        f"{', '.join(SKILLS)} (see below; default: only perfect)",
     )
     parser.add_argument(
         "--trials",
@@ -87,12 +87,12 @@ def add_playing(parser: argparse.ArgumentParser, tolerance: float) -> None:
         type=number(0, 1),
         default=CONTINUATION,
         metavar="SHARE",
-        help="extra budget for playing on, move by move, from the end of a plan to the end of the "
-        "game, as a share of the budget of a playthrough; 0 ends playthroughs with the plan (default: "
+        help="extra budget for playing on, move by move, from the end of a plan to the end of the game, as a "
+        "share of the budget of a playthrough; with 0, playthroughs end with the plan (default: "
         "%(default)s)",
     )
     options.add_league(
-        parser, "the personas play against, in turn and from both sides", "that plays with the personas' tree policies"
+        parser, "the personas play against, in turn and from both sides", "with the personas' tree policies"
     )
     options.add_jobs(parser)
     options.add_backend(parser)

@@ -1,6 +1,6 @@
-"""`persona-evo reproduce`: run a published experiment again, and read its tables with our numbers beside its own.
+"""Repeat a published experiment, and write its tables with the new numbers beside the published ones.
 
-Everything is in one folder. The same command goes on where it was stopped or killed, and does nothing twice.
+Everything is in one folder. After a stop, the same command continues with what is missing.
 """
 
 from __future__ import annotations

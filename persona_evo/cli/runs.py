@@ -1,13 +1,13 @@
-"""`persona-evo runs list|show|compare|clean`: the folders that evolutions, playtests, matches and experiments leave.
+"""List, show, compare and delete the folders of evolutions, playtests, matches and experiments.
 
   persona-evo runs list                     all runs below runs/, the newest first
-  persona-evo runs show latest              what the run that changed last has found
+  persona-evo runs show latest              the results of the run that changed last
   persona-evo runs show RUN --trace 3       playthrough 3 of a playtest, move by move
   persona-evo runs show RUN --figures DIR   its charts and maps for a publication, as PDF, PNG or SVG
   persona-evo runs compare RUN RUN          show what changed between two playtests, or two evolutions
-  persona-evo runs clean --older-than 30d   which finished runs would be deleted; --yes deletes them
+  persona-evo runs clean --older-than 30d   list the finished runs that would be deleted; --yes deletes them
 
-A RUN is a folder, a part of a folder's name that only one run has, or latest.
+RUN is a folder, a part of a folder's name that only one run has, or latest.
 """
 
 from __future__ import annotations
@@ -39,14 +39,16 @@ def add(commands: Commands) -> None:
     add_roots(listing)
     listing.add_argument("--json", action="store_true", help="print JSON")
     listing.set_defaults(run=run_list)
-    show = parts.add_parser("show", help="show what a run has found, one of its playthroughs, or its page")
+    show = parts.add_parser(
+        "show", help="show the results of a run or one of its playthroughs, or write its page again"
+    )
     show.add_argument("name", type=filled, metavar="RUN", help=RUN)
     add_root(show)
     show.add_argument(
         "--trace",
         type=whole(1, 10**9),
         metavar="N",
-        help="play playthrough N of a playtest (from 1) as text, with the moves after the plan",
+        help="replay playthrough N of a playtest (from 1) as text, including the moves after the plan",
     )
     show.add_argument(
         "--gif", type=path, metavar="FILE", help="with --trace: write an animated picture instead of text"
@@ -56,7 +58,7 @@ def add(commands: Commands) -> None:
         "--figures",
         type=path,
         metavar="FOLDER",
-        help="draw charts and maps for print into this folder, one column of a paper wide",
+        help="write charts and maps for print into this folder, as wide as a column of a paper",
     )
     options.add_trust(show)
     show.add_argument(

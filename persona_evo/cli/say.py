@@ -132,8 +132,13 @@ class Compiling:
         """Report that the compilation of something begins or ends."""
         import time
 
+        from persona_evo.compiling.news import START
+
         self._open += -1 if work.done else 1
-        if not self._told:
+        if work.what == START:
+            if not work.done:
+                self._line.show("starting the compiler ...")
+        elif not self._told:
             self._told, self._began = True, time.monotonic()
             note(f"compiling for this machine, once: about {duration(max(1.0, work.seconds))} ...")
         elif not work.done:

@@ -1,4 +1,4 @@
-"""Find the best plan for a persona in a level, and prove that no plan is better if possible."""
+"""Find the best plan for a persona in a level and, if possible, prove that no plan is better."""
 
 from __future__ import annotations
 
@@ -33,19 +33,20 @@ def add(commands: Commands) -> None:
         "--method",
         choices=METHODS,
         default="auto",
-        help="auto is the planner, which runs until a proof; the others are for comparison (default: %(default)s)",
+        help="auto is the planner, which runs until it "
+        "has a proof; the others are for comparison (default: %(default)s)",
     )
     parser.add_argument(
         "--iterations",
         type=whole(1, options.MOST_ITERATIONS),
         metavar="N",
-        help=f"with auto: most search iterations for each level (default: {ITERATIONS:,})",
+        help=f"with auto: maximum number of search iterations for each level (default: {ITERATIONS:,})",
     )
     parser.add_argument(
         "--states",
         type=whole(1, options.MOST_ITERATIONS),
         metavar="N",
-        help="with other methods: most states that they create (default: the solver's own limit)",
+        help="with other methods: maximum number of states (default: the method's own limit)",
     )
     parser.add_argument(
         "--seconds",
@@ -73,33 +74,27 @@ def add(commands: Commands) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Solve each level and print the results."""
+    from persona_evo import api
     from persona_evo.games.guides import guide
-    from persona_evo.personas import load
 
     limits = _limits(args)
     game = option_values.game_of(args)
     if args.draw:
         _check_drawing(args.draw, game)
-    persona = load(args.persona, game)
-    from persona_evo.playtest.bounds import warm_up
-    from persona_evo.search.bounds import solve
-
+    persona = api.load_persona(args.persona, game)
     levels = option_values.levels_of(args, game, args.levels)
-    warm_up(game, levels[0])
     if args.method in SEEDED:
         note(f"seed {args.seed}")
     line = StatusLine()
     for level in levels:
-        tell = _teller(line, level.name)
-        solution = solve(
-            game,
+        solution = api.solve(
             level,
-            persona.utility,
+            persona,
+            game=game,
             method=args.method,
             seconds=args.seconds,
             seed=args.seed,
-            lists=persona.lists,
-            progress=tell,
+            progress=_teller(line, level.name),
             **limits,
         )
         StatusLine.done_with_line()
@@ -208,14 +203,13 @@ def show(game: Game, level: Level, solution: Solution) -> None:
     """Print a solution."""
     from persona_evo.games.core import RUNNING
     from persona_evo.report.layout import terminal_width, wrapped
-    from persona_evo.search.bounds import at_most
 
     names = _names(game, level, solution)
     made, end = counted(len(names), "move"), ("not over", "won", "lost", "ended")[solution.outcome]
     ending = f"{end} in {made}"
     if solution.outcome == RUNNING and len(names) >= game.horizon_of(level):
         ending = f"not over at the game's horizon of {made}"
-    proof = "proven: no plan is better" if solution.proven else f"best known, not proven; {at_most(solution.upper)}"
+    proof = "proven: no plan is better" if solution.proven else f"best known, not proven; {solution.at_most}"
     how = f"by {solution.method} in {solution.seconds:.1f} s"
     say(f"{level.name}: utility {solution.utility:.6g} ({proof}), {ending}, {how}")
     for words in (names, [f"{k}={v:.4g}" for k, v in solution.metrics.items()]):

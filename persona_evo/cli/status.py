@@ -1,4 +1,4 @@
-"""`persona-evo status`: the runs in progress, how far they are, and how long they still take."""
+"""Show the runs in progress, how far along they are, and how long they will still take."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ def add(commands: Commands) -> None:
     """Add the command and its options."""
     parser = commands.add_parser("status", description=__doc__)
     add_roots(parser)
-    parser.add_argument("--follow", action="store_true", help="keep reporting until no run is in progress, or Ctrl-C")
+    parser.add_argument(
+        "--follow", action="store_true", help="repeat the report until no run is in progress or Ctrl-C is pressed"
+    )
     parser.add_argument(
         "--every",
         type=number(0.1, 3600),

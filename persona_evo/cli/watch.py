@@ -1,8 +1,8 @@
-"""`persona-evo watch LEVEL...`: play levels again on every save, and report at once what the save changed.
+"""Playtest levels again whenever one of their files is saved, and report at once what has changed.
 
-Each save of a level or of a persona's file is answered within seconds, with few trials of each player: which findings
-appeared and disappeared, and how win rates changed. The other trials follow, until they are all there or the next save
-comes. The report is in the folder of --out; its page loads itself again. Ctrl-C ends it.
+Within seconds of each save of a level or persona, a first report from a few trials says which findings appeared and
+disappeared, and how win rates changed. The remaining trials follow until all are done or a file is saved again. The
+report is in the folder of --out; its page reloads itself. Ctrl-C stops the command.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from persona_evo.cli import option_values, options, playtest, playtest_options
+from persona_evo.cli import option_values, options, playtest_options
 from persona_evo.cli.parser import Commands, filled
 from persona_evo.cli.say import StatusLine, duration, note, say
 from persona_evo.errors import PersonaEvoError, SettingsError
@@ -72,26 +72,25 @@ def run(args: argparse.Namespace) -> int:
             hint=f"persona-evo playtest --game {args.game} LEVELS",
         )
     from persona_evo.api import latest
+    from persona_evo.api.live import live_playtest
     from persona_evo.jobs.folder import made
     from persona_evo.jobs.lock import Lock
     from persona_evo.jobs.workers import Workers
-    from persona_evo.playtest.live import LivePlaytest
 
-    levels, players = option_values.levels_of(args, game, args.levels), playtest.players_of(args, game)
+    levels, players = option_values.levels_of(args, game, args.levels), option_values.players_of(args, game)
     seed, folder, accepted = option_values.seed_of(args), args.out or FOLDER, option_values.accepted_of(args)
-    league = option_values.league_of(args, game, players[0].persona)
     with ExitStack() as stack:
         workers = stack.enter_context(Workers(option_values.jobs_of(args), args.backend, args.address, idle=DAY))
-        live = LivePlaytest(
+        live = live_playtest(
             game,
-            args.trials,
+            players,
+            workers,
+            trials=args.trials,
             seed=seed,
-            workers=workers,
-            budget=option_values.budget_of(args, league),
-            settings=option_values.rules_of(args, game, league),
-            league=league,
+            iterations=args.iterations,
+            seconds=args.seconds,
             continuation=args.continuation,
-            game_name=_address(game),
+            **option_values.search_options(args),
         )
         live.begin(levels, players)
         command = option_values.typed(args, seed)
@@ -191,7 +190,7 @@ class LevelWatch:
         """Load the saved version; if it is wrong, report that and keep the old one."""
         try:
             if any(path in self.personas for path in changed):
-                self.players = playtest.players_of(self.args, self.game)
+                self.players = option_values.players_of(self.args, self.game)
             levels: list[Level] = option_values.levels_of(self.args, self.game, self.args.levels)
             accepted = option_values.accepted_of(self.args)
             before = None if self.answer is None else self._results(self.live.done)
@@ -237,7 +236,6 @@ class LevelWatch:
 
     def _tell(self, done: int) -> None:
         """Report the effect of the change, with the number of trials that both versions have."""
-        from persona_evo.playtest.changes import changes
         from persona_evo.report import run_tables
 
         now = self._results(done)
@@ -247,7 +245,7 @@ class LevelWatch:
             lines = run_tables.standing_lines(self.answer.analysis)
         else:
             before = self.before if self.before.trials == few else self.before.first(few)
-            found = changes(before.analysis, self.answer.analysis)
+            found = self.answer.changes_since(before)
             lines = [*run_tables.findings_lines(found), *run_tables.rates_lines(found)]
         trials = counted(self.live.trials, "trial")
         some = (
@@ -263,13 +261,12 @@ class LevelWatch:
 
     def _finish(self) -> None:
         """Report what the remaining trials changed."""
-        from persona_evo.playtest.changes import changes
         from persona_evo.report import run_tables
 
         assert self.answer is not None
         StatusLine.done_with_line()
         now = self._results(self.live.trials)
-        found = changes(self.answer.analysis, now.analysis)
+        found = now.changes_since(self.answer)
         say(f"{_clock()} {self.what}: now all {counted(self.live.trials, 'trial')} of each player")
         lines = run_tables.findings_lines(found) if found.findings else ["findings: unchanged"]
         _say([*lines, *run_tables.standing_rates(now.analysis)])

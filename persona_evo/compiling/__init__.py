@@ -13,7 +13,9 @@ slow but gives identical results (the tests' oracle). `PERSONA_EVO_INTERPRET=1` 
 | machine | from bitcode to machine code, with llvmlite |
 | ahead | compiling several programs at once, in two processes |
 | estimates | estimates of the time that compiling takes on this machine |
+| calibration | the first measurement for these estimates |
 | cache | compiled code on disk |
+| turns | locks, so that two processes do not compile the same |
 | news | reports of what is being compiled |
 """
 

@@ -276,7 +276,7 @@ def _remove_old(folder: Path) -> None:
 
     Other processes may be doing the same.
     """
-    files = [folder / name for name in os.listdir(folder)]
+    files = [folder / name for name in os.listdir(folder) if not name.endswith(".lock")]
     ages: list[tuple[float, Path]] = []
     for file in files if len(files) > MOST else [one for one in files if one.suffix == ".tmp"]:
         with contextlib.suppress(OSError):
@@ -305,7 +305,7 @@ def clear() -> tuple[int, list[Path]]:
         old = []
     files = [file for kind in ("*.bc", "*.o", "*.tmp") for file in folder.glob(kind)] if folder is not None else []
     files += [file for folder in old for kind in ("*.nbi", "*.nbc") for file in folder.rglob(kind)]
-    for file in files:
+    for file in [*files, *(folder.glob("*.lock") if folder is not None else ())]:
         with contextlib.suppress(OSError):
             file.unlink()
     for folder in old:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import platform
 import sys
 from collections.abc import Iterable
@@ -39,15 +38,26 @@ def optimising(size: int) -> float:
 
 
 def factor() -> float:
-    """Return how many times longer than guessed compiling took on this machine so far.
+    """Return how many times longer than guessed compiling took on this machine so far; 1 before any measurement."""
+    found = _known()
+    return 1.0 if found is None else min(SLOWEST, max(1 / SLOWEST, found))
 
-    Before anything was measured, it is the number of processes that wait for each core, at least 1.
-    """
+
+def is_measured() -> bool:
+    """Return whether compiling was measured on this machine."""
+    return _known() is not None
+
+
+def _known() -> float | None:
     with contextlib.suppress(ValueError):
         if (kept := cache.read(_name())) is not None:
-            return min(SLOWEST, max(1 / SLOWEST, float(kept)))
-    waiting = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
-    return max(1.0, waiting / (os.cpu_count() or 1))
+            return float(kept)
+    return None
+
+
+def start_with(slowness: float) -> None:
+    """Save a first measurement of `factor`."""
+    cache.write(_name(), f"{slowness:.3f}".encode())
 
 
 def learn(guessed: float, measured: float) -> None:
@@ -58,9 +68,8 @@ def learn(guessed: float, measured: float) -> None:
         measured: the seconds that it took.
     """
     if guessed >= LEAST:
-        known, now = cache.read(_name()), measured / guessed
-        mean = now if known is None else (1 - LEARNED) * factor() + LEARNED * now
-        cache.write(_name(), f"{mean:.3f}".encode())
+        now = measured / guessed
+        start_with((1 - LEARNED) * factor() + LEARNED * now if is_measured() else now)
 
 
 def _name() -> str:

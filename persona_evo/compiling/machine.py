@@ -25,6 +25,7 @@ from persona_evo.compiling import cache, estimates
 from persona_evo.compiling.arrays import Field, ScalarType
 from persona_evo.compiling.marks import fingerprint, reached
 from persona_evo.compiling.news import told
+from persona_evo.compiling.turns import turn
 
 SPEED = 2
 """LLVM's optimisation level, from 0 to 3."""
@@ -109,11 +110,17 @@ class NativeCode:
         """Return the bitcode of the function and everything that it calls."""
         found = cache.read(self.file)
         if found is None:
-            from persona_evo.compiling.frontend import translate
+            seconds = estimates.translating([self.function])
+            with turn(self.file, self.title, seconds):
+                found = cache.read(self.file) or self._translated(seconds)
+        return found
 
-            with told(self.title, estimates.translating([self.function])):
-                found = translate(self.function, self.takes, self.gives, self.symbol)
-            cache.write(self.file, found)
+    def _translated(self, seconds: float) -> bytes:
+        from persona_evo.compiling.frontend import translate
+
+        with told(self.title, seconds):
+            found = translate(self.function, self.takes, self.gives, self.symbol)
+        cache.write(self.file, found)
         return found
 
 
@@ -155,19 +162,24 @@ class NativeProgram:
         """Return whether its machine code exists."""
         return self.name in _loaded or cache.has(self.file)
 
-    def make(self) -> bytes:
-        """Make the object file, keep it on disk, and return it."""
+    def make(self, again: bool = False) -> bytes:
+        """Return the object file; make it and keep it on disk if it is missing, or in any case with `again`."""
         cache.explain(mark())
-        with told(self.entry.title, translating_of(self.codes) + optimising_of([self])):
-            content = _build(self)
-        cache.write(self.file, content)
+        seconds = translating_of(self.codes) + optimising_of([self])
+        with turn(self.file, self.entry.title, seconds):
+            content = None if again else cache.read(self.file)
+            if content is None:
+                with told(self.entry.title, seconds):
+                    content = _build(self)
+                cache.write(self.file, content)
         return content
 
     def address(self) -> int:
         """Return the address of the machine code, which is made if it is missing."""
         if self.name not in _loaded:
             content, symbol = cache.read(self.file), f"program.{self.name}"
-            _loaded[self.name] = (_load(content, symbol) if content else 0) or _load(self.make(), symbol)
+            found = _load(content, symbol) if content else 0
+            _loaded[self.name] = found or _load(self.make(again=content is not None), symbol)
         return _loaded[self.name]
 
 

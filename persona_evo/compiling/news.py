@@ -9,14 +9,17 @@ from dataclasses import dataclass, replace
 
 from persona_evo.compiling import estimates
 
+START = "the compiler itself"
+"""What is reported while the compiler starts and is timed, before the first estimate."""
+
 
 @dataclass(frozen=True)
 class Work:
     """A report on a function that is being compiled.
 
     Attributes:
-        what: the function, with its module.
-        seconds: the estimated time on one core of this machine.
+        what: the function, with its module, or START.
+        seconds: the estimated time on one core of this machine; 0 for START, which nothing is known about.
         depth: 0 for a function that was asked for, more for a part of one.
         done: whether compiling has ended, rather than begun.
     """
@@ -39,22 +42,38 @@ def listen(listener: Listener | None) -> None:
 
 
 @contextlib.contextmanager
-def told(what: str, seconds: float) -> Iterator[None]:
+def told(what: str, seconds: float, measured: bool = True) -> Iterator[None]:
     """Report to the listener that a function is being compiled within this context.
 
     Args:
         what: the function.
         seconds: the estimated time (see `estimates`).
+        measured: whether the time that it takes says something about later times.
     """
+    if measured and not _depth[0] and not estimates.is_measured():
+        _calibrate()
     work, began = Work(what, seconds * estimates.factor(), _depth[0]), time.monotonic()
-    for listener in _listeners:
-        listener(work)
+    _report(work)
     _depth[0] += 1
     try:
         yield
     finally:
         _depth[0] -= 1
-        if not _depth[0]:
+        if measured and not _depth[0]:
             estimates.learn(seconds, time.monotonic() - began)
-        for listener in _listeners:
-            listener(replace(work, done=True))
+        _report(replace(work, done=True))
+
+
+def _calibrate() -> None:
+    """Start the compiler and time it, so that the first estimate on this machine is about right."""
+    from persona_evo.compiling.calibration import slowness
+
+    work = Work(START, 0.0)
+    _report(work)
+    estimates.start_with(slowness())
+    _report(replace(work, done=True))
+
+
+def _report(work: Work) -> None:
+    for listener in _listeners:
+        listener(work)

@@ -120,7 +120,8 @@ class Client:
                 max_decisions,
             )
             self._driver = DriverConnection(address, int(variable(env, "PE_PORT", "MC_PORT") or 0))
-            self._other(*self._driver.greet(hello))
+            with contextlib.suppress(ExperimentFinished):  # `run` and `begin` notice it, too
+                self._other(*self._driver.greet(hello))
 
     def run(self, play: Callable[[Client], object]) -> None:
         """Play games until the driver is finished. What `play` raises is reported as a failure of the game."""

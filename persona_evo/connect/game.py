@@ -7,6 +7,7 @@ to it, and the game is asked about it.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import json
@@ -27,6 +28,7 @@ from persona_evo.connect.planner import ConnectedPlanner, Outcome
 from persona_evo.connect.process_start import Attachment, Timeouts
 from persona_evo.connect.search import SCORE
 from persona_evo.connect.session import Session
+from persona_evo.connect.viewer import BestViewer
 from persona_evo.errors import ConnectError, LevelError, SettingsError
 from persona_evo.formula import parse
 from persona_evo.formula.primitives import PRIMITIVES
@@ -117,6 +119,7 @@ def of(session: Session) -> Game:
             failures=session.failures,
             hand_over=session.hand_over,
             take_over=session.take_over,
+            watch=partial(_watch, session),
             regressions=partial(replay_cases, about),
             levels=lambda names: [str(level) for level in session.named(names)],
             sets=about.maps,
@@ -125,6 +128,21 @@ def of(session: Session) -> Game:
             ordering=_ordering(about, hello),
         ),
     )
+
+
+@contextlib.contextmanager
+def _watch(session: Session, delay: float) -> Iterator[None]:
+    """Let the session's searches show their best playthroughs (see `Outside.watch`)."""
+    viewer = BestViewer(session.about, delay)
+    session.show_best = viewer.show
+    try:
+        yield
+        viewer.finish()
+    finally:
+        session.show_best = None
+        viewer.close()
+        if viewer.failure:
+            session.note("viewer", f"the game that shows the best playthrough failed: {viewer.failure}")
 
 
 def _ordering(about: Description, hello: p.Hello) -> dict[str, object]:
@@ -140,15 +158,15 @@ def _ordering(about: Description, hello: p.Hello) -> dict[str, object]:
     }
 
 
-def _plans(jobs: Iterable[PlanJob]) -> Iterator[Plan]:
-    """Yield the plans for levels of connected games, which are searched in parallel."""
+def _plans(jobs: Iterable[PlanJob], until: float | None) -> Iterator[Plan]:
+    """Yield the plans for levels of connected games, which are searched in parallel (see `PlannedOutside.plans`)."""
 
     def own() -> Iterator[PlanningJob]:
         for planner, utility, policy, budget, seed in jobs:
             assert isinstance(planner, ConnectedPlanner)
             yield PlanningJob(planner, utility, policy, budget, seed)
 
-    return plan_in_parallel(own())
+    return plan_in_parallel(own(), until)
 
 
 class _Rules:

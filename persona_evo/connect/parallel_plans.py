@@ -37,8 +37,12 @@ class PlanningJob(NamedTuple):
     seed: int
 
 
-def plan_in_parallel(jobs: Iterable[PlanningJob]) -> Iterator[Plan]:
+def plan_in_parallel(jobs: Iterable[PlanningJob], until: float | None = None) -> Iterator[Plan]:
     """Yield the plans in the order of the jobs; a job is read only when there is room for it.
+
+    Args:
+        jobs: what is to be planned.
+        until: the moment on `time.monotonic` at which searches that still run are abandoned, None for never.
 
     Raises:
         ConnectError, GameError: see `ConnectedPlanner.plan`.
@@ -47,15 +51,21 @@ def plan_in_parallel(jobs: Iterable[PlanningJob]) -> Iterator[Plan]:
     for job in jobs:
         room = min(AT_ONCE, NODES // job.planner.capacity)
         if group and (len(group) >= room or job.planner.place != group[0].planner.place):
-            yield from _plan(group)
+            yield from _plan(group, until)
+            if _is_over(until):
+                return
             group = []
         group.append(job)
     if group:
-        yield from _plan(group)
+        yield from _plan(group, until)
 
 
-def _plan(group: list[PlanningJob]) -> Iterator[Plan]:
-    """Yield the plans of jobs for levels with the same map and variant."""
+def _is_over(until: float | None) -> bool:
+    return until is not None and time.monotonic() >= until
+
+
+def _plan(group: list[PlanningJob], until: float | None) -> Iterator[Plan]:
+    """Yield the plans of jobs for levels with the same map and variant; nothing if the time is up before they end."""
     began = time.perf_counter()
     searches = [job.planner.search(job.utility, job.policy, job.seed) for job in group]
     pool = searches[0].pool
@@ -67,6 +77,9 @@ def _plan(group: list[PlanningJob]) -> Iterator[Plan]:
     running = [search.steps(job.budget, began) for search, job in zip(searches, group, strict=True)]
     try:
         while running:
+            if _is_over(until):
+                pool.settle()
+                return
             running = [search for search in running if next(search, None) is not None]
         pool.settle()
     finally:

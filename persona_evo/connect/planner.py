@@ -55,7 +55,7 @@ class ConnectedPlanner:
         self, utility: Formula, policy: TreePolicy, seed: int, tell: Callable[[FinishedRollout], None] | None = None
     ) -> ConnectedSearch:
         """Return a new search."""
-        return ConnectedSearch(
+        search = ConnectedSearch(
             self.game,
             self._session.pool(self._name),
             self._name.seed,
@@ -68,6 +68,12 @@ class ConnectedPlanner:
             won=lambda metrics: self._outcome(metrics) == WON,
             tell=tell,
         )
+        search.show = self._show
+        return search
+
+    def _show(self, best: FinishedRollout) -> None:
+        if self._session.show_best is not None:
+            self._session.show_best(self._name, [choice for choice, _ in best.trace])
 
     def plan(
         self,

@@ -166,6 +166,9 @@ class ConnectedSearch:
         most: the largest number of nodes.
         won: tells from its final metrics whether a game was won, for `stop = "first_win"`.
         tell: called with each finished rollout.
+
+    Attributes:
+        show: called with each rollout that is the best so far.
     """
 
     def __init__(
@@ -187,6 +190,7 @@ class ConnectedSearch:
         self._game_seed, self._tell = game_seed, tell
         self._won = won if settings.stop == "first_win" else None
         self.best: FinishedRollout | None = None
+        self.show: Callable[[FinishedRollout], None] | None = None
         self.growth: list[tuple[int, float]] = []
         self.iterations = self.lost = 0
         self.utilities, self._fitted = UtilityRange(), is_fitted(policy, ordering.scores)
@@ -377,6 +381,8 @@ class ConnectedSearch:
             self.best, self.stopped = sample, "win"
         elif better:
             self.best = sample
+        if self.best is sample and self.show is not None:
+            self.show(sample)
         if self._tell is not None:
             self._tell(sample)
 

@@ -12,9 +12,8 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -85,6 +84,7 @@ class Session:
         self._noted: set[str] = set()
         self._hello: p.Hello | None = None
         self._keep_logs = False
+        self.show_best: Callable[[LevelName, Sequence[int]], None] | None = None
 
     def hello(self) -> p.Hello:
         """Return what the game reports about itself; start the game if it has not been started."""
@@ -265,8 +265,8 @@ class Session:
             raise ConnectError("the game fails", found=str(result.finding))
         return result
 
-    def watch(self, level: LevelName, choices: Sequence[int], delay: float) -> p.Result:
-        """Let the game play these choices one decision at a time, with a wait of `delay` seconds before each.
+    def watch(self, level: LevelName, choices: Sequence[int], pause: Callable[[], None]) -> p.Result:
+        """Let the game play these choices one decision at a time, with a call of `pause` before each.
 
         Raises:
             ConnectError: the game fails, or reaches more or other decisions.
@@ -274,7 +274,7 @@ class Session:
         pool = self.pool(level)
 
         def choose(asked: dict[str, Any]) -> int:
-            time.sleep(delay)
+            pause()
             depth, count = asked.get("depth"), asked.get("count")
             if (
                 not isinstance(depth, int)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from persona_evo.connect import protocol as p
@@ -126,7 +128,7 @@ def replay(
         if delay is None:
             result = session.play(level, p.pack(trace.pairs))
         else:
-            result = session.watch(level, [choice for choice, _ in trace.pairs], delay)
+            result = session.watch(level, [choice for choice, _ in trace.pairs], partial(time.sleep, delay))
         symbols = [m.symbol for m in session.hello().metrics]
     finally:
         session.close()

@@ -37,7 +37,7 @@ GRACE = 1.0
 GUARD_SECONDS = 5.0
 """Seconds that a guard has to end its processes."""
 
-_ENDING = 0.2
+_ENDING = 2.0
 """Seconds to wait for the end of a process whose connection broke, so that a message can say how it ended."""
 
 _TAIL = 2000

@@ -68,9 +68,13 @@ class Stop(NamedTuple):
     moment: float
     pace: float
 
-    def is_due(self) -> bool:
-        """Return whether another playthrough would end too late."""
-        return time.time() + self.pace > self.moment and socket.gethostname() == self.host
+    def is_due(self, playthroughs: int = 1) -> bool:
+        """Return whether so many playthroughs, none of which is finished, would end too late."""
+        return time.time() + playthroughs * self.pace > self.moment and socket.gethostname() == self.host
+
+    def until(self) -> float:
+        """Return the moment on this process's `time.monotonic`."""
+        return time.monotonic() + self.moment - time.time()
 
 
 class Workshop:
@@ -121,12 +125,18 @@ class Workshop:
     def play_side_by_side(self, trials: Sequence[FitnessTrial], stop: Stop | None) -> list[PlaythroughScore | None]:
         """Play trials of a connected game like the module's `play`, but several at once, as each waits for the game."""
         assert isinstance(self.game.outside, PlannedOutside)
-        scores = [self._score(found) for found in self.game.outside.plans(self._jobs(trials, stop))]
+        scores: list[PlaythroughScore] = []
+        plans = self.game.outside.plans(self._jobs(trials, stop, scores), None if stop is None else stop.until())
+        for found in plans:
+            scores.append(self._score(found))
         return [*scores, *[None] * (len(trials) - len(scores))]
 
-    def _jobs(self, trials: Sequence[FitnessTrial], stop: Stop | None) -> Iterator[PlanJob]:
-        for formula, case, seed, _, share in trials:
-            if stop is not None and stop.is_due():
+    def _jobs(
+        self, trials: Sequence[FitnessTrial], stop: Stop | None, finished: Sequence[PlaythroughScore]
+    ) -> Iterator[PlanJob]:
+        """Yield the trials until those that have begun and are not among the finished ones fill the time."""
+        for begun, (formula, case, seed, _, share) in enumerate(trials):
+            if stop is not None and stop.is_due(1 + begun - len(finished)):
                 return
             planner = self.planner(case)
             assert not isinstance(planner, Solo)

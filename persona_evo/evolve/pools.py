@@ -124,24 +124,6 @@ class Best(NamedTuple):
     iterations: int
 
 
-def make(
-    game: Game,
-    utility: Formula,
-    count: int,
-    seed: int,
-    stream: str,
-    workers: Workers,
-    *,
-    lists: Sequence[OpenList] = (),
-    iterations: int = ITERATIONS,
-    constraints: Constraints | None = None,
-    options: Mapping[str, Any] | None = None,
-) -> LevelPool:
-    """Make a pool for one persona: `winnable` levels and their `best_known` utilities."""
-    levels = winnable(game, count, seed, stream, workers, constraints=constraints, options=options)
-    return LevelPool(levels, best_known(game, levels, utility, seed, workers, lists=lists, iterations=iterations))
-
-
 def counts(train: int, held_out: int = HELD_OUT, validation: int = VALIDATION) -> dict[str, int]:
     """Return the number of levels of each stream in an evolution."""
     return dict(zip(STREAMS, (train, validation, held_out), strict=True))

@@ -144,7 +144,7 @@ def simplified(
         return Simplified(formula, formula, False, NO_TIME, True, 0.0, True)
     game = registry.get(spec.game)
     everywhere = not formula.symbols.isdisjoint(plan_variables(game))  # states from all over the tree are compared
-    rows, groups = sampled_choices(formula, spec)
+    rows, groups = sampled_choices(formula, spec, None if game.outside is None else until)
     return simplify(
         formula,
         columns_for(formula, game),
@@ -156,8 +156,16 @@ def simplified(
     )
 
 
-def sampled_choices(formula: Formula, spec: FitnessSpec) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def sampled_choices(
+    formula: Formula, spec: FitnessSpec, until: float | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return states that a search with this formula has to choose between, from some of the levels.
+
+    Args:
+        formula: the formula that searches.
+        spec: what is played.
+        until: the moment on `time.monotonic` after which no state is looked at, which takes a rollout in connected
+            games.
 
     Returns:
         rows: float64[n, columns], metrics of the children of the states along the plan that was found, with plausible
@@ -176,10 +184,13 @@ def sampled_choices(formula: Formula, spec: FitnessSpec) -> tuple[NDArray[np.flo
     each = len(spec.cases) // len(spec.levels)
     for number, level in enumerate(spec.levels[:_SAMPLED_LEVELS]):
         loaded = level.load(game)
-        found = sample_plan(spec, formula, number * each, Budget(iterations=_SAMPLE_ITERATIONS))
+        left = None if until is None else max(1e-3, until - time.monotonic())
+        found = sample_plan(spec, formula, number * each, Budget(iterations=_SAMPLE_ITERATIONS, seconds=left))
         moves = found.actions[:_SAMPLED_MOVES]
         states = game.replay(loaded, moves, rng=seeds.stream(found.seed), seed=found.seed)
         for depth, (parent, children) in enumerate(_children(game, loaded, states), 1):
+            if until is not None and time.monotonic() >= until:
+                break
             visits = float(stream.randint(1, _SAMPLE_ITERATIONS))
             for metrics in children:
                 value = utility.evaluate(metrics)

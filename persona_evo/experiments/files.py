@@ -38,11 +38,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from persona_evo.errors import InputError, Place, SettingsError, has_control, unknown
+from persona_evo.errors import InputError, SettingsError, has_control, unknown
 from persona_evo.experiments.design import KEYS, MOST_REPLICATES, SEARCH_KEYS, Cell, Experiment, check, identical
 from persona_evo.experiments.run import SearchSpec
 from persona_evo.experiments.subject import level_names
 from persona_evo.games import registry, textfile
+from persona_evo.games.tomlplaces import Places
 
 MAX_BYTES = 2**20
 TOP = ("title", "game", "replicates", "seed", *KEYS, "settings", "variants", "players")
@@ -89,20 +90,20 @@ def read(path: Path) -> Experiment:
     """
     text = textfile.read_text(path, MAX_BYTES, SettingsError)
     values = textfile.toml(text, str(path), SettingsError, 'lines such as game = "its_alive"')
-    return ExperimentReader(text, str(path), values, path.resolve().parent).experiment(path.stem)
+    return ExperimentReader(Places(text, str(path)), values, path.resolve().parent).experiment(path.stem)
 
 
 class ExperimentReader:
     """Reads an experiment from the values of a TOML file and refuses wrong values with their place.
 
     Args:
-        text, source: text and name of the file, for places.
+        places: the places in the file.
         values: values of the table that contains the experiment.
         base: folder that the file's paths are relative to.
     """
 
-    def __init__(self, text: str, source: str, values: Mapping[str, Any], base: Path) -> None:
-        self.text, self.source, self.values, self.base = text, source, values, base
+    def __init__(self, places: Places, values: Mapping[str, Any], base: Path) -> None:
+        self.places, self.values, self.base = places, values, base
 
     def experiment(self, name: str) -> Experiment:
         """Return the experiment, named `name`."""
@@ -153,7 +154,7 @@ class ExperimentReader:
 
     def wrong(self, what: str, key: str, *tables: str, **more: Any) -> SettingsError:
         """Return an error at a key of a table."""
-        return SettingsError(what, place=place_of(self.text, self.source, key, *tables), **more)
+        return SettingsError(what, place=self.places.value(*filter(None, tables), key), **more)
 
     def _game(self) -> str:
         game = self.values.get("game")
@@ -254,7 +255,7 @@ class ExperimentReader:
                 raise self.wrong(
                     "a setting cannot have this value",
                     name,
-                    key if not tables[0] else tables[-1],
+                    *(tables if tables[0] else (key,)),
                     found=textfile.shown(value),
                     expected="a text, a number, true or false",
                 )
@@ -295,23 +296,3 @@ class ExperimentReader:
                 except InputError as e:
                     raise self.wrong(e.what, key, *where, found=e.found, expected=e.expected, hint=e.hint) from e
         return Cell(variant, player, words["level"], words["score"], words["persona"], own, search)
-
-
-def place_of(text: str, source: str, key: str, *tables: str) -> Place:
-    """Return the place of a key in a table such as ("variants", "tenacious"), else of the table's head, or the file."""
-    head = re.compile(r"\s*\[+\s*(.*?)\s*\]+\s*(#.*)?$")
-    wanted = [t for t in tables if t]
-    line_of = re.compile(rf"(\s*)[\"']?{re.escape(key)}[\"']?\s*=(\s*)")
-    inside, best = not wanted, Place(source)
-    for number, line in enumerate(text.splitlines(), 1):
-        found = head.match(line)
-        if found:
-            parts = [part.strip(" \"'") for part in found[1].split(".")]
-            inside = parts == wanted
-            if inside or parts == [*wanted, key]:
-                best = Place(source, number, len(line) - len(line.lstrip()) + 1)
-            continue
-        hit = line_of.match(line) if inside else None
-        if hit:
-            return Place(source, number, hit.end() + 1)
-    return best

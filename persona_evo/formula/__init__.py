@@ -1,7 +1,7 @@
 """A small expression language for tree policies and utilities.
 
 `parse("0.7*MS + 0.3*PE - 5*DEAD")` returns a `Formula`. It is immutable and printable, and has the same value wherever
-it is computed: by `Formula.evaluate`, by the compiled `machine.run`, and by the sources that `export` writes.
+it is computed: by `Formula.evaluate`, in machine code (`native`), and by the sources that `export` writes.
 
 | operation | meaning | guard |
 |---|---|---|
@@ -20,13 +20,12 @@ A variable that is NaN counts as 0, and an infinite one as ±1e300, so every for
 from persona_evo.formula.core import Formula, Token, parse
 from persona_evo.formula.operators import Operator
 from persona_evo.formula.primitive import Primitive
-from persona_evo.formula.primitives import LIMIT, MAX_NODES, PRIMITIVES, STACK, TABLE
+from persona_evo.formula.primitives import LIMIT, MAX_NODES, PRIMITIVES, TABLE
 
 __all__ = [
     "LIMIT",
     "MAX_NODES",
     "PRIMITIVES",
-    "STACK",
     "TABLE",
     "Formula",
     "Operator",

@@ -27,7 +27,6 @@ class Primitive:
         arity: number of operands.
         meaning: a description in words.
         guard: what makes the operation defined everywhere; "" if it is without help.
-        opcode: the opcode in the interpreter.
         precedence: how tightly it binds; ATOM for what is written as a call.
         commutative: whether operands may change places, exactly so in floating point too.
         constant_first: whether a constant is the first operand of its canonical form, else the last.
@@ -49,7 +48,6 @@ class Primitive:
     arity: int
     meaning: str
     guard: str = ""
-    opcode: int
     precedence: int
     commutative: bool = False
     constant_first: bool = False

@@ -11,18 +11,12 @@ The sign of a zero is never visible: no operation tells -0 from 0, and the resul
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from persona_evo.formula import arithmetic, assembly, interval_rules, opcodes, rewrite_rules
+from persona_evo.formula import arithmetic, assembly, interval_rules, rewrite_rules
 from persona_evo.formula.arithmetic import LIMIT, clean
 from persona_evo.formula.assembly import where
-from persona_evo.formula.opcodes import STACK
 from persona_evo.formula.primitive import ATOM, COMPARISON, PRODUCT, SIGN, SUM, Primitive
 
-if TYPE_CHECKING:
-    pass
-
-__all__ = ["LIMIT", "MAX_NODES", "PRIMITIVES", "STACK", "TABLE", "Primitive", "clean"]
+__all__ = ["LIMIT", "MAX_NODES", "PRIMITIVES", "TABLE", "Primitive", "clean"]
 
 MAX_NODES = 1023
 """The highest number of operations, symbols and constants in one formula."""
@@ -37,7 +31,6 @@ TABLE: tuple[Primitive, ...] = (
         arity=2,
         meaning="sum",
         guard=CLAMPED,
-        opcode=opcodes.ADD,
         precedence=SUM,
         commutative=True,
         function=arithmetic.add,
@@ -56,7 +49,6 @@ TABLE: tuple[Primitive, ...] = (
         arity=2,
         meaning="difference",
         guard=CLAMPED,
-        opcode=opcodes.SUB,
         precedence=SUM,
         function=arithmetic.sub,
         interval=interval_rules.sub,
@@ -74,7 +66,6 @@ TABLE: tuple[Primitive, ...] = (
         arity=2,
         meaning="product",
         guard=CLAMPED,
-        opcode=opcodes.MUL,
         precedence=PRODUCT,
         commutative=True,
         constant_first=True,
@@ -94,7 +85,6 @@ TABLE: tuple[Primitive, ...] = (
         arity=2,
         meaning="quotient",
         guard=f"1 where the divisor is 0; {CLAMPED}",
-        opcode=opcodes.DIV,
         precedence=PRODUCT,
         function=arithmetic.div,
         interval=interval_rules.div,
@@ -113,7 +103,6 @@ TABLE: tuple[Primitive, ...] = (
         name="neg",
         arity=1,
         meaning="the opposite",
-        opcode=opcodes.NEG,
         precedence=SIGN,
         function=arithmetic.neg,
         interval=interval_rules.neg,
@@ -130,7 +119,6 @@ TABLE: tuple[Primitive, ...] = (
         name="abs",
         arity=1,
         meaning="magnitude",
-        opcode=opcodes.ABS,
         precedence=ATOM,
         function=abs,
         interval=interval_rules.magnitude,
@@ -149,7 +137,6 @@ TABLE: tuple[Primitive, ...] = (
         arity=1,
         meaning="square root of the magnitude",
         guard="of |x|",
-        opcode=opcodes.SQRT,
         precedence=ATOM,
         function=arithmetic.sqrt,
         interval=interval_rules.sqrt,
@@ -167,7 +154,6 @@ TABLE: tuple[Primitive, ...] = (
         arity=1,
         meaning="natural logarithm of the magnitude",
         guard="of |x|; 0 where x is 0",
-        opcode=opcodes.LOG,
         precedence=ATOM,
         function=arithmetic.log,
         interval=interval_rules.log,
@@ -186,7 +172,6 @@ TABLE: tuple[Primitive, ...] = (
         arity=1,
         meaning="e to the power",
         guard=f"x is taken within ±700; {CLAMPED}",
-        opcode=opcodes.EXP,
         precedence=ATOM,
         function=arithmetic.exp,
         interval=interval_rules.exp,
@@ -204,7 +189,6 @@ TABLE: tuple[Primitive, ...] = (
         name="min",
         arity=2,
         meaning="the smaller one",
-        opcode=opcodes.MIN,
         precedence=ATOM,
         commutative=True,
         function=arithmetic.smaller,
@@ -223,7 +207,6 @@ TABLE: tuple[Primitive, ...] = (
         name="max",
         arity=2,
         meaning="the larger one",
-        opcode=opcodes.MAX,
         precedence=ATOM,
         commutative=True,
         function=arithmetic.larger,
@@ -242,7 +225,6 @@ TABLE: tuple[Primitive, ...] = (
         name=">",
         arity=2,
         meaning="1 if larger, else 0",
-        opcode=opcodes.GT,
         precedence=COMPARISON,
         function=arithmetic.gt,
         interval=interval_rules.gt,
@@ -261,7 +243,6 @@ TABLE: tuple[Primitive, ...] = (
         name=">=",
         arity=2,
         meaning="1 if larger or equal, else 0",
-        opcode=opcodes.GE,
         precedence=COMPARISON,
         function=arithmetic.ge,
         interval=interval_rules.ge,
@@ -280,7 +261,6 @@ TABLE: tuple[Primitive, ...] = (
         name="<",
         arity=2,
         meaning="1 if smaller, else 0",
-        opcode=opcodes.LT,
         precedence=COMPARISON,
         function=arithmetic.lt,
         interval=interval_rules.lt,
@@ -299,7 +279,6 @@ TABLE: tuple[Primitive, ...] = (
         name="<=",
         arity=2,
         meaning="1 if smaller or equal, else 0",
-        opcode=opcodes.LE,
         precedence=COMPARISON,
         function=arithmetic.le,
         interval=interval_rules.le,
@@ -318,7 +297,6 @@ TABLE: tuple[Primitive, ...] = (
         name="if",
         arity=3,
         meaning="if(c, a, b) is a where c > 0, else b",
-        opcode=opcodes.IF,
         precedence=ATOM,
         function=arithmetic.choose,
         interval=interval_rules.choose,

@@ -103,7 +103,7 @@ Asked = Annotated[Callable[[WordRow, WordRow], int], Linked()]
 Measure = Annotated[Callable[[WordRow, WordRow, int, FloatRow], int], Linked()]
 Rollout = Annotated[Callable[[WordRow, WordRow, IntRow, IntRow, int, IntRow, FloatTable, int], int], Linked()]
 
-KINDS: Mapping[str, Any] = {
+KINDS: Mapping[str, object] = {
     "legal": Legal,
     "step": Step,
     "over": Asked,
@@ -247,9 +247,9 @@ class Game:
     levels: str | None = None
     level_suffixes: tuple[str, ...] = (".txt",)
     cause: Callable[[Level, NDArray[Any], NDArray[Any]], str] | None = None
-    reach: Callable[[], Any] | None = None
+    reach: Callable[[], Measure] | None = None
     homing: str = ""
-    novelty: Callable[[Level], tuple[Any, int]] | None = None
+    novelty: Callable[[Level], tuple[Legal, int]] | None = None
     care: str = ""
     outside: Outside | None = None
     variants: Mapping[str, Callable[..., Rules]] = field(default_factory=dict)

@@ -8,12 +8,8 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from persona_evo.errors import Place, SettingsError
-
-if TYPE_CHECKING:
-    pass
 
 
 def natural(text: str) -> tuple[tuple[tuple[int, int, str], ...], str]:

@@ -24,6 +24,8 @@ class Outside:
             the game was opened.
         regressions: () -> findings on the known failures that still happen when they are played again, and what there
             is to tell about the others.
+        watch: (delay) -> a context in which searches show the best playthrough so far in a game of its own, with
+            `delay` seconds before each decision. It ends when the last of these has been shown.
         hand_over: () -> all failures of the game, which are forgotten here; another process keeps them by `take_over`.
         take_over: (failures) keeps those that another process has handed over.
         sets: set name -> names of levels.
@@ -37,6 +39,7 @@ class Outside:
     findings: Callable[[], list[str]]
     keep_in: Callable[[Path], None]
     failures: Callable[[Path | None], list[Finding]]
+    watch: Callable[[float], contextlib.AbstractContextManager[None]]
     regressions: Callable[[], tuple[list[Finding], list[str]]]
     hand_over: Callable[[], Sequence[object]]
     take_over: Callable[[Sequence[object]], None]

@@ -10,12 +10,12 @@ from __future__ import annotations
 import json
 import os
 import socket
-import sys
 import time
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from persona_evo import file_locks
 from persona_evo.errors import Place, RunError
 
 LOCK = "lock"
@@ -62,7 +62,7 @@ class Lock:
             )
         host = socket.gethostname()
         if holder.get("host") not in (None, host):
-            _free(handle)
+            file_locks.free(handle)
             os.close(handle)
             raise RunError(
                 "the folder was left locked on another machine",
@@ -80,7 +80,7 @@ class Lock:
         """Release the lock; do nothing if it is not held."""
         if self._handle is not None:
             os.ftruncate(self._handle, 0)
-            _free(self._handle)
+            file_locks.free(self._handle)
             os.close(self._handle)
             self._handle = None
 
@@ -122,9 +122,9 @@ def holder(folder: Path) -> tuple[int, str] | None:
     except OSError:
         return who
     try:
-        if not _try(handle):
+        if not file_locks.take(handle):
             return who
-        _free(handle)
+        file_locks.free(handle)
         return None
     finally:
         os.close(handle)
@@ -133,7 +133,7 @@ def holder(folder: Path) -> tuple[int, str] | None:
 def _try_often(handle: int) -> bool:
     """Take the lock, with several attempts, since another process may test it at the same moment (see `holder`)."""
     for _ in range(_TRIES):
-        if _try(handle):
+        if file_locks.take(handle):
             return True
         time.sleep(_PAUSE)
     return False
@@ -141,34 +141,3 @@ def _try_often(handle: int) -> bool:
 
 def _said(holder: dict[str, object]) -> str:
     return f"process {holder.get('pid', '?')} on {holder.get('host', 'this machine')}"
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    _FAR = 2**30
-
-    def _try(handle: int) -> bool:
-        os.lseek(handle, _FAR, os.SEEK_SET)
-        try:
-            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
-
-    def _free(handle: int) -> None:
-        os.lseek(handle, _FAR, os.SEEK_SET)
-        msvcrt.locking(handle, msvcrt.LK_UNLCK, 1)
-
-else:
-    import fcntl
-
-    def _try(handle: int) -> bool:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return False
-        return True
-
-    def _free(handle: int) -> None:
-        fcntl.flock(handle, fcntl.LOCK_UN)

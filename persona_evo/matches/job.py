@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from math import fsum
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -110,6 +110,11 @@ class Match:
         return cost.of_match(self.game, self.levels, self.agents, [(j.first, j.second, j.level) for j in jobs])
 
     @property
+    def total(self) -> int:
+        """The number of games of all pairs on all levels."""
+        return math.comb(len(self.agents), 2) * len(self.levels) * self.games
+
+    @property
     def reproducible(self) -> bool:
         """Whether the same seed gives the same games on every machine."""
         return self.limit is None and all(agent.reproducible for agent in self.agents)
@@ -125,10 +130,6 @@ class GameJob(NamedTuple):
     start: int
 
 
-Begun = Callable[[int, int], None]
-"""Called after all checks and before the first game, with the number of existing games and of all games."""
-
-
 @dataclass
 class PlayedMatch:
     """The games of a match, in the order of `Match.jobs`; `complete` is False after Ctrl-C."""
@@ -136,6 +137,10 @@ class PlayedMatch:
     match: Match
     records: list[GameRecord]
     complete: bool = True
+
+
+Begun = Callable[[PlayedMatch], None]
+"""Called after all checks and before the first game, with the games that exist."""
 
 
 def play(
@@ -172,7 +177,7 @@ def play(
             played.records = kept.read([match.key(job) for job in todo])
             _replay(match, game, todo, played.records, kept)
         if begun is not None:
-            begun(len(played.records), len(todo))
+            begun(played)
         workers = workers or stack.enter_context(Workers(jobs, backend, address))
         try:
             played.complete = _play(match, todo[len(played.records) :], played.records, workers, kept, progress)
@@ -301,10 +306,17 @@ def digest(program: str) -> str:
 def _check(match: Match, game: Game) -> None:
     if game.players != 2:
         raise SettingsError(
-            "a match needs a two-player game", found=f"{game.name}, for {counted(game.players, 'player')}"
+            "a match needs a two-player game",
+            found=f"{game.name}, for {counted(game.players, 'player')}",
+            expected="such as colosseum",
+            hint="persona-evo playtest is for single-player games",
         )
     if len(match.agents) < 2:
-        raise SettingsError("a match needs at least two agents", found=str(len(match.agents)))
+        raise SettingsError(
+            "a match needs at least two agents",
+            found=", ".join(a.name for a in match.agents) or "none",
+            hint=f"persona-evo match {match.game} lists those of the game",
+        )
     if not match.levels:
         raise SettingsError("a match needs a level", found="none")
     even(match.games, match.swap)
@@ -358,5 +370,5 @@ def _searches(thoughts: Sequence[tuple[int, int, int, int]]) -> list[float]:
     if not thoughts:
         return []
     columns = list(zip(*thoughts, strict=True))
-    means = [round(fsum(c) / len(c), 3) for c in columns]
+    means = [round(math.fsum(c) / len(c), 3) for c in columns]
     return [len(thoughts), *means, max(columns[2]), max(columns[3])]

@@ -31,16 +31,22 @@ SEARCH = {f.name for f in fields(SearchSettings)}
 FORMS = "FILE.toml#NAME, a policy's name or file, or FILE.py"
 """Ways to specify an agent besides its name."""
 
+BUILT_IN = "FILE.toml#NAME, or a policy's name or file"
+"""Ways to specify an agent that cannot be a program."""
+
 OWN = ("seconds", "iterations", "variant", "answer", "policy", "utility")
 
 
-def agents(game: Game, typed: Sequence[str]) -> list[Agent]:
+def agents(game: Game, typed: Sequence[str], forms: str = FORMS) -> list[Agent]:
     """Return the agents that words stand for; their names are distinct.
+
+    Args:
+        forms: the ways to specify an agent, for messages.
 
     Raises:
         SettingsError, FormulaError: there is no such agent, or two have the same name.
     """
-    found = [agent(game, word) for word in typed]
+    found = [agent(game, word, forms) for word in typed]
     names = [a.name for a in found]
     twice = next((n for n in names if names.count(n) > 1), None)
     if twice is not None:
@@ -50,18 +56,18 @@ def agents(game: Game, typed: Sequence[str]) -> list[Agent]:
     return found
 
 
-def agent(game: Game, word: str) -> Agent:
+def agent(game: Game, word: str, forms: str = FORMS) -> Agent:
     """Return the agent that a word stands for (see the module's table)."""
     label, mark, rest = word.partition("=")
     if mark and label.replace("_", "").replace("-", "").isalnum() and ":" not in label:
-        return replace(_of(game, rest), name=label)
-    return _of(game, word)
+        return replace(_of(game, rest, forms), name=label)
+    return _of(game, word, forms)
 
 
-def _of(game: Game, word: str) -> Agent:
+def _of(game: Game, word: str, forms: str) -> Agent:
     base, changes = split_at_colon(word)
     if not base.strip():
-        raise SettingsError("an agent without a name", found=word or "nothing", expected=_expected(game))
+        raise SettingsError("an agent without a name", found=word or "nothing", expected=_expected(game, forms))
     if word.endswith(".py"):
         path = Path(word)
         is_file(path, word)
@@ -69,26 +75,26 @@ def _of(game: Game, word: str) -> Agent:
         check(found, game)
         return found
     file, mark, name = base.rpartition("#")
-    chosen = _known(game, file, name, bool(mark))
+    chosen = _known(game, file, name, bool(mark), forms)
     shown = word if name in (chosen.name, "") or mark else f"{chosen.name}:{changes}"
     return _changed(chosen, changes, shown, game) if changes else chosen
 
 
-def _expected(game: Game) -> str:
+def _expected(game: Game, forms: str) -> str:
     """List the agents that can be named."""
     own = [
         *(load_agents(Path(game.agents), game) if game.agents else {}),
         *(p.name for p in policy_library.available(game.name)),
     ]
-    return f"one of {', '.join(sorted(own))}; {FORMS}" if own else FORMS
+    return f"one of {', '.join(sorted(own))}; {forms}" if own else forms
 
 
-def _known(game: Game, file: str, name: str, in_file: bool) -> Agent:
+def _known(game: Game, file: str, name: str, in_file: bool, forms: str) -> Agent:
     if not in_file and (name.endswith(".json") or Path(name).is_dir()):
         return _policy(game, _final(Path(name)), Path(name).stem)
     own = [p.name for p in policy_library.available(game.name)] if not in_file else []
     if not in_file and not game.agents and name not in own:
-        raise SettingsError(f"{game.name} has no agents of its own", found=name, expected=FORMS)
+        raise SettingsError(f"{game.name} has no agents of its own", found=name, expected=forms)
     known = load_agents(Path(file if in_file else game.agents), game) if in_file or game.agents else {}
     if name in known:
         return known[name]
@@ -102,7 +108,7 @@ def _known(game: Game, file: str, name: str, in_file: bool) -> Agent:
             expected=f"{name}#NAME",
             hint="NAME is one of its tables",
         )
-    raise SettingsError("no such agent", found=name, expected=f"{expected}; {FORMS}", hint=hint)
+    raise SettingsError("no such agent", found=name, expected=f"{expected}; {forms}", hint=hint)
 
 
 def _final(path: Path) -> Path:
@@ -171,13 +177,13 @@ def league(game: Game, utility: str, template: str = "", opponents: Sequence[str
     Raises:
         SettingsError, FormulaError: there is no such agent, two have the same name, or one cannot be in a league.
     """
-    own = agent(game, template) if template else evolver(game, utility)
+    own = agent(game, template, BUILT_IN) if template else evolver(game, utility)
     if game.players == 1:
-        found = League(own, tuple(agents(game, opponents)))
+        found = League(own, tuple(agents(game, opponents, BUILT_IN)))
         found.check(game)
         return found
     words = opponents or (load_league(Path(game.agents)) if game.agents else [])
-    others = agents(game, words) if words else [Agent("random", "random"), own]
+    others = agents(game, words, BUILT_IN) if words else [Agent("random", "random"), own]
     found = League(own, tuple(others))
     found.check(game)
     return found

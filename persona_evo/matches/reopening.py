@@ -29,6 +29,11 @@ class Kept:
     agents: tuple[str, ...]
     records: tuple[GameRecord, ...]
 
+    @property
+    def closest(self) -> int:
+        """The number of the game with the smallest margin; of several, the longest of these."""
+        return 1 + min(range(len(self.records)), key=lambda i: (abs(self.records[i].margin), -self.records[i].plies))
+
     def place(self, number: int) -> Place:
         """Return the place of a game in its file, by its line number."""
         return Place(str(self.folder / GAMES), number)

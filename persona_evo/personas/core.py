@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from persona_evo.errors import PersonaError, Place, SettingsError, unknown
 from persona_evo.formula import Formula, parse
@@ -360,7 +360,8 @@ def _list(part: TomlTable, symbols: tuple[str, ...]) -> OpenList:
     for key in ("weight", "novel"):
         if key in part.values:
             try:
-                found = replace(found, **{key: part.values[key]})
+                value: Any = part.values[key]
+                found = replace(found, **{key: value})
             except SettingsError as e:
                 raise PersonaError(
                     e.what, place=part.place(key), found=e.found, expected=e.expected, hint=e.hint

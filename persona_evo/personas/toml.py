@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from persona_evo.errors import PersonaError, Place, has_control, unknown
 from persona_evo.formula import Formula
@@ -26,7 +25,7 @@ class TomlTable:
         path: the keys that lead to this table.
     """
 
-    values: Mapping[str, Any]
+    values: Mapping[str, object]
     places: Places
     path: tuple[str | int, ...] = ()
 

@@ -95,6 +95,14 @@ def appraised(
         del _known[next(iter(_known))]
 
 
+def begin_appraisals(game: Game, levels: Sequence[Level], workers: Workers, folder: Path | None) -> Appraisals | None:
+    """Return a dispatch that computes the findings of levels; None if the process or the folder has all of them."""
+    questions = [LevelQuestion(LevelText.of(level), False) for level in levels]
+    if folder is not None:
+        recall(folder, game, questions)
+    return appraisals(game, open_questions(game, questions), workers)
+
+
 def _answered(
     game: Game, questions: Sequence[LevelQuestion], workers: Workers | None, begun: Appraisals | None
 ) -> Iterator[tuple[LevelQuestion, list[Finding] | Outlook]]:

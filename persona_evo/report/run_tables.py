@@ -139,12 +139,12 @@ def match(folder: Path) -> str:
 
 def experiment(folder: Path) -> str:
     """Return the current best scores of an experiment."""
-    from persona_evo.experiments import job as course
+    from persona_evo.experiments import job
     from persona_evo.experiments.results import comparisons, summaries
     from persona_evo.report.experiment import summary_table
 
-    made = course.reopen(folder)
-    results = course.ExperimentResults(made, course.kept(folder, made), folder)
+    made = job.reopen(folder)
+    results = job.ExperimentResults(made, job.kept(folder, made), folder)
     if not results.records:
         return "no searches yet"
     sentences = [c.words() for c in comparisons(results)]

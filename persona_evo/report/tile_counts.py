@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from persona_evo.games.findings import Spot
 from persona_evo.playtest.records import Playthrough
-
-if TYPE_CHECKING:
-    pass
 
 
 def visits(records: Sequence[Playthrough], height: int, width: int) -> NDArray[np.float64]:

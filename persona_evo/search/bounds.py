@@ -50,11 +50,6 @@ BOUNDLESS = 1e100
 """Utilities from this value on come from metrics that have no highest value."""
 
 
-def at_most(upper: float) -> str:
-    """Return an upper bound in words. A metric without a highest value leaves the utility without a bound."""
-    return f"at most {upper:.6g}" if upper < BOUNDLESS else "without a known upper bound"
-
-
 @dataclass(frozen=True)
 class Solution:
     """A plan, and an upper bound on the utility of any plan.
@@ -82,6 +77,11 @@ class Solution:
     states: int
     seconds: float
     stopped: str
+
+    @property
+    def at_most(self) -> str:
+        """The upper bound in words. A metric without a highest value leaves the utility without a bound."""
+        return f"at most {self.upper:.6g}" if self.upper < BOUNDLESS else "without a known upper bound"
 
 
 def solve(

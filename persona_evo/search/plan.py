@@ -267,11 +267,12 @@ class PlannedOutside(Outside):
 
     Attributes:
         planner: planner(game, level, settings, capacity) returns the planner of a level.
-        plans: plans(jobs) yields the plans of several jobs in their order; their searches run in parallel.
+        plans: plans(jobs, until) yields the plans of several jobs in their order; their searches run in parallel. What
+            is not finished at the moment `until` on `time.monotonic` is left out; None for no limit.
     """
 
     planner: Callable[[Game, Level, SearchSettings, int], LevelPlanner]
-    plans: Callable[[Iterable[PlanJob]], Iterator[Plan]]
+    plans: Callable[[Iterable[PlanJob], float | None], Iterator[Plan]]
 
 
 def planner_for(game: Game, level: Level, settings: SearchSettings, capacity: int) -> LevelPlanner:

@@ -28,7 +28,7 @@ def add_running(parser: argparse.ArgumentParser, folder: str, backend: bool = Tr
     parser.add_argument(
         "--seed", type=whole(0, options.SEEDS), metavar="N", help="seed of all random choices (default: 1)"
     )
-    options.add_out(parser, f"folder for everything (default: {folder}); one that was begun is continued")
+    options.add_out(parser, f"folder for everything (default: {folder}); the reproduction that it holds is continued")
     parser.add_argument(
         "--resume", type=path, metavar="FOLDER", help="continue the reproduction in this folder, with its settings"
     )

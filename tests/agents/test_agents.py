@@ -12,7 +12,7 @@ import pytest
 from persona_evo.agents.agent import Agent, policy_of
 from persona_evo.agents.agent_files import load_agents, load_league
 from persona_evo.agents.agent_seat import AgentSeat, random_move, warm_up
-from persona_evo.agents.contest import Caller, contest
+from persona_evo.agents.contest import Fault, contest
 from persona_evo.errors import FormulaError, SettingsError
 from persona_evo.formula import parse
 from persona_evo.games import registry
@@ -240,13 +240,25 @@ def test_games_without_a_random_player_of_their_own_get_a_uniform_one() -> None:
     assert played.metrics[0]["GAIN"] == 1
 
 
-def test_functions_that_raise_or_answer_nonsense_lose_the_move() -> None:
-    def wild(state: Any) -> int:
+class WildSeat:
+    """A player whose every move is a fault: it fails, or names an action that does not exist."""
+
+    thought = (0, 0, 0, 0)
+
+    def prepare(self) -> None: ...
+
+    def choose(self, state: Any) -> int:
         if state[3] % 4 == 0:
-            raise RuntimeError("no idea")
+            raise Fault("error", "no idea")
         return 10**6
 
-    played = contest(GAME, SIX, [Caller(wild), Caller(wild)], 1, 1)
+    def follow(self, action: int) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def test_players_that_fail_or_answer_nonsense_lose_the_move() -> None:
+    played = contest(GAME, SIX, [WildSeat(), WildSeat()], 1, 1)
     kinds = [(f.player, f.move, f.kind) for f in played.faults]
     assert kinds[:2] == [(0, 0, "error"), (1, 1, "invalid")] and len(kinds) == len(played.actions)
 

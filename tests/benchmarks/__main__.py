@@ -21,12 +21,11 @@ class Choice:
 
 
 def _engine(choice: Choice) -> list[Row]:
-    from . import classes, cores, engine, scores
+    from . import classes, cores, engine
 
     effort = engine.QUICK if choice.quick else engine.FULL if choice.full else engine.USUAL
     return [
         *engine.measure(effort),
-        *scores.measure(*(20, 5) if choice.quick else (200, 21)),
         *classes.measure(*(1_000, 3) if choice.quick else (10_000, 11)),
         *cores.measure(choice.quick),
     ]

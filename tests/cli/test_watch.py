@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from persona_evo.api import latest
-from persona_evo.cli import option_values, playtest, watch
+from persona_evo.cli import option_values, watch
 from persona_evo.cli.main import parser
 from persona_evo.errors import RunError
 from persona_evo.jobs.workers import Workers
@@ -201,7 +201,7 @@ def test_a_persona_s_file_is_watched_too_and_the_other_trials_follow(
         ]
     )
     game = option_values.game_of(args)
-    players = playtest.players_of(args, game)
+    players = option_values.players_of(args, game)
     published = Published()
     with Workers(1) as workers:
         live = LivePlaytest(game, 3, seed=5, workers=workers, budget=Budget(200))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import subprocess
 import sys
@@ -28,6 +30,13 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> Ran:
     code = main([str(a) for a in arguments])
     captured = capsys.readouterr()
     return Ran(code, captured.out, captured.err)
+
+
+def silent(*arguments: object) -> Ran:
+    """Run a command in this process where `capsys` cannot be had, in a fixture of a module."""
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
+        code = main([str(a) for a in arguments])
+    return Ran(code, out.getvalue(), err.getvalue())
 
 
 def command(*arguments: object) -> list[str]:

@@ -41,7 +41,7 @@ def test_a_failure_is_replayed_and_cut_down_to_the_choices_that_matter(tmp_path,
     assert shrunk.code == 0 and "3 choices left" in shrunk.out, shrunk.out + shrunk.err
     (case,) = [json.loads(line) for line in cases.read_text().splitlines()]
     assert case["prefix"] == [[3, 4], [3, 4], [1, 4]], "two threes and a one, and nothing else"
-    assert run(capsys, "connect", "shrink", file, f"{findings}:1", "-o", cases).code == 0
+    assert run(capsys, "connect", "shrink", file, f"{cases}:1", "-o", cases).code == 0
     assert len(cases.read_text().splitlines()) == 1, "a case is added once"
     assert run(capsys, "connect", "replay", file, cases).code == 1
     (tmp_path / "trap.py").write_text(TRAP.replace("FAIL", "pass"), encoding="utf-8")

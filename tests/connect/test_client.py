@@ -95,6 +95,24 @@ def test_a_result_that_is_too_large_becomes_an_exception_without_rows():
     assert (told.rows, told.columns, told.final) == (0, 50, large.final) and told.message.startswith("the result: ")
 
 
+def test_a_driver_that_goes_before_its_welcome_ends_the_client_without_an_error():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        address, port = listener.getsockname()
+        client = []
+
+        def game():
+            client.append(Client("test", environ={"PE_ADDR": address, "PE_PORT": str(port), "PE_NONCE": "ab"}))
+            client[0].run(three)
+
+        thread = threading.Thread(target=game, daemon=True)
+        thread.start()
+        driver, _ = listener.accept()
+        with driver:
+            driver.recv(65536)
+        thread.join(5)
+    assert client and not thread.is_alive()
+
+
 def test_prefixes_that_do_not_fit():
     driver = Driver(three, metrics=["A"], max_decisions=5)
     result = driver.play([(1, 5), (0, 2)])

@@ -387,7 +387,7 @@ def test_compiled_and_plain_code_search_alike(file, tmp_path):
                 "--seed",
                 4,
                 "--iterations",
-                120,
+                60,
                 "--out",
                 out,
                 PERSONA_EVO_INTERPRET=plain,
@@ -456,7 +456,8 @@ def test_no_game_is_left_when_the_driver_is_stopped(tmp_path, how):
 BY_FACTORY = """
 import subprocess, sys
 from pathlib import Path
-from persona_evo.connect.worker import Start, Timeouts, Worker
+from persona_evo.connect.process_start import Start, Timeouts
+from persona_evo.connect.worker import Worker
 
 def factory(address, port, nonce):
     return subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(1000)", sys.argv[1]])
@@ -468,31 +469,31 @@ worker.connect()
 """A driver that waits for a game which a factory has started, in the driver's own process group."""
 
 
+STARTED = {"nowhere": "faulty.py", "mute": "faulty.py", "child": "signal.signal", "made": "sleep(1000)"}
+"""By the name of a folder, what the command line of the process has that must not outlive the driver."""
+
+
 @pytest.mark.skipif(os.name == "nt", reason="process groups of POSIX")
 def test_games_that_hang_do_not_outlive_a_driver_that_is_killed(tmp_path):
-    drivers = []
+    drivers = {}
     for fault in ("nowhere", "mute", "child"):
         file = faulty(tmp_path / fault, fault, tables="[timeouts]\nconnect = 0\nrollout = 0\n")
-        drivers.append(
-            subprocess.Popen(
-                command("doctor", "--game", file, "--rollouts", 1_000_000),
-                env=environment(),
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
+        drivers[fault] = subprocess.Popen(
+            command("doctor", "--game", file, "--rollouts", 1_000_000),
+            env=environment(),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
-    drivers.append(subprocess.Popen([sys.executable, "-c", BY_FACTORY, tmp_path / "made"], env=environment()))
+    drivers["made"] = subprocess.Popen([sys.executable, "-c", BY_FACTORY, tmp_path / "made"], env=environment())
     end = time.monotonic() + 60
-    while time.monotonic() < end and not all(left(tmp_path / fault / "faulty.py") for fault in ("nowhere", "mute")):
-        time.sleep(0.05)
-    while time.monotonic() < end and len(left(tmp_path / "made")) < 2:
-        time.sleep(0.05)
-    while time.monotonic() < end and not any("signal.signal" in line for line in left(tmp_path / "child")):
-        time.sleep(0.05)
-    time.sleep(0.5)
-    for driver in drivers:
-        driver.kill()
-        driver.wait(10)
+    while drivers and time.monotonic() < end:
+        others = [line for line in games(tmp_path) if int(line.split()[0]) not in {one.pid for one in drivers.values()}]
+        for name in list(drivers):
+            if any(str(tmp_path / name) in line and STARTED[name] in line for line in others):
+                drivers[name].kill()
+                drivers.pop(name).wait(10)
+        time.sleep(0.1)
+    assert not drivers, "every game has started"
     assert none_left(tmp_path)
 
 

@@ -112,7 +112,7 @@ def test_searches_side_by_side_come_to_what_each_comes_to_alone(tmp_path, top):
             planner = planner_for(found, level, ANYTIME, 1_000)
             policy = TreePolicy.of("HEIGHT + R", found) if k % 2 else TreePolicy.ucb1()
             jobs.append(PlanJob(planner, parse("SCORE", found.symbols), policy, Budget(100 + k), k))
-        together = list(found.outside.plans(iter(jobs)))
+        together = list(found.outside.plans(iter(jobs), None))
         alone = [planner.plan(*rest) for planner, *rest in jobs]
     finally:
         running.close()

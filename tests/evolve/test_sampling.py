@@ -339,9 +339,29 @@ def what_is_kept(outcome: Outcome) -> tuple[Any, ...]:
 
 
 @pytest.fixture(scope="module")
-def whole(made: dict[str, LevelPool], tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+def measured() -> list[Any]:
+    """The seeds of each level in which the policy of `whole` was measured at the end."""
+    return []
+
+
+@pytest.fixture(scope="module")
+def whole(made: dict[str, LevelPool], measured: list[Any], tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     """A run in one go."""
-    return run(made, tmp_path_factory.mktemp("whole"))
+    real = sampled.play_rounds
+
+    def noted(fitness: Fitness, formulas: Any, plan: Any, *rest: Any) -> Any:
+        measured.append(plan)
+        return real(fitness, formulas, plan, *rest)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sampled, "play_rounds", noted)
+        return run(made, tmp_path_factory.mktemp("whole"))
+
+
+def test_the_policy_is_measured_on_a_seed_of_its_own_for_each_playthrough(whole: Outcome, measured: list[Any]) -> None:
+    (plan,) = measured
+    assert whole.status == FINISHED and {len(level) for level in plan} == {2}
+    assert len({seed for level in plan for seed in level}) == 2 * len(plan)
 
 
 def test_the_folder_keeps_all_levels_and_what_is_best_known(made: dict[str, LevelPool], whole: Outcome) -> None:

@@ -288,7 +288,7 @@ def test_combinations_that_are_the_same_are_refused(tmp_path: Path, text: str, p
         ("[variants.mono]", "[variants.'a/b']", "9:1", "a/b"),
         ("[settings]", "[settings", "6:10", "not TOML"),
         ('level = "small01"', "level = 3", "2:9", "not text"),
-        ('game = "its_alive"\n', "", "", "game is missing"),
+        ('game = "its_alive"\n', "", "1", "game is missing"),
     ],
 )
 def test_mistakes_in_a_file_have_a_place(tmp_path: Path, old: str, new: str, place: str, words: str) -> None:
@@ -296,7 +296,7 @@ def test_mistakes_in_a_file_have_a_place(tmp_path: Path, old: str, new: str, pla
     with pytest.raises(SettingsError) as told:
         reading.read(file)
     assert words in str(told.value)
-    assert str(told.value.place) == (f"{file}:{place}" if place else str(file))
+    assert str(told.value.place) == f"{file}:{place}"
 
 
 # the folder

@@ -17,8 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from persona_evo.errors import SettingsError
-from persona_evo.formula import STACK, Formula, machine, parse
-from persona_evo.formula.encoding import encode
+from persona_evo.formula import Formula, parse
 from persona_evo.formula.export import CSHARP, KINDS, export
 from tests.formula.strategies import SYMBOLS, formulas, points
 
@@ -60,12 +59,6 @@ def in_python(f: Formula, folder: Path) -> Callable[[Mapping[str, float]], float
 def in_numpy(f: Formula, folder: Path) -> Callable[[Mapping[str, float]], float]:
     score = imported(export(f, "numpy"), folder).score
     return lambda values: float(np.max(score(*(np.full(2, values[s]) for s in sorted(f.symbols)))))
-
-
-def by_machine(f: Formula, folder: Path) -> Callable[[Mapping[str, float]], float]:
-    order = sorted(f.symbols)
-    code = encode(f, order)
-    return lambda values: float(machine.run(*code, np.array([values[s] for s in order] or [0.0]), np.zeros(STACK)))
 
 
 def by_evaluator(f: Formula, folder: Path) -> Callable[[Mapping[str, float]], float]:
@@ -127,10 +120,10 @@ def braces(text: str, at: int) -> tuple[str, int]:
     raise AssertionError(f"braces do not close in {text}")
 
 
-WAYS = {"python": in_python, "numpy": in_numpy, "latex": in_latex, "machine": by_machine, "evaluate": by_evaluator}
+WAYS = {"python": in_python, "numpy": in_numpy, "latex": in_latex, "evaluate": by_evaluator}
 
 
-@pytest.mark.parametrize("way", ["evaluate", "machine", "python", "numpy"])
+@pytest.mark.parametrize("way", ["evaluate", "python", "numpy"])
 def test_golden_vectors(way: str, tmp_path: Path) -> None:
     for f, values, expected, rel in VECTORS:
         assert WAYS[way](f, tmp_path)(values) == pytest.approx(expected, rel=rel, abs=0.0), (f, values)

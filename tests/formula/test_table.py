@@ -16,15 +16,13 @@ from hypothesis import strategies as st
 
 from persona_evo.errors import FormulaError
 from persona_evo.evolve.genetics import BASIC, EXTENDED
-from persona_evo.formula import LIMIT, PRIMITIVES, TABLE, Formula, Primitive, opcodes
+from persona_evo.formula import LIMIT, PRIMITIVES, TABLE, Formula, Primitive
 from persona_evo.formula.algebra import from_sympy, to_sympy
 from persona_evo.formula.arithmetic import clean
 from persona_evo.formula.core import Token
-from persona_evo.formula.encoding import encode
 from persona_evo.formula.export import KINDS, export
 from persona_evo.formula.guards import guards
 from persona_evo.formula.intervals import CONSTANT, FALLING, RISING, span, spans
-from persona_evo.formula.machine import run
 from persona_evo.formula.native import RowFunction, compile_all, formula_on_row
 from persona_evo.formula.rewrite import canonical
 from tests.formula.strategies import bits
@@ -50,7 +48,7 @@ def test_nothing_of_an_operation_may_be_left_out() -> None:
     optional = {"guard", "commutative", "constant_first", "sympy_class", "latex_precedence", "latex_encloses"}
     given_always = [f for f in dataclasses.fields(Primitive) if f.name not in optional]
     assert all(f.default is dataclasses.MISSING for f in given_always)
-    assert len(PRIMITIVES) == len(TABLE) == len({p.opcode for p in TABLE})
+    assert len(PRIMITIVES) == len(TABLE)
 
 
 @each
@@ -91,19 +89,6 @@ def test_machine_code_gives_the_numbers_of_the_evaluator() -> None:
         for p, native, constant in zip(TABLE, compiled, folded, strict=True):
             assert bits(native(row)) == bits(applied(p).evaluate(point(values)))
             assert bits(constant(row)) == bits(applied(p, *("a", 2.0, -0.5)[: p.arity]).evaluate(point(values)))
-
-
-@each
-def test_the_interpreter_gives_the_numbers_of_the_evaluator(primitive: Primitive) -> None:
-    code = encode(applied(primitive), NAMES)
-    for values in itertools.product(NASTY, NASTY, (0.0, 2.0)):
-        value = run(code.ops, code.constants, np.array(values), np.zeros(opcodes.STACK))
-        assert bits(value) == bits(applied(primitive).evaluate(point(values)))
-
-
-def test_the_interpreter_takes_no_unknown_opcode_for_another_one() -> None:
-    unknown = max(p.opcode for p in TABLE) + 1
-    assert np.isnan(run(np.array([unknown]), np.zeros(1), np.zeros(1), np.zeros(opcodes.STACK)))
 
 
 @each
@@ -163,7 +148,6 @@ CONSUMERS: dict[str, Any] = {
     "span": lambda f: span(f, {"a": (0.0, 1.0)}),
     "spans": lambda f: spans(f, {"a": np.array([[0.0], [1.0]])}),
     "native": lambda f: formula_on_row(f, ("a",)),
-    "interpreter": lambda f: encode(f, ("a",)),
 }
 
 

@@ -13,8 +13,8 @@ from persona_evo.games import mapsets, registry
 from persona_evo.games.check import check_game
 from persona_evo.games.core import WON, Game, Metric, Rules
 from persona_evo.games.python_game import from_class
-from persona_evo.games.recording import check_recording, record, write_recording
 from tests.examples import coin, corridor, nim
+from tests.games.recording import check_recording, record, write_recording
 from tests.shared import shared
 
 GAME = registry.get("minidungeons2")
@@ -35,7 +35,7 @@ def test_every_game_of_the_catalog_has_a_readme_and_a_recorded_game(name: str) -
     readme = Path(__file__).parents[2] / module / "README.md"
     assert readme.is_file(), f"{name} has no {readme}"
     path = RECORDED / f"{name}.json"
-    assert path.is_file(), f"{name} has no recorded game: write one with persona_evo.games.recording.record"
+    assert path.is_file(), f"{name} has no recorded game: write one with tests.games.recording.write_recording"
     assert check_recording(registry.get(name), path) >= 20
 
 

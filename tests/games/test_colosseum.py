@@ -99,17 +99,17 @@ def sample(state: Any, level: Level, count: int, seed: int) -> dict[int, int]:
 def test_the_random_player_moves_as_the_recorded_one() -> None:
     """Against its exact probabilities, and against the recorded counts; p values corrected for their number."""
     positions = {row["id"]: row for row in lines("positions")}
-    values = []
+    values, count = [], 20_000
     for row in lines("random_agent_policy"):
         at = positions[row["position_id"]]
         n, level = at["size"], random_level(at["size"])
-        found = sample(rows_of(board(at))[1], level, 50_000, row["position_id"])
+        found = sample(rows_of(board(at))[1], level, count, row["position_id"])
         exact = {4 * (r * n + c) + d: p for r, c, d, p in row["exact"]}
         counts = {4 * (r * n + c) + d: k for r, c, d, k in row["counts"]}
         assert set(found) <= set(exact), "it makes no move that the recorded one cannot make"
         observed = [found.get(a, 0) for a in exact]
         total = sum(exact.values())
-        values.append(stats.chisquare(observed, [50_000 * p / total for p in exact.values()]).pvalue)
+        values.append(stats.chisquare(observed, [count * p / total for p in exact.values()]).pvalue)
         both = [a for a in exact if found.get(a, 0) + counts.get(a, 0) > 0]
         values.append(
             stats.chi2_contingency([[found.get(a, 0) for a in both], [counts.get(a, 0) for a in both]]).pvalue

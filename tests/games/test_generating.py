@@ -15,6 +15,7 @@ from persona_evo.formula import parse
 from persona_evo.games import registry
 from persona_evo.games.catalog.minidungeons2.soundness import sound
 from persona_evo.games.constraints import AllowedRange, Constraints
+from persona_evo.games.core import Level
 from persona_evo.games.diagnosis import diagnose
 from persona_evo.games.generating import STREAMS, LevelSource, asked, generate, stream_of
 from persona_evo.games.level_text import LevelText
@@ -33,14 +34,22 @@ def problems(game_name: str, count: int, seed: int) -> list[str]:
     return [f.text for f in diagnose(game, generate(game, count, seed)) if f.severity == "problem"]
 
 
-def test_the_same_seed_gives_the_same_levels_and_a_smaller_pool_is_the_beginning_of_a_larger_one() -> None:
-    made = [level.text for level in generate(GAME, 8, 5)]
+@pytest.fixture(scope="module")
+def pool() -> list[Level]:
+    """Four levels of each kind, from seed 5."""
+    return generate(GAME, 24, 5)
+
+
+def test_the_same_seed_gives_the_same_levels_and_a_smaller_pool_is_the_beginning_of_a_larger_one(
+    pool: list[Level],
+) -> None:
+    made = [level.text for level in pool]
     assert made[:3] == [level.text for level in generate(GAME, 3, 5)]
     assert set(made).isdisjoint(level.text for level in generate(GAME, 3, 6))
 
 
-def test_levels_hold_everything_and_have_mixed_sizes() -> None:
-    made = generate(GAME, 24, 5)
+def test_levels_hold_everything_and_have_mixed_sizes(pool: list[Level]) -> None:
+    made = pool
     assert len({level.text for level in made}) == len({level.name for level in made}) == 24
     counts = Counter("".join(level.text for level in made))
     assert all(counts[char] for char in "XHeTPtpMRobm ")
@@ -53,8 +62,8 @@ def test_levels_hold_everything_and_have_mixed_sizes() -> None:
     assert any(n["path_portals"] < n["path"] or n["path"] != n["path"] for n in shapes if n["portals"])
 
 
-def test_levels_range_from_narrow_corridors_to_open_halls() -> None:
-    shapes = [GAME.structure(level) for level in generate(GAME, 24, 5)]  # type: ignore[misc]
+def test_levels_range_from_narrow_corridors_to_open_halls(pool: list[Level]) -> None:
+    shapes = [GAME.structure(level) for level in pool]  # type: ignore[misc]
     assert 2.3 < statistics.median(n["branching"] for n in shapes) < 3.1
     for name, low, high in (("choke_points", 0.2, 0.5), ("dead_ends", 0.01, 0.1), ("open_areas", 0.05, 0.3)):
         assert min(n[name] / n["floor"] for n in shapes) < low < high < max(n[name] / n["floor"] for n in shapes), name

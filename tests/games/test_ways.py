@@ -16,8 +16,8 @@ from persona_evo.evolve.start import of_persona
 from persona_evo.formula import parse
 from persona_evo.games import registry
 from persona_evo.games.core import Game
+from persona_evo.games.game_templates import LEVEL, class_file
 from persona_evo.games.python_game import from_class
-from persona_evo.games.starting import LEVEL, class_file
 from persona_evo.search.plan import Budget, SearchSettings, TreePolicy, plan
 from persona_evo.search.tree_policy import plan_variables
 from tests.examples.vault import Vault

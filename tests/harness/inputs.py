@@ -136,7 +136,8 @@ def policy(path: Path) -> None:
     """Read a policy and make the search's tree policy of it."""
     found = policies.read(path)
     found.to_text()
-    found.tree_policy(registry.get(found.game))
+    if found.game in registry.names():  # a policy may be of a game that is not installed
+        found.tree_policy(registry.get(found.game))
 
 
 def formula(path: Path) -> None:

@@ -16,7 +16,7 @@ from persona_evo.games import mapsets, registry
 from persona_evo.games.core import WON, Level
 from persona_evo.personas.core import load
 from persona_evo.personas.lists import OpenList
-from persona_evo.search.bounds import METHODS, at_most, solve
+from persona_evo.search.bounds import METHODS, solve
 from persona_evo.search.layers import Layers
 from persona_evo.search.problem import Problem
 from persona_evo.search.settings import PROVEN, STOPPED
@@ -193,6 +193,6 @@ def test_a_bound_that_is_none_is_not_told_as_a_number() -> None:
     game = registry.get("roguelike2d")
     (of,) = mapsets.resolve(game, ["train01"])
     endless = solve(game, of, parse("RW", game.symbols), method="random", states=2_000)
-    assert not endless.proven and at_most(endless.upper) == "without a known upper bound"
+    assert not endless.proven and endless.at_most == "without a known upper bound"
     bounded = solve(game, of, parse("PR - DEAD", game.symbols), method="random", states=2_000)
-    assert at_most(bounded.upper) == "at most 1"
+    assert bounded.at_most == "at most 1"

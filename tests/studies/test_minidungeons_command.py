@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 import subprocess
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from persona_evo.api.studies import CONFIG
-from tests.cli.tool import command, environment, run
+from tests.cli.tool import Ran, command, environment, run, silent
+from tests.conftest import leave_unsimplified
 
 LEVEL = """\
 XXXXXXXXXX
@@ -43,10 +46,9 @@ TINY = (
 TIMES = {"seconds", "Time (s)", "seconds of wins", "seconds of all", "minutes"}
 
 
-@pytest.fixture
-def levels(tmp_path: Path) -> Path:
-    folder = tmp_path / "levels"
-    folder.mkdir()
+@pytest.fixture(scope="module")
+def levels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("levels")
     for number, cell in enumerate("TPRo", 1):
         text = LEVEL.replace("X  M  X  X", f"X  M {cell}X  X")
         (folder / f"small{number}.txt").write_text(text, encoding="utf-8")
@@ -66,13 +68,28 @@ def tables(folder: Path) -> dict[str, list[list[str]]]:
     return found
 
 
+class Whole(NamedTuple):
+    """A reproduction that was never stopped: its folder, and what it printed."""
+
+    folder: Path
+    printed: Ran
+
+
+@pytest.fixture(scope="module")
+def finished(levels: Path, tmp_path_factory: pytest.TempPathFactory) -> Whole:
+    folder = tmp_path_factory.mktemp("whole") / "out"
+    with pytest.MonkeyPatch.context() as patch:
+        leave_unsimplified(patch)
+        done = silent("reproduce", "minidungeons", "--levels", levels, "--out", folder, *TINY)
+    assert done.code == 0, done.err
+    return Whole(folder, done)
+
+
 @pytest.mark.usefixtures("unsimplified")
 def test_whole_then_killed_and_resumed(
-    levels: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
+    levels: Path, finished: Whole, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    whole, killed = tmp_path / "whole", tmp_path / "killed"
-    done = run(capsys, "reproduce", "minidungeons", "--levels", levels, "--out", whole, *TINY)
-    assert done.code == 0, done.err
+    (whole, done), killed = finished, tmp_path / "killed"
     assert "These are not all of the paper's maps" in done.out and "Made with --quick" in done.out
     assert "A map has 2 playthroughs, which is little" in done.out and f"start with {whole / 'index.html'}" in done.out
     assert "playtest, 64/64 playthroughs" in done.err
@@ -113,10 +130,9 @@ def test_whole_then_killed_and_resumed(
 
 @pytest.mark.usefixtures("unsimplified")
 def test_cut_short_goes_on_and_nothing_gets_mixed_up(
-    levels: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    levels: Path, finished: Whole, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    whole, cut = tmp_path / "whole", tmp_path / "cut"
-    assert run(capsys, "reproduce", "minidungeons", "--levels", levels, "--out", whole, *TINY).code == 0
+    whole, cut = finished.folder, tmp_path / "cut"
     short = run(capsys, "reproduce", "minidungeons", "--levels", levels, "--out", cut, *TINY, "--for", "0.001s")
     assert short.code == 2 and "time ran out before any formula was evaluated" in short.err, short.err
     on = run(capsys, "reproduce", "minidungeons", "--resume", cut, "--jobs", "1")
@@ -137,11 +153,12 @@ def test_cut_short_goes_on_and_nothing_gets_mixed_up(
 
 @pytest.mark.usefixtures("unsimplified")
 def test_cross_tables(levels: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for name in ("small3", "small4"):
-        (levels / f"{name}.txt").unlink()
-    out = tmp_path / "out"
+    few, out = tmp_path / "few", tmp_path / "out"
+    few.mkdir()
+    for name in ("small1.txt", "small2.txt"):
+        shutil.copy(levels / name, few)
     done = run(
-        capsys, "reproduce", "minidungeons", "--levels", levels, "--out", out, *TINY, "--cross", "--protocol", "modern"
+        capsys, "reproduce", "minidungeons", "--levels", few, "--out", out, *TINY, "--cross", "--protocol", "modern"
     )
     assert done.code == 0, done.err
     found = tables(out)

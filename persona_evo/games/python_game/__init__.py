@@ -45,10 +45,10 @@ an attribute counts moves.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from persona_evo.games import explored
-from persona_evo.games.core import Game, Metric
+from persona_evo.games.core import Game, Legal, Measure, Metric
 from persona_evo.games.python_game.declaration import declaration_of
 from persona_evo.games.python_game.levels import generator, reader
 from persona_evo.games.python_game.novelty import novelty_of
@@ -110,8 +110,8 @@ def from_class(
         levels=levels,
         level_suffixes=level_suffixes,
         locate=rules.locate if declared.has("position") else None,
-        reach=(lambda: rules.reach) if declared.has("reach") else None,
-        novelty=lambda level: novelty_of(rules, level),
+        reach=(lambda: cast(Measure, rules.reach)) if declared.has("reach") else None,
+        novelty=lambda level: cast("tuple[Legal, int]", novelty_of(rules, level)),
         care=declared.care,
         health=declared.health,
         idle=declared.idle,

@@ -26,25 +26,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--games",
         type=whole(2, 10_000),
         metavar="N",
-        help="games of each pair in the round robin, an even number; single pairs play twice as many (default: 50)",
+        help="games of each pair in the round robin, an even number; pairs that are studied on their own "
+        "play twice as many (default: 50)",
     )
     parser.add_argument(
         "--iterations",
         type=whole(10, 10_000_000),
         metavar="N",
-        help="iterations of a move on 6 x 6, and a tenth of them on 12 x 12 "
-        "(default: 600, the number of nodes in the second report)",
+        help="iterations per move on 6 x 6, and a tenth of them on 12 x 12 (default: 600, the number of "
+        "nodes in the second report)",
     )
     parser.add_argument(
         "--seconds",
         type=number(0, 3600, above=True),
         metavar="S",
-        help="seconds of a move in table 1, with two games a board (default: 1.8)",
+        help="seconds per move in table 1, with two games on each board (default: 1.8)",
     )
     parser.add_argument(
         "--quick",
         action="store_true",
-        help="a quick look: four games of each pair, 100 iterations a move; takes about a minute",
+        help="a quick look: four games of each pair, 100 iterations per move; takes about a minute",
     )
     add_running(parser, "runs/reproduction-colosseum")
 

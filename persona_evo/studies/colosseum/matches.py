@@ -29,9 +29,8 @@ from persona_evo.games import registry
 from persona_evo.games.level_text import LevelText
 from persona_evo.jobs.progress import Forecast, Progress, Tell
 from persona_evo.jobs.workers import Workers
-from persona_evo.matches import job as play
 from persona_evo.matches import names
-from persona_evo.matches.job import Match
+from persona_evo.matches.job import Match, PlayedMatch, play
 from persona_evo.matches.records import GameRecord
 from persona_evo.studies import keeping
 
@@ -293,7 +292,7 @@ def run(
     with keeping.opened(folder, STUDY, values), Workers(jobs, backend) as workers:
         ahead = _Ahead(found, workers.jobs, tell) if tell is not None else None
         for name, match in found.items():
-            done = play.play(
+            done = play(
                 match,
                 folder=folder / RUNS / name,
                 workers=workers,
@@ -316,14 +315,9 @@ class _Ahead:
         self._total, self._tell = sum(map(len, self._costs.values())), tell
         self._name, self._done, self._before, self._at = "", 0, 0, time.perf_counter()
 
-    def begun(self, name: str, there: int, total: int) -> None:
-        """Note that a match begins.
-
-        Args:
-            name: the name of the match.
-            there: number of games that are finished.
-            total: number of all games.
-        """
+    def begun(self, name: str, played: PlayedMatch) -> None:
+        """Note that the match called `name` begins, of which some games are played already."""
+        there = len(played.records)
         self._before += len(self._costs.get(self._name, ()))
         self._forecast.skip(self._costs[name][:there])
         self._name, self._done, self._at = name, there, time.perf_counter()

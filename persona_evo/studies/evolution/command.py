@@ -35,10 +35,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--setting",
         choices=SETTINGS,
         action="append",
-        help="how policies play; may be repeated (default: all)",
+        help="the setting in which policies play; may be repeated (default: all)",
     )
     parser.add_argument(
-        "--persona", choices=PERSONAS, action="append", help="whom policies are for; may be repeated (default: all)"
+        "--persona",
+        choices=PERSONAS,
+        action="append",
+        help="the persona that policies are for; may be repeated (default: all)",
     )
     parser.add_argument(
         "--runs", type=whole(1, 1000), metavar="N", help="runs of each method, persona and setting (default: 20)"
@@ -47,7 +50,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--playthroughs",
         type=whole(60, 10_000_000),
         metavar="N",
-        help="of each run (default: 6000 with a single list, 8000 and 7000 in the planner, 2000 from move to move)",
+        help="playthroughs of each run (default: 6000 with a single list, 8000 and 7000 in the planner, 2000 "
+        "from move to move)",
     )
     parser.add_argument(
         "--training", type=whole(1, 10_000), metavar="N", help="generated levels to train on (default: 200)"
@@ -136,8 +140,8 @@ STUDY = Study(
     help="what evolution is worth compared with other ways to get a tree policy",
     description="Evolves tree policies for the four personas on generated levels, many runs of each method with "
     "the same number of playthroughs, as well as random search, hill climbing, UCB1 and formulas written by hand, and "
-    "compares them on levels that none of them has seen. Hours; every stage can be stopped and resumes where it "
-    "was.",
+    "compares them on levels that none of them has seen. This takes hours; every stage can be stopped, and "
+    "resumes where it was.",
     add_arguments=add_arguments,
     run=run,
 )

@@ -33,42 +33,48 @@ FROZEN = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the study's options to a parser."""
-    parser.add_argument("--protocol", choices=("paper", "modern"), help="(default: paper)")
+    parser.add_argument(
+        "--protocol", choices=("paper", "modern"), help="protocol of the evolution and the playtests (default: paper)"
+    )
     parser.add_argument(
         "--levels",
         type=filled,
         metavar="DIR",
-        help="folder with the paper's maps, map01 to map11 (default: levels of this project in their place)",
+        help="folder with the paper's maps, map01 to map11 (default: levels of this project take their place)",
     )
     parser.add_argument(
         "--runs",
         type=whole(1, 1000),
         metavar="N",
-        help="evolutions of each persona, of which the best counts (default: 3)",
+        help="evolutions of each persona; the best one counts (default: 3)",
     )
     parser.add_argument(
         "--trials", type=whole(1, 100_000), metavar="N", help="playthroughs of each player in each map (default: 50)"
     )
-    parser.add_argument("--generations", type=whole(1, 1_000_000), metavar="N", help="(default: 100)")
-    parser.add_argument("--population", type=whole(2, 1_000_000), metavar="N", help="(default: 100)")
+    parser.add_argument(
+        "--generations", type=whole(1, 1_000_000), metavar="N", help="generations of each evolution (default: 100)"
+    )
+    parser.add_argument(
+        "--population", type=whole(2, 1_000_000), metavar="N", help="individuals of each generation (default: 100)"
+    )
     parser.add_argument(
         "--iterations",
         type=whole(1, options.MOST_ITERATIONS),
         metavar="N",
-        help="of the search in the evolution (default: 10000)",
+        help="search iterations per playthrough in the evolution (default: 10000)",
     )
     parser.add_argument(
         "--playtest-iterations",
         type=whole(1, options.MOST_ITERATIONS),
         metavar="N",
-        help="of the search in the playtests (default: 10000, modern 60000)",
+        help="search iterations per playthrough in the playtests (default: 10000; 60000 with modern)",
     )
     parser.add_argument(
         "--bound-seconds",
         type=number(0, 86400),
         metavar="S",
-        help="time for the search for the best plan of each persona in each level if it is not known; results depend "
-        "on the machine unless they are proven (default: 10)",
+        help="seconds to search for the best plan of each persona in each level, if it is not known; the "
+        "result depends on the machine unless it is proven (default: 10)",
     )
     parser.add_argument(
         "--cross",
@@ -83,8 +89,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         dest="for_",
         type=filled,
         metavar="TIME",
-        help="time for this call, such as 8h, of which some is kept for the playtests; the evolutions share "
-        "the rest, and the next call continues those that ran out of time",
+        help="time for this call, such as 8h; some of it is reserved for the playtests, and the evolutions "
+        "share the rest. The next call continues those that ran out of time",
     )
     add_running(parser, "runs/reproduction-minidungeons-PROTOCOL, followed by the name of --levels if they are given")
 

@@ -3,7 +3,7 @@
 | in the folder | what |
 |---|---|
 | reproduction.json | seed and numbers, written first |
-| runs/NAME/ | each experiment, a folder in the format of `experiment.course` |
+| runs/NAME/ | each experiment, a folder in the format of `persona_evo.experiments` |
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from persona_evo.experiments import job as course
+from persona_evo.experiments import job
 from persona_evo.experiments.design import Experiment
 from persona_evo.experiments.files import ExperimentReader
 from persona_evo.experiments.job import ExperimentResults
 from persona_evo.experiments.results import SIGNIFICANT, CellComparison, comparisons, p_words
+from persona_evo.games.tomlplaces import Places
 from persona_evo.jobs.progress import Progress, Tell
 from persona_evo.seeds import derive
 from persona_evo.studies import keeping
@@ -146,14 +147,15 @@ def load() -> Thesis:
     """Load the thesis' experiments."""
     text = FILE.read_text(encoding="utf-8")
     data = tomllib.loads(text)
-    chapters = tuple(_chapter(text, row, data) for row in data["experiments"])
+    places = Places(text, str(FILE))
+    chapters = tuple(_chapter(places, row, data) for row in data["experiments"])
     return Thesis(data["title"], data["source"], data["replicates"], data["rollouts"], chapters)
 
 
-def _chapter(text: str, row: Mapping[str, Any], data: Mapping[str, Any]) -> Chapter:
+def _chapter(places: Places, row: Mapping[str, Any], data: Mapping[str, Any]) -> Chapter:
     plain = {k: v for k, v in row.items() if k not in ("name", "figure", "published")}
     values = {"replicates": data["replicates"], "rollouts": data["rollouts"], **plain}
-    experiment = ExperimentReader(text, str(FILE), values, FILE.parent).experiment(row["name"])
+    experiment = ExperimentReader(places, values, FILE.parent).experiment(row["name"])
     said = []
     for one in row["published"]:
         a, b = one["same"] if "same" in one else (one["higher"], one["lower"])
@@ -187,7 +189,7 @@ def conduct(folder: Path, settings: ThesisSettings, *, jobs: int = 1, progress: 
                 def tell(p: Progress, part: str = f"{number}/{len(thesis.chapters)} {experiment.title}") -> None:
                     progress(p._replace(part=part))
 
-            done = course.conduct(experiment, folder / RUNS / experiment.name, jobs=jobs, progress=tell)
+            done = job.conduct(experiment, folder / RUNS / experiment.name, jobs=jobs, progress=tell)
             material.results[experiment.name] = done
             if not done.complete:
                 break

@@ -16,8 +16,10 @@ FROZEN = ("games", "drops", "clock", "generations", "population", "iterations")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the study's options to a parser."""
-    parser.add_argument("--games", type=whole(1, 10), metavar="N", help="starting positions (default: 10)")
-    parser.add_argument("--drops", type=whole(10, 150), metavar="N", help="most moves of a game (default: 150)")
+    parser.add_argument("--games", type=whole(1, 10), metavar="N", help="number of starting positions (default: 10)")
+    parser.add_argument(
+        "--drops", type=whole(10, 150), metavar="N", help="maximum number of moves of a game (default: 150)"
+    )
     parser.add_argument(
         "--clock",
         type=whole(1, 1_000_000),
@@ -30,12 +32,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="generations in the evolution of the persona's tree policy (default: 20)",
     )
-    parser.add_argument("--population", type=whole(2, 1_000_000), metavar="N", help="(default: 60)")
+    parser.add_argument(
+        "--population", type=whole(2, 1_000_000), metavar="N", help="individuals of each generation (default: 60)"
+    )
     parser.add_argument(
         "--iterations",
         type=whole(1, options.MOST_ITERATIONS),
         metavar="N",
-        help="of the search in the evolution (default: 2000)",
+        help="search iterations per playthrough in the evolution (default: 2000)",
     )
     parser.add_argument(
         "--quick",

@@ -10,7 +10,7 @@ from persona_evo.errors import InputError, Place
 from persona_evo.names import is_name
 
 
-def begun(
+def write_template(
     args: argparse.Namespace,
     what: str,
     suffix: str,
