@@ -153,7 +153,7 @@ def test_hedge_and_tolerance_are_for_the_planner(tmp_path: Path) -> None:
     own = dataclasses.replace(pe.SearchSettings.anytime(), tolerance=0.2)
     assert pe.playtest_levels("train01", who, search=own, **few).settings == own
     assert pe.playtest_levels("train01", pe.player(who), search="paper", **few).settings == pe.SearchSettings.paper()
-    assert pe.compare("train01", "train02", who, **few).results.settings.tolerance == 0
+    assert pe.compare("train01", "train02", who, **few).results.settings.tolerance == 0.01, "as in playtests"
     with pytest.raises(pe.PersonaEvoError, match=r"tolerance 0\.1; the search single has none"):
         pe.playtest_levels("train01", who, search="single", tolerance=0.1, **few)
     with pytest.raises(pe.PersonaEvoError, match=r"'hedge'(.|\n)*from 0 to 0\.9"):

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 
 from persona_evo.api import frames
 from persona_evo.api.results import Results
-from persona_evo.formula import parse
-from persona_evo.games.core import Level
+from persona_evo.formula import Formula, parse
+from persona_evo.games.core import Game, Level
 from persona_evo.jobs.workers import Workers
 from persona_evo.playtest import versions
 from persona_evo.playtest.analysis import told_rows
 from persona_evo.playtest.answer import Answer, answer
-from persona_evo.playtest.compare import ComparisonRow, compare_levels, headlines
+from persona_evo.playtest.compare import ComparisonRow
+from persona_evo.playtest.compare_versions import compare_levels, headlines
 from persona_evo.playtest.level_pairs import LevelPairs, compare_each, compare_pairs
 from persona_evo.playtest.metrics import DAMAGE, EVERY
 from persona_evo.playtest.versions import AnalysisDifference, Changes
@@ -83,11 +84,12 @@ class Comparison:
         target, analysis = Path(folder), self.results.analysis
         (target / "pictures").mkdir(parents=True, exist_ok=True)
         each = tuple(s for s in analysis.summaries if s.level != EVERY)
+        found = tuple(f for f in analysis.findings if f.kind != "indistinguishable")  # versions may well be alike
         return report.write(
             target,
             self.results.game,
             self.results.levels,
-            replace(analysis, summaries=each),
+            replace(analysis, summaries=each, findings=found),
             title=f"{self._title(0)} against {self._title(1)}",
             facts=self.results.facts,
             versions=self._shown(target / "pictures"),
@@ -155,8 +157,17 @@ def compared(results: Results) -> Comparison:
         rows = compare_pairs(records, named_pairs(pairs), game.metrics, worth=results.utility_ranges)
     elif results.complete:
         groups = [[r for r in records if r.level == level.name] for level in levels]
-        rows = compare_levels(groups[0], groups[1], game.metrics, worth=results.utility_ranges)
+        weighed = {p.label: _weighed(p.persona.utility, game) for p in results.players}
+        rows = compare_levels(groups[0], groups[1], game.metrics, worth=results.utility_ranges, weighed=weighed)
     return Comparison(results, told_rows(rows, game), pairs)
+
+
+def _weighed(utility: Formula, game: Game) -> set[str]:
+    """Return the keys of the measures that a utility contains."""
+    symbols = set(utility.symbols)
+    health = parse(game.health).symbols if game.health else frozenset()
+    steps = {m.symbol for m in game.metrics if m.clock}
+    return symbols | ({DAMAGE.key} if symbols & health else set()) | ({"steps"} if symbols & steps else set())
 
 
 def named_pairs(pairs: Sequence[tuple[Level, Level]]) -> LevelPairs:

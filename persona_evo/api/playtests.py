@@ -303,7 +303,7 @@ def compare(
 
     Args:
         a, b: the versions: one level each, or equally many.
-        players, options: as for `playtest_levels`; but the tolerance is 0 if not given.
+        players, options: as for `playtest_levels`.
 
     Returns:
         The comparison. After Ctrl-C its results are incomplete, and nothing is compared.
@@ -315,15 +315,6 @@ def compare(
     game, chosen = _players_in(players, options, options.get("game"))
     pairs = paired_levels(game, a, b)
     options["game"] = game
-    if game.players == 1 and not options.get("agent"):  # otherwise agents play, which have search settings of their own
-        options["search"] = rules_of_search(
-            options.pop("search", None),
-            game,
-            hedge=options.pop("hedge", None),
-            tolerance=options.pop("tolerance", None),
-            selection_rule=options.pop("selection_rule", None),
-            rollout_policy=options.pop("rollout_policy", None),
-        )
     return compared(playtest_levels([level for pair in pairs for level in pair], chosen, **options))
 
 

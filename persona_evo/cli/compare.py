@@ -29,7 +29,7 @@ def add(commands: Commands) -> None:
     parser = commands.add_parser("compare", description=__doc__, epilog=playtest_options.SKILL_TABLE)
     parser.add_argument("a", type=filled, metavar="A", help="a level, or several")
     parser.add_argument("b", type=filled, metavar="B", help="another level or version of it, or as many others")
-    playtest_options.add_playing(parser, 0.0)
+    playtest_options.add_playing(parser)
     parser.add_argument(
         "--all", action="store_true", help="also print everything that was compared, in words and in a table"
     )

@@ -14,7 +14,6 @@ from persona_evo.cli.playtest_options import (
     FEWEST_LEVELS,
     REQUIREMENTS,
     SKILL_TABLE,
-    TOLERANCE,
     add_playing,
 )
 from persona_evo.cli.say import StatusLine, note, say, to_go
@@ -37,7 +36,7 @@ def add(commands: Commands) -> None:
     """Add the command and its options."""
     parser = commands.add_parser("playtest", description=__doc__, epilog=f"{REQUIREMENTS}\n{SKILL_TABLE}")
     parser.add_argument("levels", nargs="*", type=filled, metavar="LEVEL", help=options.LEVELS)
-    add_playing(parser, TOLERANCE)
+    add_playing(parser)
     parser.add_argument(
         "--baseline",
         nargs="?",

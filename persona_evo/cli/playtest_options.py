@@ -57,12 +57,8 @@ CONTINUATION = 0.1
 """The same as `playtest.playing.CONTINUATION`."""
 
 
-def add_playing(parser: argparse.ArgumentParser, tolerance: float) -> None:
-    """Add the options that `playtest` and `compare` share.
-
-    Args:
-        tolerance: the default of --tolerance.
-    """
+def add_playing(parser: argparse.ArgumentParser) -> None:
+    """Add the options that `playtest` and `compare` share."""
     options.add_personas(parser)
     options.add_policies(parser)
     parser.add_argument(
@@ -81,7 +77,7 @@ def add_playing(parser: argparse.ArgumentParser, tolerance: float) -> None:
         help="playthroughs of each player in each level (default: %(default)s)",
     )
     options.add_budget(parser, each="playthrough, or per move with an agent", default="10000, or the agent's")
-    options.add_search(parser, tolerance)
+    options.add_search(parser, TOLERANCE)
     parser.add_argument(
         "--continuation",
         type=number(0, 1),

@@ -45,7 +45,7 @@ def add(commands: Commands) -> None:
     """Add the command and its options."""
     parser = commands.add_parser("watch", description=__doc__, epilog=playtest_options.SKILL_TABLE)
     parser.add_argument("levels", nargs="+", type=filled, metavar="LEVEL", help=options.LEVELS)
-    playtest_options.add_playing(parser, playtest_options.TOLERANCE)
+    playtest_options.add_playing(parser)
     parser.add_argument(
         "--baseline",
         nargs="?",

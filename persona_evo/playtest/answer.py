@@ -8,14 +8,15 @@ differences that this number of trials cannot detect.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from persona_evo.games.findings import Finding
-from persona_evo.playtest.compare import ComparisonRow, blind, shown, spoken
+from persona_evo.playtest.compare import ComparisonRow, shown, spoken
+from persona_evo.playtest.compare_versions import blind, found_routes, values
 from persona_evo.playtest.level_pairs import LevelPairs
-from persona_evo.playtest.metrics import DAMAGE, UTILITY, Measure
+from persona_evo.playtest.metrics import DAMAGE, UTILITY
 from persona_evo.playtest.samples import PAIRED
-from persona_evo.playtest.versions import AnalysisDifference, Changes
+from persona_evo.playtest.versions import MOST, AnalysisDifference, Changes
 from persona_evo.statistics import NO_VARIATION, too_few_pairs
 from persona_evo.words import counted, enumerated, plural
 
@@ -55,7 +56,7 @@ def answer(rows: Sequence[ComparisonRow], changes: Changes | LevelPairs, differe
     """Describe how two versions of a level, or of several levels, differ.
 
     Args:
-        rows: the rows of `compare.compare_levels` or of `level_pairs.compare_pairs`.
+        rows: the rows of `compare_versions.compare_levels` or of `level_pairs.compare_pairs`.
         changes: the tiles that changed, or the pairs of levels.
         difference: the difference between the analyses of both versions; empty for several levels.
     """
@@ -80,9 +81,10 @@ def answer(rows: Sequence[ComparisonRow], changes: Changes | LevelPairs, differe
 def telling(row: ComparisonRow) -> bool:
     """Return whether a row shows that the versions differ.
 
-    It does if the difference is significant, or if all routes of best plans differ where these plans are proven.
+    It does if the difference is significant or proven, or if the routes found in one version have no value in common
+    with those found in the other (`ComparisonRow.routes_apart`).
     """
-    return row.differs() or (row.exact and bool(row.higher) and row.effect.value in (0.0, 1.0))
+    return row.differs() or row.routes_apart
 
 
 def _new(found: Sequence[Finding]) -> list[str]:
@@ -115,10 +117,11 @@ def _comparable(row: ComparisonRow, difference: AnalysisDifference) -> bool:
 def _leaning(rows: Iterable[ComparisonRow], difference: AnalysisDifference) -> int:
     """Return 1 if B is harder for a player, -1 if it is easier, 0 if nothing shows either.
 
-    Two things do not show that a level is harder: lost hit points that buy a player a higher utility, unless the loss
-    is HEAVY; and shares of objects that rise because there are fewer objects.
+    Three things do not show that a level is harder: lost hit points that buy a player a higher utility, unless the loss
+    is HEAVY; shares of objects that rise because there are fewer objects; and what differs between the routes found,
+    unless the utility contains it or the maps prove the same.
     """
-    found = {r.measure.key: r for r in rows if telling(r)}
+    found = {r.measure.key: r for r in rows if r.differs() or (r.routes_apart and _supported(r, difference))}
     row = next((found[key] for key in DIFFICULTY if key in found), None)
     if row is None:
         return 0
@@ -131,9 +134,18 @@ def _leaning(rows: Iterable[ComparisonRow], difference: AnalysisDifference) -> i
     return DIFFICULTY[row.measure.key] * (1 if row.higher == "b" else -1)
 
 
+def _supported(row: ComparisonRow, difference: AnalysisDifference) -> bool:
+    """Return whether the player's utility or the maps support a difference between the routes found."""
+    sign = DIFFICULTY.get(row.measure.key, 0) * (1 if row.higher == "b" else -1)
+    return row.weighed or (bool(sign) and sign == difference.harder)
+
+
 def _verdict(players: Sequence[str], leaning: dict[str, int], moved: set[str], difference: AnalysisDifference) -> str:
     """Return the first line."""
-    why = f": {', '.join(difference.reasons[:2])}" if difference.reasons else ""
+    against = {-difference.harder} == set(filter(None, leaning.values())) if difference.harder else False
+    reasons = ", ".join(difference.reasons)
+    why = f"{', though its map says otherwise: ' if against else ': '}{reasons}" if reasons else ""
+    why += f"; B has {enumerated(difference.things, MOST)}" if difference.things else ""
     version, problem = difference.problem
     other = "A" if version == "B" else "B"
     has = f"{version} has a problem that {other} does not have: {problem}" if problem else ""
@@ -151,7 +163,7 @@ def _verdict(players: Sequence[str], leaning: dict[str, int], moved: set[str], d
         return f"B is {word} than A judging by its map{why}; the players do not show it"
     if moved:
         return (
-            f"B is neither harder nor easier than A, but {_whom([p for p in players if p in moved], players)} "
+            f"B is not shown to be harder or easier than A, but {_whom([p for p in players if p in moved], players)} "
             f"{plural(len(moved), 'plays', 'play')} it differently{why}"
         )
     return f"no difference found between A and B for {_whom(players, players)}{why}"
@@ -171,16 +183,17 @@ def _whom(own: Sequence[str], players: Sequence[str]) -> str:
 
 
 def _measures(rows: Sequence[ComparisonRow]) -> list[list[ComparisonRow]]:
-    """Group the rows by measure: difficulty first, then losses of main metrics, other main metrics, and the rest."""
+    """Group the rows by measure: difficulty first, then what is significant or proven; losses of main metrics lead."""
     groups: dict[str, list[ComparisonRow]] = {}
     for row in rows:
         groups.setdefault(row.measure.key, []).append(row)
     order = list(DIFFICULTY)
 
-    def rank(own: list[ComparisonRow]) -> tuple[int, bool, bool, int]:
+    def rank(own: list[ComparisonRow]) -> tuple[int, bool, bool, bool, int]:
         key = own[0].measure.key
         return (
             order.index(key) if key in order else len(order),
+            not any(r.differs() for r in own),
             not any(r.loss for r in own),
             not own[0].measure.main,
             -len(own),
@@ -193,11 +206,16 @@ def _measure(rows: Sequence[ComparisonRow], difference: AnalysisDifference) -> s
     """Describe one measure for all players in whom it differs, the largest effect first and in words."""
     ordered = sorted(rows, key=lambda r: -abs(r.effect.value - 0.5))
     said = [f"{spoken(r.player_a)} {_values(r, _counts(r, difference), full=k == 0)}" for k, r in enumerate(ordered)]
-    if all(r.exact for r in rows):
+    if all(r.exact and r.ranges is None for r in rows):
         said[-1] += f", in the proven best {plural(len(rows), 'plan')}"
     else:
-        said = [f"{text} (proven best plan)" if r.exact else text for r, text in zip(ordered, said, strict=True)]
+        said = [f"{text} ({_source(r)})" if r.exact else text for r, text in zip(ordered, said, strict=True)]
     return f"{ordered[0].measure.name}: {', '.join(said)}"
+
+
+def _source(row: ComparisonRow) -> str:
+    """State what the values of an exact row come from."""
+    return found_routes(row) if row.ranges else "proven best plan"
 
 
 def _values(row: ComparisonRow, counts: tuple[int, int] | None, full: bool) -> str:
@@ -210,7 +228,7 @@ def _values(row: ComparisonRow, counts: tuple[int, int] | None, full: bool) -> s
     measure = row.measure
     if counts is not None:
         return f"{row.a.value * counts[0]:.3g} of {counts[0]} -> {row.b.value * counts[1]:.3g} of {counts[1]}"
-    both = f"{_plain(measure, row.a.value)} -> {shown(measure, row.b.value) if full else _plain(measure, row.b.value)}"
+    both = values(row, unit=full)
     if row.exact:
         return both
     change, effect = row.difference, row.effect.value
@@ -225,11 +243,6 @@ def _values(row: ComparisonRow, counts: tuple[int, int] | None, full: bool) -> s
         return f"{both} ({gap}; in {share * 100:.0f} % of pairs{f' of levels {_doing(row)}' if full else ''})"
     means = f": in {max(effect, 1 - effect) * 100:.0f} % of pairs of playthroughs {_doing(row)}" if full else ""
     return f"{both} ({gap}; {'Vargha-Delaney ' if full else ''}A = {effect:.2f}{means})"
-
-
-def _plain(measure: Measure, value: float) -> str:
-    """Format a value without its unit."""
-    return shown(replace(measure, unit=""), value)
 
 
 def _doing(row: ComparisonRow) -> str:

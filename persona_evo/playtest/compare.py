@@ -1,6 +1,6 @@
-"""Compares groups of playthroughs: a player with its baseline, players with each other, two versions of a level.
+"""Compares groups of playthroughs: a player with its baseline, players with each other.
 
-`level_pairs` compares two versions of many levels.
+`compare_versions` compares two versions of a level, and `level_pairs` of many levels.
 
 Means are compared by Welch's t test (as in the paper) and by Mann-Whitney's rank test, rates by Fisher's exact test.
 All p values of one comparison are corrected together by Holm's method (`corrected`). The p values of Welch's and
@@ -14,7 +14,7 @@ significant (their only possible p is 1), so the correction does not count them 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from persona_evo.games.core import Metric
@@ -30,9 +30,8 @@ from persona_evo.playtest.metrics import (
     players_of,
 )
 from persona_evo.playtest.records import Playthrough
-from persona_evo.playtest.samples import EXACT, PAIRED, TrialGroup, effects, tested
-from persona_evo.statistics import ALPHA, NO_VARIATION, fewest_pairs, fisher, holm, too_few_pairs
-from persona_evo.words import counted
+from persona_evo.playtest.samples import EXACT, RouteRange, TrialGroup, effects, tested
+from persona_evo.statistics import ALPHA, NO_VARIATION, holm
 
 DISAGREE = "the rank test disagrees"
 """Note of a row whose two tests disagree."""
@@ -55,6 +54,8 @@ class ComparisonRow:
         effect: Vargha and Delaney's A, how likely a value of b is larger than one of a; exact if both groups are known.
             For pairs of levels, the share of pairs in which b is larger; ties count half.
         difference: b - a with its interval; exact if both groups are known.
+        ranges: ranges over the routes of a and of b, if both groups are known but routes of equal utility can differ.
+        weighed: whether the measure is part of the player's utility.
     """
 
     level: str
@@ -73,6 +74,8 @@ class ComparisonRow:
     verdict: str = ""
     effect: Interval = NO_EFFECT
     difference: Interval = NO_DIFFERENCE
+    ranges: tuple[RouteRange, RouteRange] | None = None
+    weighed: bool = False
 
     @property
     def higher(self) -> str:
@@ -83,6 +86,17 @@ class ComparisonRow:
     def exact(self) -> bool:
         """Whether both groups are known, so that there is no p value."""
         return self.test == EXACT
+
+    @property
+    def routes_apart(self) -> bool:
+        """Whether the ranges over routes do not overlap, and are more than one arbitrary choice among equal plans.
+
+        A single route says nothing about a measure that the utility ignores.
+        """
+        if self.ranges is None:
+            return False
+        a, b = self.ranges
+        return (a.low > b.high or b.low > a.high) and (self.weighed or min(a.routes, b.routes) > 1)
 
     @property
     def loss(self) -> bool:
@@ -117,8 +131,8 @@ def compare_groups(
         raise ValueError("a group has no playthroughs")
     chosen = what if what is not None else measures([*a, *b], infos, clock=clock)
     level = a[0].level if a[0].level == b[0].level else f"{a[0].level} | {b[0].level}"
-    groups = _group(a, worth), _group(b, worth)
-    return corrected([_row(level, *groups, measure) for measure in chosen])
+    groups = group_of(a, worth), group_of(b, worth)
+    return corrected([row_of(level, *groups, measure) for measure in chosen])
 
 
 def corrected(rows: Iterable[ComparisonRow]) -> list[ComparisonRow]:
@@ -158,10 +172,10 @@ def versus_baseline(
     worth: UtilityRanges | None = None,
 ) -> list[ComparisonRow]:
     """Compare each player with its baseline per level, a = player; corrected over all levels, pairs and measures."""
-    groups = {key: _group(own, worth) for key, own in grouped(records).items()}
+    groups = {key: group_of(own, worth) for key, own in grouped(records).items()}
     chosen = measures(records, infos)
     return corrected(
-        _row(level, groups[level, player], groups[level, base], measure)
+        row_of(level, groups[level, player], groups[level, base], measure)
         for player, base in pairs
         for level in levels_of(records)
         if (level, player) in groups and (level, base) in groups
@@ -194,110 +208,16 @@ def counts(rows: Iterable[ComparisonRow], *, corrected: bool = False) -> dict[tu
     return table
 
 
-def matrix(rows: Iterable[ComparisonRow], measure: str, *, corrected: bool = False) -> dict[tuple[str, str], int]:
-    """Return (row player, column player) -> levels where the row player is higher (table IV of the paper)."""
-    table: dict[tuple[str, str], int] = {}
-    for row in rows:
-        if row.measure.key == measure:
-            found = row.higher if row.differs(corrected=corrected) else ""
-            for pair, side in (((row.player_a, row.player_b), "a"), ((row.player_b, row.player_a), "b")):
-                table[pair] = table.get(pair, 0) + (found == side)
-    return table
-
-
-def compare_levels(
-    records_a: Sequence[Playthrough],
-    records_b: Sequence[Playthrough],
-    infos: Sequence[Metric] = (),
-    names: tuple[str, str] = ("A", "B"),
-    worth: UtilityRanges | None = None,
-) -> list[ComparisonRow]:
-    """Compare two versions of a level for each player that played both, with verdicts in words.
-
-    Wall-clock time is left out, since it depends more on the machine than on the level. The win rates of all players
-    are corrected together, and so are all other rows: the comparison is mainly about win rates, and the many metrics
-    must not hide a change in them.
-    """
-    chosen = measures([*records_a, *records_b], infos, clock=False)
-    players = [p for p in players_of(records_a) if p in set(players_of(records_b))]
-    groups = {p: (_of(records_a, p, worth), _of(records_b, p, worth)) for p in players}
-    level = f"{names[0]} | {names[1]}"
-    return versions_compared(players, chosen, names, lambda player, measure: _row(level, *groups[player], measure))
-
-
-def versions_compared(
-    players: Sequence[str],
-    chosen: Sequence[Measure],
-    names: tuple[str, str],
-    row: Callable[[str, Measure], ComparisonRow],
-) -> list[ComparisonRow]:
-    """Return the rows of two versions, player by player, corrected and with verdicts in words.
-
-    Args:
-        chosen: the measures; the first is the win rate, which is corrected apart from the others.
-        names: the names of the versions.
-        row: compares a measure of a player.
-    """
-    main, rest = (
-        corrected(row(player, measure) for player in players for measure in part) for part in (chosen[:1], chosen[1:])
-    )
-    by_player = [r for p in players for r in (*main, *rest) if r.player_a == p]
-    return [replace(r, verdict=_verdict(r, names, len(main if r in main else rest))) for r in by_player]
-
-
-def _of(records: Iterable[Playthrough], player: str, worth: UtilityRanges | None) -> TrialGroup:
-    return _group([r for r in records if r.player == player], worth)
-
-
-def _group(records: Sequence[Playthrough], worth: UtilityRanges | None) -> TrialGroup:
+def group_of(records: Sequence[Playthrough], worth: UtilityRanges | None) -> TrialGroup:
     """Return playthroughs of one player as a group."""
     return TrialGroup(records, (worth or {}).get(records[0].player, UNBOUNDED))
 
 
-def headlines(rows: Sequence[ComparisonRow]) -> list[str]:
-    """Return the sentences of `compare_levels` to read first: what differs, then the win rates that do not.
-
-    Losses of main metrics come before the other differences.
-    """
-    differing = [r for r in rows if r.differs()]
-    rest = [r for r in rows if not r.differs()]
-    silent = sum(r.measure.key != "win_rate" for r in rest)
-    sentences = [r.verdict for r in differing if r.measure.key == "win_rate"]
-    differing.sort(key=lambda r: (not r.loss, not r.measure.main))
-    for player in dict.fromkeys(r.player_a for r in differing):
-        other = [r.verdict for r in differing if r.player_a == player and r.measure.key != "win_rate"]
-        sentences += ["; ".join([other[0], *(v.partition(": ")[2] for v in other[1:])])] if other else []
-    sentences += [r.verdict for r in rest if r.measure.key == "win_rate"]
-    few = [r for r in rest if r.constant and r.measure.key != "win_rate"]
-    for player in dict.fromkeys(r.player_a for r in few):
-        own = [r for r in few if r.player_a == player]
-        names = ", ".join(_change(r) for r in own)
-        sentences.append(
-            f"too few trials to say for the {spoken(player)}, though all playthroughs of a version are "
-            f"alike and differ from the other's ({_trials(own[0])}): {names}"
-        )
-    silent -= len(few)
-    if silent:
-        how = "" if all(r.exact for r in rest) else " (p values corrected by Holm's method)"
-        sentences.append(f"no difference found in {silent} other measures{how}")
-    return sentences
-
-
-def detectable(successes: int, trials: int, trials_b: int, alpha: float = ALPHA) -> float | None:
-    """Return the smallest difference of rates, in either direction, that Fisher's test would call significant.
-
-    The result is None if no result of the second group would be significant, as with very few trials.
-    """
-    rate = successes / trials
-    for k in sorted(range(trials_b + 1), key=lambda k: abs(k / trials_b - rate)):
-        if fisher(successes, trials, k, trials_b).p < alpha:
-            return abs(k / trials_b - rate)
-    return None
-
-
-def _row(level: str, a: TrialGroup, b: TrialGroup, measure: Measure) -> ComparisonRow:
+def row_of(level: str, a: TrialGroup, b: TrialGroup, measure: Measure, weighed: bool = False) -> ComparisonRow:
+    """Compare a measure between two groups, without correction; `weighed` is as in the row."""
     name, test, rank = tested(a, b, measure)
     effect, change = effects(a, b, measure)
+    one, two = a.range(measure), b.range(measure)
     return ComparisonRow(
         level,
         a.records[0].player,
@@ -312,6 +232,8 @@ def _row(level: str, a: TrialGroup, b: TrialGroup, measure: Measure) -> Comparis
         note=test.note,
         effect=effect,
         difference=change,
+        ranges=(one, two) if one and two else None,
+        weighed=weighed,
     )
 
 
@@ -335,52 +257,11 @@ def spoken(player: str) -> str:
     return player.replace("_", " ")
 
 
-def _verdict(row: ComparisonRow, names: tuple[str, str], family: int) -> str:
-    """Put the row in words; p values in the text are corrected."""
-    player, name = spoken(row.player_a), row.measure.name
-    alike = ", no variation in either" if row.constant and not row.measure.rate else ""
-    alike += f", {DISAGREE}" if DISAGREE in row.note else ""
-    change = f"{_change(row)} ({row.note if row.exact else p_shown(row.p_holm)}{alike})"
-    if row.differs():
-        if row.measure.key == "win_rate":
-            harder = "harder" if row.higher == "a" else "easier"
-            return f"{names[1]} is {harder} for the {player}: {change}"
-        return f"{names[1]} changes what the {player} does: {change}"
-    if row.higher:
-        text = f"no difference found for the {player}: {change}"
-    else:
-        text = f"no difference for the {player}: {name} {shown(row.measure, row.a.value)} in both"
-    rate = row.test == "Fisher" or (row.test == PAIRED and row.measure.key == "win_rate")
-    return f"{text}; {blind(row, family)}" if rate else text
-
-
-def _change(row: ComparisonRow) -> str:
-    return f"{row.measure.name} {_said(row.measure, row.a)} -> {_said(row.measure, row.b)}"
-
-
-def _said(measure: Measure, value: Interval) -> str:
-    """Put a mean in words; "none left" if all playthroughs have the value that stands for none."""
-    return "none left" if measure.none is not None and _constant(value, measure.none) else shown(measure, value.value)
-
-
-def _constant(value: Interval, at: float) -> bool:
-    return value.low == value.value == value.high == at
-
-
-def _trials(row: ComparisonRow) -> str:
-    return f"{counted(row.a.n, 'trial')} each" if row.a.n == row.b.n else f"{row.a.n} and {counted(row.b.n, 'trial')}"
-
-
-def blind(row: ComparisonRow, family: int) -> str:
-    """State what a comparison of rates with this many trials, or pairs of levels, cannot detect."""
-    if row.test == PAIRED:
-        pairs = row.difference.n
-        unseen = (
-            f"a difference that fewer than {fewest_pairs(family)} of the {pairs} pairs of levels show cannot be seen"
-        )
-        return too_few_pairs(pairs, family) or unseen
-    trials = _trials(row)
-    gap = detectable(round(row.a.value * row.a.n), row.a.n, row.b.n, ALPHA / max(1, family))
-    if gap is None:
-        return f"{trials} are too few to see any difference"
-    return f"with {trials} a difference below about {gap * 100:.0f} points cannot be seen"
+def span(measure: Measure, found: RouteRange | Interval) -> str:
+    """Return a mean, or a range over routes, for display: "9", "4 to 8 hit points", "none left"."""
+    if isinstance(found, Interval):
+        return shown(measure, found.value)
+    if found.low == found.high == measure.none:
+        return "none left"
+    plain, high = replace(measure, unit=""), shown(measure, found.high)
+    return high if found.low == found.high else f"{shown(plain, found.low)} to {high}"

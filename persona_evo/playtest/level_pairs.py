@@ -15,7 +15,8 @@ from functools import cached_property
 from persona_evo.errors import SettingsError
 from persona_evo.games.core import Level, Metric
 from persona_evo.intervals import Interval, clustered, clustered_rate, mean_interval, score
-from persona_evo.playtest.compare import ComparisonRow, compare_groups, corrected, versions_compared
+from persona_evo.playtest.compare import ComparisonRow, compare_groups, corrected
+from persona_evo.playtest.compare_versions import versions_compared
 from persona_evo.playtest.metrics import UNBOUNDED, Measure, UtilityRanges, grouped, measures, players_of, range_of
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.samples import PAIRED

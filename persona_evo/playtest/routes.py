@@ -13,6 +13,8 @@ from persona_evo.playtest.metrics import grouped, searches
 from persona_evo.playtest.records import Playthrough
 from persona_evo.words import counted
 
+NOT_LOOKED_FOR = "others are looked for only with a tolerance above 0"
+
 
 def within(tolerance: float) -> str:
     """Describe how good a route is: "within 1 % of", "as good as"."""
@@ -28,15 +30,15 @@ def alike(group: Sequence[Playthrough], tolerance: float) -> str:
     """Return the sentence on trials that all show the same route; "" for a single trial, or several routes."""
     if len(group) < 2 or different(group) > 1:
         return ""
-    return f"all {len(group)} trials show the same route: no other one {within(tolerance)} the best was found"
+    why = f"no other one {within(tolerance)} the best was found" if tolerance else NOT_LOOKED_FOR
+    return f"all {len(group)} trials show the same route: {why}"
 
 
 def shown(group: Sequence[Playthrough], tolerance: float) -> str:
-    """Describe the places of a group's trials: "20 routes within 1 % of the best plan"."""
+    """Describe the routes of a group's trials: "9 different routes within 1 % of the best plan"."""
     of = "the best plan" if len(searches(group)) == 1 else "the best plan of each search"
     number = different(group)
-    some = "all the same" if number == 1 else "" if number == len(group) else f"{number} of them different"
-    return f"{counted(len(group), 'route')} {within(tolerance)} {of}{f' ({some})' if some and len(group) > 1 else ''}"
+    return f"{counted(number, 'route' if number == 1 else 'different route')} {within(tolerance)} {of}"
 
 
 def by_level(analysis: Analysis) -> dict[str, list[str]]:

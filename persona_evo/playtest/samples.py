@@ -3,9 +3,9 @@
 Trials that show routes of one proven search are not independent (see `metrics`), and are not tested as if they were.
 The values of such a group count as known. Two known groups are compared exactly, without a p value, but only in utility
 and win rate, which are the same for all routes of a search. Steps or treasures are those of the routes that were drawn;
-equally good routes may have other values, so they are shown but never said to differ. A group of several searches is
-tested against the mean of a known one, by Student's t test or the exact binomial test; of its trials only those count
-that searched themselves. The time of searches is never known, and is always tested.
+equally good routes may have other values, so these have a range (`RouteRange`) and are never significant. A group of
+several searches is tested against the mean of a known one, by Student's t test or the exact binomial test; of its
+trials only those count that searched themselves. The time of searches is never known, and is always tested.
 """
 
 from __future__ import annotations
@@ -43,6 +43,15 @@ class Sample:
     known: bool
 
 
+@dataclass(frozen=True)
+class RouteRange:
+    """The range of a measure over the different routes that trials of one proven search show."""
+
+    low: float
+    high: float
+    routes: int
+
+
 class TrialGroup:
     """A group of at least one playthrough, which caches what is computed from it.
 
@@ -65,6 +74,18 @@ class TrialGroup:
     def certain(self) -> bool:
         """Whether all playthroughs come from one proven search for each level."""
         return bool(certain(self.records))
+
+    @cached_property
+    def routes(self) -> int:
+        """The number of different routes."""
+        return len({tuple(r.actions) for r in self.records})
+
+    def range(self, measure: Measure) -> RouteRange | None:
+        """Return the range of a measure over the routes of a proven search; None if it cannot depend on the route."""
+        sample = self.sample(measure)
+        if not sample.known or measure.by_search:
+            return None
+        return RouteRange(min(sample.values), max(sample.values), self.routes)
 
     def sample(self, measure: Measure) -> Sample:
         """Return the values of a measure."""

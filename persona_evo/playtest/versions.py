@@ -98,8 +98,9 @@ class AnalysisDifference:
     """The differences between the analyses of both versions.
 
     Attributes:
-        reasons: the differences in words, the most important first; whole sentences for problems.
-        harder: 1 if these make B harder, -1 if easier, 0 if they do not say.
+        reasons: what makes B harder or easier, in words, the most important first.
+        things: what else B has more or fewer of, in words; nothing says that this makes it harder or easier.
+        harder: 1 if the reasons make B harder, -1 if easier, 0 if they do not say.
         problem: the first problem that only one version has, and which version ("A" or "B"); ("", "") without one.
         new: what B has and A does not, without the first problem and the hazards that `reasons` names.
         objects: name in the plural -> numbers in A and in B, of objects whose numbers differ.
@@ -108,6 +109,7 @@ class AnalysisDifference:
     """
 
     reasons: tuple[str, ...] = ()
+    things: tuple[str, ...] = ()
     harder: int = 0
     problem: tuple[str, str] = ("", "")
     new: tuple[Finding, ...] = ()
@@ -144,13 +146,14 @@ def difference(game: Game, a: Level, b: Level) -> AnalysisDifference:
     counts = [_objects(game, level) for level in (a, b)]
     forced = [_forced(game, level, own) for level, own in zip((a, b), found, strict=True)]
     least = [_least(own) for own in found]
-    reasons = [text for name in _changed(*counts, *forced) if (text := _more(name, counts, forced))]
-    if least[0] != least[1] and not any("forced" in text for text in reasons[:1]):
-        reasons.insert(0, f"least damage on any way to the exit {least[0]:g} -> {counted(least[1], 'hit point')}")
-    reasons += _longer(game, a, b)
     more = (least[1] - least[0]) or sum(forced[1].values()) - sum(forced[0].values())
     problem = ("B", new[0].text) if new else ("A", gone[0].text) if gone else ("", "")
     sign = 1 if new else -1 if gone else (more > 0) - (more < 0)
+    named = _changed(*counts, *forced)
+    telling = [name for name in named if (forced[1].get(name, 0) - forced[0].get(name, 0)) * sign > 0]
+    reasons = [_more(name, counts, forced) for name in telling]
+    if least[0] != least[1] and not reasons:
+        reasons.append(f"least damage on any way to the exit {least[0]:g} -> {counted(least[1], 'hit point')}")
     rest = [f for f in _new(found[1], found[0], changes(game, a, b).offset) if f not in new[:1]]
     objects = {
         plural(2, name): (counts[0][name], counts[1][name])
@@ -159,6 +162,7 @@ def difference(game: Game, a: Level, b: Level) -> AnalysisDifference:
     }
     return AnalysisDifference(
         tuple(reasons),
+        (*(_more(name, counts, forced) for name in named if name not in telling), *_longer(game, a, b)),
         sign,
         problem,
         tuple(rest),
@@ -277,17 +281,18 @@ def _changed(
 
 
 def _more(name: str, counts: Sequence[Mapping[str, int]], forced: Sequence[Mapping[str, int]]) -> str:
-    """State how many more or fewer of an object there are: "4 more traps, all forced"."""
+    """State how many more or fewer of an object there are: "4 more traps, all forced", "one trap fewer"."""
     more = counts[1].get(name, 0) - counts[0].get(name, 0)
     bound = forced[1].get(name, 0) - forced[0].get(name, 0)
     if not more:
         word = "more" if bound > 0 else "fewer"
         return f"{abs(bound)} {word} {plural(abs(bound), name)} {plural(abs(bound), 'is', 'are')} forced"
     n, share = abs(more), min(abs(more), abs(bound)) if more * bound > 0 else 0
+    if n == 1:
+        thing = f"forced {name}" if share else name
+        return f"one more {thing}" if more > 0 else f"one {thing} fewer"
     text = f"{n} {'more' if more > 0 else 'fewer'} {plural(n, name)}"
-    if not share:
-        return text
-    return f"{text}, {'forced' if n == 1 else 'all forced' if share == n else f'{share} of them forced'}"
+    return f"{text}, {'all' if share == n else f'{share} of them'} forced" if share else text
 
 
 def _longer(game: Game, a: Level, b: Level) -> list[str]:
@@ -298,4 +303,4 @@ def _longer(game: Game, a: Level, b: Level) -> list[str]:
     key = next((k for k in ("path_portals", "path") if k in one and k in two), "")
     if not key or one[key] == two[key] or one[key] != one[key] or two[key] != two[key]:
         return []
-    return [f"shortest way {one[key]:g} -> {counted(int(two[key]), 'move')}"]
+    return [f"a shortest way of {two[key]:g} instead of {counted(int(one[key]), 'move')}"]

@@ -324,13 +324,17 @@ def _replays(
 ) -> Iterator[_Wanted]:
     """Yield the median, best and worst playthroughs and the baseline's median one.
 
-    Playthroughs that end in the same way after equally many moves are shown once.
+    Playthroughs that end in the same way after equally many moves are shown once. If all utilities are alike, the best
+    and the worst playthrough are the shortest and the longest.
     """
     wanted: dict[tuple[object, ...], tuple[Playthrough, list[str]]] = {}
-    for word, record in replay.choose(group)._asdict().items():
+    choice = replay.choose(group)
+    tied = f"{choice.best.utility:.3f}" == f"{choice.worst.utility:.3f}"
+    for word, record in choice._asdict().items():
         key = (record.utility, len(record.all_actions), record.final)
         wanted.setdefault(key, (record, []))[1].append(word)
-    chosen = [(record, words[0], enumerated(words)) for record, words in wanted.values()]
+    said = {"best": "shortest", "worst": "longest"} if tied and len(wanted) > 1 else {}
+    chosen = [(record, words[0], enumerated([said.get(w, w) for w in words])) for record, words in wanted.values()]
     if baseline:
         chosen.append((replay.choose(baseline).median, "baseline", "baseline, median"))
     for record, name, words in chosen:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from persona_evo.playtest.answer import Answer, telling
-from persona_evo.playtest.compare import ComparisonRow, headlines, spoken
+from persona_evo.playtest.compare import ComparisonRow, spoken
+from persona_evo.playtest.compare_versions import headlines
 from persona_evo.playtest.level_pairs import LevelPairs
 from persona_evo.playtest.metrics import UTILITY
 from persona_evo.report import charts, tables, versions
@@ -46,7 +47,7 @@ def section(paired: PairedVersions) -> Section:
         "versions",
         "What differs",
         [
-            Lines(paired.answer.lines),
+            Lines(map(versions.typeset, paired.answer.lines)),
             Text(
                 "Each pair of levels counts once, as the playthroughs of one level are not independent of each other. "
                 "Differences are tested by Wilcoxon's signed-rank test; intervals are for other levels of the kind."
@@ -56,7 +57,7 @@ def section(paired: PairedVersions) -> Section:
             Heading("Pair by pair") if drawn else None,
             Gallery("chart", drawn),
             Folded("All measures over all pairs", [tables.comparison_table(paired.rows, "A and B")]),
-            Folded("All measures in words", [Lines(headlines(paired.rows))]),
+            Folded("All measures in words", [Lines(map(versions.typeset, headlines(paired.rows)))]),
             Folded("Each pair alone, all measures", [tables.comparison_table(paired.each, "A and B, pair by pair")]),
         ],
     )

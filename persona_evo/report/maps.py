@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 LONGEST, SMALLEST, LARGEST = 1000, 18, 48
 """Length of a map's longer side, and smallest and largest size of a tile, in pixels."""
 
-SHOWN, LEAST = 0.75, 0.58
-"""Scale at which a page shows a map, and the smallest scale on a narrow screen."""
+SHOWN = 0.75
+"""Scale at which a page shows a map, if there is room."""
 
 LETTER = 21
 """Height of a ruler's numbers in pixels, so that they have at least 12 on a page."""
@@ -175,8 +175,7 @@ def plan(game: Game, level: Level, places: Sequence[Spot], path: Path | str) -> 
 
 def figure(path: Path, caption: str) -> Figure:
     """Show a map on a page, smaller than its file, to which it links."""
-    width = width_of(path)
-    return Figure(path, caption, round(width * SHOWN), round(width * LEAST), enlarge=True)
+    return Figure(path, caption, round(width_of(path) * SHOWN), enlarge=True)
 
 
 def heat(counts: NDArray[np.float64], high: float | None = None) -> dict[Spot, tuple[int, int, int, int]]:

@@ -19,7 +19,7 @@ from persona_evo.playtest.duels import Standing
 from persona_evo.playtest.metrics import EVERY, Summary
 from persona_evo.playtest.requirement import Check
 from persona_evo.playtest.skill import SkillStep
-from persona_evo.report import duels, level_pairs, maps, pages, plots, skill, tables, versions
+from persona_evo.report import between, duels, level_pairs, maps, pages, plots, skill, tables, versions
 from persona_evo.report.charts import Chart
 from persona_evo.report.pages import (
     Document,
@@ -27,7 +27,6 @@ from persona_evo.report.pages import (
     Figure,
     Folded,
     Gallery,
-    Grid,
     Heading,
     Lines,
     Links,
@@ -240,6 +239,11 @@ def _cards(page: Page, level: str = EVERY) -> list[Card]:
     ]
 
 
+def _marked(page: Page, levels: Sequence[str]) -> list[Card]:
+    """Return the findings that maps of the levels show."""
+    return [card for card in _cards(page) if card.finding.places and card.finding.level in levels]
+
+
 def _no_problems(page: Page) -> str:
     """Return the sentence on a page without problems, which names the levels that hardly anybody wins."""
     levels: dict[str, list[Summary]] = {}
@@ -290,7 +294,7 @@ def _level(page: Page, name: str, number: int) -> Section:
         [
             Cards(_cards(page, name), brief=True) if len(page.levels) > 1 and not page.addresses else None,
             Gallery("map", [_figure(p) for p in drawn]),
-            Legend(page.most[name], name in page.health) if drawn else None,
+            Legend(page.most[name], name in page.health, _marked(page, [name])) if drawn else None,
             Lines(page.routes.get(name, ())),
             None
             if page.is_pair
@@ -365,11 +369,10 @@ def _comparisons(page: Page) -> Section:
         each = tables.comparison_table(page.baseline, "Against the baseline") if single else None
         parts += [Heading("Against the baseline"), tables.counts_table(page.baseline), Folded("level by level", [each])]
     if page.players:
-        keys = list(dict.fromkeys(r.measure.key for r in page.players))
         rows = tables.comparison_table(page.players, "Between players", only_differing=True) if single else None
         parts += [
             Heading("Between players"),
-            Grid([tables.matrix_table(page.players, key) for key in keys]),
+            Lines(between.sentences(page.players)),
             Folded("differences level by level", [rows]),
         ]
     return Section("comparison", "Comparison", parts)
@@ -382,5 +385,6 @@ def _versions(page: Page) -> Section:
     if isinstance(page.versions, level_pairs.PairedVersions):
         return level_pairs.section(page.versions)
     drawn = [[_figure(p) for p in page.pictures if p.kind == "map" and p.level == name] for name in page.levels]
-    legend = Legend(max(page.most.values()), bool(page.versions.health)) if drawn and drawn[0] else None
+    marked = _marked(page, page.levels)
+    legend = Legend(max(page.most.values()), bool(page.versions.health), marked) if drawn and drawn[0] else None
     return versions.section(page.versions, zip(*drawn, strict=False), legend)

@@ -169,14 +169,12 @@ class Figure:
         path: the picture.
         caption: the line below it.
         width: displayed width in pixels, if that differs from its own.
-        least: smallest width in pixels on a narrow screen; 0 for no minimum.
         enlarge: whether the picture links to its file in full size.
     """
 
     path: Path
     caption: str
     width: int = 0
-    least: int = 0
     enlarge: bool = False
 
     @functools.cached_property

@@ -70,10 +70,22 @@ class Rates:
 
 @dataclass
 class Legend:
-    """The meaning of the signs on maps: `most` visits have the hottest colour; `hit_points` says if there are any."""
+    """The meaning of the signs on maps.
+
+    Attributes:
+        most: visits of the hottest colour.
+        hit_points: whether there are any.
+        cards: the findings that the maps show.
+    """
 
     most: float
     hit_points: bool
+    cards: Sequence[Card] = ()
+
+    @property
+    def badges(self) -> list[Card]:
+        """The first finding of each severity."""
+        return list({card.finding.severity: card for card in reversed(self.cards)}.values())[::-1]
 
     @property
     def colours(self) -> tuple[str, str]:

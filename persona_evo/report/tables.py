@@ -14,7 +14,7 @@ from typing import TextIO
 from persona_evo.games.core import Metric
 from persona_evo.games.findings import COORDINATES, Finding, lines
 from persona_evo.intervals import Interval
-from persona_evo.playtest.compare import ComparisonRow, counts, matrix, p_shown, shown
+from persona_evo.playtest.compare import ComparisonRow, counts, p_shown, shown, span
 from persona_evo.playtest.correlations import CorrelationRow
 from persona_evo.playtest.metrics import EVERY, FLAGS, Measure, Summary
 from persona_evo.playtest.requirement import Check
@@ -225,8 +225,7 @@ def comparison_table(rows: Sequence[ComparisonRow], title: str = "comparison", o
             *([r.level] if several else []),
             f"{r.player_a} · {r.player_b}" if r.player_a != r.player_b else r.player_a,
             r.measure.name,
-            interval(r.measure, r.a),
-            interval(r.measure, r.b),
+            *_both(r),
             r.test,
             *(("–", "–") if r.exact else (p_shown(r.p_holm), p_shown(r.p_rank_holm))),
             "*" if r.differs() else "",
@@ -244,6 +243,13 @@ def comparison_table(rows: Sequence[ComparisonRow], title: str = "comparison", o
         same and not only_differing
     )
     return Table(title, headers, body, notes, left, keys=2 + several)
+
+
+def _both(row: ComparisonRow) -> list[str]:
+    """Return the values of both groups: means with intervals, or ranges over routes."""
+    if row.ranges:
+        return [span(row.measure, found) for found in row.ranges]
+    return [interval(row.measure, value) for value in (row.a, row.b)]
 
 
 def counts_table(rows: Sequence[ComparisonRow], title: str = "", corrected: bool = False) -> Table:
@@ -269,17 +275,6 @@ def counts_table(rows: Sequence[ComparisonRow], title: str = "", corrected: bool
     title = title or f"against the baseline: {', '.join(bases)}"
     notes = [f"levels with p < 0.05, {how}", *_exact_note(rows), *([f"0 for all: {', '.join(zero)}"] if zero else [])]
     return Table(title, [head, *players], body, notes)
-
-
-def matrix_table(rows: Sequence[ComparisonRow], measure: str, corrected: bool = False) -> Table:
-    """Count levels in which the row's player is significantly higher than the column's, as in table IV of the paper."""
-    found = matrix(rows, measure, corrected=corrected)
-    players = list(dict.fromkeys(p for pair in found for p in pair))
-    name = next((r.measure.name for r in rows if r.measure.key == measure), measure)
-    body = [[p, *("–" if p == q else str(found.get((p, q), "–")) for q in players)] for p in players]
-    how = "corrected by Holm" if corrected else "not corrected for the number of tests"
-    notes = [f"levels with p < 0.05, {how}", *_exact_note(rows)]
-    return Table(f"{name}: row above column", ["", *players], body, notes)
 
 
 def _exact_note(rows: Iterable[ComparisonRow]) -> list[str]:

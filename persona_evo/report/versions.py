@@ -12,12 +12,13 @@ from pathlib import Path
 from persona_evo.games.core import Game, Level
 from persona_evo.games.findings import Spot
 from persona_evo.playtest.answer import Answer, telling
-from persona_evo.playtest.compare import ComparisonRow, headlines, spoken
+from persona_evo.playtest.compare import ComparisonRow, spoken
+from persona_evo.playtest.compare_versions import headlines
 from persona_evo.playtest.metrics import grouped
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.versions import Changes
 from persona_evo.report import charts, maps, pages, replay, tables
-from persona_evo.report.pages import Figure, Folded, Gallery, Heading, Lines, Section, Svg, Text
+from persona_evo.report.pages import Figure, Folded, Gallery, Heading, Lines, Section, Svg
 
 LETTERS = ("A", "B")
 
@@ -60,9 +61,8 @@ def section(versions: Versions, pairs: Iterable[Sequence[Figure]], legend: objec
         "versions",
         "What differs",
         [
-            Lines(versions.answer.lines),
-            Heading("Changed tiles") if versions.changes.tiles or versions.changes.lines else None,
-            Text(versions.changes.words) if versions.changes.tiles or versions.changes.lines else None,
+            Lines(map(typeset, versions.answer.lines)),
+            Heading("Changed tiles") if versions.maps else None,
             Gallery("pair", versions.maps),
             Heading("What players do") if any(map(telling, versions.rows)) else None,
             Gallery("chart", [Svg(chart) for chart in measure_charts(versions.rows)]),
@@ -71,9 +71,14 @@ def section(versions: Versions, pairs: Iterable[Sequence[Figure]], legend: objec
             legend if galleries else None,
             Gallery("chart", [Svg(chart) for chart in versions.health]),
             Folded("All measures, one by one", [tables.comparison_table(versions.rows, "A and B")]),
-            Folded("All measures in words", [Lines(headlines(versions.rows))]),
+            Folded("All measures in words", [Lines(map(typeset, headlines(versions.rows)))]),
         ],
     )
+
+
+def typeset(line: str) -> str:
+    """Return a line of an answer as a page shows it: arrows instead of ->, and no option of the command line."""
+    return line.replace(" -> ", " → ").replace(" (--all)", " (below)")
 
 
 def changed_maps(game: Game, a: Level, b: Level, changes: Changes, paths: tuple[Path, Path]) -> list[Figure]:

@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from persona_evo.games import registry
-from persona_evo.playtest import compare, versions
+from persona_evo.playtest import compare, compare_versions, versions
 from persona_evo.playtest.answer import LINES, Answer, answer
 from persona_evo.playtest.records import End, Playthrough
 from tests.playtest.makers import INFOS, drawn, group, played
@@ -58,19 +58,34 @@ def test_levels_that_are_settings_are_compared_by_lines() -> None:
 
 
 @pytest.mark.parametrize(
-    ("a", "b", "reason", "harder"),
+    ("a", "b", "said", "harder"),
     [
         (PLAIN, TRAPS, "4 more traps, all forced", 1),
         (TRAPS, PLAIN, "4 fewer traps, all forced", -1),
         (PLAIN, PLAIN.replace("X  T       X", "X  T    tt X"), "2 more traps", 0),
-        (PLAIN, PLAIN.replace("T", " "), "1 fewer treasure", 0),
-        (GATES["t"], GATES["R"], "1 fewer trap, forced", 1),
-        (GATES["R"], GATES["t"], "1 fewer goblin wizard, forced", -1),
+        (PLAIN, PLAIN.replace("T", " "), "one treasure fewer", 0),
+        (GATES["t"], GATES["R"], "one more forced goblin wizard", 1),
+        (GATES["R"], GATES["t"], "one forced goblin wizard fewer", -1),
     ],
 )
-def test_what_the_maps_say(a: str, b: str, reason: str, harder: int) -> None:
+def test_what_the_maps_say(a: str, b: str, said: str, harder: int) -> None:
     found = told(a, b)
-    assert found.reasons[:1] == ((reason,) if reason else ()) and found.harder == harder and found.problem == ("", "")
+    assert (
+        (found.reasons if harder else found.things)[:1] == (said,)
+        and found.harder == harder
+        and found.problem == ("", "")
+    )
+
+
+def test_a_thing_that_proves_nothing_is_no_reason() -> None:
+    found = told(YARD.replace("XH   ", "XH  t"), YARD.replace("X         eX", "Xo       beX"))
+    assert not found.reasons and found.things == ("one trap fewer", "one more ogre", "one more blob")
+    lost = answer(
+        compare_versions.compare_levels(group("a", "runner", 50, 50), group("b", "runner", 20, 50), INFOS),
+        changed(PLAIN, TRAPS),
+        found,
+    )
+    assert lost.lines[0] == ("B is harder than A for the runner; B has one trap fewer, one more ogre and one more blob")
 
 
 def test_a_problem_that_only_one_version_has_is_named() -> None:
@@ -91,7 +106,7 @@ def hurt(records: list[Playthrough], *points: float) -> list[Playthrough]:
 def answered(
     a: list[Playthrough], b: list[Playthrough], difference: versions.AnalysisDifference | None = None
 ) -> Answer:
-    rows = compare.compare_levels(a, b, INFOS)
+    rows = compare_versions.compare_levels(a, b, INFOS)
     return answer(rows, changed(PLAIN, TRAPS), difference or versions.AnalysisDifference())
 
 
@@ -132,20 +147,50 @@ def test_the_maps_decide_where_no_player_shows_anything() -> None:
     assert silent.lines[0] == "no difference found between A and B for the runner" and silent.harder == 0
 
 
-def test_proven_plans_are_compared_without_an_interval() -> None:
-    a, b = hurt(drawn("a", "runner", 10), 0), hurt(drawn("b", "runner", 10), 4)
-    found = answered(a, b)
-    assert found.lines[0].startswith("B is harder than A for the runner")
-    assert "damage: runner 0 -> 4 hit points, in the proven best plan" in found.lines
+def routed(level: str, *points: float, best: float = 0.9) -> list[Playthrough]:
+    """Trials of one proven search, each with a route of its own and its loss of hit points."""
+    plans = hurt(drawn(level, "runner", len(points), best=best, steps=10), *points)
+    return [dataclasses.replace(r, actions=[f"way {k}"]) for k, r in enumerate(plans)]
+
+
+def test_only_what_all_best_plans_share_is_proven() -> None:
+    found = answered(routed("a", 1, 2, best=0.9), routed("b", 1, 2, best=0.5))
+    assert "utility: runner 0.9 -> 0.5, in the proven best plan" in found.lines
     assert found.lines[-1] == "win rates do not differ: 100 % in both (proven)"
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "weighed", "line"),
+    [
+        ((5,), (9,), False, ""),  # one of many equal plans, chosen at random
+        ((4, 5, 8), (8, 9), False, ""),  # they overlap
+        ((4, 5, 8), (9, 12), False, "damage: runner 4 to 8 -> 9 to 12 hit points (routes found: 3 in A, 2 in B)"),
+        ((5,), (9,), True, "damage: runner 5 -> 9 hit points (routes found: 1 in A, 1 in B)"),
+    ],
+)
+def test_what_equal_plans_differ_in_is_told_as_ranges(
+    a: tuple[float, ...], b: tuple[float, ...], weighed: bool, line: str
+) -> None:
+    rows = compare_versions.compare_levels(
+        routed("a", *a), routed("b", *b), INFOS, weighed={"runner": ["damage"]} if weighed else None
+    )
+    found = answer(rows, changed(PLAIN, TRAPS), versions.AnalysisDifference())
+    assert [text for text in found.lines if "damage" in text] == ([line] if line else [])
+    assert found.harder == int(weighed), "routes alone prove no difficulty"
+    if not line:
+        assert any("not proven for the runner" in s and "damage" in s for s in compare_versions.headlines(rows))
+    by_map = answer(rows, changed(PLAIN, TRAPS), told(PLAIN, TRAPS))
+    assert by_map.lines[0].startswith("B is harder than A for" if line else "B is harder than A judging by its map")
+    turned = answer(rows, changed(PLAIN, TRAPS), told(TRAPS, PLAIN))
+    if weighed:
+        assert ", though its map says otherwise: 4 fewer traps, all forced" in turned.lines[0]
+
+
 def test_hit_points_that_buy_more_do_not_make_a_level_harder() -> None:
-    a = hurt(drawn("a", "runner", 10, best=0.5), 0)
-    b = hurt(drawn("b", "runner", 10, best=0.9), 4)
+    a, b = routed("a", 0, 1, best=0.5), routed("b", 4, 5, best=0.9)
     found = answered(a, b)
     assert found.harder == 0
-    assert found.lines[0] == "B is neither harder nor easier than A, but the runner plays it differently"
+    assert found.lines[0] == "B is not shown to be harder or easier than A, but the runner plays it differently"
 
 
 def test_players_that_do_not_agree_are_told_apart() -> None:
@@ -180,7 +225,8 @@ def test_shares_of_fewer_objects_are_told_as_numbers_and_do_not_pay_for_damage()
 
     def said(shares: tuple[float, float], damage: float, difference: versions.AnalysisDifference) -> Answer:
         a, b = looted("a", shares[0], 0.5, 1), looted("b", shares[1], 0.9, damage)
-        return answer(compare.compare_groups(a, b, infos), changed(PLAIN, TRAPS), difference)
+        rows = compare_versions.compare_levels(a, b, infos, weighed={"runner": {"damage", "TO"}})
+        return answer(rows, changed(PLAIN, TRAPS), difference)
 
     alike = said((0.5, 1.0), 3, fewer)
     assert alike.lines[0].startswith("B is harder than A for the runner") and alike.harder == 1
@@ -194,10 +240,11 @@ def test_what_only_b_has_comes_right_after_the_verdict() -> None:
     difference = told(YARD, ambush)
     assert [(f.kind, f.places) for f in difference.new] == [("stolen_object", ((9, 3),))] and not told(YARD, YARD).new
     a, b = looted("a", 1, 0.5, 1), looted("b", 1, 0.5, 9)
-    found = answer(compare.compare_groups(a, b, ()), changed(YARD, ambush), difference)
+    rows = compare_versions.compare_levels(a, b, weighed={"runner": ["damage"]})
+    found = answer(rows, changed(YARD, ambush), difference)
     assert found.lines[1].startswith("B has a notice that A does not have: The hero never gets the treasure at 4:10")
     shut = dataclasses.replace(difference, problem=("A", "The exit is shut."))
-    found = answer(compare.compare_groups(a, b, ()), changed(YARD, ambush), shut)
+    found = answer(rows, changed(YARD, ambush), shut)
     assert (
         found.lines[0] == "B is harder than A for the runner, though A has a problem that B does not have: "
         "The exit is shut."

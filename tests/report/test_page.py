@@ -14,7 +14,7 @@ from PIL import Image
 from persona_evo.games import registry
 from persona_evo.games.core import Level
 from persona_evo.games.findings import Finding
-from persona_evo.playtest import compare, require, versions
+from persona_evo.playtest import compare, compare_versions, require, versions
 from persona_evo.playtest.analysis import analyse, things
 from persona_evo.playtest.answer import answer
 from persona_evo.playtest.correlations import correlations
@@ -292,7 +292,7 @@ def test_two_versions_begin_with_what_differs_and_the_maps_side_by_side(tmp_path
     game = registry.get("minidungeons2")
     levels = [game.load(text, name) for text, name in ((LEVEL, EVIL), (TURNED, "after"))]
     rows = [r for k, moves in ((0, "EEEE"), (1, "WWWW")) for r in [walked(game, levels[k], list(moves))] * 6]
-    told = compare.compare_levels(rows[:6], rows[6:], game.metrics)
+    told = compare_versions.compare_levels(rows[:6], rows[6:], game.metrics)
     changes = versions.changes(game, *levels)
     (tmp_path / "pictures").mkdir()
     paths = (tmp_path / "pictures" / "a.png", tmp_path / "pictures" / "b.png")
@@ -309,7 +309,9 @@ def test_two_versions_begin_with_what_differs_and_the_maps_side_by_side(tmp_path
     text = written.page.read_text(encoding="utf-8")
     read = Reader(text)
     assert 0 < text.index('id="versions"') < text.index("Changed tiles") < text.index('id="findings"')
-    assert shown.answer.lines[0] in read.text and f"A = {EVIL}: changed tiles are framed" in read.text
+    assert shown.answer.lines[0] in read.text and "->" not in read.text
+    assert read.text.count(changes.words.replace("->", "→")) == 1
+    assert f"A = {EVIL}: changed tiles are framed" in read.text
     assert 'class="s0"' in text and 'class="s1"' in text, "A and B have a colour each"
     assert "<summary>All measures, one by one</summary>" in text and "script" not in read.tags
     assert "all levels" not in read.text and "comparison" not in read.ids, "nothing is told of both versions together"
@@ -370,9 +372,10 @@ def test_a_page_says_where_no_second_route_was_seen(tmp_path: Path) -> None:
     assert "runner: all 4 trials show the same route: no other one within 1 % of the best was found" in said
     assert said.count("show the same route") == 1, "several routes are none, and UCB1 draws none"
     captions = [p.caption for p in written.pictures if p.kind == "map"]
+    assert "the most frequent route" not in said and "findings" not in said.partition("visits in")[2][:200]
     assert captions == [
-        "runner: won 4 of 4 playthroughs; 4 routes within 1 % of the best plan (all the same)",
-        "killer: won 4 of 4 playthroughs; 4 routes within 1 % of the best plan (3 of them different)",
+        "runner: won 4 of 4 playthroughs; 1 route within 1 % of the best plan",
+        "killer: won 4 of 4 playthroughs; 3 different routes within 1 % of the best plan",
         "ucb1: won 4 of 4 playthroughs",
     ]
     assert "proven, one search" in said
@@ -382,9 +385,10 @@ def test_routes_are_put_into_words() -> None:
     from persona_evo.playtest import routes
 
     one = drawn("one", "runner", 3)
-    assert routes.alike(one, 0.0) == "all 3 trials show the same route: no other one as good as the best was found"
-    assert routes.alike(one[:1], 0.01) == "" and routes.alike([], 0.01) == ""
-    assert routes.shown(group("one", "runner", 2, 2), 0.005) == (
-        "2 routes within 0.5 % of the best plan of each search (all the same)"
+    assert (
+        routes.alike(one, 0.0)
+        == "all 3 trials show the same route: others are looked for only with a tolerance above 0"
     )
+    assert routes.alike(one[:1], 0.01) == "" and routes.alike([], 0.01) == ""
+    assert routes.shown(group("one", "runner", 2, 2), 0.005) == ("1 route within 0.5 % of the best plan of each search")
     assert routes.shown(one[:1], 0.01) == "1 route within 1 % of the best plan"

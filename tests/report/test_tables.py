@@ -12,12 +12,12 @@ import pytest
 from persona_evo.games.core import Metric
 from persona_evo.games.findings import Finding
 from persona_evo.intervals import Interval, wilson
-from persona_evo.playtest import compare
+from persona_evo.playtest import compare, compare_versions
 from persona_evo.playtest.correlations import correlations
 from persona_evo.playtest.metrics import EVERY, Bound, Measure
 from persona_evo.playtest.requirement import Check
 from persona_evo.playtest.summaries import summarise
-from persona_evo.report import csv_rows, layout, tables
+from persona_evo.report import between, csv_rows, layout, tables
 from persona_evo.report.plots import main_charts
 from persona_evo.report.tables import Table
 from tests.playtest.makers import INFOS, drawn, group, played
@@ -108,7 +108,7 @@ def test_files_have_no_ends_of_an_interval_of_one_value() -> None:
 
 
 def test_rows_without_any_variation_are_left_out() -> None:
-    rows = compare.compare_levels([played("a")] * 20, [played("b", treasure=0.9)] * 20, INFOS)
+    rows = compare_versions.compare_levels([played("a")] * 20, [played("b", treasure=0.9)] * 20, INFOS)
     assert [r.measure.key for r in rows if r.differs()] == ["TO"]
     every = tables.comparison_table(rows)
     assert [row[1] for row in every.rows] == ["treasures opened"] and "4 rows omitted" in every.notes[1]
@@ -128,10 +128,22 @@ def test_tables_of_the_paper() -> None:
     still = [dataclasses.replace(r, a=nothing, b=nothing) if r.measure.key == "win_rate" else r for r in rows]
     silent = tables.counts_table(still)
     assert "win rate" not in [row[0] for row in silent.rows] and silent.notes[1].startswith("0 for all: win rate, ")
-    square = tables.matrix_table(rows, "win_rate")
-    assert square.rows == [["runner", "–", "1"], ["collector", "0", "–"]]
     only = tables.comparison_table(rows, only_differing=True)
     assert len(only.rows) < len(rows) and all(row[7] == "*" for row in only.rows)
+
+
+def test_players_are_compared_in_sentences() -> None:
+    one = group("one", "a_runner", 50, 50) + group("one", "killer", 10, 50) + group("one", "idler", 10, 50)
+    rows = compare.between_players(one, INFOS)
+    said = between.sentences(rows)
+    assert said[0].startswith("Win rate: a runner above killer by 80 points (95 % interval 6")
+    assert "; a runner above idler by 80 points" in said[0] and "killer above idler" not in said[0]
+    assert said[-1].startswith("No difference was found in ") and "time" not in said[-1]
+    assert not any("0 points" in text for text in said[1:])
+    two = one + [dataclasses.replace(r, level="two") for r in one]
+    assert "a runner above killer in 2 of 2 levels, by 80 points" in between.sentences(compare.between_players(two))[0]
+    proven = compare.between_players(drawn("one", "x", 9) + drawn("one", "y", 9, best=0.5))
+    assert "Utility: x above y by 0.4 (proven)." in between.sentences(proven)
 
 
 def test_requirements_and_findings() -> None:
@@ -204,7 +216,7 @@ def test_correlations_are_cut_and_say_so() -> None:
 
 
 def test_a_comparison_of_one_level_keeps_player_and_measure_in_every_block() -> None:
-    rows = compare.compare_levels(group("a", "runner", 10, 10), group("b", "runner", 2, 10, steps=40), INFOS)
+    rows = compare_versions.compare_levels(group("a", "runner", 10, 10), group("b", "runner", 2, 10, steps=40), INFOS)
     table = tables.comparison_table(rows)
     assert "level" not in table.headers and table.keys == 2
     heads = [line for line in table.render(60).splitlines() if line.startswith("players")]
@@ -279,7 +291,6 @@ def test_comparisons_without_a_p_value_show_none() -> None:
     (cells,) = [row for row in csv_rows.comparison_rows(rows) if row["measure"] == "utility"]
     assert (cells["p"], cells["p_holm"], cells["differs"]) == ("", "", 1)
     assert tables.EXACT_NOTE in tables.counts_table(rows).notes
-    assert tables.EXACT_NOTE in tables.matrix_table(rows, "utility").notes
 
 
 def test_playthroughs_name_the_search_they_are_drawn_from() -> None:
