@@ -153,7 +153,8 @@ REPLAY = "To see any of them as a picture: persona-evo match replay FOLDER --num
 NOTE = (
     "won: games won by the agent named first, with Wilson's 95 % interval; p: exact sign test of the games that were "
     "not ties, corrected by Holm's method in the sentences but not in the tables; margin: mean margin for the agent "
-    "named first, ± half its 95 % interval from 5 games on; faults: moves lost by both agents"
+    "named first, ± half its 95 % interval from 5 games on; faults: moves that both agents lost by failing or being "
+    "late"
 )
 
 

@@ -93,7 +93,7 @@ def thinking(records: Sequence[GameRecord], names: Sequence[str], levels: Sequen
             if t.games:
                 cells = [f"{v:.4g}" if t.searches else NONE for v in trees]
                 rows.append([name, level, f"{t.seconds:.3f}", f"{t.slowest:.3f}", *cells])
-    heads = ["", "level", "s/move", "slowest", "iterations", "nodes", "breadth", "depth", "most broad", "deepest"]
+    heads = ["", "level", "s/move", "slowest", "iterations", "nodes", "breadth", "depth", "broadest", "deepest"]
     return Table("thinking, means over games", heads, rows, left=frozenset({1}), keys=2)
 
 
