@@ -64,7 +64,11 @@ class _Held:
         """Return a game, which is not ended until it is left."""
         if self._timer is not None:
             self._timer.cancel()
-        return self._games.setdefault(address, registry.get(address))
+        game = registry.get(address)
+        if self._games.get(address, game) is not game:  # its description has changed
+            self.end(address)
+        self._games[address] = game
+        return game
 
     def leave(self) -> None:
         """End all games in a while, unless one is taken before."""
@@ -73,8 +77,11 @@ class _Held:
         self._timer.start()
 
     def end(self, address: str) -> Sequence[object]:
-        """End a game, even while it is played; return its failures."""
-        game = self._games.pop(address, None)
+        """End a game, even while it is played; return its failures.
+
+        It is not forgotten, since what is being played may start it again.
+        """
+        game = self._games.get(address)
         if game is None or game.outside is None:
             return []
         failed = game.outside.hand_over()

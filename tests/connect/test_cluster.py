@@ -15,6 +15,7 @@ import pytest
 
 from persona_evo.errors import SettingsError
 from persona_evo.games import registry
+from persona_evo.games.core import RUNNING
 from persona_evo.playtest import cluster_games
 from persona_evo.playtest.cluster_games import Home, playing
 from persona_evo.playtest.records import Playthrough
@@ -128,6 +129,17 @@ def test_a_worker_with_another_version_refuses(file: Path) -> None:
         assert asyncio.run(cluster_games.released((str(file), home.playtest))) == []
     with pytest.raises(SettingsError, match="has ended"), playing(str(file), home):
         pass
+
+
+def test_a_game_that_starts_again_after_the_end_of_its_playtest_is_ended(file: Path) -> None:
+    game = registry.get(str(file))
+    home = replace(Home.of(game), process="elsewhere.1")
+    level = game.load("short", "short")
+    with playing(str(file), home):
+        asyncio.run(cluster_games.released((str(file), home.playtest)))
+        assert none_left(file.parent), "it is ended while it is played"
+        assert game.rules().over(level.tables, level.start) == RUNNING and games(file.parent), "play starts it again"
+    assert none_left(file.parent, 5.0)
 
 
 def test_an_idle_worker_ends_its_games(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
