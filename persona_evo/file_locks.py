@@ -32,10 +32,14 @@ else:
     import fcntl
 
     def take(handle: int) -> bool:
-        """Lock an open file, without waiting; return False if another handle has the lock."""
+        """Lock an open file, without waiting; return False if another handle has the lock.
+
+        Raises:
+            OSError: the file system has no locks.
+        """
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        except BlockingIOError:
             return False
         return True
 

@@ -38,7 +38,7 @@ def turn(name: str, title: str, seconds: float) -> Iterator[None]:
         yield
         return
     try:
-        taken = file_locks.take(handle) or _waited(handle, title, seconds)
+        taken = _taken(handle, title, seconds)
         try:
             yield
         finally:
@@ -57,6 +57,14 @@ def _opened(name: str) -> int | None:
         return os.open(folder / f"{name[:_DIGITS]}{Path(name).suffix}.lock", os.O_RDWR | os.O_CREAT, 0o600)
     except OSError:
         return None
+
+
+def _taken(handle: int, title: str, seconds: float) -> bool:
+    """Take a lock, waiting for it if necessary; return False if there is none or it was not released in time."""
+    try:
+        return file_locks.take(handle) or _waited(handle, title, seconds)
+    except OSError:  # the file system has no locks
+        return False
 
 
 def _waited(handle: int, title: str, seconds: float) -> bool:

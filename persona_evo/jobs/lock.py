@@ -44,6 +44,7 @@ class Lock:
         """
         try:
             handle = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
+            taken = _try_often(handle)
         except OSError as e:
             raise RunError(
                 "the folder cannot be locked",
@@ -52,7 +53,7 @@ class Lock:
                 hint="make the folder writable, or name another one with --out",
             ) from e
         holder = _holder(self.path)
-        if not _try_often(handle):
+        if not taken:
             os.close(handle)
             raise RunError(
                 "the folder is in use by another process",
@@ -126,6 +127,8 @@ def holder(folder: Path) -> tuple[int, str] | None:
             return who
         file_locks.free(handle)
         return None
+    except OSError:
+        return who
     finally:
         os.close(handle)
 

@@ -177,12 +177,12 @@ def page_of(analysis: Analysis, *, title: str, facts: Mapping[str, str]) -> Page
 def hit_points(analysis: Analysis) -> dict[str, charts.Plot]:
     """Return charts of hit points over turns by level: the median playthrough of each player that makes no mistakes.
 
-    Other players have charts of their own (see `skill`).
+    Baselines are players, too. Those who make mistakes have charts of their own (see `skill`).
     """
     found: dict[str, list[charts.Series]] = {}
     players = players_of(analysis.records)
     for (level, player), group in grouped(analysis.records).items():
-        if player in analysis.personas and group[0].hit_points and not errs(group[0].skill):
+        if group[0].hit_points and not errs(group[0].skill):
             record = replay.choose(group).median
             points = list(enumerate(record.hit_points))
             end = "skull" if record.lost else "dot"

@@ -121,6 +121,9 @@ def test_hit_points_end_with_a_skull_where_somebody_died(game: Game, level: Leve
     dead = dataclasses.replace(alive, player="b", outcome="lost", hit_points=[10, 5, 0, 0, 0])
     drawn = folder.hit_points(analyse(game, [level], [alive, dead]))["tiny"].svg()
     assert drawn.count('class="skull"') == 1 and "runner" in drawn and "hit points" in drawn
+    base = dataclasses.replace(alive, player="runner/ucb1")
+    both = folder.hit_points(analyse(game, [level], [alive, base], baselines={"runner": "runner/ucb1"}))["tiny"]
+    assert "runner/ucb1" in both.svg(), "with the baseline"
     assert folder.hit_points(analyse(game, [level], [walked(game, level, ["E"])])) == {}
 
 
