@@ -148,8 +148,7 @@ class Client:
         Raises:
             ExperimentFinished: the driver has no more orders.
         """
-        order = self._next_order() if self.is_driver_present else p.Rollout(0, self.game_seed, time.time_ns())
-        self._begin(order)
+        self._begin(self._next_order() if self.is_driver_present else p.Rollout(0, self.game_seed, time.time_ns()))
 
     def restored(self) -> Any:
         """Return the state from which this game continues instead of its start, or None.

@@ -120,6 +120,8 @@ def of(session: Session) -> Game:
             findings=session.findings,
             keep_in=session.keep_in,
             failures=session.failures,
+            hand_over=session.hand_over,
+            take_over=session.take_over,
             watch=partial(_watch, session),
             regressions=partial(replay_cases, about),
             levels=lambda names: [str(level) for level in session.named(names)],

@@ -184,6 +184,23 @@ def open_stage(
     return Connected(about, level or "default")
 
 
+def level_names(source: Source, level: str) -> list[str]:
+    """Return the name of each level that a name stands for, none of which stands for several.
+
+    Raises:
+        PersonaEvoError: no such game or level.
+    """
+    about = _description(source)
+    if about is not None:
+        return [str(name) for name in about.levels([level])]
+    game = source if isinstance(source, Game) else registry.get(str(source))
+    shipped = set(mapsets.shipped(game).levels.values())
+    return [
+        (found.path.stem if found.path in shipped else str(found.path)) + found.suffix
+        for found in mapsets.find(game, [level])
+    ]
+
+
 def _description(source: Source) -> Description | None:
     """Return the description of a connected game; None for other games."""
     if isinstance(source, Description):

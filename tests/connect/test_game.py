@@ -1,5 +1,6 @@
 """Tests a connected game with everything that a game is used for: levels, personas, playtests, evolution, commands."""
 
+import csv
 import json
 import os
 import re
@@ -352,6 +353,33 @@ def test_a_comparison_says_which_variants_nobody_has_declared(file, capsys):
         1,
     )
     assert ran.code == 0 and "no [variants.lose]" in ran.err and ran.err.count("note:") == 1
+
+
+def test_ranges_of_seeds_are_compared_in_pairs(file, tmp_path, capsys):
+    few = ("--trials", 1, "--iterations", 20, "--policy", "ucb1", "--seed", 1, "--out", tmp_path / "out")
+    ran = run(capsys, "compare", "short@11-17", "default:loose@11-17", "--game", file, *few)
+    assert ran.code == 0, ran.err
+    assert "7 pairs of levels, paired by seed: short@11 with default:loose@11" in ran.err
+    with (tmp_path / "out" / "comparison.csv").open(newline="", encoding="utf-8") as stream:
+        rows = {row["measure"]: row for row in csv.DictReader(stream)}
+    assert {row["test"] for row in rows.values()} == {"Wilcoxon"} and rows["HEIGHT"]["a_n"] == "7"
+    assert "Each pair of levels counts once" in (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+
+
+def test_an_experiment_has_ranges_of_seeds(file, tmp_path, capsys):
+    text = f'game = "{file.name}"\nlevel = "short@4-6"\nreplicates = 2\nrollouts = 15\nworkers = 2\nscore = "HEIGHT"\n'
+    (tmp_path / "seeds.toml").write_text(text + "[variants.loose]\n[players.one]\n[players.two]\nuct_constant = 1\n")
+    with file.open("a", encoding="utf-8") as stream:
+        stream.write("[variants.loose]\n")
+    ran = run(capsys, "experiment", tmp_path / "seeds.toml", "--out", tmp_path / "out")
+    assert ran.code == 0, ran.err
+    assert "3 pairs of levels are too few" in ran.out and "x 3 levels" in ran.err
+    with (tmp_path / "out" / "results.jsonl").open(encoding="utf-8") as stream:
+        rows = [json.loads(line) for line in stream]
+    levels = [f"short:loose@{n}" for n in (4, 4, 5, 5, 6, 6)]
+    assert [(row["cell"], row["level"]) for row in rows] == [
+        (f"loose / {player}", level) for player in ("one", "two") for level in levels
+    ]
 
 
 def test_compiled_and_plain_code_search_alike(file, tmp_path):
