@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from persona_evo.connect import protocol as p
 from persona_evo.connect.ordering import Ordering
 from persona_evo.connect.planner import name_of
 from persona_evo.connect.pool import ProcessPool
@@ -71,7 +72,7 @@ class ConnectedActor:
             ConnectError, GameError: the game cannot be played, or no rollout comes to its end.
         """
         began, search = time.perf_counter(), self._search
-        search.move_to(self._session.prefix_of(self._name, state[0]))
+        search.move_to(self._prefix_of(state[0]))
         kept = search.tree.nodes
         pool = search.pool = self._session.pool(self._name)
         try:
@@ -93,3 +94,12 @@ class ConnectedActor:
         """Return the breadth of the tree (the most nodes of one depth) and its depth, both without the root."""
         layers = np.bincount(self._search.engine.depths())[1:]
         return int(layers.max(initial=0)), len(layers)
+
+    def _prefix_of(self, choices: tuple[int, ...]) -> bytes:
+        """Return the encoded pairs of choice and count of a state, asking the game for counts that are not known yet.
+
+        Raises:
+            GameError: the game does not offer these choices.
+        """
+        session, name = self._session, self._name
+        return p.pack((choice, session.state_at(name, choices[:i]).choices) for i, choice in enumerate(choices))

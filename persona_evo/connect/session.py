@@ -250,14 +250,6 @@ class Session:
             self.learn(level, self.play(level, p.pack(pairs)))
         return self._known[level, choices]
 
-    def prefix_of(self, level: LevelName, choices: tuple[int, ...]) -> bytes:
-        """Return the encoded pairs of choice and count of a state, as far as needed by asking the game.
-
-        Raises:
-            GameError: the game does not offer these choices.
-        """
-        return p.pack((choice, self.state_at(level, choices[:i]).choices) for i, choice in enumerate(choices))
-
     def play(self, level: LevelName, prefix: bytes, seed: int = 0) -> p.Result:
         """Play one rollout after a prefix, and return its result.
 
