@@ -186,8 +186,11 @@ def _within(word: str, known: str) -> bool:
     return len(shorter) > 1 and shorter in longer
 
 
-def unknown(word: str, known: Iterable[str]) -> tuple[str, str]:
-    """Return `expected` and `hint` of an error for an unknown name: all names, and the most similar one."""
+def unknown(word: object, known: Iterable[str]) -> tuple[str, str]:
+    """Return `expected` and `hint` of an error for an unknown name: all names, and the most similar one.
+
+    Anything that is no text is as unknown as a name that is like no other.
+    """
     names = sorted(set(known))
-    near = nearest(word, names)
+    near = nearest(word, names) if isinstance(word, str) else None
     return "one of " + ", ".join(names), (f"did you mean {near!r}?" if near else "use a name from the list")

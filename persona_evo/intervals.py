@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 FEWEST = 5
-"""With fewer values, Student's interval of a mean may reach far beyond the possible range; then it is not shown."""
+"""With fewer values, Student's interval of a mean may reach far beyond the possible range; then what is left of it says
+little and is not shown."""
 
 
 NEAR = 1e-12
@@ -55,15 +56,24 @@ class Interval(NamedTuple):
         """Whether there is an interval: the mean of one value has none, a rate of one trial has one."""
         return self.n > 1 or self.low < self.high
 
-    def fits(self, low: float, high: float) -> bool:
-        """Return whether the interval of a mean in [low, high] may be shown.
+    @property
+    def symmetric(self) -> bool:
+        """Whether both ends are equally far from the value, as before `within` cuts one off."""
+        return abs((self.high - self.value) - (self.value - self.low)) <= 1e-9 * (self.high - self.low)
 
-        An interval of few values is not shown if it exceeds this range.
-        """
-        return self.known and (self.n >= FEWEST or (low <= self.low and self.high <= high))
+    @property
+    def presentable(self) -> bool:
+        """Whether the interval of a mean may be shown: one of few values may not if an end is cut off."""
+        return self.known and (self.n >= FEWEST or self.symmetric)
 
     def within(self, low: float, high: float) -> Interval:
-        """Return the interval, cut off at the ends of the range of its quantity."""
+        """Return the interval, cut off at the ends of the range of its quantity.
+
+        What lies beyond the range is impossible, so the interval covers the truth as often as before. A value outside
+        the range, which a game may declare wrongly, keeps its interval.
+        """
+        if not low <= self.value <= high:
+            return self
         return self._replace(low=max(self.low, low), high=min(self.high, high))
 
     @property
@@ -72,8 +82,13 @@ class Interval(NamedTuple):
         return (self.low, self.high) if self.known else ("", "")
 
     def text(self, digits: int) -> str:
-        """Format value and half width with `digits` decimal places; of one value, the value alone: 908 (one)."""
+        """Format value and half width with `digits` decimal places, or the ends if one is cut off.
+
+        One value has no interval: 908 (one).
+        """
         number = f"{self.value:.{digits}f}"
+        if self.known and not self.symmetric:
+            return f"{number} ({self.low:.{digits}f}–{self.high:.{digits}f})"
         return f"{number} ± {self.half:.{digits}f}" if self.known else f"{number} ({self.note or 'one'})"
 
 

@@ -22,6 +22,10 @@ from typing import NamedTuple
 import numpy as np
 
 from persona_evo.intervals import NEAR, Floats, Values, finite, scaled, vargha_delaney, welch_df
+from persona_evo.words import counted
+
+ALPHA = 0.05
+"""Significance level: a difference counts if its p value is below this."""
 
 TOO_FEW = "too few values"
 NO_VARIATION = "no variation"
@@ -30,8 +34,10 @@ NO_VARIATION = "no variation"
 _TIED = 1e-7
 """Relative difference of probabilities below which two results count as equally likely."""
 
-_EXACT, _WHOLE, _COUNTED = 8, 2**53, 4000
-"""Limits of exact tests: values of the smaller sample and orders for ranks, and trials for tables counted here."""
+_EXACT, _WHOLE, _COUNTED, _SIGNED = 8, 2**53, 4000, 50
+"""Limits of exact tests: values of the smaller sample and orders for ranks, trials for tables counted here, and pairs
+of the signed-rank test.
+"""
 
 
 class Test(NamedTuple):
@@ -166,6 +172,52 @@ def _orders(n: int, m: int) -> Floats:
         for start in range(i):
             found[start::i] = np.cumsum(found[start::i])
     return found
+
+
+def wilcoxon(differences: Values) -> Test:
+    """Perform the signed-rank test of paired values, two-sided (Wilcoxon 1945, Biometrics Bull. 1:80).
+
+    Pairs without a difference are left out. The statistic is the sum of the ranks of the positive differences; equal
+    distances share their mean rank. With at most 50 pairs that differ, p is exact, ties included; otherwise it is the
+    normal approximation with the corrections for ties and for continuity.
+
+    Args:
+        differences: the difference of each pair.
+    """
+    x = finite(differences)
+    if len(x) == 0:
+        return Test(0.0, 1.0, 0.0, TOO_FEW)
+    x = x[x != 0]
+    count = len(x)
+    if count == 0:
+        return Test(0.0, 1.0, 0.0, NO_VARIATION)
+    ranks = _ranks(np.abs(x))
+    positive, total = float(ranks[x > 0].sum()), count * (count + 1) / 2
+    larger = max(positive, total - positive)
+    if count <= _SIGNED:
+        ways = np.zeros(2 * round(total) + 1)  # by twice the sum of the positive ranks, which is a whole number
+        ways[0] = 1.0
+        for step in np.rint(2 * ranks).astype(int):
+            ways[step:] += ways[:-step].copy()
+        return Test(positive, min(1.0, 2 * float(ways[round(2 * larger) :].sum()) / 2.0**count))
+    from scipy.special import ndtr
+
+    _, ties = np.unique(np.abs(x), return_counts=True)
+    spread = math.sqrt(count * (count + 1) * (2 * count + 1) / 24 - float((ties**3.0 - ties).sum()) / 48)
+    return Test(positive, min(1.0, 2 * float(ndtr((total / 2 + 0.5 - larger) / spread))))
+
+
+def fewest_pairs(family: int, alpha: float = ALPHA) -> int:
+    """Return the fewest pairs whose difference can be significant by the signed-rank test, among `family` tests."""
+    return math.floor(1 - math.log2(alpha / max(1, family))) + 1
+
+
+def too_few_pairs(count: int, family: int) -> str:
+    """Return a sentence if no difference between so few pairs of levels can be significant among `family` tests."""
+    needed = fewest_pairs(family)
+    if count >= needed:
+        return ""
+    return f"{counted(count, 'pair')} of levels are too few to see any difference; it takes at least {needed}"
 
 
 def fisher(successes_a: int, trials_a: int, successes_b: int, trials_b: int) -> Test:

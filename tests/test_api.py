@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import pickle
 import subprocess
 import sys
 from html import escape
@@ -86,6 +87,22 @@ def test_two_versions_of_a_level_are_told_apart(tmp_path: Path) -> None:
     assert escape(found.answer.lines[0]) in page.read_text(encoding="utf-8")
     with pytest.raises(pe.PersonaEvoError, match="two levels"):
         pe.compare(open_door, open_door, pe.player("runner", "ucb1"), trials=1)
+
+
+def test_versions_of_several_levels_are_compared_in_pairs(tmp_path: Path) -> None:
+    for folder, traps in (("old", "    "), ("new", "tttt")):
+        (tmp_path / folder).mkdir()
+        for n in range(1, 8):
+            row = f"XH{' ' * n}{traps}e"
+            (tmp_path / folder / f"room{n}.txt").write_text(f"{'X' * len(row)}X\n{row}X\n{'X' * len(row)}X\n")
+    sides = [tmp_path / folder for folder in ("old", "new")]
+    found = pe.compare(*sides, pe.player("runner", "ucb1", "runner"), trials=2, iterations=200, seed=1, jobs=1)
+    assert [(a.name, b.name) for a, b in found.pairs][:1] == [("old/room1", "new/room1")] and len(found.pairs) == 7
+    damage = next(row for row in found.rows if row.measure.key == "damage")
+    assert damage.test == "Wilcoxon" and damage.p == 2 / 2**7 and 4 <= damage.difference.value < 5
+    assert str(found) == str(pickle.loads(pickle.dumps(found))) and "7 pairs of levels, paired by name" in str(found)
+    with pytest.raises(pe.PersonaEvoError, match="as many levels"):
+        pe.compare([tmp_path / "old"], "train01", pe.player("runner", "ucb1"), trials=1)
 
 
 def test_policies_are_found_by_what_they_are_called() -> None:

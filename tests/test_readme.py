@@ -28,6 +28,8 @@ SMALL = {
         "runs list": "",
         "compare before.txt": "--trials 2 --iterations 200 --jobs 1 --seed 1",
         "solve after.txt": "--seconds 1",
+        "compare old_levels": "--trials 1 --iterations 50 --jobs 1 --seed 1",
+        "compare train01@": "--personas thesis --trials 1 --iterations 20 --jobs 1 --seed 1",
         "level generate": "--count 2",
         "evolve --persona": "--levels generate:4 --held-out 2 --generations 2 --population 10 --islands 2 "
         "--iterations 100 --jobs 1 --set final_trials=1 --set levels_a_generation=0",
@@ -110,8 +112,16 @@ def all_run(
 ) -> None:
     """Run commands of a page in an empty folder with levels and examples, with what is added to each."""
     levels = ROOT / "persona_evo" / "games" / "catalog" / "minidungeons2" / "levels"
-    (tmp_path / "my_levels").mkdir()
-    for source, target in (("test01", "my_levels/one"), ("test01", "before"), ("test03", "after")):
+    for folder in ("my_levels", "old_levels", "new_levels"):
+        (tmp_path / folder).mkdir()
+    files = {"my_levels/one": "test01", "before": "test01", "after": "test03"}
+    files |= {
+        "old_levels/one": "test01",
+        "old_levels/two": "test02",
+        "new_levels/one": "test03",
+        "new_levels/two": "test02",
+    }
+    for target, source in files.items():
         text = (levels / f"{source}.txt").read_text(encoding="utf-8")
         (tmp_path / f"{target}.txt").write_text(text, encoding="utf-8")
     shutil.copytree(ROOT / "tests" / "examples", tmp_path / "tests" / "examples")

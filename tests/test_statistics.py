@@ -108,6 +108,26 @@ def test_tests_are_loaded_when_one_is_computed() -> None:
     assert done.stdout.strip() == "False", "their import takes a second"
 
 
+def test_the_signed_rank_test_is_scipys_and_exact_with_ties() -> None:
+    rng = np.random.default_rng(5)
+    for count in (1, 4, 6, 12, 40, 51, 200):
+        x = rng.normal(0.3, 1, count)
+        method = "exact" if count <= 50 else "asymptotic"
+        assert close(statistics.wilcoxon(x).p, scipy_stats.wilcoxon(x, method=method, correction=True).pvalue), count
+    tied = np.rint(rng.normal(0.2, 1, 90) * 2)
+    assert close(statistics.wilcoxon(tied).p, scipy_stats.wilcoxon(tied, correction=True, method="asymptotic").pvalue)
+    # by hand: equal distances share their mean rank, and every sign is as likely
+    x = [1.0, 1.0, 2.0, -1.0, 3.0, 3.0, 0.0, -2.0]
+    ranks = [2, 2, 4.5, 2, 6.5, 6.5, 4.5]
+    signs = itertools.product((0, 1), repeat=7)
+    far = sum(abs(sum(r * s for r, s in zip(ranks, own, strict=True)) - 14) >= 7.5 for own in signs)
+    found = statistics.wilcoxon(x)
+    assert (found.statistic, found.p) == (21.5, far / 128)
+    assert statistics.wilcoxon([0.0, 0.0]) == (0.0, 1.0, 0.0, statistics.NO_VARIATION)
+    assert statistics.wilcoxon([]).note == statistics.TOO_FEW
+    assert statistics.wilcoxon([1e300] * 6).p == 2 / 2**6 == statistics.wilcoxon([-1e-300] * 6).p
+
+
 def test_vargha_delaney_counts_pairs() -> None:
     a, b = [1.0, 4.0, 4.0, 9.0], [2.0, 4.0, 5.0]
     pairs = [1.0 if x > y else 0.5 if x == y else 0.0 for x in a for y in b]
@@ -258,8 +278,12 @@ def test_one_value_has_no_interval() -> None:
 
 
 def test_few_values_reach_beyond_what_there_can_be() -> None:
-    assert not intervals.mean_interval([0.0, 1.0]).fits(0, 1) and intervals.mean_interval([0.5, 0.5]).fits(0, 1)
-    assert intervals.mean_interval([0.9, 1.0, 1.0, 1.0, 1.0]).fits(0, 1), "five are shown as they are"
+    few = intervals.mean_interval([0.0, 0.9]).within(0, 1)
+    assert (few.low, few.high) == (0, 1) and not few.presentable
+    assert intervals.mean_interval([0.5, 0.5]).within(0, 1).presentable
+    five = intervals.mean_interval([0.9, 1.0, 1.0, 1.0, 1.0]).within(0, 1)
+    assert five.presentable and five.high == 1 and not five.symmetric and five.text(2) == "0.98 (0.92–1.00)"
+    assert intervals.mean_interval([0.0, 4.0]).within(0, 1).high > 4, "the declared range is wrong"
 
 
 def test_a_sample_is_tested_against_a_known_value() -> None:
@@ -291,7 +315,7 @@ def test_a_rate_may_be_less_certain_than_its_trials_say() -> None:
 def test_a_known_value_has_a_note_and_no_interval() -> None:
     known = Interval.exact(0.88, "proven, one search")
     assert not known.known and known.ends == ("", "") and known.text(2) == "0.88 (proven, one search)"
-    assert not known.fits(0, 1)
+    assert not known.presentable
 
 
 def test_values_of_a_group_count_as_one_where_they_agree() -> None:

@@ -20,7 +20,7 @@ from functools import partial
 from persona_evo.errors import Place, SettingsError, unknown
 from persona_evo.formula import Formula, parse
 from persona_evo.games.core import Game
-from persona_evo.search.actor import CHOICES
+from persona_evo.search.moves import CHOICES
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy, check_moves, variables
 from persona_evo.words import counted
@@ -141,6 +141,12 @@ def _kind(agent: Agent, game: Game) -> None:
         raise SettingsError(
             f"{game.name} cannot show its states to programs",
             found=agent.program or agent.kind,
+            expected="another kind, such as search",
+        )
+    if agent.kind == "flat" and game.outside is not None:
+        raise SettingsError(
+            f"flat search needs the states of a game, and {game.title} runs in a process of its own",
+            found=agent.name,
             expected="another kind, such as search",
         )
     if agent.kind == "flat" and game.players != 1:

@@ -11,8 +11,9 @@ import numpy as np
 from persona_evo.agents.agent import Agent, answer_of, policy_of
 from persona_evo.compiling.arrays import WordRow
 from persona_evo.games.core import RUNNING, Game, Level
-from persona_evo.search.actor import Actor
+from persona_evo.search.actor import actor_for
 from persona_evo.search.lookahead import Allowance, Lookahead
+from persona_evo.search.moves import MoveSearch, MovesSpec
 from persona_evo.search.settings import SearchSettings
 from persona_evo.seeds import stream
 
@@ -33,7 +34,7 @@ class AgentSeat:
         self.agent, self.game, self.level = agent, game, level
         self.thought = (0, 0, 0, 0)
         self._rng = np.random.default_rng(seed)
-        self._actor: Actor | None = None
+        self._actor: MoveSearch | None = None
         if agent.kind == "greedy":
             self._utility = agent.formula(agent.utility, game.symbols)
             self._rules = game.rules_for(self._utility.symbols)
@@ -49,17 +50,11 @@ class AgentSeat:
                 seed=seed,
             )
         if agent.kind == "search":
-            self._actor = Actor(
-                game,
-                level,
-                agent.formula(agent.utility, game.symbols),
-                policy_of(agent, game),
-                agent.budget,
-                SearchSettings.from_dict(agent.search),
-                choose=answer_of(agent, game),
-                variant=agent.variant,
-                seed=seed,
+            utility, settings = agent.formula(agent.utility, game.symbols), SearchSettings.from_dict(agent.search)
+            spec = MovesSpec(
+                utility, policy_of(agent, game), agent.budget, settings, answer_of(agent, game), agent.variant, seed
             )
+            self._actor = actor_for(game, level, spec)
 
     def prepare(self) -> None:
         """Do nothing: the agent is ready as soon as it exists."""

@@ -70,7 +70,7 @@ class League:
 
         Raises:
             SettingsError: a single-player game has opponents or a two-player game has none, an opponent is a program,
-                the template is not a search agent, or the game runs in another process.
+                or the template is not a search agent.
         """
         if (self.opponents and game.players != 2) or game.players > 2:
             raise SettingsError(
@@ -80,12 +80,6 @@ class League:
             )
         if not self.opponents and game.players == 2:
             raise SettingsError("the league has no opponents", expected="at least one agent")
-        if game.outside is not None:
-            raise SettingsError(
-                "levels of a connected game are planned as a whole, not played move by move",
-                found=game.name,
-                hint="leave --agent out",
-            )
         if self.agent.kind != "search":
             raise SettingsError(
                 f"agent {self.agent.name} has no tree policy that could be replaced",

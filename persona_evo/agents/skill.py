@@ -6,6 +6,8 @@
 | `full-sight` | anew for each move, 200 iterations | to the end of the game | none, but 200 iterations miss much |
 | `perfect` | once for the whole game: the planner, with the iterations of the command | to the end of the game | none |
 
+In a connected game a search sees rollouts to the end of the game, and `looks ahead` limits the depth of its tree.
+
 The numbers are chosen so that the win rates of novice, casual, expert and perfect players differ clearly on the levels
 of MiniDungeons 2. They say how hard a level is for these simulated players, which is not how hard people find it.
 """
@@ -134,14 +136,8 @@ def check_game(game: Game) -> None:
     """Check that a game can be played by players who search anew for each move.
 
     Raises:
-        SettingsError: it is a connected game or a two-player game.
+        SettingsError: it is a two-player game.
     """
-    if game.outside is not None:
-        raise SettingsError(
-            "--skill needs search from move to move, which connected games do not have yet",
-            found=game.name,
-            hint="leave --skill out",
-        )
     if game.players > 1:
         raise SettingsError(
             "--skill is for single-player games",

@@ -4,6 +4,7 @@
 |---|---|---|
 | without chance | best-first by the player's tree policy, with one list | the best state seen after it |
 | with chance | by the tree policy, each line replayed with new chance | the mean of the states seen after it |
+| connected | by the tree policy, with rollouts to the end of the game | its visits; for mistakes, the mean end |
 
 Without chance, a state counts only if the player can survive it, as far as the player sees: a state in which every move
 leads to a loss is worth what the loss is worth.
@@ -24,7 +25,8 @@ from persona_evo.compiling import Handle, entry
 from persona_evo.compiling.arrays import FloatRow, IntRow, WordRow
 from persona_evo.formula import Formula
 from persona_evo.games.core import LOST, RUNNING, WON, Game, Level
-from persona_evo.search.actor import Actor
+from persona_evo.search.actor import actor_for
+from persona_evo.search.moves import MovesSpec
 from persona_evo.search.plan import Plan, Planner, capacity_for
 from persona_evo.search.play import Play, worth
 from persona_evo.search.settings import Budget, SearchSettings
@@ -105,7 +107,7 @@ class SkilledPlayer:
     """Plays whole games on one level, at a level of skill.
 
     Args:
-        game: a single-player game that runs in this process.
+        game: a single-player game.
         level: the level to play.
         utility: what the player wants, over the game's metrics.
         policy: the tree policy of the search; the utility takes its place if the policy has only lists.
@@ -130,7 +132,7 @@ class SkilledPlayer:
         self._settings = replace(SearchSettings.single(), rollout=0, finish=0.0)
         self._planner: Planner | None = None
         self._handle: Handle[Judgement] | None = None
-        if game.deterministic:
+        if game.deterministic and game.outside is None:
             most = skill.iterations * max(1, level.max_actions) if budget is None else capacity_for(budget)
             self._planner = Planner(game, level, self._settings, most + 2)
             self._play = Play.of(self._planner.game, self._planner.level, utility)
@@ -212,14 +214,17 @@ class SkilledPlayer:
         ]
 
     def _of_chance(self, state: WordRow, sight: int, budget: Budget, seed: int) -> list[Candidate]:
-        """Return the moves that a search tries in a game of chance."""
-        actor = Actor(
-            self.game, self.level, self.utility, self._policy, budget, replace(self._settings, horizon=sight), seed=seed
-        )
-        move = actor.think(state)
+        """Return the moves that a search tries in a game of chance, or in a connected game."""
+        settings = replace(self._settings, horizon=sight)
+        spec = MovesSpec(self.utility, self._policy, budget, settings, seed=seed)
+        move = actor_for(self.game, self.level, spec).think(state)
         self._spent, self._nodes = self._spent + move.iterations, self._nodes + move.nodes
         ties = np.random.default_rng(derive(seed, "ties")).permutation(len(move.options))
-        order = sorted(zip(move.options, ties, strict=True), key=lambda o: (o[0].mean, o[0].visits, o[1]))
+        by_visits = self.game.outside is not None
+        order = sorted(
+            zip(move.options, ties, strict=True),
+            key=lambda o: (o[0].visits, o[0].mean, o[1]) if by_visits else (o[0].mean, o[0].visits, o[1]),
+        )
         return [Candidate(option.action, option.mean, rank) for rank, (option, _) in enumerate(order)]
 
 

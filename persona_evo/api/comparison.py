@@ -1,4 +1,4 @@
-"""The differences between two versions of a level."""
+"""The differences between two versions of a level, or of several levels."""
 
 from __future__ import annotations
 
@@ -8,39 +8,56 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from persona_evo.api import frames
 from persona_evo.api.results import Results
-from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula, parse
 from persona_evo.games.core import Game, Level
 from persona_evo.jobs.workers import Workers
 from persona_evo.playtest import versions
 from persona_evo.playtest.analysis import told_rows
 from persona_evo.playtest.answer import Answer, answer
-from persona_evo.playtest.compare import ComparisonRow, compare_levels, headlines
+from persona_evo.playtest.compare import ComparisonRow
+from persona_evo.playtest.compare_versions import compare_levels, headlines
+from persona_evo.playtest.level_pairs import LevelPairs, compare_each, compare_pairs
 from persona_evo.playtest.metrics import DAMAGE, EVERY
-from persona_evo.playtest.versions import Changes
+from persona_evo.playtest.versions import AnalysisDifference, Changes
+
+if TYPE_CHECKING:
+    from persona_evo.report.level_pairs import PairedVersions
+    from persona_evo.report.versions import Versions
 
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """A comparison of two versions of a level, A and B; as a string, its answer.
+    """A comparison of two versions of a level, or of several levels, A and B; as a string, its answer.
 
     Attributes:
-        a, b: the two versions.
         results: the playthroughs of both; if they are not complete, there are no rows.
-        rows: the comparison of each measure for each player.
+        rows: the comparison of each measure for each player; over all pairs if there are several.
+        pairs: the levels of A, each with its counterpart in B.
     """
 
-    a: Level
-    b: Level
     results: Results
     rows: Sequence[ComparisonRow]
+    pairs: Sequence[tuple[Level, Level]]
+
+    @property
+    def a(self) -> Level:
+        """The first version; of several levels, the first."""
+        return self.pairs[0][0]
+
+    @property
+    def b(self) -> Level:
+        """The second version of that level."""
+        return self.pairs[0][1]
 
     @cached_property
-    def changes(self) -> Changes:
-        """The tiles that changed."""
+    def changes(self) -> Changes | LevelPairs:
+        """The tiles that changed; of several levels, which were compared."""
+        if len(self.pairs) > 1:
+            return named_pairs(self.pairs)
         return versions.changes(self.results.game, self.a, self.b)
 
     @cached_property
@@ -49,7 +66,9 @@ class Comparison:
         game = self.results.game
         again = parse(game.health).symbols if any(r.measure.key == DAMAGE.key for r in self.rows) else ()
         rows = [r for r in self.rows if r.measure.key not in again]
-        return answer(rows, self.changes, versions.difference(game, self.a, self.b))
+        several = len(self.pairs) > 1
+        maps = AnalysisDifference() if several else versions.difference(game, self.a, self.b)
+        return answer(rows, self.changes, maps)
 
     @property
     def sentences(self) -> list[str]:
@@ -61,32 +80,47 @@ class Comparison:
     ) -> Path:
         """Write traces, tables, pictures and the page into a folder, as `Results.write`; return the page's path."""
         from persona_evo.report import folder as report
-        from persona_evo.report import versions as drawn
 
-        target, game, analysis = Path(folder), self.results.game, self.results.analysis
+        target, analysis = Path(folder), self.results.analysis
         (target / "pictures").mkdir(parents=True, exist_ok=True)
-        maps = (target / "pictures" / "changed-a.png", target / "pictures" / "changed-b.png")
-        shown = drawn.Versions(
-            self.answer,
-            self.rows,
-            self.changes,
-            drawn.changed_maps(game, self.a, self.b, self.changes, maps),
-            drawn.health_charts(self.results.records, [self.a.name, self.b.name], analysis.personas),
-        )
         each = tuple(s for s in analysis.summaries if s.level != EVERY)
         found = tuple(f for f in analysis.findings if f.kind != "indistinguishable")  # versions may well be alike
         return report.write(
             target,
-            game,
+            self.results.game,
             self.results.levels,
             replace(analysis, summaries=each, findings=found),
-            title=f"{self.a.name} (A) against {self.b.name} (B)",
+            title=f"{self._title(0)} against {self._title(1)}",
             facts=self.results.facts,
-            versions=shown,
+            versions=self._shown(target / "pictures"),
             replays=False,
             workers=workers,
             progress=progress,
         ).page
+
+    def _title(self, side: int) -> str:
+        """Return the name of A or B."""
+        more = f" and {len(self.pairs) - 1} more" if len(self.pairs) > 1 else ""
+        return f"{self.pairs[0][side].name}{more} ({'AB'[side]})"
+
+    def _shown(self, pictures: Path) -> Versions | PairedVersions:
+        """Return what the page shows; maps are drawn into the folder of pictures."""
+        from persona_evo.report import versions as drawn
+        from persona_evo.report.level_pairs import PairedVersions
+
+        game, records = self.results.game, self.results.records
+        changes = self.changes
+        if isinstance(changes, LevelPairs):
+            each = told_rows(compare_each(records, changes, game.metrics, self.results.utility_ranges), game)
+            return PairedVersions(self.answer, self.rows, each, changes)
+        maps = (pictures / "changed-a.png", pictures / "changed-b.png")
+        return drawn.Versions(
+            self.answer,
+            self.rows,
+            changes,
+            drawn.changed_maps(game, self.a, self.b, changes, maps),
+            drawn.health_charts(records, [self.a.name, self.b.name], self.results.analysis.personas),
+        )
 
     def playthroughs(self, *, states: bool = False) -> list[frames.Row]:
         """Return the rows of `Results.rows` for both versions."""
@@ -99,7 +133,7 @@ class Comparison:
         return printable("\n".join(self.answer.lines), sys.stdout)
 
     def __repr__(self) -> str:
-        return f"<Comparison of {self.a.name} (A) and {self.b.name} (B): {self.answer.lines[0]}>"
+        return f"<Comparison of {self._title(0)} and {self._title(1)}: {self.answer.lines[0]}>"
 
     def _repr_html_(self) -> str:
         """Return the HTML for a notebook: the answer, and the summary of each player."""
@@ -111,28 +145,21 @@ class Comparison:
         return compared, (self.results,)
 
 
-def pair(levels: Sequence[Level]) -> tuple[Level, Level]:
-    """Return the two levels of a comparison.
-
-    Raises:
-        SettingsError: there are more levels, or fewer.
-    """
-    if len(levels) != 2:
-        raise SettingsError(
-            "a comparison needs two levels",
-            found=f"{len(levels)}: " + ", ".join(level.name for level in levels),
-            expected="two different files or names of one level each",
-        )
-    return levels[0], levels[1]
-
-
 def compared(results: Results) -> Comparison:
-    """Compare the two levels of a playtest; nothing is compared if it was interrupted."""
-    a, b = results.levels
-    groups = [[r for r in results.records if r.level == level.name] for level in (a, b)]
-    weighed = {p.label: _weighed(p.persona.utility, results.game) for p in results.players}
-    rows = compare_levels(groups[0], groups[1], results.game.metrics, weighed=weighed) if results.complete else []
-    return Comparison(a, b, results, told_rows(rows, results.game))
+    """Compare the levels of a playtest, in which each level of A is followed by its counterpart in B.
+
+    Nothing is compared if the playtest was interrupted.
+    """
+    game, records, levels = results.game, results.records, results.levels
+    pairs = list(zip(levels[::2], levels[1::2], strict=True))
+    rows: list[ComparisonRow] = []
+    if results.complete and len(pairs) > 1:
+        rows = compare_pairs(records, named_pairs(pairs), game.metrics, worth=results.utility_ranges)
+    elif results.complete:
+        groups = [[r for r in records if r.level == level.name] for level in levels]
+        weighed = {p.label: _weighed(p.persona.utility, game) for p in results.players}
+        rows = compare_levels(groups[0], groups[1], game.metrics, worth=results.utility_ranges, weighed=weighed)
+    return Comparison(results, told_rows(rows, game), pairs)
 
 
 def _weighed(utility: Formula, game: Game) -> set[str]:
@@ -141,3 +168,8 @@ def _weighed(utility: Formula, game: Game) -> set[str]:
     health = parse(game.health).symbols if game.health else frozenset()
     steps = {m.symbol for m in game.metrics if m.clock}
     return symbols | ({DAMAGE.key} if symbols & health else set()) | ({"steps"} if symbols & steps else set())
+
+
+def named_pairs(pairs: Sequence[tuple[Level, Level]]) -> LevelPairs:
+    """Return the names of levels in pairs, with what the levels of a pair have in common."""
+    return LevelPairs.of([a.name for a, _ in pairs], [b.name for _, b in pairs])

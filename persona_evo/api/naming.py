@@ -22,6 +22,7 @@ from persona_evo.games.core import Game, Level
 from persona_evo.games.options import level_options
 from persona_evo.matches import names
 from persona_evo.personas import Persona, load, named, resolve
+from persona_evo.playtest import level_pairs
 from persona_evo.playtest.players import Player
 from persona_evo.search.tree_policy import UTILITY_POLICY, TreePolicy
 from persona_evo.store import policy_library
@@ -290,6 +291,17 @@ def levels_of(game: Game, levels: LevelsLike, **options: LevelOption) -> list[Le
         if level is not None:
             found.append(level)
     return found
+
+
+def paired_levels(game: Game, a: LevelsLike, b: LevelsLike, /, **options: LevelOption) -> list[tuple[Level, Level]]:
+    """Convert the names of two versions to pairs of levels; the options are those of the game's loader.
+
+    Raises:
+        SettingsError: there are not equally many, or a level belongs to both.
+    """
+    sides = [listed(side, "a level", (str, Path, Level)) for side in (a, b)]
+    first, second = (sum(1 if isinstance(n, Level) else mapsets.count(game, [n]) for n in side) for side in sides)
+    return level_pairs.paired(levels_of(game, [*sides[0], *sides[1]], **options), first, second)
 
 
 def players_of(players: PlayersLike, search: SearchLike = "anytime", agent: str = "") -> list[Player]:

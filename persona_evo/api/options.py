@@ -93,7 +93,7 @@ class PlayingOptions(TypedDict, total=False):
 
 
 class ComparisonOptions(PlaytestOptions, PlayingOptions, total=False):
-    """All options of a comparison of two levels."""
+    """All options of a comparison."""
 
 
 class EvolutionChanges(TypedDict, total=False):

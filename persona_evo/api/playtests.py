@@ -9,7 +9,7 @@ from typing import NamedTuple, Unpack
 
 from persona_evo import limits
 from persona_evo.agents.duel import League
-from persona_evo.api.comparison import Comparison, compared, pair
+from persona_evo.api.comparison import Comparison, compared
 from persona_evo.api.expectations import Expectations
 from persona_evo.api.naming import (
     LevelLike,
@@ -21,6 +21,7 @@ from persona_evo.api.naming import (
     league_of,
     levels_of,
     load_game,
+    paired_levels,
     persona_of,
     players_of,
     tree_policy,
@@ -36,6 +37,7 @@ from persona_evo.jobs.progress import Tell
 from persona_evo.jobs.workers import Workers, lent
 from persona_evo.playtest import batch, bounds, journal
 from persona_evo.playtest.appraisals import Appraisals, begin_appraisals
+from persona_evo.playtest.cluster_games import hired
 from persona_evo.playtest.players import Player, check_lists, with_skills
 from persona_evo.playtest.playing import CONTINUATION, room
 from persona_evo.search.bounds import Solution
@@ -197,7 +199,7 @@ def playtest_levels(
     failing = expected.regressions(of, notice)
     if begun is not None and loaded:
         begun(todo)
-    with lent(workers, jobs, alone=registry.alone(of)) as lent_workers:
+    with hired(of, workers, jobs) as lent_workers:
         appraised = None if workers is None else begin_appraisals(of, loaded, workers, target)
         played = _played(todo, limits.number(continuation, "continuation", 0, 1), lent_workers, progress, appraised)
         played.failures = [*failing, *played.failures]
@@ -292,25 +294,28 @@ def _measured(
 
 
 def compare(
-    a: LevelLike, b: LevelLike, players: PlayersLike = "all", **options: Unpack[ComparisonOptions]
+    a: LevelsLike, b: LevelsLike, players: PlayersLike = "all", **options: Unpack[ComparisonOptions]
 ) -> Comparison:
-    """Play two versions of a level and describe the differences.
+    """Play two versions of a level, or of several, and describe the differences.
+
+    Several levels are compared in pairs of the same seed, name or place, and what is said holds for other levels of the
+    kind.
 
     Args:
-        a, b: the versions.
+        a, b: the versions: one level each, or equally many.
         players, options: as for `playtest_levels`.
 
     Returns:
         The comparison. After Ctrl-C its results are incomplete, and nothing is compared.
 
     Raises:
-        SettingsError: there are not two levels, or as for `playtest_levels`.
+        SettingsError: there are not two levels or as many of A as of B, or as for `playtest_levels`.
         PersonaError, PolicyError, FormulaError, LevelError, RunError, ConnectError: as for `playtest_levels`.
     """
     game, chosen = _players_in(players, options, options.get("game"))
-    both = pair(levels_of(game, [a, b]))
+    pairs = paired_levels(game, a, b)
     options["game"] = game
-    return compared(playtest_levels(both, chosen, **options))
+    return compared(playtest_levels([level for pair in pairs for level in pair], chosen, **options))
 
 
 def solve(

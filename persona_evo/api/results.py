@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from persona_evo.agents.skill import FULL_SIGHT, LADDER, errs
 from persona_evo.api import frames
+from persona_evo.formula import Formula
 from persona_evo.formula.guards import guards
 from persona_evo.games.acceptance import Accepted
 from persona_evo.games.core import Level
@@ -22,6 +23,7 @@ from persona_evo.playtest import appraisals, batch, bounds, duels, require, rout
 from persona_evo.playtest.analysis import Analysis, analyse
 from persona_evo.playtest.appraisals import Appraisals, LevelQuestion
 from persona_evo.playtest.changes import PlaytestChanges, changes
+from persona_evo.playtest.metrics import UtilityRanges, utility_ranges
 from persona_evo.search.list_orders import left_out
 from persona_evo.search.outlook import Outlook
 from persona_evo.words import counted, listed
@@ -110,7 +112,7 @@ class Results(batch.BatchResults):
             self.records,
             baselines=self.baselines,
             priorities=self.priorities,
-            utilities={p.label: p.persona.utility for p in self.players},
+            utilities=self._utilities,
             bounds=self.bounds,
             requirements=require.parse_all(requirements) if requirements else (),
             tolerances=self.tolerances,
@@ -124,6 +126,16 @@ class Results(batch.BatchResults):
     def changes_since(self, before: Results) -> PlaytestChanges:
         """Say what differs from earlier results of the same levels."""
         return changes(before.analysis, self.analysis)
+
+    @property
+    def _utilities(self) -> dict[str, Formula]:
+        """The utility of each player, by label."""
+        return {p.label: p.persona.utility for p in self.players}
+
+    @property
+    def utility_ranges(self) -> UtilityRanges:
+        """The range of each player's utility, by label."""
+        return utility_ranges(self._utilities, self.game.metrics)
 
     @property
     def title(self) -> str:

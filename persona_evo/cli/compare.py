@@ -1,4 +1,8 @@
-"""Let the same personas play two versions of a level, and say in words what differs."""
+"""Let the same personas play two versions of a level, and say in words what differs.
+
+A and B may also be several levels each: folders, sets, or ranges of seeds such as MAP@11-20 and MAP:VARIANT@11-20. They
+are compared in pairs of the same seed, name or place, and what is said holds for other levels of the kind.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,7 @@ from persona_evo.jobs.windows import command_line
 from persona_evo.words import counted
 
 if TYPE_CHECKING:
+    from persona_evo.games.core import Game, Level
     from persona_evo.jobs.workers import Workers
 
 ROOT = Path("runs") / "comparisons"
@@ -22,8 +27,8 @@ ROOT = Path("runs") / "comparisons"
 def add(commands: Commands) -> None:
     """Add the command and its options."""
     parser = commands.add_parser("compare", description=__doc__, epilog=playtest_options.SKILL_TABLE)
-    parser.add_argument("a", type=filled, metavar="A", help="a level")
-    parser.add_argument("b", type=filled, metavar="B", help="another level, or another version of the same one")
+    parser.add_argument("a", type=filled, metavar="A", help="a level, or several")
+    parser.add_argument("b", type=filled, metavar="B", help="another level or version of it, or as many others")
     playtest_options.add_playing(parser)
     parser.add_argument(
         "--all", action="store_true", help="also print everything that was compared, in words and in a table"
@@ -46,16 +51,14 @@ def run(args: argparse.Namespace) -> int:
 def _run(args: argparse.Namespace, workers: Workers) -> int:
     game = option_values.game_of(args)
     from persona_evo.api import compare
-    from persona_evo.api.comparison import pair
     from persona_evo.report import tables
 
-    a, b = pair(option_values.levels_of(args, game, [args.a, args.b]))
-    for letter, level in (("A", a), ("B", b)):
-        note(f"{letter} = {level.name}" + (f" ({level.source})" if level.source else ""))
-    if a.text == b.text and a.options == b.options:
+    pairs = _pairs(args, game)
+    if all(a.text == b.text and a.options == b.options for a, b in pairs):
         say("A and B are the same level: there is nothing to compare")
         return 0
-    folder = args.out or option_values.new_folder(ROOT, [a.name, b.name])
+    a, b = ([pair[side] for pair in pairs] for side in (0, 1))
+    folder = args.out or option_values.new_folder(ROOT, [a[0].name, b[0].name])
     players, search = option_values.players_of(args, game), option_values.search_options(args)
     comparison = compare(a, b, players, **search, **playtest.playing(args, game, folder, workers))
     results = comparison.results
@@ -77,3 +80,22 @@ def _run(args: argparse.Namespace, workers: Workers) -> int:
     StatusLine.done_with_line()
     note(f"the page is {page}; seed {results.seed}, {counted(args.trials, 'trial')} of each player in each level")
     return 0
+
+
+def _pairs(args: argparse.Namespace, game: Game) -> list[tuple[Level, Level]]:
+    """Load the levels of A and B, and say which are compared."""
+    from persona_evo.api.comparison import named_pairs
+    from persona_evo.api.naming import paired_levels
+    from persona_evo.statistics import too_few_pairs
+
+    pairs = paired_levels(game, args.a, args.b, **option_values.options_of(args, game))
+    option_values.tell_warnings([level for pair in pairs for level in pair])
+    if len(pairs) == 1:
+        for letter, level in zip("AB", pairs[0], strict=True):
+            note(f"{letter} = {level.name}" + (f" ({level.source})" if level.source else ""))
+        return pairs
+    note(named_pairs(pairs).words)
+    few = too_few_pairs(len(pairs), 1)
+    if few:
+        note(few)
+    return pairs

@@ -111,9 +111,10 @@ def _make(args: argparse.Namespace) -> int:
     folder = args.out or ROOT / experiment.name
     if experiment.connected:
         option_values.check_outside(experiment.game)
+    levels = f" x {experiment.levels} levels" if experiment.levels > 1 else ""
     note(
         f"{experiment.title}: {counted(len(experiment.cells), 'combination')} x "
-        f"{counted(experiment.replicates, 'replicate')}, into {folder}"
+        f"{counted(experiment.replicates, 'replicate')}{levels}, into {folder}"
     )
     wanted = counted(len(experiment.tasks()), "search", "searches")
     try:
@@ -157,7 +158,7 @@ def _replay(args: argparse.Namespace) -> int:
         raise SettingsError("nothing has been searched yet", place=Place(str(folder)), hint="run the experiment first")
     best = _best(records, experiment)
     cell = next(cell for cell in experiment.cells if cell.label == best.cell)
-    opened = cell.open(experiment.game)
+    opened = cell.open(experiment.game, best.replicate)
     try:
         said = f"{best.cell}: score {best.score:g} in {counted(len(best.best.pairs), 'decision')}"
         if experiment.connected:

@@ -116,7 +116,7 @@ def run_import(args: argparse.Namespace) -> int:
 
 def run_check(args: argparse.Namespace) -> int:
     """Read every level, even after a wrong one; exit code 2 if one cannot be read, 1 if one has a problem."""
-    from persona_evo.games import mapsets
+    from persona_evo.games import level_ranges, mapsets
     from persona_evo.games.acceptance import accept
     from persona_evo.games.diagnosis import diagnose
     from persona_evo.games.options import for_check
@@ -124,13 +124,14 @@ def run_check(args: argparse.Namespace) -> int:
     game = option_values.game_of(args)
     accepted = option_values.accepted_of(args)
     given = {**for_check(game), **option_values.options_of(args, game)}
-    paths = mapsets.find(game, args.levels)
+    sources = mapsets.find(game, args.levels)
     ci.check(args)
     levels: list[Level] = []
     errors: dict[str, str] = {}
-    for name, file in zip(mapsets.level_names(paths), paths, strict=True):
+    names = level_ranges.level_names(sources)
+    for name, source in zip(names, sources, strict=True):
         try:
-            levels.append(mapsets.load(game, file, name, given))
+            levels.append(mapsets.load(game, source, name, given))
         except LevelError as e:
             errors[name] = str(e)
             note(f"{name}: error: {e}")
@@ -147,9 +148,9 @@ def run_check(args: argparse.Namespace) -> int:
         _tell(game, levels, told)
         if args.structure:
             _structure(game, levels)
-        say(_outcome(len(paths), found, len(wrong), len(errors)))
+        say(_outcome(len(sources), found, len(wrong), len(errors)))
     if ci.wanted(args):
-        files = {name: str(file) for name, file in zip(mapsets.level_names(paths), paths, strict=True)}
+        files = {name: str(source.path) for name, source in zip(names, sources, strict=True)}
         _write_ci(args, files, found, errors)
     if errors:
         return 2

@@ -168,14 +168,20 @@ def once(given: Sequence[tuple[str, Any]], option: str) -> dict[str, Any]:
 
 def levels_of(args: argparse.Namespace, game: Game, named: Sequence[str]) -> list[Level]:
     """Load the levels that were named, and print their warnings."""
-    from persona_evo.cli.say import note
     from persona_evo.games import mapsets
 
     found = mapsets.resolve(game, named, options_of(args, game))
-    for level in found:
+    tell_warnings(found)
+    return found
+
+
+def tell_warnings(levels: Sequence[Level]) -> None:
+    """Print the warnings of levels."""
+    from persona_evo.cli.say import note
+
+    for level in levels:
         for warning in level.warnings:
             note(f"{level.name}: {warning}")
-    return found
 
 
 def jobs_of(args: argparse.Namespace) -> int:

@@ -45,7 +45,8 @@ class Parser(argparse.ArgumentParser):
         mistyped = [a for a in typed if a.partition("=")[0] not in self._option_string_actions]
         if mistyped and "required" in message:
             self._refuse(mistyped)
-        raise SettingsError(message, hint=f"{self.prog} --help lists the commands")
+        listed = "commands" if self._subparsers is not None else "options"
+        raise SettingsError(message, hint=f"{self.prog} --help lists the {listed}")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse as argparse does, but unknown arguments are refused by the command that they follow."""

@@ -170,7 +170,8 @@ class LevelWatch:
         from persona_evo.games import mapsets
 
         accepted = [] if self.args.accept is None else [self.args.accept]
-        return [*mapsets.find(self.game, self.args.levels), *self.personas, *accepted]
+        levels = [source.path for source in mapsets.find(self.game, self.args.levels)]
+        return [*levels, *self.personas, *accepted]
 
     def go(self) -> None:
         """Watch without end."""

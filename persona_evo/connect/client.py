@@ -16,10 +16,8 @@
 
 `run` plays one game for each ROLLOUT and reports what `play` raises. A game with a main loop of its own calls `begin`
 before each game; `select` calls it if the game has not. Both raise ExperimentFinished when the driver is finished.
-The game draws its own random numbers from `client.random`.
-
-Without a driver (`is_driver_present` is False), `select` calls `client.choose`, which chooses at random by default,
-and `run` plays a single game. Everything else works as it does with a driver.
+The game draws its own random numbers from `client.random`. Without a driver (`is_driver_present` is False), `select`
+calls `client.choose`, which chooses at random by default, and `run` plays a single game.
 """
 
 from __future__ import annotations
@@ -150,8 +148,7 @@ class Client:
         Raises:
             ExperimentFinished: the driver has no more orders.
         """
-        order = self._next_order() if self.is_driver_present else p.Rollout(0, self.game_seed, time.time_ns())
-        self._begin(order)
+        self._begin(self._next_order() if self.is_driver_present else p.Rollout(0, self.game_seed, time.time_ns()))
 
     def restored(self) -> Any:
         """Return the state from which this game continues instead of its start, or None.

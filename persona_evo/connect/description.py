@@ -12,6 +12,8 @@
     rollout = "uniform"                 # or "weights": by the weights that the game gives its choices; or "policy"
     policy = "HP - 0.1 * WAY"           # for "policy": the choice with the highest value of this formula after it is
                                         # played (capability lookahead)
+    widening = 16                       # with so many choices or more, a decision is searched by some of them first,
+                                        # drawn as rollouts draw; 0 for never (default: 16)
     constant = "outside"                # UCB1's constant: outside the root, or "inside" as in Monte Carlo's first code
     scores = "normalised"               # UCB1 without a constant of one's own divides utilities by the range of those
                                         # seen; "raw": it does not
@@ -89,6 +91,8 @@ MOST_LEVELS = 100_000
 MOST_NESTED = 50
 """The largest nesting depth of sets."""
 MOST_SLOTS = 4096
+WIDENING = 16
+"""The default number of choices from which a decision is searched by some of its choices first."""
 SLOTS = 8
 """The default number of rollouts under way. It is the same for 1 to 8 workers, so their results are the same, and it is
 large enough that the process of a fast game does not wait between two orders."""
@@ -158,6 +162,7 @@ class Description:
     slots: int
     rollout: str
     policy: str
+    widening: int
     constant: str
     scores: str
     personas: tuple[Path, ...]
@@ -344,6 +349,7 @@ def plain(game: Path, factory: Factory | None = None) -> Description:
         slots=1,
         rollout="uniform",
         policy="",
+        widening=WIDENING,
         constant="outside",
         scores=NORMALISED,
         personas=(),

@@ -15,6 +15,7 @@ from persona_evo.connect.description import (
     MAX_BYTES,
     MOST_SLOTS,
     SLOTS,
+    WIDENING,
     Description,
     MetricWords,
     key_place,
@@ -22,7 +23,7 @@ from persona_evo.connect.description import (
 from persona_evo.connect.launch import GYM
 from persona_evo.connect.pool import MOST_WORKERS
 from persona_evo.connect.process_start import Limits, Timeouts
-from persona_evo.connect.protocol import MOST_PORT
+from persona_evo.connect.protocol import MOST_CHOICES, MOST_PORT
 from persona_evo.connect.restarts import Restarts
 from persona_evo.connect.scores import NORMALISED, RAW
 from persona_evo.errors import ConnectError, has_control, unknown
@@ -39,6 +40,7 @@ KEYS = (
     "slots",
     "rollout",
     "policy",
+    "widening",
     "constant",
     "scores",
     "personas",
@@ -105,6 +107,7 @@ class _Reader:
             slots=self.whole("slots", max(workers, SLOTS), 1, MOST_SLOTS),
             rollout=self.choice("rollout", ("uniform", "weights", "policy")),
             policy=self.policy(),
+            widening=self.whole("widening", WIDENING, 0, MOST_CHOICES),
             constant=self.choice("constant", ("outside", "inside")),
             scores=self.choice("scores", (NORMALISED, RAW)),
             personas=self.personas(),

@@ -21,8 +21,9 @@ import numpy as np
 
 from persona_evo.connect import protocol as p
 from persona_evo.connect.cases import replay_cases
-from persona_evo.connect.description import Description, MetricWords
+from persona_evo.connect.description import WIDENING, Description, MetricWords
 from persona_evo.connect.description_file import read
+from persona_evo.connect.moves import ConnectedActor
 from persona_evo.connect.parallel_plans import PlanningJob, plan_in_parallel
 from persona_evo.connect.planner import ConnectedPlanner, Outcome
 from persona_evo.connect.process_start import Attachment, Timeouts
@@ -34,6 +35,7 @@ from persona_evo.formula import parse
 from persona_evo.formula.primitives import PRIMITIVES
 from persona_evo.games.core import ENDED, LOST, RUNNING, WON, Game, Level, Metric, Rules
 from persona_evo.games.python_game.contents import number_of
+from persona_evo.search.moves import MovesSpec
 from persona_evo.search.plan import Plan, PlanJob, PlannedOutside
 from persona_evo.search.tree_policy import MOVE_VARIABLES, SEARCH_VARIABLES
 from persona_evo.seeds import below
@@ -113,10 +115,13 @@ def of(session: Session) -> Game:
         outside=PlannedOutside(
             planner=partial(ConnectedPlanner, session, outcome),
             plans=_plans,
+            actor=partial(_actor, session, outcome),
             close=session.close,
             findings=session.findings,
             keep_in=session.keep_in,
             failures=session.failures,
+            hand_over=session.hand_over,
+            take_over=session.take_over,
             watch=partial(_watch, session),
             regressions=partial(replay_cases, about),
             levels=lambda names: [str(level) for level in session.named(names)],
@@ -149,11 +154,17 @@ def _ordering(about: Description, hello: p.Hello) -> dict[str, object]:
         "rollout": about.rollout,
         "policy": about.policy,
         "slots": about.slots,
+        "widening": about.widening,
         "constant": about.constant,
         "scores": about.scores,
         "horizon": about.horizon or hello.max_decisions,
         "max_decisions": hello.max_decisions,
     }
+
+
+def _actor(session: Session, outcome: Outcome, game: Game, level: Level, spec: MovesSpec) -> ConnectedActor:
+    ordering = ConnectedPlanner(session, outcome, game, level, spec.settings, 1).ordering
+    return ConnectedActor(session, ordering, game, level, spec)
 
 
 def _plans(jobs: Iterable[PlanJob], until: float | None) -> Iterator[Plan]:
@@ -332,6 +343,8 @@ def _version(about: Description, hello: p.Hello) -> int:
         dict(about.variants),
         about.outcome,
     ]
+    if about.widening != WIDENING:
+        parts.append(about.widening)
     if about.environment:
         parts.append(dict(about.environment))
     text = json.dumps(parts, sort_keys=True)

@@ -6,8 +6,9 @@ import time
 from collections.abc import Callable
 
 from persona_evo.connect.description import LevelName
+from persona_evo.connect.ordering import FinishedRollout, Ordering
 from persona_evo.connect.pool import ProcessPool
-from persona_evo.connect.search import INSIDE, ConnectedSearch, FinishedRollout, Ordering
+from persona_evo.connect.search import INSIDE, ConnectedSearch
 from persona_evo.connect.session import Session
 from persona_evo.formula import Formula
 from persona_evo.games.core import WON, Game, Level
@@ -49,7 +50,14 @@ class ConnectedPlanner:
         about = self._session.about
         snapshots = "snapshot" in self._session.hello().capabilities
         inside = about.constant == INSIDE
-        return Ordering(about.slots, self._session.mode, inside, scores=about.scores, snapshots=snapshots)
+        return Ordering(
+            about.slots,
+            self._session.mode,
+            inside,
+            scores=about.scores,
+            snapshots=snapshots,
+            wide=about.widening,
+        )
 
     def search(
         self, utility: Formula, policy: TreePolicy, seed: int, tell: Callable[[FinishedRollout], None] | None = None

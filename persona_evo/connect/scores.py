@@ -36,16 +36,27 @@ class UtilityRange:
     Attributes:
         low, high: the lowest and the highest utility; inf and -inf before the first.
         count: the number of utilities.
+        mean, squares: their mean, and the sum of the squares of their distances from it.
     """
 
     low: float = math.inf
     high: float = -math.inf
     count: int = 0
+    mean: float = 0.0
+    squares: float = 0.0
 
     def add(self, utility: float) -> None:
         """Take in the utility of a rollout."""
         self.low, self.high = min(self.low, utility), max(self.high, utility)
         self.count += 1
+        away = utility - self.mean
+        self.mean += away / self.count
+        self.squares += away * (utility - self.mean)
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of the utilities; 0 before the first."""
+        return math.sqrt(self.squares / self.count) if self.count else 0.0
 
     @property
     def scale(self) -> float:

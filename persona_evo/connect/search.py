@@ -14,6 +14,9 @@ inside weighs as much as 31.6 outside.
 A node is done when its game is over, or when all nodes below it are done. Under `cut_off` a done node is never chosen
 again; when the root is done, every way to play is known and the best one is proven. Under `revisit` the result of a
 done node is counted once more, without playing it again.
+
+A search may begin at a state that was reached instead of the start of the game (`move_to`): the choices that lead there
+then stand before every prefix, and what the tree holds below that state is kept.
 """
 
 from __future__ import annotations
@@ -21,16 +24,14 @@ from __future__ import annotations
 import itertools
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from persona_evo.compiling.arrays import FloatRow
 from persona_evo.connect import protocol as p
-from persona_evo.connect.findings import FailingRollout, Lost, shown
-from persona_evo.connect.scores import RAW, UtilityRange, is_fitted
+from persona_evo.connect.findings import Lost, shown
+from persona_evo.connect.ordering import FinishedRollout, Ordering, PendingRollout, RolloutResult, RolloutSource
+from persona_evo.connect.scores import UtilityRange, is_fitted
 from persona_evo.connect.tree import PrefixTree
 from persona_evo.errors import ConnectError
 from persona_evo.formula import Formula
@@ -39,7 +40,19 @@ from persona_evo.search.layout import IS_UCB1, Options
 from persona_evo.search.prefix_engine import PrefixEngine
 from persona_evo.search.scoring import Scoring, policy_code
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.tree import DEAD, DEPTH, DONE, NOBODY, PARENT, ROOTLESS, SLOT, TOTAL, UNKNOWN, VISITS
+from persona_evo.search.tree import (
+    DEAD,
+    DEPTH,
+    DONE,
+    NOBODY,
+    PARENT,
+    ROOT,
+    ROOTLESS,
+    SLOT,
+    TOTAL,
+    UNKNOWN,
+    VISITS,
+)
 from persona_evo.search.tree_policy import EVERY_TIME, STATIC, TreePolicy
 from persona_evo.seeds import SplitMix64, derive, stream
 
@@ -60,97 +73,6 @@ _WAY = 16
 """The number of ancestors of a rollout's start node whose states a game may begin from."""
 
 
-class RolloutResult(Protocol):
-    """The part of a rollout's result that a search reads; `protocol.Result` implements it."""
-
-    @property
-    def score(self) -> float:
-        """The game's own score."""
-
-    @property
-    def hash(self) -> int:
-        """The hash of the state at the end."""
-
-    @property
-    def trace(self) -> bytes:
-        """The encoded pairs of choice and count."""
-
-    @property
-    def decisions(self) -> int:
-        """The number of decisions in the trace."""
-
-    def count(self, i: int, /) -> int:
-        """Return the number of choices at decision i."""
-
-    def row(self, i: int, /) -> Sequence[float] | FloatRow:
-        """Return the metrics before decision i."""
-
-    def last(self) -> Sequence[float] | FloatRow:
-        """Return the metrics at the end."""
-
-
-class RolloutSource(Protocol):
-    """A player of a search's rollouts: a pool of processes, a share of one, or a game in this process."""
-
-    @property
-    def findings(self) -> list[FailingRollout]:
-        """The rollouts that made the game fail."""
-
-    def submit(self, order: p.Rollout, /) -> int:
-        """Order a rollout and return its number."""
-
-    def next(self) -> RolloutResult | Lost:
-        """Return the result of the oldest order whose result has not been returned yet."""
-
-    def settle(self) -> None:
-        """Forget all orders."""
-
-
-@dataclass(frozen=True)
-class Ordering:
-    """Settings of how a search orders rollouts.
-
-    Attributes:
-        slots: the number of rollouts under way at once.
-        mode: UNIFORM, WEIGHTS or POLICY.
-        inside: whether UCB1's constant stands inside the root.
-        whole: whether a rollout that beats the best one so far is added to the tree as a whole (`save_best_path`).
-        scores: NORMALISED if utilities are divided by their range for UCB1's own constant (see `scores`), or RAW.
-        snapshots: whether the game can keep the states of nodes and begin there (capability `snapshot`). This does not
-            change any result.
-    """
-
-    slots: int = 1
-    mode: int = p.UNIFORM
-    inside: bool = False
-    whole: bool = False
-    scores: str = RAW
-    snapshots: bool = False
-
-
-@dataclass(frozen=True)
-class FinishedRollout:
-    """A rollout that was played to its end; `number` counts from 0, in the order of results."""
-
-    number: int
-    utility: float
-    score: float
-    metrics: dict[str, float]
-    trace: tuple[tuple[int, int], ...]
-    rollout_seed: int
-    hash: int
-
-
-@dataclass(frozen=True)
-class _Order:
-    """A rollout under way: the node that it starts from, and its utility (`again`) if that is known already."""
-
-    node: int
-    seed: int
-    depth: int
-    again: float | None = None
-
-
 class ConnectedSearch:
     """A Monte Carlo tree search on one level.
 
@@ -168,6 +90,11 @@ class ConnectedSearch:
         tell: called with each finished rollout.
 
     Attributes:
+        engine: the tree.
+        best: the best rollout so far.
+        growth: the number of rollouts and the utility, each time that it got better.
+        iterations, lost: rollouts that ended, and those in which the game failed.
+        stopped: why the search ended.
         show: called with each rollout that is the best so far.
     """
 
@@ -195,7 +122,7 @@ class ConnectedSearch:
         self.iterations = self.lost = 0
         self.utilities, self._fitted = UtilityRange(), is_fitted(policy, ordering.scores)
         self.stopped = ""
-        self._under_way: deque[_Order] = deque()
+        self._under_way: deque[PendingRollout] = deque()
         self._rollouts = SplitMix64(derive(seed, "rollouts"))
         self._horizon = settings.horizon or game.horizon
         holds = IS_UCB1 if policy.formula is None else EVERY_TIME
@@ -221,18 +148,27 @@ class ConnectedSearch:
             salt=derive(seed, "expansion") & 0xFFFFFFFF,
             early=1,
         )
-        self._engine = PrefixEngine(
-            options, codes, columns, len(game.metrics), max(1, most), p.MOST_CHOICES + 1, stream(seed), ordering.whole
+        self.engine = PrefixEngine(
+            options,
+            codes,
+            columns,
+            len(game.metrics),
+            max(1, most),
+            p.MOST_CHOICES + 1,
+            stream(seed),
+            ordering.whole,
+            ordering.wide,
         )
         self._worth, self._end = codes.utility, np.zeros(len(game.metrics))
         self._number = next(_searches)
+        self._start, self._before = b"", 0
         self._known = 0
         self._full = self._limited = False
 
     @property
     def tree(self) -> PrefixTree:
         """The current tree."""
-        return PrefixTree.of(self._engine.work, self.game.symbols)
+        return PrefixTree.of(self.engine.work, self.game.symbols)
 
     def spend(self, budget: Budget, began: float, progress: Callable[[int], None] | None = None) -> None:
         """Continue until the search has used up its budget, whose seconds count from `began`.
@@ -260,12 +196,33 @@ class ConnectedSearch:
                 break
             if end is not None and time.perf_counter() > end:
                 self.stopped = "time"
-                break
         self._under_way.clear()
         self.pool.settle()
         if self.best is None:
             first = shown(self.pool.findings[0].message) if self.pool.findings else "no rollout was completed"
             raise ConnectError("the game could not be played to its end a single time", found=first)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there was no room for a node."""
+        return self._full
+
+    def move_to(self, start: bytes, keep: bool = True) -> None:
+        """Go on from the state that a prefix leads to. No rollout may be under way.
+
+        Args:
+            start: pairs of choice and count from the start of the game.
+            keep: whether to keep what the tree holds below that state.
+        """
+        further = keep and start.startswith(self._start)
+        node = self.engine.find(p.unpack(start[len(self._start) :])) if further else NOBODY
+        if node == NOBODY:
+            self.engine.plant()
+        elif node != ROOT:
+            self.engine.move_root(node)
+        self._start, self._before, self._number = start, len(start) // p.PAIR, next(_searches)
+        self.iterations = self.lost = self._known = 0
+        self._full = False
 
     @property
     def proven(self) -> bool:
@@ -275,44 +232,51 @@ class ConnectedSearch:
     def _fill(self, left: int, nodes: int | None) -> None:
         """Order rollouts until all slots are taken or the search has to stop."""
         while len(self._under_way) < self.ordering.slots and len(self._under_way) < left and self.stopped == "budget":
-            if nodes is not None and self._engine.nodes >= nodes and self._full:
+            if nodes is not None and self.engine.nodes >= nodes and self._full:
                 self.stopped = "nodes"
                 return
             if not self._hand_out():
                 return
 
     def _hand_out(self) -> bool:
-        node, full = self._engine.descend()
+        node, full = self.engine.descend()
         if node == NOBODY:
             return False
         self._full |= full
-        seed, work = self._rollouts.next(), self._engine.work
+        seed, work = self._rollouts.next(), self.engine.work
         tree = work.search.tree
-        slot, depth = tree.nodes[node, SLOT], int(tree.nodes[node, DEPTH])
+        slot, depth = tree.nodes[node, SLOT], self._before + int(tree.nodes[node, DEPTH])
         visits = int(tree.links[slot, VISITS])
         if work.choices[node] == 0 and visits > 0:
             self._known += 1
-            self._under_way.append(_Order(node, seed, depth, float(tree.values[slot, TOTAL]) / visits))
+            self._under_way.append(PendingRollout(node, seed, depth, float(tree.values[slot, TOTAL]) / visits))
             if self.policy.formula is not None and self.policy.holds == STATIC and self._known >= PATIENCE:
                 self.stopped = "stuck"
             return True
         self._known = 0
-        prefix = self._engine.prefix(node).astype("<u2").tobytes()
-        order = p.Rollout(0, self._game_seed, seed, p.ALL_METRICS, self.ordering.mode, 0, prefix)
-        self.pool.submit(self._with_states(order, node) if self.ordering.snapshots else order)
-        self._under_way.append(_Order(node, seed, depth))
+        draw = 0 < self.ordering.wide <= work.choices[node] and depth - self._before < self._horizon
+        self._submit(PendingRollout(node, seed, depth, draw=bool(draw)))
         return True
+
+    def _submit(self, one: PendingRollout) -> None:
+        """Order a rollout from a node."""
+        prefix = self._start + self.engine.prefix(one.node).astype("<u2").tobytes()
+        order = p.Rollout(0, self._game_seed, one.seed, p.ALL_METRICS, self.ordering.mode, 0, prefix)
+        if self.ordering.snapshots:
+            order = self._with_states(order, one.node)
+        self.pool.submit(order)
+        self._under_way.append(one)
 
     def _with_states(self, order: p.Rollout, node: int) -> p.Rollout:
         """Return the order with the states that the game may keep or begin from.
 
         The game keeps the state of a new node. It begins from the state of an ancestor, or of a node that is known.
         """
-        work, states = self._engine.work, list[tuple[int, int]]()
+        work, states = self.engine.work, list[tuple[int, int]]()
         new = work.choices[node] == UNKNOWN
         at = int(work.search.tree.nodes[node, PARENT]) if new else node
         while at != ROOTLESS and len(states) < _WAY:
-            states.append((int(work.search.tree.nodes[at, DEPTH]), self._state_number(at)))
+            states.append((self._before + int(work.search.tree.nodes[at, DEPTH]), self._state_number(at)))
             at = int(work.search.tree.nodes[at, PARENT])
         return order._replace(snapshot=self._state_number(node) if new else 0, states=tuple(states))
 
@@ -321,7 +285,7 @@ class ConnectedSearch:
 
     def _take(self) -> None:
         """Enter the result of the oldest rollout under way into the tree."""
-        order, engine = self._under_way.popleft(), self._engine
+        order, engine = self._under_way.popleft(), self.engine
         if order.again is not None:
             self.iterations += 1
             engine.back_up(order.node, 0, order.again)
@@ -341,31 +305,34 @@ class ConnectedSearch:
             row = work.metrics[order.node]
             row[: len(final)] = final if over else result.row(order.depth)
             row[len(final) :] = result.score if over else 0.0
-        self._limited |= not over and order.depth >= self._horizon
+        self._limited |= not over and order.depth - self._before >= self._horizon
         self.utilities.add(utility)
         work.lowest[0] = self.utilities.low
         if self._fitted:
-            work.scale[0] = self.utilities.scale
+            work.scale[0], work.spread[0] = self.utilities.scale, self.utilities.deviation
         engine.back_up(order.node, 0 if over else result.count(order.depth), utility)
         if self.ordering.whole and not over and (self.best is None or utility > self.best.utility):
             self._graft(order, result, utility)
+        elif order.draw and not over and result.count(order.depth) == work.choices[order.node]:
+            self._graft(order, result, utility, most=1)
         self._keep(order, result, utility, over)
         self.iterations += 1
 
-    def _graft(self, order: _Order, result: RolloutResult, utility: float) -> None:
-        """Add the rest of a rollout to the tree."""
-        pairs, work = p.unpack(result.trace)[order.depth :], self._engine.work
-        steps = min(len(pairs), self._horizon - order.depth + 1)
+    def _graft(self, order: PendingRollout, result: RolloutResult, utility: float, most: int = 2**31) -> None:
+        """Add the rest of a rollout to the tree, or its first `most` decisions."""
+        pairs, work = p.unpack(result.trace)[order.depth :], self.engine.work
+        steps = min(len(pairs), self._horizon - (order.depth - self._before) + 1, most)
         work.pairs[: 2 * steps] = np.array(pairs[:steps], dtype=np.int64).ravel()
+        work.pairs[2 * steps + 1] = pairs[steps][1] if steps < len(pairs) else 0
         for i in range(1, min(steps + 1, len(pairs))):
             row = result.row(order.depth + i)
             work.rows[i, : len(row)] = row
             work.rows[i, len(row) :] = 0.0
         if steps == len(pairs):
             work.rows[steps] = self._end
-        self._engine.graft(order.node, steps, utility)
+        self.engine.graft(order.node, steps, utility)
 
-    def _keep(self, order: _Order, result: RolloutResult, utility: float, over: bool) -> None:
+    def _keep(self, order: PendingRollout, result: RolloutResult, utility: float, over: bool) -> None:
         """Keep a rollout if it is the best so far, and report it to `tell`."""
         better = self.best is None or utility > self.best.utility
         if better:

@@ -17,8 +17,8 @@ from typing import Any, Self
 
 from persona_evo.connect import protocol as p
 from persona_evo.connect.findings import FailingRollout, Lost
+from persona_evo.connect.ordering import FinishedRollout, RolloutResult, RolloutSource
 from persona_evo.connect.planner import ConnectedPlanner
-from persona_evo.connect.search import FinishedRollout, RolloutResult, RolloutSource
 from persona_evo.connect.traces import Trace
 from persona_evo.errors import Place, ProtocolError, RunError
 from persona_evo.formula import Formula
@@ -88,6 +88,7 @@ def search_values(
         "rollout": ordering.mode,
         "slots": ordering.slots,
         "inside": ordering.inside,
+        "widening": ordering.wide,
         "scores": ordering.scores,
         "seed": seed,
         "budget": budget.to_dict(),

@@ -36,7 +36,7 @@ from persona_evo.formula import parse
 from persona_evo.games.findings import Finding
 
 if TYPE_CHECKING:
-    from persona_evo.connect.search import FinishedRollout
+    from persona_evo.connect.ordering import FinishedRollout
 
 KEPT = 3
 """The number of maps and variants whose processes are kept, for a game without the capability `maps`."""
@@ -179,6 +179,16 @@ class Session:
             return as_findings(self._all)
         kept = sorted(folder.glob(f"logs*/{FINDINGS}"))
         return as_findings(failure for file in kept for failure in read_findings(file))
+
+    def hand_over(self) -> list[FailingRollout]:
+        """Return all failures of the game and forget them, for another process that keeps them (`take_over`)."""
+        self.findings()
+        failed, self._all = self._all, []
+        return failed
+
+    def take_over(self, failed: Sequence[object]) -> None:
+        """Keep failures that another process has handed over, as if they had happened here."""
+        self._keep([one for one in failed if isinstance(one, FailingRollout)])
 
     def named(self, names: Sequence[str]) -> list[LevelName]:
         """Return the levels that names stand for.

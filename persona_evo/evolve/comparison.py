@@ -21,6 +21,7 @@ from persona_evo.formula import parse
 from persona_evo.games import mapsets, registry
 from persona_evo.games.commands import UNSEEN
 from persona_evo.games.core import Game, Level
+from persona_evo.games.level_ranges import LevelEntry
 from persona_evo.games.level_text import LevelText
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.store import policy_library
@@ -44,7 +45,7 @@ def held_out(game: Game, levels: Sequence[Level]) -> list[Level]:
         return []
     trained = {LevelText.of(level).digest for level in levels}
     paths = [known.levels[name] for name in known.sets.get(UNSEEN, tuple(known.levels)) if name in known.levels]
-    loaded = [mapsets.load(game, path, path.stem, dict(levels[0].options)) for path in paths]
+    loaded = [mapsets.load(game, LevelEntry(path), path.stem, dict(levels[0].options)) for path in paths]
     return [level for level in loaded if LevelText.of(level).digest not in trained][:MOST_LEVELS]
 
 

@@ -10,6 +10,7 @@ from persona_evo.formula import Formula, parse
 from persona_evo.formula.effects import Effect, effects
 from persona_evo.games import mapsets
 from persona_evo.games.core import RUNNING, Game, Level, Metric
+from persona_evo.games.level_ranges import LevelEntry
 from persona_evo.personas.lists import (
     CARE,
     CEILING,
@@ -230,7 +231,7 @@ def of_policy(policy: Policy, game: Game) -> tuple[str, ...]:
         return ()
     known = mapsets.shipped(game).levels
     names = [name for name in policy.levels if name in known] or list(known)
-    levels = [mapsets.load(game, known[name], name, {}) for name in names[:MOST_LEVELS]]
+    levels = [mapsets.load(game, LevelEntry(known[name]), name, {}) for name in names[:MOST_LEVELS]]
     utility = parse(policy.utility, game.symbols) if policy.utility else None
     own = in_words(parse(policy.best), game, levels, utility) if policy.best else ()
     return (*own, *lists_in_words(policy.lists, game, levels, utility))

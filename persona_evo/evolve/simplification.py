@@ -13,6 +13,7 @@ from persona_evo.formula import parse
 from persona_evo.formula.simplify import SHARED, simplify
 from persona_evo.games import mapsets
 from persona_evo.games.core import Game, Level
+from persona_evo.games.level_ranges import LevelEntry
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import columns_for, plan_variables, variables
 from persona_evo.store import runs
@@ -67,7 +68,7 @@ def _trained(policy: Policy, game: Game) -> tuple[FitnessSpec | None, list[Level
         spec = reopening.spec_of(folder, game.name)
         return spec, [level.load(game) for level in spec.levels]
     known = mapsets.shipped(game).levels
-    levels = [mapsets.load(game, known[name], name, {}) for name in policy.levels if name in known]
+    levels = [mapsets.load(game, LevelEntry(known[name]), name, {}) for name in policy.levels if name in known]
     if not levels or not policy.utility or policy.agent or game.players > 1:
         return None, levels
     search = SearchSettings.from_dict(policy.search) if policy.search else SearchSettings.single()

@@ -30,8 +30,9 @@ class Cell:
     """One combination of a variant and a player ("" if there is only one).
 
     Attributes:
-        level, score, persona, settings: as for `run.run`.
+        level, score, persona, settings: as for `run.run`; the level may be several.
         search: the settings of the search.
+        levels: the name of each level if `level` names several; empty if it names one.
     """
 
     variant: str
@@ -41,6 +42,7 @@ class Cell:
     persona: str
     settings: Mapping[str, Any]
     search: SearchSpec
+    levels: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
@@ -52,8 +54,8 @@ class Cell:
         """The goal of the search in words; it is the same for cells whose scores can be compared."""
         return " ".join(self.score.split()) or (f"what {self.persona} wants" if self.persona else OWN)
 
-    def open(self, game: str) -> ExperimentLevel:
-        """Open its level for a search.
+    def open(self, game: str, replicate: int = 0) -> ExperimentLevel:
+        """Open the level of a replicate for a search.
 
         Raises:
             PersonaEvoError: no such game, level or setting.
@@ -61,24 +63,32 @@ class Cell:
         from persona_evo.games import registry
 
         settings, level = dict(self.settings), self.level
+        if self.levels:
+            level = self.levels[self.place(replicate)]
         if game.endswith(".toml") and "variant" in settings and game not in registry.names():
             map_, at, seed = (level or "default").partition("@")
             level = f"{map_.partition(':')[0]}:{settings.pop('variant')}{at}{seed}"
         return open_stage(game, level, settings, self.search.workers)
 
+    def place(self, replicate: int) -> int:
+        """Return the place of a replicate's level among the levels; replicates go through all of them in turn."""
+        return replicate % max(1, len(self.levels))
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
-        return {**dataclasses.asdict(self), "settings": dict(self.settings)}
+        values = {**dataclasses.asdict(self), "settings": dict(self.settings), "levels": list(self.levels)}
+        return values if self.levels else {k: v for k, v in values.items() if k != "levels"}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Cell:
         """Create a cell from the output of `to_dict`."""
-        return cls(**{**data, "search": SearchSpec(**data["search"])})
+        levels = tuple(map(str, data.get("levels", ())))
+        return cls(**{**data, "search": SearchSpec(**data["search"]), "levels": levels})
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """Searches to compare: `replicates` of each cell; `game` is a source for `subject.open_stage`."""
+    """Searches to compare: `replicates` of each cell in each of its levels; `game` is a source for `open_stage`."""
 
     name: str
     title: str
@@ -94,15 +104,21 @@ class Experiment:
 
         return self.game not in registry.names() and ":" not in Path(self.game).name
 
+    @property
+    def levels(self) -> int:
+        """The number of levels that each cell is searched in."""
+        return max(1, len(self.cells[0].levels))
+
     def tasks(self) -> list[tuple[int, int, int]]:
         """Return (number of the cell, replicate, seed) of each search, in order.
 
         Each replicate runs over all cells before the next begins, so that results can be compared if the experiment
-        stops early. For a connected game the order is cell after cell, so that the game is started once per cell.
+        stops early. For a connected game the order is cell after cell and level after level, so that the game is
+        started once for each.
         """
-        cells, replicates = range(len(self.cells)), range(self.replicates)
+        cells, replicates = range(len(self.cells)), range(self.replicates * self.levels)
         order = (
-            [(c, r) for c in cells for r in replicates]
+            [(c, r) for c in cells for r in sorted(replicates, key=lambda r: (r % self.levels, r))]
             if self.connected
             else ([(c, r) for r in replicates for c in cells])
         )
@@ -178,6 +194,13 @@ def check(cells: Sequence[Cell]) -> tuple[Cell, ...]:
             "the number of combinations is out of range",
             found=str(len(cells)),
             expected=f"1 to {MOST_CELLS} variants x players",
+        )
+    counts = sorted({max(1, len(cell.levels)) for cell in cells})
+    if len(counts) > 1:
+        raise SettingsError(
+            "combinations have different numbers of levels",
+            found=" and ".join(map(str, counts)),
+            expected="equally many, so that they can be compared in pairs",
         )
     labels = [cell.label for cell in cells]
     twice = next((label for label in labels if labels.count(label) > 1), None)

@@ -2,7 +2,9 @@
 
     title = "Does collecting early pay?"
     game = "its_alive"                  # a game of the catalog, FILE.py:GAME, or a connected game's FILE.toml
-    level = "small01"                   # MAP:VARIANT@SEED for a connected game (default: the game's first level)
+    level = "small01"                   # MAP:VARIANT@SEED for a connected game (default: the game's first level); or
+                                        # several, such as "small01@1-20": each is searched by each combination, and
+                                        # combinations are compared in pairs of levels
     replicates = 20
     rollouts = 30000
     workers = 8                         # rollouts in progress at once; processes of a connected game
@@ -29,6 +31,7 @@ A variant with the same name as a variant of a connected game (`[variants.NAME]`
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import re
 from collections.abc import Mapping
@@ -38,6 +41,7 @@ from typing import Any
 from persona_evo.errors import InputError, SettingsError, has_control, unknown
 from persona_evo.experiments.design import KEYS, MOST_REPLICATES, SEARCH_KEYS, Cell, Experiment, check, identical
 from persona_evo.experiments.run import SearchSpec
+from persona_evo.experiments.subject import level_names
 from persona_evo.games import registry, textfile
 from persona_evo.games.tomlplaces import Places
 
@@ -49,8 +53,8 @@ _SEEDS = 2**63
 TEMPLATE = """\
 title = "{name}"
 game = "its_alive"               # a catalog game, FILE.py:GAME, or a connected game's FILE.toml (from this folder)
-level = "small01"                # for a connected game: MAP:VARIANT@SEED
-replicates = 20                  # number of searches of each variant by each player
+level = "small01"                # for a connected game: MAP:VARIANT@SEED; or several levels, as in "small01@1-20"
+replicates = 20                  # number of searches of each variant by each player, in each level
 rollouts = 30000                 # rollouts of each search
 workers = 8                      # rollouts under way at once; results depend on it
 uct_constant = 1000              # near the score of a moderately good player
@@ -119,7 +123,11 @@ class ExperimentReader:
             cells = list(check(cells))
         except SettingsError as e:
             raise self.wrong(e.what, "variants", found=e.found, expected=e.expected or "") from e
-        cells = self._with_variants_of_the_game(cells)
+        cells = [self._with_levels(cell) for cell in self._with_variants_of_the_game(cells)]
+        try:
+            check(cells)
+        except SettingsError as e:
+            raise self.wrong(e.what, "level", found=e.found, expected=e.expected or "") from e
         same = identical(cells)
         if same is not None:
             kind = "variants" if same[0].variant != same[1].variant else "players"
@@ -191,6 +199,19 @@ class ExperimentReader:
             else cell
             for cell in cells
         ]
+
+    def _with_levels(self, cell: Cell) -> Cell:
+        """Return a cell with the names of its levels, if its level stands for several.
+
+        A wrong name is left for `job.configuration`, which opens all levels.
+        """
+        if not cell.level:
+            return cell
+        with contextlib.suppress(InputError):
+            names = level_names(self._game(), cell.level)
+            if len(names) > 1:
+                return dataclasses.replace(cell, levels=tuple(names))
+        return cell
 
     def _whole(self, key: str, default: int, low: int, high: int) -> int:
         value = self.values.get(key, default)

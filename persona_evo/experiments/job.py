@@ -243,9 +243,10 @@ def configuration(experiment: Experiment) -> dict[str, Any]:
     This loads, and so checks, every level of the catalog that is used; of a connected game only the first.
     """
     levels, version = [], 0
-    for cell in experiment.cells[: 1 if experiment.connected else None]:
+    every = [(cell, number) for cell in experiment.cells for number in range(experiment.levels)]
+    for cell, number in every[: 1 if experiment.connected else None]:
         try:
-            stage = cell.open(experiment.game)
+            stage = cell.open(experiment.game, number)
         except InputError as e:
             raise type(e)(
                 f"{cell.label}: {e.what}", place=e.place, found=e.found, expected=e.expected, hint=e.hint
@@ -306,7 +307,7 @@ def _made(tasks: Sequence[SearchTask], workers: Workers, reporter: _Reporter) ->
 
 
 _stages: WorkerCache[ExperimentLevel] = WorkerCache(3, lambda stage: stage.close())
-"""Open levels by game and combination."""
+"""Open levels by game, combination and place among its levels."""
 
 
 def make_all(_: None, tasks: Sequence[SearchTask]) -> Iterator[SearchRecord]:
@@ -317,7 +318,8 @@ def make_all(_: None, tasks: Sequence[SearchTask]) -> Iterator[SearchRecord]:
 def make(task: SearchTask, progress: Callable[[int], object] | None = None) -> SearchRecord:
     """Run the search of a task."""
     cell = task.cell
-    stage = _stages.get((task.game, repr(cell.to_dict())), lambda: cell.open(task.game))
+    key = task.game, repr(cell.to_dict()), cell.place(task.replicate)
+    stage = _stages.get(key, lambda: cell.open(task.game, task.replicate))
     if task.folder:
         stage.keep_in(Path(task.folder))
     made = search(stage, cell.search, task.seed, score=cell.score, persona=cell.persona, progress=progress)

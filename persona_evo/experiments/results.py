@@ -1,4 +1,9 @@
-"""Evaluates an experiment: growth curves, and which combination gets more out of the game."""
+"""Evaluates an experiment: growth curves, and which combination gets more out of the game.
+
+In a single level, the searches of two combinations are compared by Mann and Whitney's test. Searches of one of several
+levels are not independent of each other, so combinations are then compared in pairs of levels by Wilcoxon's signed-rank
+test of the differences between the levels' means. What is said then holds for other levels of the kind.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +19,8 @@ from persona_evo.connect.search import INSIDE
 from persona_evo.experiments.design import Cell
 from persona_evo.experiments.job import ExperimentResults, SearchRecord
 from persona_evo.experiments.run import Growth
-from persona_evo.intervals import Interval, difference, mean_interval, vargha_delaney
-from persona_evo.statistics import NO_VARIATION, Test, holm, mann_whitney
+from persona_evo.intervals import Interval, clustered, difference, mean_interval, score, vargha_delaney
+from persona_evo.statistics import NO_VARIATION, Test, holm, mann_whitney, too_few_pairs, wilcoxon
 
 POINTS = 200
 """Number of points of a curve."""
@@ -25,12 +30,16 @@ SIGNIFICANT = 0.05
 AWAY = 10.0
 """Factor by which a constant may differ from the spread of scores, either way, before it is reported."""
 
-CORRECTION = "Mann-Whitney U, two-sided; p corrected for the number of comparisons by Holm's method"
+_HOLM = "two-sided; p corrected for the number of comparisons by Holm's method"
+CORRECTION, PAIRED = f"Mann-Whitney U, {_HOLM}", f"Wilcoxon's signed-rank test over pairs of levels, {_HOLM}"
+"""How combinations are compared in a single level, and in several."""
 
 
 @dataclass(frozen=True)
 class CellSummary:
     """The best scores of a cell: mean with its 95 % interval, standard deviation and quartiles.
+
+    The interval over several levels is for other levels of the kind.
 
     Attributes:
         goal: the goal of the searches.
@@ -56,10 +65,12 @@ class CellComparison(NamedTuple):
     Attributes:
         a, b: the cells.
         effect: Vargha and Delaney's A with its 95 % interval: the share of pairs of searches in which a scores more,
-            with ties counting half.
-        difference: difference of the mean scores, a - b, with Welch's 95 % interval.
-        test: Mann and Whitney's test.
+            with ties counting half; in several levels, the share of pairs of levels in which a's mean is higher.
+        difference: difference of the mean scores, a - b, with its 95 % interval: Welch's, or Student's over the levels.
+        test: Mann and Whitney's test, or Wilcoxon's.
         corrected: its p value, corrected by Holm's method over the comparisons of the experiment.
+        levels: number of levels.
+        family: number of comparisons.
     """
 
     a: str
@@ -68,10 +79,12 @@ class CellComparison(NamedTuple):
     difference: Interval
     test: Test
     corrected: float
+    levels: int = 1
+    family: int = 1
 
     @property
     def share(self) -> float:
-        """The share of pairs of searches in which a scores more, with ties counting half."""
+        """The share of pairs of searches, or of levels, in which a scores more, with ties counting half."""
         return self.effect.value
 
     @property
@@ -96,7 +109,9 @@ class CellComparison(NamedTuple):
             lower = self.b if self.higher == self.a else self.a
             return f"{self.higher} scores more than {lower} ({p_words(self.corrected)})"
         note = ", no variation" if self.test.note == NO_VARIATION else ""
-        return f"{self.a} and {self.b}: no significant difference ({p_words(self.corrected)}{note})"
+        few = too_few_pairs(self.levels, self.family) if self.levels > 1 else ""
+        more = f"; {few}" if few else ""
+        return f"{self.a} and {self.b}: no significant difference ({p_words(self.corrected)}{note}){more}"
 
 
 class Curve(NamedTuple):
@@ -117,14 +132,23 @@ def summaries(results: ExperimentResults) -> list[CellSummary]:
     return found
 
 
+def by_level(cell: Cell, records: Sequence[SearchRecord]) -> list[list[float]]:
+    """Group the best scores of a cell by its levels; levels without a search are left out."""
+    found: dict[int, list[float]] = {}
+    for record in records:
+        found.setdefault(cell.place(record.replicate), []).append(record.score)
+    return [found[place] for place in sorted(found)]
+
+
 def _summary(cell: Cell, records: Sequence[SearchRecord]) -> CellSummary:
     scores = np.array([r.score for r in records])
     low, median, high = (float(np.percentile(scores, q)) for q in (25, 50, 75))
+    groups = by_level(cell, records)
     return CellSummary(
         cell.label,
         cell.goal,
         len(scores),
-        mean_interval(scores),
+        clustered(groups) if len(groups) > 1 else mean_interval(scores),
         _deviation(scores),
         low,
         median,
@@ -138,21 +162,36 @@ def _summary(cell: Cell, records: Sequence[SearchRecord]) -> CellSummary:
 def comparisons(results: ExperimentResults) -> list[CellComparison]:
     """Compare each pair of cells that have results, differ in one thing only and have the same goal."""
     cells = results.experiment.cells
-    scores = [[r.score for r in results.of(cell)] for cell in cells]
-    pairs = [(a, b) for a, b in results.experiment.pairs() if scores[a] and scores[b]]
-    tests = [mann_whitney(scores[a], scores[b]) for a, b in pairs]
-    corrected = holm([test.p for test in tests])
-    return [
-        CellComparison(
-            cells[a].label,
-            cells[b].label,
-            vargha_delaney(scores[a], scores[b]),
-            difference(scores[a], scores[b]),
-            test,
-            p,
+    records = [results.of(cell) for cell in cells]
+    pairs = [(a, b) for a, b in results.experiment.pairs() if records[a] and records[b]]
+    if results.experiment.levels > 1:
+        found = [_paired((cells[a], records[a]), (cells[b], records[b])) for a, b in pairs]
+    else:
+        scores = [[r.score for r in own] for own in records]
+        found = [_unpaired(cells[a], scores[a], cells[b], scores[b]) for a, b in pairs]
+    corrected = holm([one.test.p for one in found])
+    return [one._replace(corrected=p, family=len(found)) for one, p in zip(found, corrected, strict=True)]
+
+
+def _unpaired(a: Cell, x: Sequence[float], b: Cell, y: Sequence[float]) -> CellComparison:
+    test = mann_whitney(x, y)
+    return CellComparison(a.label, b.label, vargha_delaney(x, y), difference(x, y), test, test.p)
+
+
+def _paired(*sides: tuple[Cell, Sequence[SearchRecord]]) -> CellComparison:
+    """Compare the means of two cells in each level that both have searched."""
+    means: list[dict[int, float]] = []
+    for cell, records in sides:
+        places = dict.fromkeys(cell.place(r.replicate) for r in records)
+        means.append(
+            {p: mean_interval([r.score for r in records if cell.place(r.replicate) == p]).value for p in places}
         )
-        for (a, b), test, p in zip(pairs, tests, corrected, strict=True)
-    ]
+    changes = [means[0][place] - means[1][place] for place in means[0] if place in means[1]]
+    higher = (sum(c > 0 for c in changes) + sum(c >= 0 for c in changes)) / 2
+    test, count = wilcoxon(changes), len(changes)
+    effect = score(higher / count, count)
+    (a, _), (b, _) = sides
+    return CellComparison(a.label, b.label, effect, mean_interval(changes), test, test.p, count)
 
 
 def apart(results: ExperimentResults) -> list[str]:

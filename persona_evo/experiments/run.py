@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from persona_evo.connect.search import INSIDE, OUTSIDE, Ordering
+from persona_evo.connect.ordering import Ordering
+from persona_evo.connect.search import INSIDE, OUTSIDE
 from persona_evo.connect.traces import Trace
 from persona_evo.connect.tree import PrefixTree
 from persona_evo.errors import SettingsError, unknown

@@ -11,8 +11,9 @@ from persona_evo.connect import description, description_file, traces
 from persona_evo.connect.description import Description, LevelName
 from persona_evo.connect.game import opened
 from persona_evo.connect.local_pool import LocalPool
+from persona_evo.connect.ordering import Ordering
 from persona_evo.connect.process_start import Factory
-from persona_evo.connect.search import ConnectedSearch, Ordering
+from persona_evo.connect.search import ConnectedSearch
 from persona_evo.connect.session import Session
 from persona_evo.connect.traces import Trace
 from persona_evo.errors import SettingsError, unknown
@@ -181,6 +182,23 @@ def open_stage(
             )
     about = dataclasses.replace(about, settings=merged, workers=workers, slots=workers)
     return Connected(about, level or "default")
+
+
+def level_names(source: Source, level: str) -> list[str]:
+    """Return the name of each level that a name stands for, none of which stands for several.
+
+    Raises:
+        PersonaEvoError: no such game or level.
+    """
+    about = _description(source)
+    if about is not None:
+        return [str(name) for name in about.levels([level])]
+    game = source if isinstance(source, Game) else registry.get(str(source))
+    shipped = set(mapsets.shipped(game).levels.values())
+    return [
+        (found.path.stem if found.path in shipped else str(found.path)) + found.suffix
+        for found in mapsets.find(game, [level])
+    ]
 
 
 def _description(source: Source) -> Description | None:

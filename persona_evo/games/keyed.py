@@ -78,7 +78,7 @@ def read(text: str, source: str, known: Mapping[str, Whole | Word], **given: str
         if value and isinstance(setting, Word):
             if value not in setting.words:
                 expected, hint = unknown(value, setting.words)
-                raise SettingsError(f"no such {name}", found=value, expected=expected, hint=hint)
+                raise SettingsError(f"no such {name}", found=str(value), expected=expected, hint=hint)
             word[name] = value
     return LevelSettings(whole, word)
 

@@ -10,6 +10,7 @@
 | `sets.toml#train` | the array `train` of a TOML file |
 | `sets.toml` | all arrays of that file, one after the other |
 | `train01,train02` | several of these, if there is no file of that name |
+| `train01-04`, `train01@11-14` | ranges of levels or of seeds, likewise (see `level_ranges`) |
 
 Arrays are at the top level of a TOML file or in its table `[sets]`.
 
@@ -31,8 +32,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from persona_evo.errors import InputError, LevelError, Place, SettingsError, has_control, nearest, printable
-from persona_evo.games import importers, textfile
+from persona_evo.errors import InputError, LevelError, Place, SettingsError, has_control, nearest
+from persona_evo.games import importers, level_ranges, textfile
 from persona_evo.games.level_files import (
     entries,
     existing,
@@ -44,6 +45,7 @@ from persona_evo.games.level_files import (
     once,
     with_suffix,
 )
+from persona_evo.games.level_ranges import LevelEntry, LevelRange
 
 if TYPE_CHECKING:
     from persona_evo.games.core import Game, Level
@@ -87,17 +89,21 @@ def resolve(game: Game, names: Sequence[str], options: Mapping[str, Any] | None 
     settings = {**(options or {}), **more}
     if game.outside is not None:
         return [game.load(text, text, **settings) for text in game.outside.levels(names)]
-    paths = find(game, names)
-    return [load(game, path, name, settings) for name, path in zip(level_names(paths), paths, strict=True)]
+    sources = find(game, names)
+    return [
+        load(game, source, name, settings)
+        for name, source in zip(level_ranges.level_names(sources), sources, strict=True)
+    ]
 
 
-def load(game: Game, path: Path, name: str, options: Mapping[str, Any]) -> Level:
+def load(game: Game, source: LevelEntry, name: str, options: Mapping[str, Any]) -> Level:
     """Load the level in a file.
 
     Raises:
-        LevelError, GameError: as in `resolve`.
+        SettingsError, LevelError, GameError: as in `resolve`.
     """
-    level = importers.load(game, path, read_text(path), name, options)
+    text = source.seeded(read_text(source.path))
+    level = importers.load(game, source.path, text, name, {**options, **dict(source.options)})
     if not game.compiled:
         from persona_evo.games.check import glance
 
@@ -105,8 +111,17 @@ def load(game: Game, path: Path, name: str, options: Mapping[str, Any]) -> Level
     return level
 
 
-def find(game: Game, names: Sequence[str]) -> list[Path]:
-    """Return the level files that `names` stand for, without repeats, in the order named; do not read them.
+def count(game: Game, names: Sequence[str]) -> int:
+    """Return the number of levels that `names` stand for.
+
+    Raises:
+        SettingsError: as in `resolve`.
+    """
+    return len(find(game, names) if game.outside is None else game.outside.levels(names))
+
+
+def find(game: Game, names: Sequence[str]) -> list[LevelEntry]:
+    """Return the levels that `names` stand for, without repeats, in the order named; do not read their files.
 
     Raises:
         SettingsError: as in `resolve`.
@@ -124,7 +139,7 @@ def find(game: Game, names: Sequence[str]) -> list[Path]:
             hint=_known(shipped(game)),
         )
     finder = _Finder(game)
-    return once(path for name in names for path in finder.name(str(name)))
+    return level_ranges.distinct(source for name in names for source in finder.name(str(name)))
 
 
 def shipped(game: Game) -> Shipped:
@@ -149,24 +164,6 @@ def read_text(path: Path) -> str:
     return textfile.read_text(path, MAX_BYTES, LevelError)
 
 
-def level_names(paths: Sequence[Path]) -> list[str]:
-    """Return a printable name for each file: its stem, with as many parent folders as tell equal stems apart."""
-    return [printable(name).replace("\n", "\\n") for name in _level_names(paths)]
-
-
-def _level_names(paths: Sequence[Path]) -> list[str]:
-    names = [path.stem for path in paths]
-    for depth in range(1, 1 + max((len(path.parts) for path in paths), default=0)):
-        twice = {name for name in names if names.count(name) > 1}
-        if not twice:
-            break
-        names = [
-            "/".join((*path.parts[-1 - depth : -1], path.stem)) if name in twice else name
-            for name, path in zip(names, paths, strict=True)
-        ]
-    return [path.name if names.count(name) > 1 else name for name, path in zip(names, paths, strict=True)]
-
-
 class _Finder:
     """Looks up names for one game: `name` for what users type, `entry` for the entries of a TOML array."""
 
@@ -177,7 +174,7 @@ class _Finder:
         self._known: dict[tuple[Path, str], list[Path]] = {}
         self._looked_at = 0
 
-    def name(self, name: str) -> list[Path]:
+    def name(self, name: str) -> list[LevelEntry]:
         parts = [part.strip() for part in name.split(",")]
         several = len(parts) > 1 and all(parts)
         try:
@@ -186,11 +183,17 @@ class _Finder:
             if not several:
                 raise
             found = None
-        if found is None and several:
-            return [path for part in parts for path in self.name(part)]
-        if found is None:
+        if found is not None:
+            return [LevelEntry(path) for path in found]
+        ranged = LevelRange.parse(name)
+        if several:
+            return [source for part in parts for source in self.name(part)]
+        if ranged is not None:
+            return ranged.sources([source.path for source in self.name(ranged.level)], self.game)
+        numbered = level_ranges.numbered(name)
+        if not numbered:
             raise self._unknown(name, Path())
-        return found
+        return [source for part in numbered for source in self.name(part)]
 
     def entry(self, entry: str, toml: Path, data: Mapping[str, Any], within: str) -> list[Path]:
         """Return what an entry of the array `within` stands for; the array's own name means a file or shipped name."""
@@ -349,15 +352,8 @@ class _Finder:
             place=place,
             found=name,
             expected="a file, folder or pattern, a set as FILE.toml#NAME, or " + _known(self.shipped),
-            hint=self._apart(name)
-            or missing + (f"did you mean {near!r}?" if near else "check the spelling and the current folder"),
+            hint=missing + (f"did you mean {near!r}?" if near else "check the spelling and the current folder"),
         )
-
-    def _apart(self, name: str) -> str:
-        """Return a hint if a name consists of several names with commas between them, else ""."""
-        parts = [part.strip() for part in name.split(",") if part.strip()]
-        known = len(parts) > 1 and all(self._shipped(part) or self._on_disk(part, Path()) for part in parts)
-        return f"put spaces between levels: {' '.join(parts)}" if known else ""
 
 
 def _known(known: Shipped) -> str:

@@ -27,6 +27,8 @@ class Outside:
             is to tell about the others.
         watch: (delay) -> a context in which searches show the best playthrough so far in a game of its own, with
             `delay` seconds before each decision. It ends when the last of these has been shown.
+        hand_over: () -> all failures of the game, which are forgotten here; another process keeps them by `take_over`.
+        take_over: (failures) keeps those that another process has handed over.
         sets: set name -> names of levels.
         personas: the game's own persona files.
         wins: whether it is defined which ends of the game count as won.
@@ -40,6 +42,8 @@ class Outside:
     failures: Callable[[Path | None], list[Finding]]
     watch: Callable[[float], contextlib.AbstractContextManager[None]]
     regressions: Callable[[], tuple[list[Finding], list[str]]]
+    hand_over: Callable[[], Sequence[object]]
+    take_over: Callable[[Sequence[object]], None]
     sets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     personas: tuple[str, ...] = ()
     wins: bool = True

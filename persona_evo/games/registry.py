@@ -141,13 +141,14 @@ def sent(game: Game) -> str:
     return place
 
 
-def alone(game: Game) -> bool:
+def alone(game: Game, cluster: bool = False) -> bool:
     """Return whether only this process can play the game.
 
-    This holds for a game that runs in processes of its own, which play many rollouts at once (see
-    `persona_evo.connect`), and for one that no other process can find, such as a game of a notebook.
+    This holds for a game that no other process can find, such as a game of a notebook, and for one that runs in
+    processes of its own, which play many rollouts at once (see `persona_evo.connect`). The workers of a `cluster` can
+    start the latter on their own machines.
     """
-    return game.outside is not None or not reachable(game)
+    return not reachable(game) or (game.outside is not None and not cluster)
 
 
 def _listed(name: str) -> Game | None:

@@ -9,6 +9,8 @@ from datetime import datetime, timedelta
 from persona_evo.errors import SettingsError
 
 _UNITS = {"d": 86400.0, "h": 3600.0, "m": 60.0, "min": 60.0, "s": 1.0}
+LONGEST = 3650 * 86400.0
+"""The longest duration, in seconds. A job that is given more need not be given a limit."""
 _PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(d|h|min|m|s)\s*")
 
 
@@ -16,7 +18,7 @@ def duration(text: str) -> float:
     """Convert a duration such as `8h`, `1h30m`, `90s` or `2.5h` to seconds; a bare number means seconds.
 
     Raises:
-        SettingsError: the text is not a duration, or it is not above 0.
+        SettingsError: the text is not a duration, or it is not above 0 and at most LONGEST.
     """
     value = text.strip().lower()
     total, position = 0.0, 0
@@ -27,7 +29,7 @@ def duration(text: str) -> float:
         position = match.end()
     if position != len(value) or total <= 0:
         raise SettingsError("not a duration", found=repr(text), expected="a time such as 8h, 1h30m or 90s")
-    return total
+    return _within(total, text)
 
 
 def until(text: str, now: datetime | None = None) -> float:
@@ -47,11 +49,25 @@ def until(text: str, now: datetime | None = None) -> float:
             end = datetime.fromisoformat(text.strip())
     except ValueError as e:
         raise SettingsError("not a time", found=repr(text), expected="HH:MM, or a date and time in ISO form") from e
-    if end.tzinfo is not None:
-        end = end.astimezone().replace(tzinfo=None)
-    seconds = (end - now).total_seconds()
+    seconds = (end - (now if end.tzinfo is None else now.astimezone())).total_seconds()
     if seconds <= 0:
         raise SettingsError("the time to end is in the past", found=repr(text), expected="a time in the future")
+    return _within(seconds, text)
+
+
+def _within(seconds: float, text: str) -> float:
+    """Return the seconds if they are not more than LONGEST.
+
+    Raises:
+        SettingsError: they are.
+    """
+    if seconds > LONGEST:
+        raise SettingsError(
+            "the time is too long",
+            found=repr(text[:40]),
+            expected="at most 3,650 days",
+            hint="without a limit, the command runs until it is done",
+        )
     return seconds
 
 

@@ -128,10 +128,12 @@ class Dispatch(Generic[S, J, R]):
     Attributes:
         then: jobs that the same workers start when all jobs here are started; it is iterated afterwards.
         left: estimated seconds of work on one core that is not started yet.
+        here: whether this process does jobs, too, as long as no worker is ready.
     """
 
     then: Dispatch[Any, Any, Any] | None = None
     left = 0.0
+    here = True
 
     def __init__(
         self,
@@ -210,7 +212,7 @@ class Dispatch(Generic[S, J, R]):
 
     def _step(self) -> None:
         """Do some jobs in this process, or wait for one of the workers."""
-        if not self.begin() or not (self.workers.ready or self._sent or self._long()):
+        if self.here and (not self.begin() or not (self.workers.ready or self._sent or self._long())):
             first, end, seconds = self._part()
             self._take(_Sent(first, end), done((self.run, self.shared, self._taken(first, end), seconds)))
             return

@@ -22,7 +22,7 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from types import TracebackType
@@ -104,6 +104,7 @@ class Workers:
         self.backend, self.address, self._idle = backend, address, idle
         self._stack = contextlib.ExitStack()
         self._send: _Send | None = None
+        self._client: Any = None
         self._first: list[Future[int]] = []
         self._wall = self._busy = 0.0
         self._seen: set[str] = set()
@@ -112,6 +113,11 @@ class Workers:
     def alone(self) -> bool:
         """Whether tasks run in this process, one after the other."""
         return self.jobs == 1 and self.backend in ("loky", "threading")
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether tasks run in the processes of a cluster that can be called one by one (`everywhere`)."""
+        return self.backend == "dask"
 
     @property
     def begun(self) -> bool:
@@ -154,6 +160,16 @@ class Workers:
         self.count(time.perf_counter() - started, sum(t.seconds for t in timed), {t.worker for t in timed})
         return [t.result for t in timed]
 
+    def everywhere(self, function: Callable[[T], Awaitable[R]], argument: T) -> list[R]:
+        """Call a coroutine function once in each process of a Dask cluster, also while it works.
+
+        Returns:
+            The results of the processes that answer; none if there is no such cluster, or nothing was sent to it.
+        """
+        if self._client is None:
+            return []
+        return list(self._client.run(function, argument, on_error="ignore").values())
+
     def count(self, wall: float, busy: float = 0.0, who: Iterable[str] = ()) -> None:
         """Add seconds of work to the usage.
 
@@ -174,7 +190,7 @@ class Workers:
 
     def close(self) -> None:
         """End the workers."""
-        self._send, self._first = None, []
+        self._send, self._client, self._first = None, None, []
         self._stack.close()
 
     def _sender(self) -> _Send:
@@ -184,8 +200,11 @@ class Workers:
                 self._send = enter(_loky(self.jobs, self._idle))
             elif self.backend == "threading":
                 self._send = enter(_threads(self.jobs))
+            elif self.backend == "dask":
+                self._client = enter(_dask(self))
+                self._send = enter(self._client.get_executor(pure=False)).submit
             else:
-                self._send = enter(_dask(self) if self.backend == "dask" else _ray(self.address))
+                self._send = enter(_ray(self.address))
         return self._send
 
 
@@ -275,7 +294,8 @@ def _threads(jobs: int) -> Iterator[_Send]:
 
 
 @contextlib.contextmanager
-def _dask(workers: Workers) -> Iterator[_Send]:
+def _dask(workers: Workers) -> Iterator[Any]:
+    """Connect to a Dask cluster, or start one, and provide its client."""
     try:
         import distributed
     except ImportError as e:
@@ -294,7 +314,7 @@ def _dask(workers: Workers) -> Iterator[_Send]:
             client = stack.enter_context(library.Client(target, timeout=CONNECT_SECONDS))
         except (OSError, ValueError, TimeoutError) as e:
             raise _no_cluster("dask", workers.address, e) from e
-        yield stack.enter_context(client.get_executor(pure=False)).submit
+        yield client
 
 
 @contextlib.contextmanager

@@ -17,7 +17,7 @@ from persona_evo.playtest.compare import ComparisonRow
 from persona_evo.playtest.correlations import CorrelationRow, correlations
 from persona_evo.playtest.duels import Standing
 from persona_evo.playtest.evidence import Thing, goals_of
-from persona_evo.playtest.metrics import FLAGS, Bounds, Summary, players_of
+from persona_evo.playtest.metrics import FLAGS, Bounds, Summary, UtilityRanges, players_of, utility_ranges
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.requirement import Check, Requirement
 from persona_evo.playtest.skill import SkillStep, ladder, narrow_escapes
@@ -36,6 +36,7 @@ class Analysis:
         baseline: rows of `versus_baseline`.
         players: rows of `between_players` for the personas that make no mistakes.
         tolerances: see `analyse`.
+        worth: the range of each player's utility.
         accepted: accepted findings with their reasons.
         gone: accepted findings that no longer occur.
         steps: results of each skill level; empty if there are none.
@@ -55,6 +56,7 @@ class Analysis:
     correlations: tuple[CorrelationRow, ...]
     checks: tuple[Check, ...]
     tolerances: Mapping[str, float] = field(default_factory=dict)
+    worth: UtilityRanges = field(default_factory=dict)
     accepted: tuple[tuple[Finding, str], ...] = ()
     gone: tuple[Accepted, ...] = ()
     steps: tuple[SkillStep, ...] = ()
@@ -122,8 +124,7 @@ def analyse(
 
     Args:
         game: supplies the names of the metrics and the structure of levels.
-        levels: the levels that were played.
-        records: the playthroughs.
+        levels, records: the levels that were played, and the playthroughs.
         baselines: label of a player -> label of its baseline (such as UCB1 with the same utility). Baselines are only
             compared with: no finding judges them, and no requirement that does not name them. The same holds for
             players whose skill level makes mistakes, unless there are no others.
@@ -145,7 +146,8 @@ def analyse(
     levels, records = list(levels), list(records)
     priorities, roles = priorities or {}, _Roles.of(records, baselines or {})
     structure = {level.name: game.structure(level) for level in levels} if game.structure else {}
-    summaries = _summaries(game, records, bounds, structure)
+    worth = utility_ranges(utilities or {}, game.metrics)
+    summaries = _summaries(game, records, bounds, structure, worth)
     found = findings.find(
         records,
         game.metrics,
@@ -169,12 +171,13 @@ def analyse(
         summaries=tuple(summaries),
         findings=tuple(told.left),
         standings=tuple(duels.standings(records)),
-        baseline=told_rows(compare.versus_baseline(records, roles.pairs, game.metrics), game),
-        players=told_rows(compare.between_players(records, game.metrics, roles.judged), game),
+        baseline=told_rows(compare.versus_baseline(records, roles.pairs, game.metrics, worth), game),
+        players=told_rows(compare.between_players(records, game.metrics, roles.judged, worth), game),
         structure=structure,
         correlations=tuple(correlations(structure, records, game.metrics, roles.correlated(priorities))),
         checks=tuple(require.evaluate(requirements, summaries, roles.aside, told.left)),
         tolerances=dict(tolerances or {}),
+        worth=worth,
         accepted=tuple(told.accepted),
         gone=tuple(told.gone),
         steps=tuple(ladder(roles.skilled)),
@@ -183,10 +186,14 @@ def analyse(
 
 
 def _summaries(
-    game: Game, records: Sequence[Playthrough], bounds: Bounds | None, structure: Mapping[str, Mapping[str, float]]
+    game: Game,
+    records: Sequence[Playthrough],
+    bounds: Bounds | None,
+    structure: Mapping[str, Mapping[str, float]],
+    worth: UtilityRanges,
 ) -> list[Summary]:
     """Return the summaries, completed with what the game says about its metrics and its ends."""
-    found = summarise(records, game.metrics, bounds, _absent(game, structure))
+    found = summarise(records, game.metrics, bounds, _absent(game, structure), worth)
     return [replace(s, wins=told_wins(game), repeated=_repeated(game)) for s in found]
 
 

@@ -11,9 +11,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from persona_evo.games.findings import Finding
-from persona_evo.playtest.compare import ComparisonRow, blind, found_routes, shown, spoken, values
+from persona_evo.playtest.compare import ComparisonRow, shown, spoken
+from persona_evo.playtest.compare_versions import blind, found_routes, values
+from persona_evo.playtest.level_pairs import LevelPairs
 from persona_evo.playtest.metrics import DAMAGE, UTILITY
+from persona_evo.playtest.samples import PAIRED
 from persona_evo.playtest.versions import MOST, AnalysisDifference, Changes
+from persona_evo.statistics import NO_VARIATION, too_few_pairs
 from persona_evo.words import counted, enumerated, plural
 
 LINES = 5
@@ -48,13 +52,13 @@ class Answer:
     harder: int
 
 
-def answer(rows: Sequence[ComparisonRow], changes: Changes, difference: AnalysisDifference) -> Answer:
-    """Describe how two versions of a level differ.
+def answer(rows: Sequence[ComparisonRow], changes: Changes | LevelPairs, difference: AnalysisDifference) -> Answer:
+    """Describe how two versions of a level, or of several levels, differ.
 
     Args:
-        rows: the rows of `compare.compare_levels`.
-        changes: the tiles that changed.
-        difference: the difference between the analyses of both versions.
+        rows: the rows of `compare_versions.compare_levels` or of `level_pairs.compare_pairs`.
+        changes: the tiles that changed, or the pairs of levels.
+        difference: the difference between the analyses of both versions; empty for several levels.
     """
     if changes.none:
         return Answer((changes.words,), 0)
@@ -63,7 +67,7 @@ def answer(rows: Sequence[ComparisonRow], changes: Changes, difference: Analysis
     told = [r for r in rows if telling(r) and _comparable(r, difference)]
     first = _verdict(players, leaning, {r.player_a for r in told}, difference)
     measures = _measures(told)
-    new, rest = _new(difference.new), [changes.words, *_unseen(rows, told)]
+    new, rest = _new(difference.new), [changes.words, *_unseen(rows, told), *_too_few(rows)]
     room = LINES - 1 - len(new) - len(rest)
     lines = [_measure(own, difference) for own in measures[:room]]
     if len(measures) > room and lines:
@@ -234,6 +238,9 @@ def _values(row: ComparisonRow, counts: tuple[int, int] | None, full: bool) -> s
         gap += f", {'95 % interval ' if full else ''}{low} to {high}"
     if measure.rate:
         return f"{both} ({gap})"
+    if row.test == PAIRED:
+        share = max(effect, 1 - effect)
+        return f"{both} ({gap}; in {share * 100:.0f} % of pairs{f' of levels {_doing(row)}' if full else ''})"
     means = f": in {max(effect, 1 - effect) * 100:.0f} % of pairs of playthroughs {_doing(row)}" if full else ""
     return f"{both} ({gap}; {'Vargha-Delaney ' if full else ''}A = {effect:.2f}{means})"
 
@@ -254,6 +261,13 @@ def _unseen(rows: Sequence[ComparisonRow], told: Sequence[ComparisonRow]) -> lis
     if not tested:
         return [f"win rates do not differ: {_each(rates)} (proven)"]
     return [f"win rates do not differ ({_each(rates)}): {blind(tested[0], len(rates))}"]
+
+
+def _too_few(rows: Sequence[ComparisonRow]) -> list[str]:
+    """State that there are too few pairs of levels for measures other than the win rate, if there are."""
+    others = [r for r in rows if r.test == PAIRED and r.measure.key != "win_rate" and r.note != NO_VARIATION]
+    few = too_few_pairs(others[0].difference.n, len(others)) if others else ""
+    return [f"other measures, {len(others)} in all: {few}"] if few else []
 
 
 def _each(rates: Sequence[ComparisonRow]) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +31,9 @@ from persona_evo.jobs.dispatch import Dispatch
 from persona_evo.jobs.folder import JobFolder
 from persona_evo.jobs.journal import Journal
 from persona_evo.jobs.progress import Progress, Tell
-from persona_evo.jobs.workers import Workers, lent
+from persona_evo.jobs.workers import Workers
 from persona_evo.playtest import journal
+from persona_evo.playtest.cluster_games import given_to, hired
 from persona_evo.playtest.journal import Key, Reopened, configuration
 from persona_evo.playtest.metrics import Bound
 from persona_evo.playtest.players import Player, Role, check_skills, movers, player_from
@@ -123,8 +124,7 @@ def playtest(
 
     Args:
         game: the game to play.
-        levels: as loaded by `game.load`; names must be distinct.
-        players: labels must be distinct.
+        levels, players: levels as loaded by `game.load`; names and labels must be distinct.
         trials: playthroughs of each player in each level, 1 to `limits.MOST_TRIALS`.
         seed: determines all results, unless the budget is one of time.
         budget, settings: of each search; by default 10,000 iterations and the preset `anytime`.
@@ -173,7 +173,8 @@ def playtest(
         if game.outside is not None:
             game.outside.keep_in(folder)
         stack.enter_context(closing_outside(game))
-        chosen = stack.enter_context(lent(workers, jobs, backend, address, alone=registry.alone(game)))
+        chosen = stack.enter_context(hired(game, workers, jobs, backend, address))
+        spec = replace(spec, home=stack.enter_context(given_to(chosen, game, spec.game)))
         plays = PlaythroughDispatch(spec, todo, tuple(results.records), chosen, thought(spec.budget))
         plays.then = then
         _collect(plays, results, kept, len(todo), progress)

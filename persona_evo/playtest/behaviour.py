@@ -10,11 +10,11 @@ from math import fsum
 
 from persona_evo.games.core import Metric
 from persona_evo.games.findings import Finding, Spot, where
-from persona_evo.playtest.compare import ALPHA
 from persona_evo.playtest.evidence import Evidence, percent, the, times
 from persona_evo.playtest.metrics import Measure, grouped, levels_of, measures, players_of
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.samples import EXACT, TrialGroup, tested
+from persona_evo.statistics import ALPHA
 from persona_evo.words import counted, enumerated, plural
 
 FEWEST_DEATHS, DEATH_SHARE = 3, 0.1

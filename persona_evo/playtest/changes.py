@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from persona_evo.games.findings import Finding
 from persona_evo.intervals import Interval
 from persona_evo.playtest.analysis import Analysis
-from persona_evo.playtest.metrics import UTILITY, WIN_RATE, Measure, grouped
+from persona_evo.playtest.metrics import UNBOUNDED, UTILITY, WIN_RATE, Measure, grouped
+from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.samples import TrialGroup, effects
 
 Key = tuple[str, str, tuple[tuple[int, int], ...]]
@@ -77,13 +78,19 @@ def changes(before: Analysis, after: Analysis, renamed: Mapping[str, str] | None
     known = {_key(f, names) for f in before.findings}
     found = {_key(f, {}) for f in after.findings}
     first = {(names.get(level, level), player): own for (level, player), own in grouped(before.records).items()}
-    pairs = [(TrialGroup(first[key]), TrialGroup(own)) for key, own in grouped(after.records).items() if key in first]
+    pairs = [
+        (_group(first[key], before), _group(own, after)) for key, own in grouped(after.records).items() if key in first
+    ]
     return PlaytestChanges(
         tuple(f for f in after.findings if _key(f, {}) not in known),
         tuple(f for f in before.findings if _key(f, names) not in found),
         tuple(_change(WIN_RATE, a, b) for a, b in pairs),
         tuple(_change(UTILITY, a, b) for a, b in pairs),
     )
+
+
+def _group(records: Sequence[Playthrough], analysis: Analysis) -> TrialGroup:
+    return TrialGroup(records, analysis.worth.get(records[0].player, UNBOUNDED))
 
 
 def _key(finding: Finding, names: Mapping[str, str]) -> Key:

@@ -1,4 +1,6 @@
-"""Compares groups of playthroughs: a player with its baseline, players with each other, two versions of a level.
+"""Compares groups of playthroughs: a player with its baseline, players with each other.
+
+`compare_versions` compares two versions of a level, and `level_pairs` of many levels.
 
 Means are compared by Welch's t test (as in the paper) and by Mann-Whitney's rank test, rates by Fisher's exact test.
 All p values of one comparison are corrected together by Holm's method (`corrected`). The p values of Welch's and
@@ -12,19 +14,24 @@ significant (their only possible p is 1), so the correction does not count them 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from persona_evo.games.core import Metric
 from persona_evo.intervals import Interval
-from persona_evo.playtest.metrics import CLOCK, Measure, grouped, levels_of, measures, players_of
+from persona_evo.playtest.metrics import (
+    CLOCK,
+    UNBOUNDED,
+    Measure,
+    UtilityRanges,
+    grouped,
+    levels_of,
+    measures,
+    players_of,
+)
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.samples import EXACT, RouteRange, TrialGroup, effects, tested
-from persona_evo.statistics import NO_VARIATION, fisher, holm
-from persona_evo.words import counted
-
-ALPHA = 0.05
-"""Significance level: a difference counts if its p value is below this."""
+from persona_evo.statistics import ALPHA, NO_VARIATION, holm
 
 DISAGREE = "the rank test disagrees"
 """Note of a row whose two tests disagree."""
@@ -39,12 +46,13 @@ class ComparisonRow:
 
     Attributes:
         test: "Welch", "Fisher", "exact" if neither group varies, "Student" or "binomial" if one is known, EXACT if both
-            are (see the module).
+            are (see the module); PAIRED for pairs of levels.
         p: of that test; for EXACT it is no p value, but 0 if the groups differ and 1 if not.
         p_rank: of the rank test; equal to p for rates and if a group is known.
         p_holm, p_rank_holm: both corrected over all rows of the comparison; measures of time are corrected separately.
         verdict: the row in words.
         effect: Vargha and Delaney's A, how likely a value of b is larger than one of a; exact if both groups are known.
+            For pairs of levels, the share of pairs in which b is larger; ties count half.
         difference: b - a with its interval; exact if both groups are known.
         ranges: ranges over the routes of a and of b, if both groups are known but routes of equal utility can differ.
         weighed: whether the measure is part of the player's utility.
@@ -113,14 +121,18 @@ def compare_groups(
     *,
     clock: bool = True,
     what: Sequence[Measure] | None = None,
+    worth: UtilityRanges | None = None,
 ) -> list[ComparisonRow]:
-    """Compare two groups of at least one playthrough each, one row per measure, corrected over these rows."""
+    """Compare two groups of at least one playthrough each, one row per measure, corrected over these rows.
+
+    `worth` is the range of each player's utility, as in all functions of this module.
+    """
     if not a or not b:
         raise ValueError("a group has no playthroughs")
     chosen = what if what is not None else measures([*a, *b], infos, clock=clock)
     level = a[0].level if a[0].level == b[0].level else f"{a[0].level} | {b[0].level}"
-    groups = TrialGroup(a), TrialGroup(b)
-    return corrected([_row(level, *groups, measure) for measure in chosen])
+    groups = group_of(a, worth), group_of(b, worth)
+    return corrected([row_of(level, *groups, measure) for measure in chosen])
 
 
 def corrected(rows: Iterable[ComparisonRow]) -> list[ComparisonRow]:
@@ -154,13 +166,16 @@ def holm_apart(keys: Sequence[str], p_values: Sequence[float]) -> list[float]:
 
 
 def versus_baseline(
-    records: Sequence[Playthrough], pairs: Sequence[tuple[str, str]], infos: Sequence[Metric] = ()
+    records: Sequence[Playthrough],
+    pairs: Sequence[tuple[str, str]],
+    infos: Sequence[Metric] = (),
+    worth: UtilityRanges | None = None,
 ) -> list[ComparisonRow]:
     """Compare each player with its baseline per level, a = player; corrected over all levels, pairs and measures."""
-    groups = {key: TrialGroup(own) for key, own in grouped(records).items()}
+    groups = {key: group_of(own, worth) for key, own in grouped(records).items()}
     chosen = measures(records, infos)
     return corrected(
-        _row(level, groups[level, player], groups[level, base], measure)
+        row_of(level, groups[level, player], groups[level, base], measure)
         for player, base in pairs
         for level in levels_of(records)
         if (level, player) in groups and (level, base) in groups
@@ -169,11 +184,14 @@ def versus_baseline(
 
 
 def between_players(
-    records: Sequence[Playthrough], infos: Sequence[Metric] = (), players: Sequence[str] | None = None
+    records: Sequence[Playthrough],
+    infos: Sequence[Metric] = (),
+    players: Sequence[str] | None = None,
+    worth: UtilityRanges | None = None,
 ) -> list[ComparisonRow]:
     """Compare every two players per level, corrected over all levels, pairs and measures."""
     names = list(players) if players is not None else players_of(records)
-    return versus_baseline(records, [(p, q) for i, p in enumerate(names) for q in names[i + 1 :]], infos)
+    return versus_baseline(records, [(p, q) for i, p in enumerate(names) for q in names[i + 1 :]], infos, worth)
 
 
 def counts(rows: Iterable[ComparisonRow], *, corrected: bool = False) -> dict[tuple[str, str], tuple[int, int, int]]:
@@ -190,89 +208,13 @@ def counts(rows: Iterable[ComparisonRow], *, corrected: bool = False) -> dict[tu
     return table
 
 
-def compare_levels(
-    records_a: Sequence[Playthrough],
-    records_b: Sequence[Playthrough],
-    infos: Sequence[Metric] = (),
-    names: tuple[str, str] = ("A", "B"),
-    weighed: Mapping[str, Collection[str]] | None = None,
-) -> list[ComparisonRow]:
-    """Compare two versions of a level for each player that played both, with verdicts in words.
-
-    Wall-clock time is left out, since it depends more on the machine than on the level. The win rates of all players
-    are corrected together, and so are all other rows: the comparison is mainly about win rates, and the many metrics
-    must not hide a change in them.
-
-    Args:
-        names: names of the versions.
-        weighed: label of a player -> keys of the measures that its utility contains.
-    """
-    parts_of = weighed or {}
-    chosen = measures([*records_a, *records_b], infos, clock=False)
-    players = [p for p in players_of(records_a) if p in set(players_of(records_b))]
-    groups = {p: (_of(records_a, p), _of(records_b, p)) for p in players}
-    level = f"{names[0]} | {names[1]}"
-    main, rest = (
-        corrected(_row(level, *groups[p], m, m.key in parts_of.get(p, ())) for p in players for m in part)
-        for part in (chosen[:1], chosen[1:])
-    )
-    by_player = [row for p in players for row in (*main, *rest) if row.player_a == p]
-    return [replace(row, verdict=_verdict(row, names, len(main if row in main else rest))) for row in by_player]
+def group_of(records: Sequence[Playthrough], worth: UtilityRanges | None) -> TrialGroup:
+    """Return playthroughs of one player as a group."""
+    return TrialGroup(records, (worth or {}).get(records[0].player, UNBOUNDED))
 
 
-def _of(records: Iterable[Playthrough], player: str) -> TrialGroup:
-    return TrialGroup([r for r in records if r.player == player])
-
-
-def headlines(rows: Sequence[ComparisonRow]) -> list[str]:
-    """Return the sentences of `compare_levels` to read first: what differs, then the win rates that do not.
-
-    Losses of main metrics come before the other differences.
-    """
-    differing = [r for r in rows if r.differs() or r.routes_apart]
-    rest = [r for r in rows if r not in differing]
-    silent = sum(r.measure.key != "win_rate" for r in rest)
-    sentences = [r.verdict for r in differing if r.measure.key == "win_rate"]
-    differing.sort(key=lambda r: (not r.loss, not r.measure.main))
-    for player in dict.fromkeys(r.player_a for r in differing):
-        other = [r.verdict for r in differing if r.player_a == player and r.measure.key != "win_rate"]
-        sentences += ["; ".join([other[0], *(v.partition(": ")[2] for v in other[1:])])] if other else []
-    sentences += [r.verdict for r in rest if r.measure.key == "win_rate"]
-    few = [r for r in rest if r.constant and r.measure.key != "win_rate"]
-    for player in dict.fromkeys(r.player_a for r in few):
-        own = [r for r in few if r.player_a == player]
-        names = ", ".join(_change(r) for r in own)
-        sentences.append(
-            f"too few trials to say for the {spoken(player)}, though all playthroughs of a version are "
-            f"alike and differ from the other's ({_trials(own[0])}): {names}"
-        )
-    open_rows = [r for r in rest if r.ranges and r.higher]
-    for player in dict.fromkeys(r.player_a for r in open_rows):
-        own = [r for r in open_rows if r.player_a == player]
-        sentences.append(
-            f"not proven for the {spoken(player)}, since equally good plans differ in it or can do so "
-            f"({found_routes(own[0])}): {', '.join(_change(r) for r in own)}"
-        )
-    silent -= len(few) + len(open_rows)
-    if silent:
-        how = "" if all(r.exact for r in rest) else " (p values corrected by Holm's method)"
-        sentences.append(f"no difference found in {silent} other measures{how}")
-    return sentences
-
-
-def detectable(successes: int, trials: int, trials_b: int, alpha: float = ALPHA) -> float | None:
-    """Return the smallest difference of rates, in either direction, that Fisher's test would call significant.
-
-    The result is None if no result of the second group would be significant, as with very few trials.
-    """
-    rate = successes / trials
-    for k in sorted(range(trials_b + 1), key=lambda k: abs(k / trials_b - rate)):
-        if fisher(successes, trials, k, trials_b).p < alpha:
-            return abs(k / trials_b - rate)
-    return None
-
-
-def _row(level: str, a: TrialGroup, b: TrialGroup, measure: Measure, weighed: bool = False) -> ComparisonRow:
+def row_of(level: str, a: TrialGroup, b: TrialGroup, measure: Measure, weighed: bool = False) -> ComparisonRow:
+    """Compare a measure between two groups, without correction; `weighed` is as in the row."""
     name, test, rank = tested(a, b, measure)
     effect, change = effects(a, b, measure)
     one, two = a.range(measure), b.range(measure)
@@ -315,40 +257,6 @@ def spoken(player: str) -> str:
     return player.replace("_", " ")
 
 
-def _verdict(row: ComparisonRow, names: tuple[str, str], family: int) -> str:
-    """Put the row in words; p values in the text are corrected."""
-    player, name = spoken(row.player_a), row.measure.name
-    alike = ", no variation in either" if row.constant and not row.measure.rate else ""
-    alike += f", {DISAGREE}" if DISAGREE in row.note else ""
-    why = found_routes(row) if row.ranges else row.note if row.exact else p_shown(row.p_holm)
-    change = f"{_change(row)} ({why}{alike})"
-    if row.differs() or row.routes_apart:
-        if row.measure.key == "win_rate":
-            harder = "harder" if row.higher == "a" else "easier"
-            return f"{names[1]} is {harder} for the {player}: {change}"
-        return f"{names[1]} changes what the {player} does: {change}"
-    if row.higher:
-        text = f"no difference found for the {player}: {change}"
-    else:
-        text = f"no difference for the {player}: {name} {shown(row.measure, row.a.value)} in both"
-    return f"{text}; {blind(row, family)}" if row.test == "Fisher" else text
-
-
-def found_routes(row: ComparisonRow) -> str:
-    """State from how many routes of each version the ranges of a row come."""
-    assert row.ranges is not None
-    a, b = (found.routes for found in row.ranges)
-    return f"routes found: {a} in A, {b} in B"
-
-
-def values(row: ComparisonRow, unit: bool = True) -> str:
-    """Return the means of a and b, or their ranges over routes: "4 to 8 -> 9 hit points"."""
-    plain = replace(row.measure, unit="")
-    last = row.measure if unit else plain
-    a, b = row.ranges or (row.a, row.b)
-    return f"{span(plain, a)} -> {span(last, b)}"
-
-
 def span(measure: Measure, found: RouteRange | Interval) -> str:
     """Return a mean, or a range over routes, for display: "9", "4 to 8 hit points", "none left"."""
     if isinstance(found, Interval):
@@ -357,31 +265,3 @@ def span(measure: Measure, found: RouteRange | Interval) -> str:
         return "none left"
     plain, high = replace(measure, unit=""), shown(measure, found.high)
     return high if found.low == found.high else f"{shown(plain, found.low)} to {high}"
-
-
-def _change(row: ComparisonRow) -> str:
-    if row.ranges:
-        return f"{row.measure.name} {values(row)}"
-    return f"{row.measure.name} {_said(row.measure, row.a)} -> {_said(row.measure, row.b)}"
-
-
-def _said(measure: Measure, value: Interval) -> str:
-    """Put a mean in words; "none left" if all playthroughs have the value that stands for none."""
-    return "none left" if measure.none is not None and _constant(value, measure.none) else shown(measure, value.value)
-
-
-def _constant(value: Interval, at: float) -> bool:
-    return value.low == value.value == value.high == at
-
-
-def _trials(row: ComparisonRow) -> str:
-    return f"{counted(row.a.n, 'trial')} each" if row.a.n == row.b.n else f"{row.a.n} and {counted(row.b.n, 'trial')}"
-
-
-def blind(row: ComparisonRow, family: int) -> str:
-    """State what a comparison of rates with this many trials cannot detect."""
-    trials = _trials(row)
-    gap = detectable(round(row.a.value * row.a.n), row.a.n, row.b.n, ALPHA / max(1, family))
-    if gap is None:
-        return f"{trials} are too few to see any difference"
-    return f"with {trials} a difference below about {gap * 100:.0f} points cannot be seen"

@@ -15,10 +15,10 @@ from itertools import product
 
 from persona_evo.games.findings import Finding
 from persona_evo.intervals import Interval, wilson
-from persona_evo.playtest.compare import ALPHA, p_shown, spoken
+from persona_evo.playtest.compare import p_shown, spoken
 from persona_evo.playtest.metrics import EVERY, levels_of, players_of
 from persona_evo.playtest.records import SIDES, Playthrough
-from persona_evo.statistics import fisher, holm
+from persona_evo.statistics import ALPHA, fisher, holm
 from persona_evo.words import counted, plural, sentence
 
 MOST = 0.5

@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
+from persona_evo.formula import Formula
+from persona_evo.formula.intervals import span
 from persona_evo.games.core import Better, Metric, main_metrics
 from persona_evo.intervals import Interval, mean_interval, score, wilson
 from persona_evo.playtest.records import Playthrough
@@ -167,6 +169,22 @@ class Summary:
 Bounds = Mapping[tuple[str, str], Bound]
 """Limits by (level, persona)."""
 
+UtilityRanges = Mapping[str, tuple[float, float]]
+"""Smallest and largest possible utility by player's label; players without an entry have no known range."""
+
+UNBOUNDED = (-math.inf, math.inf)
+
+
+def utility_ranges(utilities: Mapping[str, Formula], infos: Sequence[Metric]) -> UtilityRanges:
+    """Return the range that each player's utility has by the ranges of the game's metrics.
+
+    Args:
+        utilities: label of a player -> its utility.
+    """
+    ranges = {m.symbol: (m.low, m.high) for m in infos}
+    found = {player: span(utility, ranges) for player, utility in utilities.items() if utility.symbols <= ranges.keys()}
+    return {player: (known.low, known.high) for player, known in found.items()}
+
 
 def grouped(records: Iterable[Playthrough]) -> dict[tuple[str, str], list[Playthrough]]:
     """Group the playthroughs by (level, player), in order of first appearance."""
@@ -250,10 +268,10 @@ def measures(records: Sequence[Playthrough], infos: Sequence[Metric] = (), *, cl
                 info.high,
             )
         )
-    found.append(Measure("steps", "steps", _steps, "lower", "steps"))
+    found.append(Measure("steps", "steps", _steps, "lower", "steps", low=0.0))
     found.append(UTILITY)
     if clock:
-        found.append(Measure(CLOCK, "time", lambda r: r.seconds, "lower", "s"))
+        found.append(Measure(CLOCK, "time", lambda r: r.seconds, "lower", "s", low=0.0))
     return found
 
 
@@ -266,8 +284,10 @@ def _none(meaning: str) -> float | None:
     return None if found is None else float(found[1])
 
 
-def estimate(measure: Measure, group: Sequence[Playthrough]) -> Interval:
+def estimate(measure: Measure, group: Sequence[Playthrough], worth: tuple[float, float] = UNBOUNDED) -> Interval:
     """Return the measure's mean or rate over a group of at least one playthrough, with its 95 % interval.
+
+    The interval does not leave the measure's range; that of the utility is `worth`.
 
     The interval of a measure that is `by_search` is as wide as that of the group's searches alone (see the module),
     unless the games after the plans of one search end in different ways.
@@ -283,8 +303,15 @@ def estimate(measure: Measure, group: Sequence[Playthrough]) -> Interval:
         if measure.rate:
             return score(mean, len(made))
         half = mean_interval([measure.value(r) for r in made]).half
-        return Interval(mean, mean - half, mean + half, len(made))
-    return wilson(int(sum(values)), len(values)) if measure.rate else mean_interval(values)
+        return Interval(mean, mean - half, mean + half, len(made)).within(*range_of(measure, worth))
+    if measure.rate:
+        return wilson(int(sum(values)), len(values))
+    return mean_interval(values).within(*range_of(measure, worth))
+
+
+def range_of(measure: Measure, worth: tuple[float, float] = UNBOUNDED) -> tuple[float, float]:
+    """Return the smallest and the largest possible value of a measure; `worth` is the range of the utility."""
+    return (0.0, 1.0) if measure.rate else worth if measure.key == UTILITY.key else (measure.low, measure.high)
 
 
 def _by_search(measure: Measure, group: Iterable[Playthrough]) -> dict[tuple[str, str, int], set[float]]:

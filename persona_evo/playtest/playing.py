@@ -28,6 +28,7 @@ from persona_evo.games import registry
 from persona_evo.games.core import LOST, RUNNING, Event, Game, Level
 from persona_evo.games.level_text import LevelText
 from persona_evo.jobs.cache import WorkerCache
+from persona_evo.playtest.cluster_games import Home, playing
 from persona_evo.playtest.players import Role
 from persona_evo.playtest.records import OUTCOMES, SIDES, End, Playthrough, ended
 from persona_evo.search.plan import MAX_NODES, Plan, capacity_for, planner_for
@@ -83,7 +84,8 @@ def draws(game: Game, settings: SearchSettings, policy: TreePolicy, league: Leag
 class Spec:
     """Everything that determines a playthrough besides its job.
 
-    `continuation` is the share of the budget for playing on after the plan; 0 stops at the plan's end.
+    `continuation` is the share of the budget for playing on after the plan; 0 stops at the plan's end. `home` gives the
+    playthroughs of a connected game to the workers of a cluster; None if this process plays them.
     """
 
     game: str
@@ -93,6 +95,7 @@ class Spec:
     budget: Budget
     league: League | None = None
     continuation: float = CONTINUATION
+    home: Home | None = None
 
     @cached_property
     def digest(self) -> str:
@@ -251,11 +254,13 @@ def play(spec: Spec, jobs: Sequence[PlaythroughJob]) -> Iterator[Playthrough]:
 
     A search that proves its plan becomes the source of later jobs of the same group that have none.
     """
-    table, proofs = _tables.get(spec.digest, lambda: _Table(spec)), dict[tuple[int, int], ProvenSource]()
-    for job in jobs:
-        made = table.play(job._replace(source=job.source or proofs.get(job.group)))
-        proofs = {**spec.proofs([job], [made]), **proofs}
-        yield made
+    proofs: dict[tuple[int, int], ProvenSource] = {}
+    with playing(spec.game, spec.home):
+        table = _tables.get(spec.digest, lambda: _Table(spec))
+        for job in jobs:
+            made = table.play(job._replace(source=job.source or proofs.get(job.group)))
+            proofs = {**spec.proofs([job], [made]), **proofs}
+            yield made
 
 
 def room(budget: Budget) -> int:

@@ -38,6 +38,7 @@ class PlaythroughDispatch(Dispatch[Spec, PlaythroughJob, Playthrough]):
         jobs = todo[len(there) :]
         super().__init__(workers, play, spec, jobs, [job.group for job in jobs], [apart] * len(jobs))
         self._spec, self._apart = spec, apart
+        self.here = spec.home is None
         self._proofs = spec.proofs(todo, there)
         self._searched = {job.group for job, _ in zip(todo, there, strict=False)}
         self._given: dict[int, ProvenSource] = {}
@@ -49,7 +50,7 @@ class PlaythroughDispatch(Dispatch[Spec, PlaythroughJob, Playthrough]):
                 self._thought[own[group not in self._proofs :]] = _ROUTE
 
     def __iter__(self) -> Iterator[list[Playthrough]]:
-        if self.jobs and not self.workers.alone and self.begin():
+        if self.jobs and self.here and not self.workers.alone and self.begin():
             quick = replace(self._spec, budget=Budget(iterations=1))
             deque(play(quick, self.jobs[:1]), maxlen=0)  # compile everything once, before all workers do
         return super().__iter__()

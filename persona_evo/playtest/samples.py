@@ -16,12 +16,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from persona_evo.intervals import Interval, difference, rate_difference, vargha_delaney
-from persona_evo.playtest.metrics import CLOCK, Measure, certain, estimate, searches
+from persona_evo.playtest.metrics import CLOCK, UNBOUNDED, Measure, certain, estimate, range_of, searches
 from persona_evo.playtest.records import Playthrough
 from persona_evo.statistics import NO_VARIATION, Test, binomial, fisher, mann_whitney, student, welch
 
 EXACT = "proven"
 """Test of measures for which both groups are known."""
+
+PAIRED = "Wilcoxon"
+"""Test of pairs of levels (see `level_pairs`)."""
 
 EACH = "one search each"
 """Note of such a measure."""
@@ -54,10 +57,11 @@ class TrialGroup:
 
     Args:
         records: the playthroughs.
+        worth: range of the player's utility.
     """
 
-    def __init__(self, records: Sequence[Playthrough]) -> None:
-        self.records = records
+    def __init__(self, records: Sequence[Playthrough], worth: tuple[float, float] = UNBOUNDED) -> None:
+        self.records, self.worth = records, worth
         self._samples: dict[Measure, Sample] = {}
         self._means: dict[Measure, Interval] = {}
 
@@ -94,7 +98,7 @@ class TrialGroup:
     def mean(self, measure: Measure) -> Interval:
         """Return the mean or rate over all playthroughs, with its interval."""
         if measure not in self._means:
-            self._means[measure] = estimate(measure, self.records)
+            self._means[measure] = estimate(measure, self.records, self.worth)
         return self._means[measure]
 
 
@@ -106,6 +110,8 @@ def effects(a: TrialGroup, b: TrialGroup, measure: Measure) -> tuple[Interval, I
     (x, y), both = _values(a, b, measure)
     effect = vargha_delaney(y, x)
     change = rate_difference(int(sum(y)), len(y), int(sum(x)), len(x)) if measure.rate else difference(y, x)
+    (low_a, high_a), (low_b, high_b) = (range_of(measure, group.worth) for group in (a, b))
+    change = change.within(low_b - high_a, high_b - low_a)
     if both:
         return Interval.exact(effect.value, EACH), Interval.exact(change.value, EACH)
     return effect, change

@@ -17,12 +17,14 @@ from persona_evo.intervals import Interval, clustered, clustered_rate, mean_inte
 from persona_evo.playtest.metrics import (
     EVERY,
     OUTCOMES,
+    UNBOUNDED,
     UNKNOWN_CAUSE,
     UTILITY,
     Bound,
     Bounds,
     Measure,
     Summary,
+    UtilityRanges,
     estimate,
     grouped,
     symbols_of,
@@ -35,21 +37,25 @@ def summarise(
     infos: Sequence[Metric] = (),
     bounds: Bounds | None = None,
     absent: Collection[tuple[str, str]] = (),
+    worth: UtilityRanges | None = None,
 ) -> list[Summary]:
     """Return summaries per level and player in order of first appearance, then per player over all levels (EVERY).
 
     Args:
         infos: the game's metrics, which give the order; without them the records' own metrics are summarised.
         absent: (level, symbol) of metrics that are shares of things which the level does not have.
+        worth: range of each player's utility.
     """
-    bounds = bounds or {}
+    bounds, worth = bounds or {}, worth or {}
     groups = grouped(records)
     players: dict[str, list[tuple[Summary, list[Playthrough]]]] = {}
     for (level, player), group in groups.items():
         bound = bounds.get((level, group[0].persona))
-        players.setdefault(player, []).append((_summary(level, group, infos, bound, absent), group))
+        players.setdefault(player, []).append(
+            (_summary(level, group, infos, bound, absent, worth.get(player, UNBOUNDED)), group)
+        )
     single = [s for rows in _by_level(players) for s in rows]
-    return single + [_pooled(rows, infos, absent) for rows in players.values()]
+    return single + [_pooled(rows, infos, absent, worth.get(player, UNBOUNDED)) for player, rows in players.items()]
 
 
 def _by_level(players: Mapping[str, Sequence[tuple[Summary, list[Playthrough]]]]) -> list[list[Summary]]:
@@ -66,12 +72,13 @@ def _summary(
     infos: Sequence[Metric],
     bound: Bound | None,
     absent: Collection[tuple[str, str]],
+    worth: tuple[float, float],
 ) -> Summary:
-    utility = estimate(UTILITY, group)
+    utility = estimate(UTILITY, group, worth)
     unbound = bound.note if bound else ""
     bound = None if unbound else bound
     harmed = all(r.hit_points for r in group)
-    symbols = symbols_of(group, infos)
+    symbols, ranges = symbols_of(group, infos), {m.symbol: (m.low, m.high) for m in infos}
     lacking = frozenset(s for s in symbols if all((r.level, s) in absent for r in group))
     return Summary(
         level=level,
@@ -82,11 +89,11 @@ def _summary(
         metrics={
             s: mean_interval(
                 [r.metrics[s] for r in group if s in r.metrics and (s in lacking or (r.level, s) not in absent)]
-            )
+            ).within(*ranges.get(s, UNBOUNDED))
             for s in symbols
         },
-        steps=mean_interval([float(r.steps) for r in group]),
-        seconds=mean_interval([r.seconds for r in group]),
+        steps=mean_interval([float(r.steps) for r in group]).within(0.0, math.inf),
+        seconds=mean_interval([r.seconds for r in group]).within(0.0, math.inf),
         utility=utility,
         best_utility=max(r.best_utility for r in group),
         ends={end: sum(r.final == end for r in group) for end in ENDS},
@@ -96,14 +103,17 @@ def _summary(
         ratio=utility.value / bound.utility if bound and bound.utility > 0 else None,
         opponents=tuple(dict.fromkeys(r.opponent for r in group if r.opponent)),
         unbound=unbound,
-        damage=mean_interval([r.damage or 0.0 for r in group]) if harmed else None,
+        damage=mean_interval([r.damage or 0.0 for r in group]).within(0.0, math.inf) if harmed else None,
         health=mean_interval([r.hit_points[-1] for r in group]) if harmed else None,
         absent=lacking,
     )
 
 
 def _pooled(
-    rows: Sequence[tuple[Summary, list[Playthrough]]], infos: Sequence[Metric], absent: Collection[tuple[str, str]]
+    rows: Sequence[tuple[Summary, list[Playthrough]]],
+    infos: Sequence[Metric],
+    absent: Collection[tuple[str, str]],
+    worth: tuple[float, float],
 ) -> Summary:
     """Summarise one player over all levels.
 
@@ -117,9 +127,9 @@ def _pooled(
         bound = Bound(fsum(b.utility * n for b, n in known) / total, all(b.proven for b, _ in known))
     trials = sum(s.trials for s, _ in rows)
     best = fsum(s.best_utility * s.trials for s, _ in rows) / trials
-    whole = _summary(EVERY, [r for _, group in rows for r in group], infos, bound, absent)
+    whole = _summary(EVERY, [r for _, group in rows for r in group], infos, bound, absent, worth)
     whole = replace(whole, best_utility=best, unbound=next((s.unbound for s, _ in rows if s.unbound), ""))
-    return whole if len(rows) < 2 else _over_levels(whole, [group for _, group in rows], infos, absent)
+    return whole if len(rows) < 2 else _over_levels(whole, [group for _, group in rows], infos, absent, worth)
 
 
 def _over_levels(
@@ -127,6 +137,7 @@ def _over_levels(
     groups: Sequence[Sequence[Playthrough]],
     infos: Sequence[Metric],
     absent: Collection[tuple[str, str]],
+    worth: tuple[float, float],
 ) -> Summary:
     """Return a summary over levels with intervals for other levels of the same kind.
 
@@ -148,7 +159,7 @@ def _over_levels(
             left_out = symbol not in whole.absent and (r.level, symbol) in absent
             return None if left_out else r.metrics.get(symbol)
 
-        return over(whole.metrics[symbol], take, *ranges.get(symbol, (-math.inf, math.inf)))
+        return over(whole.metrics[symbol], take, *ranges.get(symbol, UNBOUNDED))
 
     def rate(measure: Measure) -> Interval:
         known = whole.rates[measure.key]
@@ -161,7 +172,7 @@ def _over_levels(
         metrics={symbol: metric(symbol) for symbol in whole.metrics},
         steps=over(whole.steps, lambda r: float(r.steps), 0.0, math.inf),
         seconds=over(whole.seconds, lambda r: r.seconds, 0.0, math.inf),
-        utility=over(whole.utility, UTILITY.value, -math.inf, math.inf),
+        utility=over(whole.utility, UTILITY.value, *worth),
         damage=whole.damage and over(whole.damage, lambda r: r.damage or 0.0, 0.0, math.inf),
         health=whole.health and over(whole.health, lambda r: r.hit_points[-1], -math.inf, math.inf),
     )

@@ -17,6 +17,7 @@ from persona_evo.playtest.compare import ComparisonRow
 from persona_evo.playtest.correlations import CorrelationRow
 from persona_evo.playtest.metrics import EVERY, Summary
 from persona_evo.playtest.records import Playthrough
+from persona_evo.playtest.samples import PAIRED
 
 
 def finding_rows(findings: Iterable[Finding], accepted: Iterable[tuple[Finding, str]] = ()) -> list[dict[str, object]]:
@@ -214,7 +215,12 @@ def _end_row(record: Playthrough) -> dict[str, object]:
 
 
 def comparison_rows(rows: Iterable[ComparisonRow]) -> list[dict[str, object]]:
-    """Return the rows of a comparison for a CSV file."""
+    """Return the rows of a comparison for a CSV file.
+
+    The effect size is Vargha and Delaney's A, or for pairs of levels the share of pairs in which b is higher.
+    """
+    rows = list(rows)
+    effect = "pairs_b_higher" if any(r.test == PAIRED for r in rows) else "vargha_delaney"
     return [
         {
             "level": r.level,
@@ -232,9 +238,9 @@ def comparison_rows(rows: Iterable[ComparisonRow]) -> list[dict[str, object]]:
             "difference": r.difference.value,
             "difference_low": r.difference.ends[0],
             "difference_high": r.difference.ends[1],
-            "vargha_delaney": r.effect.value,
-            "vargha_delaney_low": r.effect.ends[0],
-            "vargha_delaney_high": r.effect.ends[1],
+            effect: r.effect.value,
+            f"{effect}_low": r.effect.ends[0],
+            f"{effect}_high": r.effect.ends[1],
             "test": r.test,
             "statistic": r.statistic,
             **{name: "" if r.exact else getattr(r, name) for name in ("p", "p_holm", "p_rank", "p_rank_holm")},

@@ -18,10 +18,11 @@ import numpy as np
 
 from persona_evo.connect.local_pool import LocalPool
 from persona_evo.errors import VerificationError
-from persona_evo.experiments.design import Cell
+from persona_evo.experiments.design import Cell, Experiment
 from persona_evo.experiments.job import ExperimentResults, SearchRecord
 from persona_evo.experiments.results import (
     CORRECTION,
+    PAIRED,
     CellComparison,
     CellSummary,
     apart,
@@ -92,7 +93,7 @@ def subtitle(results: ExperimentResults) -> str:
     """Describe how much was searched."""
     experiment = results.experiment
     most = max(cell.search.rollouts for cell in experiment.cells)
-    wanted = len(experiment.cells) * experiment.replicates
+    wanted = len(experiment.cells) * experiment.replicates * experiment.levels
     part = "" if len(results.records) == wanted else f", of which {len(results.records)} are finished"
     return f"{counted(wanted, 'search', 'searches')} of up to {counted(most, 'rollout')}{part}"
 
@@ -106,7 +107,7 @@ def facts(results: ExperimentResults) -> dict[str, str]:
     return {
         "game": experiment.game,
         "seed": str(experiment.seed),
-        "replicates": str(experiment.replicates),
+        "replicates": str(experiment.replicates) + (" in each level" if experiment.levels > 1 else ""),
         "combinations": "\n".join(f"{cell.label}: {_said(cell)}" for cell in experiment.cells),
         **({"formulas": protected} if protected else {}),
         "versions": ", ".join(f"{name} {value}" for name, value in versions().items()),
@@ -181,9 +182,23 @@ def comparison_table(tests: Sequence[CellComparison]) -> Table:
         ]
         for c in tests
     ]
-    heads = ["first", "second", "difference of means", "first scores more", "U", "p", "p corrected"]
-    note = "first scores more: Vargha and Delaney's A, the share of all pairs of searches; both with 95 % intervals"
-    return Table("comparisons", heads, rows, [CORRECTION, note], left=frozenset((0, 1)), keys=2)
+    paired = any(c.levels > 1 for c in tests)
+    heads = ["first", "second", "difference of means", "first scores more", _statistic(tests), "p", "p corrected"]
+    share = "the share of pairs of levels" if paired else "Vargha and Delaney's A, the share of all pairs of searches"
+    notes = [PAIRED if paired else CORRECTION, f"first scores more: {share}; both with 95 % intervals"]
+    return Table("comparisons", heads, rows, notes, left=frozenset((0, 1)), keys=2)
+
+
+def _statistic(tests: Sequence[CellComparison]) -> str:
+    """Return the name of the statistic: Mann and Whitney's, or Wilcoxon's over pairs of levels."""
+    return "W" if any(c.levels > 1 for c in tests) else "U"
+
+
+def _where(experiment: Experiment, record: SearchRecord) -> str:
+    """Return which search of its combination a record is, in words."""
+    number = record.replicate // experiment.levels
+    level = f" in {record.best.level}" if experiment.levels > 1 else ""
+    return f"replicate {number + 1}{level}"
 
 
 def effect_fields(c: CellComparison) -> dict[str, object]:
@@ -236,7 +251,7 @@ def write_tables(
                     "a": c.a,
                     "b": c.b,
                     **effect_fields(c),
-                    "U": c.test.statistic,
+                    _statistic(tests): c.test.statistic,
                     "p": c.test.p,
                     "p_holm": c.corrected,
                 }
@@ -330,11 +345,11 @@ def _best(results: ExperimentResults, folder: Path, progress: Tell | None) -> tu
         file = names.file(cell.label, suffix=".json")
         best.best.save(file)
         text = f"{cell.label}: {best.score:g} in {len(best.best.pairs)} decisions"
-        notes.append(f"{text}, replicate {best.replicate + 1}: best/{file.name}")
+        notes.append(f"{text}, {_where(experiment, best)}: best/{file.name}")
         if experiment.connected:
             continue
         _tell(progress, cell.label)
-        stage = cell.open(experiment.game)
+        stage = cell.open(experiment.game, best.replicate)
         try:
             gif = draw(stage.game, stage.level, best, file.with_suffix(".gif"))
         except VerificationError as e:

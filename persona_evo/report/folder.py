@@ -41,6 +41,7 @@ from persona_evo.playtest.skill import health
 from persona_evo.report import charts, csv_rows, duels, figures, maps, pictures, plots, replay, skill, tile_counts
 from persona_evo.report.album import Album
 from persona_evo.report.figures import Drawing
+from persona_evo.report.level_pairs import PairedVersions
 from persona_evo.report.page import Page, Picture
 from persona_evo.report.page import write as write_page
 from persona_evo.report.pictures import MapDrawing, PictureDrawing, ReplayDrawing
@@ -82,7 +83,7 @@ def write(
     *,
     title: str = "Playtest",
     facts: Mapping[str, str] | None = None,
-    versions: Versions | None = None,
+    versions: Versions | PairedVersions | None = None,
     replays: bool = True,
     traces: bool = True,
     workers: Workers | None = None,
@@ -92,7 +93,7 @@ def write(
 
     Args:
         facts: how the playtest was made (seed, budget, versions).
-        versions: a comparison of the two levels, with which the page begins.
+        versions: a comparison of two levels, or of pairs of them, with which the page begins.
         replays: whether to draw the animated replays, which make up most of the size.
         traces: whether to write the playthroughs; False if the folder is the playtest's own, which holds them.
         workers: draw the pictures; None for this process.
@@ -107,11 +108,15 @@ def write(
     write_tables(folder, analysis)
     if versions is not None:
         csv_rows.write_csv(folder / "comparison.csv", csv_rows.comparison_rows(versions.rows))
+    if isinstance(versions, PairedVersions):
+        csv_rows.write_csv(folder / "pairs.csv", csv_rows.comparison_rows(versions.each))
     written = Written(folder / "index.html")
     with closing_outside(game):  # drawing states of a connected game asks that game for them
         at_hand = {level.name: level for level in levels}
         wanted = list(
-            _wanted(Names(folder / "pictures"), game, at_hand, analysis, written, replays, versions is not None)
+            _wanted(
+                Names(folder / "pictures"), game, at_hand, analysis, written, replays, isinstance(versions, Versions)
+            )
         )
         album = Album(folder / "pictures", folder / "traces.jsonl", game)
         missing = [one for one in wanted if not album.holds(one.drawing, at_hand[one.picture.level])]

@@ -19,7 +19,7 @@ from persona_evo.playtest.duels import Standing
 from persona_evo.playtest.metrics import EVERY, Summary
 from persona_evo.playtest.requirement import Check
 from persona_evo.playtest.skill import SkillStep
-from persona_evo.report import between, duels, maps, pages, plots, skill, tables, versions
+from persona_evo.report import between, duels, level_pairs, maps, pages, plots, skill, tables, versions
 from persona_evo.report.charts import Chart
 from persona_evo.report.pages import (
     Document,
@@ -78,7 +78,8 @@ class Page:
         most: visits of the hottest colour of the maps, by level.
         health: charts of hit points over turns, by level.
         baseline, players: rows of `versus_baseline` and `between_players`.
-        versions: a comparison of two versions of a level, None for a playtest. With it, nothing covers both together.
+        versions: a comparison of two versions of a level, or of several, None for a playtest. With it, nothing covers
+            both versions together.
         correlations: level structure and results.
         facts: how the playtest was made (seed, budget, versions, command), by name.
         notes: what could not be shown and why.
@@ -101,7 +102,7 @@ class Page:
     health: Mapping[str, Chart] = field(default_factory=dict)
     baseline: Sequence[ComparisonRow] = ()
     players: Sequence[ComparisonRow] = ()
-    versions: versions.Versions | None = None
+    versions: versions.Versions | level_pairs.PairedVersions | None = None
     correlations: Sequence[CorrelationRow] = ()
     facts: Mapping[str, str] = field(default_factory=dict)
     notes: Sequence[str] = ()
@@ -119,8 +120,8 @@ class Page:
 
     @property
     def is_pair(self) -> bool:
-        """Whether the page compares two versions of a level, so that their pictures are side by side."""
-        return self.versions is not None
+        """Whether the page compares two versions of one level, so that their pictures are side by side."""
+        return isinstance(self.versions, versions.Versions)
 
 
 @dataclass(frozen=True)
@@ -286,7 +287,7 @@ def _level(page: Page, name: str, number: int) -> Section:
     drawn = [] if page.is_pair else [p for p in shown if p.kind == "map"]
     chosen = [s for s in page.summaries if s.level == name]
     several = len({s.level for s in page.standings}) > 1
-    title = f"{versions.LETTERS[number]}: {name}" if page.is_pair else name
+    title = f"{versions.LETTERS[number % 2]}: {name}" if page.versions is not None else name
     return Section(
         f"level{number}",
         title,
@@ -320,7 +321,7 @@ def _overview(page: Page) -> Section:
     if not page.summaries:
         return Section("overview", "Results of all levels", [])
     every = [s for s in page.summaries if s.level == EVERY]
-    several = len(page.levels) > 1 and not page.is_pair
+    several = len(page.levels) > 1 and page.versions is None
     return Section(
         "overview",
         "Results of all levels" if several else "Results",
@@ -336,7 +337,7 @@ def _overview(page: Page) -> Section:
 def _rates(page: Page) -> Rates:
     players = list(dict.fromkeys(s.player for s in page.summaries))
     by_key = {(s.level, s.player): s for s in page.summaries}
-    names = [*page.levels, *([EVERY] if len(page.levels) > 1 and not page.is_pair else [])]
+    names = [*page.levels, *([EVERY] if len(page.levels) > 1 and page.versions is None else [])]
     return Rates(players, [(name, [by_key.get((name, p)) for p in players]) for name in names], page.addresses)
 
 
@@ -361,7 +362,7 @@ def _skill(page: Page) -> Section:
 
 def _comparisons(page: Page) -> Section:
     parts: list[Any] = []
-    if page.is_pair:
+    if page.versions is not None:
         return Section("comparison", "Comparison", [])
     single = not page.addresses
     if page.baseline:
@@ -378,9 +379,11 @@ def _comparisons(page: Page) -> Section:
 
 
 def _versions(page: Page) -> Section:
-    """Show the differences between two versions of a level."""
+    """Show the differences between two versions."""
     if page.versions is None:
         return Section("versions", "What differs", [])
+    if isinstance(page.versions, level_pairs.PairedVersions):
+        return level_pairs.section(page.versions)
     drawn = [[_figure(p) for p in page.pictures if p.kind == "map" and p.level == name] for name in page.levels]
     marked = _marked(page, page.levels)
     legend = Legend(max(page.most.values()), bool(page.versions.health), marked) if drawn and drawn[0] else None

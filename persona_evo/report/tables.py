@@ -87,7 +87,7 @@ def printable(text: str, stream: TextIO | None) -> str:
 
 
 def interval(measure: Measure, value: Interval) -> str:
-    """Format a value with its 95 % interval: 98 % (90–100), 46.2 ± 2.1 %, 3.2 ± 0.3.
+    """Format a value with its 95 % interval: 98 % (90–100), 46.2 ± 2.1 %, 3.2 ± 0.3, 0.97 (0.91–1.00).
 
     The interval is left out if it says nothing. A value that is not an estimate has a note instead: 100 % (proven, one
     search).
@@ -96,20 +96,25 @@ def interval(measure: Measure, value: Interval) -> str:
         return f"{shown(measure, value.value)} ({value.note})"
     if measure.rate:
         return f"{shown(measure, value.value)} ({value.low * 100:.0f}–{value.high * 100:.0f})"
-    fits = value.fits(measure.low, measure.high)
-    if measure.ratio:
-        return f"{value.value * 100:.1f} ± {value.half * 100:.1f} %" if fits else f"{value.value * 100:.1f} %"
-    return mean(value, measure.low, measure.high)
+    value = value.within(measure.low, measure.high)
+    if not measure.ratio:
+        return mean(value)
+    if not value.presentable:
+        return f"{value.value * 100:.1f} %"
+    if not value.symmetric:
+        return f"{value.value * 100:.1f} % ({value.low * 100:.1f}–{value.high * 100:.1f})"
+    return f"{value.value * 100:.1f} ± {value.half * 100:.1f} %"
 
 
-def mean(value: Interval, low: float = -math.inf, high: float = math.inf) -> str:
-    """Format a mean of plain numbers with its 95 % interval, with digits that suit its size.
-
-    `low` and `high` are the smallest and the largest possible value.
-    """
+def mean(value: Interval) -> str:
+    """Format a mean of plain numbers with its 95 % interval, with digits that suit its size."""
     digits = decimals(value.value)
     text = _fixed(value.value, digits) + (f" ({value.note})" if value.note else "")
-    return f"{text} ± {value.half:.{digits}f}" if value.fits(low, high) else text
+    if not value.presentable:
+        return text
+    if value.symmetric:
+        return f"{text} ± {value.half:.{digits}f}"
+    return f"{text} ({_fixed(value.low, digits)}–{_fixed(value.high, digits)})"
 
 
 def _fixed(value: float, digits: int) -> str:

@@ -12,7 +12,8 @@ from pathlib import Path
 from persona_evo.games.core import Game, Level
 from persona_evo.games.findings import Spot
 from persona_evo.playtest.answer import Answer, telling
-from persona_evo.playtest.compare import ComparisonRow, headlines, spoken
+from persona_evo.playtest.compare import ComparisonRow, spoken
+from persona_evo.playtest.compare_versions import headlines
 from persona_evo.playtest.metrics import grouped
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.versions import Changes
@@ -60,22 +61,22 @@ def section(versions: Versions, pairs: Iterable[Sequence[Figure]], legend: objec
         "versions",
         "What differs",
         [
-            Lines(map(_typeset, versions.answer.lines)),
+            Lines(map(typeset, versions.answer.lines)),
             Heading("Changed tiles") if versions.maps else None,
             Gallery("pair", versions.maps),
             Heading("What players do") if any(map(telling, versions.rows)) else None,
-            Gallery("chart", [Svg(chart) for chart in _charts(versions.rows)]),
+            Gallery("chart", [Svg(chart) for chart in measure_charts(versions.rows)]),
             Heading("Where players go") if galleries else None,
             *galleries,
             legend if galleries else None,
             Gallery("chart", [Svg(chart) for chart in versions.health]),
             Folded("All measures, one by one", [tables.comparison_table(versions.rows, "A and B")]),
-            Folded("All measures in words", [Lines(map(_typeset, headlines(versions.rows)))]),
+            Folded("All measures in words", [Lines(map(typeset, headlines(versions.rows)))]),
         ],
     )
 
 
-def _typeset(line: str) -> str:
+def typeset(line: str) -> str:
     """Return a line of an answer as a page shows it: arrows instead of ->, and no option of the command line."""
     return line.replace(" -> ", " → ").replace(" (--all)", " (below)")
 
@@ -138,13 +139,15 @@ def _health(letter: str, group: Sequence[Playthrough]) -> charts.Series:
     )
 
 
-def _charts(rows: Sequence[ComparisonRow]) -> list[charts.Plot]:
+def measure_charts(rows: Sequence[ComparisonRow]) -> list[charts.Plot]:
     """Plot A and B for the measures that differ for any player (columns), those that the answer begins with first."""
     keys = list(dict.fromkeys(r.measure.key for r in rows if telling(r)))
-    return [_chart([r for r in rows if r.measure.key == key]) for key in keys[:MOST_CHARTS]]
+    chosen = [[r for r in rows if r.measure.key == key] for key in keys[:MOST_CHARTS]]
+    return [measure_chart(own, own[0].measure.name, [spoken(r.player_a) for r in own]) for own in chosen]
 
 
-def _chart(rows: Sequence[ComparisonRow]) -> charts.Plot:
+def measure_chart(rows: Sequence[ComparisonRow], title: str, names: Sequence[str]) -> charts.Plot:
+    """Plot A and B with their intervals, side by side, for some rows of one measure; `names` are those of the rows."""
     measure, factor = rows[0].measure, 100 if rows[0].measure.ratio else 1
     series = []
     for side, letter in enumerate(LETTERS):
@@ -163,5 +166,5 @@ def _chart(rows: Sequence[ComparisonRow]) -> charts.Plot:
         low=0 if measure.low >= 0 or measure.rate else None,
         high=100 if measure.rate else None,
     )
-    across = charts.Axis(names=[spoken(r.player_a) for r in rows])
-    return charts.Plot(series, across, up, title=measure.name, width=max(300, 70 + 85 * len(rows)), height=230)
+    across = charts.Axis(names=names)
+    return charts.Plot(series, across, up, title=title, width=max(300, 70 + 85 * len(rows)), height=230)

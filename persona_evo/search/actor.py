@@ -40,53 +40,39 @@ from persona_evo.search.layout import (
     SearchSpace,
     buffers_for,
 )
+from persona_evo.search.moves import CHOICES, ChosenMove, MoveSearch, MovesSpec, Option, best_option
 from persona_evo.search.pace import IterationPace
-from persona_evo.search.plan import capacity_for
+from persona_evo.search.plan import PlannedOutside, capacity_for
 from persona_evo.search.scoring import Scoring, policy_code
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree import ACTION, DEPTH, DONE, NOBODY, NODE, ROOT, TOTAL, VISITS, TreeMemory
 from persona_evo.search.tree_policy import EVERY_TIME, TreePolicy, check_moves, variables
 from persona_evo.seeds import derive, stream
 
-CHOICES = ("visits", "mean", "max")
-"""Ways to choose a child of the root: the one with the most visits, the highest mean or the highest maximum."""
 
+def actor_for(game: Game, level: Level, spec: MovesSpec) -> MoveSearch:
+    """Return what plays a level move by move, wherever the game runs.
 
-@dataclass(frozen=True)
-class Option:
-    """A move at the root.
-
-    Attributes:
-        action: the move.
-        visits: how often it was tried.
-        mean, max: the mean and the maximum of the utilities after it, for the player to move.
+    Raises:
+        SettingsError: see `Actor`; or the game runs in a process of its own and cannot be searched.
     """
-
-    action: int
-    visits: int
-    mean: float
-    max: float
-
-
-@dataclass(frozen=True)
-class ChosenMove:
-    """A move that a search has chosen.
-
-    Attributes:
-        action: the move.
-        options: all moves that were tried, in the game's order.
-        iterations, nodes, seconds: what the search took.
-        kept: the number of nodes that an earlier search had made.
-        full: whether the memory for the tree was used up.
-    """
-
-    action: int
-    options: tuple[Option, ...]
-    iterations: int
-    nodes: int
-    kept: int
-    full: bool
-    seconds: float
+    if game.outside is None:
+        return Actor(
+            game,
+            level,
+            spec.utility,
+            spec.policy,
+            spec.budget,
+            spec.settings,
+            choose=spec.choose,
+            variant=spec.variant,
+            seed=spec.seed,
+        )
+    if not isinstance(game.outside, PlannedOutside):
+        raise SettingsError(f"{game.title} runs in a process of its own, so no move can be searched for")
+    if spec.variant or spec.settings.variant:
+        game.rules_for((), spec.variant or spec.settings.variant)
+    return game.outside.actor(game, level, spec)
 
 
 class Actor:
@@ -270,9 +256,7 @@ class Actor:
     def _best_of(self, options: Sequence[Option], state: WordRow) -> Option:
         if isinstance(self.choice, Formula):
             return max(zip(options, self._scores(options, state), strict=True), key=lambda o: (o[1], o[0].visits))[0]
-        if self.choice == "visits":
-            return max(options, key=lambda o: (o.visits, o.mean))
-        return max(options, key=lambda o: (o.mean if self.choice == "mean" else o.max, o.visits))
+        return best_option(options, self.choice)
 
     def _scores(self, options: Sequence[Option], state: WordRow) -> list[float]:
         """Return the value that the choosing formula gives each option, computed as for a child of the root."""

@@ -23,6 +23,7 @@ from persona_evo.search.workspace import Workspace
 
 if TYPE_CHECKING:
     from persona_evo.search.list_search import ListSearch
+    from persona_evo.search.moves import MoveSearch, MovesSpec
 
 __all__ = ["Budget", "Plan", "Planner", "SearchSettings", "TreePolicy", "plan"]
 
@@ -269,10 +270,12 @@ class PlannedOutside(Outside):
         planner: planner(game, level, settings, capacity) returns the planner of a level.
         plans: plans(jobs, until) yields the plans of several jobs in their order; their searches run in parallel. What
             is not finished at the moment `until` on `time.monotonic` is left out; None for no limit.
+        actor: actor(game, level, spec) returns what plays a level from move to move.
     """
 
     planner: Callable[[Game, Level, SearchSettings, int], LevelPlanner]
     plans: Callable[[Iterable[PlanJob], float | None], Iterator[Plan]]
+    actor: Callable[[Game, Level, MovesSpec], MoveSearch]
 
 
 def planner_for(game: Game, level: Level, settings: SearchSettings, capacity: int) -> LevelPlanner:

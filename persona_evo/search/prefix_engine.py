@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+from numpy.typing import NDArray
 
 from persona_evo.compiling import Entry, Handle
 from persona_evo.compiling.arrays import IntRow
@@ -19,11 +22,10 @@ from persona_evo.search.layout import (
     Options,
     SearchSpace,
 )
+from persona_evo.search.moves import Option
 from persona_evo.search.prefixes import FULL, Prefixes, back_up, descend, graft, lose, plant, prefix
-from persona_evo.search.tree import (
-    Columns,
-    TreeMemory,
-)
+from persona_evo.search.relocation import Relocation, move_root
+from persona_evo.search.tree import ACTION, DEPTH, NOBODY, NODE, ROOT, TOTAL, UNKNOWN, VISITS, Columns, TreeMemory
 
 
 class PrefixEngine:
@@ -37,6 +39,7 @@ class PrefixEngine:
         choices: the largest number of choices of a node.
         rng: the search's random stream.
         grafting: whether whole traces are added to the tree.
+        wide: as in `Prefixes`.
     """
 
     def __init__(
@@ -49,6 +52,7 @@ class PrefixEngine:
         choices: int,
         rng: IntRow,
         grafting: bool,
+        wide: int = 0,
     ) -> None:
         none = np.zeros(0, dtype=np.uint16)
         self._memory = TreeMemory(most, none)
@@ -81,11 +85,14 @@ class PrefixEngine:
                 np.empty(most, dtype=np.int64),
                 np.empty((most, metrics)),
                 np.empty(most, dtype=np.int64),
+                np.empty(most, dtype=np.int64),
                 np.zeros(1),
                 np.ones(1),
-                whole(2 * options.horizon + 2),
+                whole(2 * options.horizon + 4),
                 np.zeros((options.horizon + 2, metrics)),
                 grafting,
+                wide,
+                np.ones(1),
             )
         )
         plant(self._handle)
@@ -122,6 +129,52 @@ class PrefixEngine:
         """Add the rest of a trace, which is already in the buffers, to the tree (see `prefixes.graft`)."""
         self.work.search.buffers.utils[0] = utility
         self._run(graft, NO_ROOM, node, steps)
+
+    def find(self, way: Sequence[tuple[int, int]]) -> int:
+        """Return the node that choices lead to, each with how many there were; NOBODY if nothing is known of it."""
+        node, tree, known = ROOT, self.work.search.tree, self.work.choices
+        for choice, count in way:
+            below = tree.children(node) if known[node] == count else ()
+            nodes = (int(tree.links[slot, NODE]) for slot in below)
+            node = next((n for n in nodes if tree.nodes[n, ACTION] == choice), NOBODY)
+            if node == NOBODY:
+                return NOBODY
+        return node if known[node] != UNKNOWN else NOBODY
+
+    def options(self) -> tuple[Option, ...]:
+        """Return what is known of the choices at the root that were tried, in the game's order."""
+        tree = self.work.search.tree
+        found = []
+        for slot in tree.children(ROOT):
+            visits, row = int(tree.links[slot, VISITS]), tree.values[slot]
+            if visits:
+                action = int(tree.nodes[tree.links[slot, NODE], ACTION])
+                found.append(Option(action, visits, float(row[TOTAL]) / visits, float(row[tree.columns.best])))
+        return tuple(sorted(found, key=lambda option: option.action))
+
+    def depths(self) -> NDArray[np.int32]:
+        """Return the depth of each node of the tree."""
+        depths: NDArray[np.int32] = self.work.search.tree.nodes[: self.nodes, DEPTH]
+        return depths
+
+    def move_root(self, node: int) -> None:
+        """Make a node the root, and keep only what is below it. No rollout may be under way."""
+        work = self.work
+        old, counts = work.search.tree, work.search.buffers.counts
+        rows, none = np.empty(int(counts[NODES]), dtype=np.int32), np.empty((0, 0), dtype=np.uint16)
+        new = self._memory.turn(old)
+        move = Relocation(
+            old._replace(states=none), new._replace(states=none), rows, counts, work.search.options.horizon
+        )
+        kept = move_root(Handle(move), node)
+        stays = np.flatnonzero(rows != NOBODY)
+        for row in (work.choices, work.metrics, work.losses, work.draws):
+            row[:kept] = row[stays]
+        self._handle.work = work._replace(search=work.search._replace(tree=new))
+
+    def plant(self) -> None:
+        """Begin anew with a root of which nothing is known."""
+        plant(self._handle)
 
     def _run(self, function: Entry, no_room: int, *numbers: int) -> int:
         while True:

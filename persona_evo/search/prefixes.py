@@ -5,6 +5,12 @@ of choices, the metrics) is filled in when the first result comes back; until th
 under way counts as a visit that returned the lowest utility seen so far (virtual loss), so that the next rollout takes
 another way.
 
+A node with many choices is *wide*: its choices do not all become children. Now and then a rollout starts at the node
+itself, and the choice that the game makes there becomes a child; in between the tree policy selects among the children
+made so far. With n rollouts through the node there are up to sqrt(n) such draws. The game draws by its own weights if
+its rollouts go by weights, so that what it thinks likely enters the tree first. At a wide node UCB1's own constant
+counts in standard deviations of all utilities so far, since only few of the choices can be tried more than once.
+
 The tree is that of `tree`; a node's ACTION is the choice that leads to it. The search never calls the game, so the
 rules in `SearchSpace` are empty.
 """
@@ -26,6 +32,7 @@ from persona_evo.search.layout import (
     SearchSpace,
 )
 from persona_evo.search.mcts import enter
+from persona_evo.search.open_loop import make_room
 from persona_evo.search.selection import pick, ucb1
 from persona_evo.search.tree import (
     ACTION,
@@ -49,6 +56,8 @@ from persona_evo.search.tree import (
 )
 
 FULL = 1 << 62
+FEW = 16
+"""The number of slots that the children of a wide node get at first."""
 PATIENCE = 2
 """The number of failures of the game at a prefix, never played to an end, after which the prefix is given up."""
 
@@ -62,22 +71,28 @@ class Prefixes(NamedTuple):
             over.
         metrics: float64[capacity, metrics], what the game reports of each node.
         losses: int64[capacity], the number of rollouts from each node in which the game failed.
+        draws: int64[capacity], the number of rollouts from each wide node that were to draw a choice.
         lowest: float64[1], the lowest utility seen.
         scale: float64[1], what UCB1 divides utilities by.
-        pairs: int64[2 depths], for each step of a way the choice and the number of choices.
+        pairs: int64[2 depths + 2], for each step of a way the choice and the number of choices.
         rows: float64[depths + 1, metrics], the metrics before each of these steps and at the end.
         grafting: whether whole traces are put into the tree (`graft`).
+        wide: the number of choices from which a node is wide; 0 if no node is.
+        spread: float64[1], what UCB1's constant is multiplied by at wide nodes.
     """
 
     search: SearchSpace
     choices: IntRow
     metrics: FloatTable
     losses: IntRow
+    draws: IntRow
     lowest: FloatRow
     scale: FloatRow
     pairs: IntRow
     rows: FloatTable
     grafting: int
+    wide: int
+    spread: FloatRow
 
 
 @compiled
@@ -97,9 +112,37 @@ def make(work: Prefixes, slot: int, choice: int) -> int:
     tree.nodes[node, DEPTH] = tree.nodes[parent, DEPTH] + 1
     tree.nodes[node, SLOT] = child
     work.choices[node] = UNKNOWN
-    work.losses[node] = 0
+    work.losses[node] = work.draws[node] = 0
     clear(tree, child, node)
     return child
+
+
+@compiled
+def is_wide(work: Prefixes, count: int) -> bool:
+    """Return whether a node with so many choices is wide."""
+    return bool(0 < work.wide <= count)
+
+
+@compiled
+def draws_next(work: Prefixes, slot: int) -> bool:
+    """Return whether the next rollout through a wide node draws a choice there."""
+    links, node = work.search.tree.links, work.search.tree.links[slot, NODE]
+    passed = links[slot, VISITS] + links[slot, pending(work.search.tree.columns)]
+    return bool(links[slot, KIDS] == 0 or work.draws[node] < math.sqrt(passed))
+
+
+@compiled
+def reserve(work: Prefixes, slot: int) -> None:
+    """Take room for another child of a wide node. LEFT is above 0 as long as it has choices without a child."""
+    links = work.search.tree.links
+    kids, count = links[slot, KIDS], work.choices[links[slot, NODE]]
+    if links[slot, LEFT] == 1 and kids + 1 < count:
+        links[slot, LEFT] = 0
+        make_room(work.search, slot, kids + 1)
+    else:
+        links[slot, LEFT] -= 1
+    if kids + 1 == count:
+        links[slot, LEFT] = 0
 
 
 @compiled
@@ -132,11 +175,15 @@ def select(work: Prefixes, slot: int, depth: int) -> int:
         tree.values[child, tree.columns.pending + 1] = work.lowest[0]
     if search.options.holds == IS_UCB1:
         log_visits = math.log(max(1, visits))
+        wide = is_wide(work, work.choices[tree.links[slot, NODE]])
         for k in range(kids):
             under_way = tree.links[first + k, column]
             n = tree.links[first + k, VISITS] + under_way
             total = tree.values[first + k, TOTAL] + under_way * work.lowest[0]
             scores[k] = ucb1(search.options, total / work.scale[0], n, log_visits)
+            if wide:
+                mean = total / work.scale[0] / max(1, n)
+                scores[k] = mean + work.spread[0] / work.scale[0] * (scores[k] - mean)
     else:
         search.codes.score(tree.values[first : first + kids], kids, visits, depth + 1, scores)
     for k in range(kids):
@@ -164,8 +211,9 @@ def reveal(work: Prefixes, node: int, count: int) -> None:
     search, tree = work.search, work.search.tree
     slot = tree.nodes[node, SLOT]
     work.choices[node] = count
-    tree.links[slot, LEFT] = count
-    search.buffers.counts[WIDEST] = max(search.buffers.counts[WIDEST], count + 1)
+    room = min(count, FEW) if is_wide(work, count) else count
+    tree.links[slot, LEFT] = room
+    search.buffers.counts[WIDEST] = max(search.buffers.counts[WIDEST], room + 1)
     if tree.columns.kept >= 0:
         search.codes.keep(work.metrics[node], tree.values[slot])
     if tree.nodes[node, DEPTH] >= search.options.horizon and tree.links[slot, STATUS] & DONE == 0:
@@ -205,7 +253,7 @@ def plant(work: Prefixes) -> int:
     tree.nodes[ROOT, DEPTH] = 0
     tree.nodes[ROOT, SLOT] = ROOT
     work.choices[ROOT] = UNKNOWN
-    work.losses[ROOT] = 0
+    work.losses[ROOT] = work.draws[ROOT] = 0
     clear(tree, ROOT, ROOT)
     return 0
 
@@ -229,13 +277,18 @@ def descend(work: Prefixes) -> int:
         slot = path[depth]
         if links[slot, STATUS] & options.cut_off:
             return NOBODY
-        if work.choices[links[slot, NODE]] <= 0 or depth >= options.horizon:
+        node = links[slot, NODE]
+        if work.choices[node] <= 0 or depth >= options.horizon:
             break
-        if links[slot, LEFT] > 0 and counts[NODES] >= tree.nodes.shape[0]:
+        wide = is_wide(work, work.choices[node])
+        if wide and draws_next(work, slot):
+            work.draws[node] += 1
+            break
+        if not wide and links[slot, LEFT] > 0 and counts[NODES] >= tree.nodes.shape[0]:
             full = FULL
             break
         depth += 1
-        if links[slot, LEFT] > 0:
+        if not wide and links[slot, LEFT] > 0:
             choice = next_choice(work, slot)
             links[slot, LEFT] -= 1
             path[depth] = make(work, slot, choice)
@@ -243,6 +296,10 @@ def descend(work: Prefixes) -> int:
                 pass_known(work, slot)
             break
         path[depth] = select(work, slot, depth - 1)
+        if path[depth] == NOBODY and wide and links[slot, LEFT] > 0:
+            work.draws[node] += 1
+            depth -= 1
+            break
         if path[depth] == NOBODY:
             return NOBODY
     for d in range(depth + 1):
@@ -296,17 +353,19 @@ def lose(work: Prefixes, node: int) -> int:
 
 @entry
 def graft(work: Prefixes, node: int, steps: int) -> int:
-    """Put the rest of a trace into the tree below the node it was rolled out from, and add its result to each node.
+    """Put the next steps of a trace into the tree below the node it was rolled out from; add its result to each node.
 
-    The trace is in `pairs` and `rows`, its utility in `utils`.
+    The trace is in `pairs` and `rows`, its utility in `utils`. Behind the last step `pairs` has the number of choices
+    there, 0 if the game is over.
 
     Returns:
         0, or NO_ROOM if there are too few slots.
     """
     tree, counts = work.search.tree, work.search.buffers.counts
-    needed = counts[WIDEST]
+    needed = 2 * counts[WIDEST]
     for i in range(steps):
-        needed += work.pairs[2 * i + 1] + 1
+        count = work.pairs[2 * i + 1]
+        needed += (FEW if is_wide(work, count) else count) + 1
     if counts[SLOTS] + needed > tree.values.shape[0]:
         return NO_ROOM
     for i in range(steps):
@@ -317,12 +376,16 @@ def graft(work: Prefixes, node: int, steps: int) -> int:
         if child == NOBODY:
             if counts[NODES] >= tree.nodes.shape[0]:
                 break
-            child = make(work, slot, work.pairs[2 * i])
-            pass_known(work, slot)
+            if is_wide(work, work.choices[node]):
+                reserve(work, slot)
+                child = make(work, slot, work.pairs[2 * i])
+            else:
+                child = make(work, slot, work.pairs[2 * i])
+                pass_known(work, slot)
         enter(tree, child, work.search.buffers.utils[0])
         node = tree.links[child, NODE]
         if work.choices[node] == UNKNOWN:
             for k in range(work.metrics.shape[1]):
                 work.metrics[node, k] = work.rows[i + 1, k]
-            reveal(work, node, work.pairs[2 * i + 3] if i + 1 < steps else 0)
+            reveal(work, node, work.pairs[2 * i + 3])
     return 0

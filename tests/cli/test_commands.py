@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from html import escape
+from math import fsum
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -16,8 +17,9 @@ import pytest
 from PIL import Image
 
 from persona_evo.cli.main import main
+from persona_evo.statistics import wilcoxon
 from tests.cli.tool import command, environment, run, typed
-from tests.shared import hear_ctrl_c
+from tests.shared import ROOT, hear_ctrl_c
 
 EVOLVE = (
     "evolve",
@@ -286,6 +288,49 @@ def test_two_versions_are_compared_in_five_lines_and_on_a_page(here: Path, capsy
     assert "A and B\n" in easier.out and (here / "c/comparison.csv").is_file()
     same = run(capsys, *line, "--out", folder)
     assert same.out == ran.out and "80/80" not in same.err
+
+
+def test_two_versions_of_several_levels_are_compared_in_pairs(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = ("compare", "train01@11-16", "train01:high_stakes@11-16", "--game", "roguelike2d", "--personas", "thesis")
+    few = ("--policy", "ucb1", "--trials", 1, "--iterations", 300, "--seed", 1, "--jobs", 1, "--out", "c")
+    ran = run(capsys, *line, *few, "--all")
+    assert ran.code == 0, ran.err
+    pairs = "6 pairs of levels, paired by seed: train01@11 with train01:high_stakes@11, "
+    assert pairs in ran.err and pairs in " ".join(ran.out.split()) + " " and "Wilcoxon" in ran.out
+    page = (here / "c/index.html").read_text()
+    assert "Each pair of levels counts once" in page
+    assert (here / "c/levels/train01_11.html").is_file()
+    assert "all levels" not in page
+    with (here / "c/comparison.csv").open(newline="") as stream:
+        rows = {row["measure"]: row for row in csv.DictReader(stream)}
+    food = rows["FG"]
+    assert (food["test"], food["a_n"], food["level"]) == ("Wilcoxon", "6", "A | B")
+    with (here / "c/playthroughs.csv").open(newline="") as stream:
+        played = {row["level"]: float(row["FG"]) for row in csv.DictReader(stream)}
+    changes = [played[f"train01:high_stakes@{n}"] - played[f"train01@{n}"] for n in range(11, 17)]
+    assert float(food["p"]) == wilcoxon(changes).p and float(food["difference"]) == pytest.approx(fsum(changes) / 6)
+    with (here / "c/pairs.csv").open(newline="") as stream:
+        assert len({row["level"] for row in csv.DictReader(stream)}) == 6
+    again = run(capsys, *line, *few, "--all")
+    assert again.out == ran.out and "12/12" not in again.err, "the playthroughs are kept"
+    few_pairs = run(capsys, "compare", "train01@1-2", "train01:high_stakes@1-2", *line[3:], *few[:-1], "d")
+    assert "2 pairs of levels are too few to see any difference; it takes at least 6" in few_pairs.err
+    for wrong, said in (
+        (("train01@1-3", "train02@1-2"), "3 and 2"),
+        (("train01@1-3", "train01@2-4"), "2 levels on both"),
+    ):
+        assert f"found: {said}" in run(capsys, "compare", *wrong, *line[3:], *few).err
+
+
+def test_the_hint_for_a_game_of_chance_leads_to_a_playtest(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "coin.txt").write_text("0.4 1\n")
+    (here / "fortune.toml").write_text('name = "fortune"\ngame = "coin"\nutility = "PRIZE"\npriority = "PRIZE"\n')
+    (here / "agents.toml").write_text("[steady]\niterations = 50\n")
+    line = ("playtest", "coin.txt", "--game", f"{ROOT / 'tests/examples/coin.py'}:GAME", "--personas", "fortune.toml")
+    refused = run(capsys, *line, "--trials", 2, "--seed", 1, "--out", "refused")
+    assert refused.code == 2 and "--agent FILE.toml#NAME with playtest" in refused.err
+    played = run(capsys, *line, "--agent", "agents.toml#steady", "--trials", 2, "--seed", 1, "--out", "played")
+    assert played.code == 0 and (here / "played" / "index.html").is_file(), played.err
 
 
 def test_a_plan_is_drawn_on_the_map_or_played(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

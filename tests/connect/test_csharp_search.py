@@ -54,6 +54,8 @@ def described(program, folder, top):
         ('slots = 2\nrollout = "policy"\npolicy = "0 - KEY"', {"formula": ALL}, "KEY", {"horizon": 3}),
         ('slots = 1\nrollout = "weights"\nhorizon = 4', {"kind": "ucb1", "c": 300.0}, "KEY", {}),
         ('slots = 2\nrollout = "weights"', {"kind": "ucb1"}, "300 * KEY", {}),
+        ('slots = 3\nrollout = "weights"\nwidening = 2', {"kind": "ucb1"}, "300 * KEY", {}),
+        ('slots = 2\nrollout = "weights"\nwidening = 3', {"formula": MIXED}, "SCORE - 0.01 * ST", {}),
         ('slots = 2\nrollout = "weights"', {"kind": "ucb1"}, "0.001 * KEY", {"horizon": 4}),
         (
             'slots = 4\nrollout = "weights"\nconstant = "inside"',

@@ -1,5 +1,6 @@
 """Tests a connected game with everything that a game is used for: levels, personas, playtests, evolution, commands."""
 
+import csv
 import json
 import os
 import re
@@ -127,10 +128,22 @@ def test_the_registry_finds_it_and_closes_it(file, tmp_path, monkeypatch):
 PLAYED = ("--trials", 2, "--iterations", 40, "--policy", "ucb1", "--seed", 3, "--no-pictures")
 
 
-def test_levels_of_skill_are_refused(file, tmp_path):
-    ran = typed(tmp_path, "playtest", "hard", "--game", file, *PLAYED, "--skill", "novice,perfect")
-    assert ran.code == 2 and none_left(tmp_path)
-    assert "--skill needs search from move to move, which connected games do not have yet" in ran.err
+def test_players_of_some_skill_search_anew_for_each_move(file, tmp_path):
+    out = tmp_path / "skilled"
+    ran = typed(tmp_path, "playtest", "hard", "--game", file, *PLAYED, "--skill", "novice,expert", "--out", out)
+    assert ran.code == 0 and none_left(tmp_path), ran.err
+    rows = [json.loads(line) for line in (out / "traces.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert {r["skill"] for r in rows} == {"novice", "expert"} and all(r["steps"] == len(r["actions"]) for r in rows)
+
+
+def test_an_agent_plays_from_move_to_move(file, tmp_path):
+    agent = tmp_path / "mover.toml"
+    agent.write_text('[mover]\nkind = "search"\niterations = 30\n', encoding="utf-8")
+    words = ("playtest", "hard", "--game", file, "--trials", 2, "--policy", "ucb1", "--seed", 3, "--no-pictures")
+    ran = typed(tmp_path, *words, "--agent", f"{agent}#mover", "--out", tmp_path / "moved")
+    assert ran.code == 0 and none_left(tmp_path), ran.err
+    rows = [json.loads(line) for line in (tmp_path / "moved" / "traces.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert all(30 * r["steps"] == r["iterations"] for r in rows if r["policy"] == "ucb1")
 
 
 def test_playtests_can_be_repeated_and_resumed(file, tmp_path, capsys):
@@ -340,6 +353,33 @@ def test_a_comparison_says_which_variants_nobody_has_declared(file, capsys):
         1,
     )
     assert ran.code == 0 and "no [variants.lose]" in ran.err and ran.err.count("note:") == 1
+
+
+def test_ranges_of_seeds_are_compared_in_pairs(file, tmp_path, capsys):
+    few = ("--trials", 1, "--iterations", 20, "--policy", "ucb1", "--seed", 1, "--out", tmp_path / "out")
+    ran = run(capsys, "compare", "short@11-17", "default:loose@11-17", "--game", file, *few)
+    assert ran.code == 0, ran.err
+    assert "7 pairs of levels, paired by seed: short@11 with default:loose@11" in ran.err
+    with (tmp_path / "out" / "comparison.csv").open(newline="", encoding="utf-8") as stream:
+        rows = {row["measure"]: row for row in csv.DictReader(stream)}
+    assert {row["test"] for row in rows.values()} == {"Wilcoxon"} and rows["HEIGHT"]["a_n"] == "7"
+    assert "Each pair of levels counts once" in (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+
+
+def test_an_experiment_has_ranges_of_seeds(file, tmp_path, capsys):
+    text = f'game = "{file.name}"\nlevel = "short@4-6"\nreplicates = 2\nrollouts = 15\nworkers = 2\nscore = "HEIGHT"\n'
+    (tmp_path / "seeds.toml").write_text(text + "[variants.loose]\n[players.one]\n[players.two]\nuct_constant = 1\n")
+    with file.open("a", encoding="utf-8") as stream:
+        stream.write("[variants.loose]\n")
+    ran = run(capsys, "experiment", tmp_path / "seeds.toml", "--out", tmp_path / "out")
+    assert ran.code == 0, ran.err
+    assert "3 pairs of levels are too few" in ran.out and "x 3 levels" in ran.err
+    with (tmp_path / "out" / "results.jsonl").open(encoding="utf-8") as stream:
+        rows = [json.loads(line) for line in stream]
+    levels = [f"short:loose@{n}" for n in (4, 4, 5, 5, 6, 6)]
+    assert [(row["cell"], row["level"]) for row in rows] == [
+        (f"loose / {player}", level) for player in ("one", "two") for level in levels
+    ]
 
 
 def test_compiled_and_plain_code_search_alike(file, tmp_path):

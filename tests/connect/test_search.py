@@ -44,7 +44,7 @@ def searched(file, level="default@3", policy=None, budget=300, seed=4, settings=
 
 
 def nothing_is_pending(search):
-    tree = search._engine.work.search.tree
+    tree = search.engine.work.search.tree
     return not tree.links[tree.nodes[: search.tree.nodes, SLOT], 2 * tree.columns.pending].any()
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import persona_evo as pe
+from persona_evo import intervals, statistics
 from persona_evo.connect import traces
 from persona_evo.connect.local_pool import LocalPool
 from persona_evo.connect.traces import load as load_trace
@@ -491,3 +492,54 @@ def test_another_experiments_folder_names_what_differs(tmp_path: Path) -> None:
     assert caught.value.expected is not None
     assert f"cells {cells[1].label}: score PT" in caught.value.expected
     assert f"cells {cells[1].label}: search workers 5" in caught.value.expected and "{" not in str(caught.value)
+
+
+SEVERAL = """
+game = "its_alive"
+level = "small01@1-7"
+replicates = 2
+rollouts = 40
+seed = 3
+settings = {choices = "factored"}
+[variants.regular]
+design = "regular"
+[variants.mono]
+design = "monochromester"
+"""
+
+
+def test_several_levels_are_compared_in_pairs(tmp_path: Path) -> None:
+    (tmp_path / "several.toml").write_text(SEVERAL)
+    experiment = reading.read(tmp_path / "several.toml")
+    assert experiment.levels == 7 and len(experiment.tasks()) == 2 * 7 * 2
+    assert Experiment.from_dict(json.loads(json.dumps(experiment.to_dict()))) == experiment
+    results = course.conduct(experiment, tmp_path / "out")
+    first, second = experiment.cells
+    assert [r.best.level for r in results.of(first)] == [f"small01@{n}" for n in range(1, 8)] * 2
+    assert len({r.seed for r in results.records}) == 28, "each search has a seed of its own"
+    means = [
+        [sum(r.score for r in results.of(cell) if r.best.level == f"small01@{n}") / 2 for n in range(1, 8)]
+        for cell in (first, second)
+    ]
+    changes = [a - b for a, b in zip(*means, strict=True)]
+    (told,) = comparisons(results)
+    assert told.test == statistics.wilcoxon(changes) and told.levels == 7
+    assert told.difference == intervals.mean_interval(changes)
+    assert told.share == (sum(c > 0 for c in changes) + sum(c == 0 for c in changes) / 2) / 7
+    mean = summaries(results)[0].mean
+    assert mean.n == 7 and mean.value == pytest.approx(sum(means[0]) / 7), "levels are what an interval is about"
+    page = report.write(results, tmp_path / "out")
+    assert "signed-rank test over pairs of levels" in page.text and "replicate" in page.page.read_text()
+    assert (tmp_path / "out/tables/comparisons.csv").read_text().splitlines()[0].split(",")[8] == "W"
+    again = course.conduct(course.reopen(tmp_path / "out"), tmp_path / "out")
+    assert [r.to_json() for r in again.records] == [r.to_json() for r in results.records]
+
+
+def test_too_few_levels_are_told_and_unequal_numbers_refused(tmp_path: Path) -> None:
+    few = SEVERAL.replace("@1-7", "@1-3")
+    (tmp_path / "few.toml").write_text(few)
+    results = course.conduct(reading.read(tmp_path / "few.toml").smaller(1, 20))
+    assert "3 pairs of levels are too few to see any difference" in comparisons(results)[0].words()
+    (tmp_path / "few.toml").write_text(few + 'level = "small01@1-2"\n')
+    with pytest.raises(SettingsError, match=r"few\.toml:3:\d+: .*different numbers of levels"):
+        reading.read(tmp_path / "few.toml")

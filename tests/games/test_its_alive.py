@@ -273,6 +273,9 @@ def test_a_tenacious_monster_needs_room() -> None:
         GAME.load("seed = 1\nfield = 6x3\n", "bad", "bad.txt")
     with pytest.raises(SettingsError, match="no such player"):
         mapsets.resolve(GAME, ["tiny01"], player="hasty")
+    with pytest.raises(SettingsError, match="no such design") as error:
+        mapsets.resolve(GAME, ["tiny01"], design=5)
+    assert error.value.found == "5"
 
 
 def test_pictures_show_what_changes() -> None:

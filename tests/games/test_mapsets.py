@@ -14,6 +14,7 @@ import pytest
 from persona_evo.errors import LevelError, SettingsError
 from persona_evo.games import level_files, mapsets
 from persona_evo.games.core import Game, Level
+from persona_evo.games.level_ranges import LevelEntry, level_names
 from persona_evo.games.registry import get
 from tests.shared import shared
 
@@ -54,6 +55,10 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def names(game: Game, *what: str) -> list[str]:
     return [level.name for level in mapsets.resolve(game, what)]
+
+
+def named(*paths: str) -> list[str]:
+    return level_names([LevelEntry(Path(path)) for path in paths])
 
 
 def wrong(game: Game, *what: str) -> str:
@@ -106,6 +111,37 @@ def test_levels_named_twice_are_taken_once(game: Game, here: Path) -> None:
     assert names(game, "train02", "train") == ["train02", "train01"]
 
 
+def test_ranges_of_levels(game: Game, here: Path) -> None:
+    assert names(game, "train01-02") == ["train01", "train02"]
+    for number in (8, 9, 10):
+        (here / f"room{number}.txt").write_text(LEVEL)
+    assert names(game, "room8-10", "room9.txt") == ["room8", "room9", "room10"]
+    assert names(game, "room9-10.txt,train01") == ["room9", "room10", "train01"]
+    (here / "room8-9.txt").write_text(LEVEL)
+    assert names(game, "room8-9") == ["room8-9"], "a file of that name goes first"
+    assert "found: train03" in wrong(game, "train02-03") and "did you mean" in wrong(game, "train02-03")
+    assert "found: room9-8" in wrong(game, "room9-8") and "found: room1-999999999" in wrong(game, "room1-999999999")
+
+
+def test_ranges_of_seeds_and_options() -> None:
+    game = get("roguelike2d")
+    levels = mapsets.resolve(
+        game, ["train01:high_stakes@11-12", "train01@11", "train01:player=factored", "train01@11-11"]
+    )
+    assert [(level.name, level.options) for level in levels] == [
+        ("train01:high_stakes@11", {"variant": "high_stakes"}),
+        ("train01:high_stakes@12", {"variant": "high_stakes"}),
+        ("train01@11", {}),
+        ("train01:player=factored", {"player": "factored"}),
+    ]
+    assert [level.text.splitlines()[0] for level in levels] == ["seed = 11", "seed = 12", "seed = 11", "seed = 1001"]
+    assert mapsets.count(game, ["train01@1-20", "train01@20"]) == 20
+    assert "found: high" in wrong(game, "train01:high@1") and "found: color" in wrong(game, "train01:color=red@1")
+    assert "found: train01@2-1" in wrong(game, "train01@2-1") and "found: train9" in wrong(game, "train9@1")
+    md2 = get("minidungeons2")
+    assert "not drawn from a seed" in wrong(md2, "train01@3") and "have no variants" in wrong(md2, "train01:hard")
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
 def test_a_link_is_the_file_it_points_at(game: Game, here: Path) -> None:
     (here / "link.txt").symlink_to(here / "a[1].txt")
@@ -118,8 +154,8 @@ def test_equal_names_are_told_apart(game: Game, here: Path) -> None:
         "deep/map2",
         "train01",
     ]
-    assert mapsets.level_names([Path("a/x/m.txt"), Path("b/x/m.txt")]) == ["a/x/m", "b/x/m"]
-    assert mapsets.level_names([Path("m.txt"), Path("m.lvl")]) == ["m.txt", "m.lvl"]
+    assert named("a/x/m.txt", "b/x/m.txt") == ["a/x/m", "b/x/m"]
+    assert named("m.txt", "m.lvl") == ["m.txt", "m.lvl"]
 
 
 def test_set_files(game: Game, here: Path) -> None:
@@ -277,7 +313,7 @@ def test_links_pipes_devices_and_users_that_lead_nowhere(tmp_path: Path) -> None
 
 
 def test_names_of_levels_can_be_shown() -> None:
-    assert mapsets.level_names([Path("a\x1b[2J.txt"), Path("b\udcff.txt")]) == ["a\\x1b[2J", "b\\udcff"]
+    assert named("a\x1b[2J.txt", "b\udcff.txt") == ["a\\x1b[2J", "b\\udcff"]
 
 
 def test_a_pattern_in_a_set_that_matches_nothing_is_told_with_its_line(tmp_path: Path) -> None:

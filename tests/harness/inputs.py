@@ -20,6 +20,7 @@ from persona_evo.formula import parse
 from persona_evo.formula.export import KINDS, export
 from persona_evo.games import mapsets, registry
 from persona_evo.games.core import RUNNING, Game, Level
+from persona_evo.games.level_ranges import LevelEntry
 from persona_evo.games.textfile import read_text
 from persona_evo.personas.doubts import warnings
 from persona_evo.store import policies
@@ -102,7 +103,7 @@ CHANGES = (*MUTATIONS, token, token, token, token, moved, moved, multiplied)
 
 def level_of(game: Game, path: Path) -> None:
     """Read a level and make some moves in it."""
-    level = mapsets.load(game, path, "mutated", {})
+    level = mapsets.load(game, LevelEntry(path), "mutated", {})
     _moves(game, level)
 
 

@@ -7,9 +7,10 @@ import dataclasses
 import pytest
 
 from persona_evo import intervals, statistics
+from persona_evo.formula import parse
 from persona_evo.games.core import Metric
 from persona_evo.intervals import score, wilson
-from persona_evo.playtest import compare, metrics
+from persona_evo.playtest import compare, compare_versions, metrics
 from persona_evo.playtest.correlations import correlations
 from persona_evo.playtest.metrics import EVERY, Bound
 from persona_evo.playtest.summaries import summarise
@@ -125,16 +126,16 @@ def test_counts_as_in_the_paper() -> None:
 def test_verdict_of_a_harder_level() -> None:
     a = group("a", "monster_killer", 50, 50)
     b = group("b", "monster_killer", 31, 50)
-    rows = compare.compare_levels(a, b, INFOS)
+    rows = compare_versions.compare_levels(a, b, INFOS)
     win = rows[0]
     assert win.verdict == "B is harder for the monster killer: win rate 100 % -> 62 % (p < 0.0001)"
-    assert "easier" in compare.compare_levels(b, a, INFOS)[0].verdict
-    assert compare.headlines(rows)[0] == win.verdict and "seconds" not in {r.measure.key for r in rows}
+    assert "easier" in compare_versions.compare_levels(b, a, INFOS)[0].verdict
+    assert compare_versions.headlines(rows)[0] == win.verdict and "seconds" not in {r.measure.key for r in rows}
 
 
 def test_without_variation_the_p_is_that_of_an_exact_test() -> None:
     def versions(trials: int) -> list[compare.ComparisonRow]:
-        return compare.compare_levels(
+        return compare_versions.compare_levels(
             [played("a", steps=10, trial=i) for i in range(trials)],
             [played("b", steps=14, trial=i) for i in range(trials)],
             INFOS,
@@ -144,36 +145,36 @@ def test_without_variation_the_p_is_that_of_an_exact_test() -> None:
     steps = next(r for r in versions(3) if r.measure.key == "steps")
     assert (steps.test, steps.p, steps.p_rank) == ("exact", pytest.approx(0.1), pytest.approx(0.1))
     assert not steps.differs() and steps.constant
-    said = " ".join(compare.headlines(versions(3)))
+    said = " ".join(compare_versions.headlines(versions(3)))
     assert "too few trials to say for the runner" in said and "(3 trials each): steps 10 -> 14" in said
     assert "p <" not in said
-    many = " ".join(compare.headlines(versions(50)))
+    many = " ".join(compare_versions.headlines(versions(50)))
     assert "b changes what the runner does: steps 10 -> 14 (p < 0.0001, no variation in either)" in many
     assert "too few" not in many.partition(";")[0]
 
 
 def test_verdict_of_no_difference_says_what_could_not_be_seen() -> None:
     a, b = group("a", "runner", 50, 50), group("b", "runner", 49, 50)
-    verdict = compare.compare_levels(a, b, INFOS, names=("old", "new"))[0].verdict
+    verdict = compare_versions.compare_levels(a, b, INFOS, names=("old", "new"))[0].verdict
     assert verdict.startswith("no difference found for the runner: win rate 100 % -> 98 % (p = 1.00)")
     assert "with 50 trials each a difference below about 12 points cannot be seen" in verdict
     assert statistics.fisher(50, 50, 44, 50).p < 0.05 < statistics.fisher(50, 50, 45, 50).p
-    tiny = compare.compare_levels(a[:2], b[:2], INFOS)[0].verdict
+    tiny = compare_versions.compare_levels(a[:2], b[:2], INFOS)[0].verdict
     assert "2 trials each are too few to see any difference" in tiny
 
 
 def test_win_rates_are_corrected_among_themselves() -> None:
     a = [r for p in ("x", "y") for r in group("a", p, 50, 50)]
     b = [r for p in ("x", "y") for r in group("b", p, 43, 50)]
-    rows = [r for r in compare.compare_levels(a, b, INFOS) if r.measure.key == "win_rate"]
+    rows = [r for r in compare_versions.compare_levels(a, b, INFOS) if r.measure.key == "win_rate"]
     assert [r.p_holm for r in rows] == pytest.approx([2 * rows[0].p] * 2)
-    assert compare.compare_levels(a, group("b", "z", 1, 2), INFOS) == []
+    assert compare_versions.compare_levels(a, group("b", "z", 1, 2), INFOS) == []
 
 
 @pytest.mark.parametrize(("wins", "gap"), [(50, 0.12), (0, 0.12), (25, 0.22)])
 def test_detectable_is_the_first_significant_difference(wins: int, gap: float) -> None:
-    assert compare.detectable(wins, 50, 50) == pytest.approx(gap)
-    assert compare.detectable(1, 1, 1) is None
+    assert compare_versions.detectable(wins, 50, 50) == pytest.approx(gap)
+    assert compare_versions.detectable(1, 1, 1) is None
 
 
 def test_correlations_need_four_levels_and_variation() -> None:
@@ -232,7 +233,7 @@ def test_a_distance_that_stands_for_none_is_not_a_short_way() -> None:
         [dataclasses.replace(played(level), metrics={"NT": v, "X": v}) for _ in range(20)]
         for level, v in (("a", 0.571), ("b", 0.0))
     )
-    said = compare.headlines(compare.compare_levels(a, b, infos))
+    said = compare_versions.headlines(compare_versions.compare_levels(a, b, infos))
     assert any("nearest treasure 0.571 -> none left" in s and "nearest exit 0.571 -> 0 " in s for s in said), said
 
 
@@ -244,7 +245,9 @@ def test_losses_of_main_metrics_come_first() -> None:
     )
     values = {"a": {"TU": 1.0, "MS": 0.2, "TO": 0.9}, "b": {"TU": 2.0, "MS": 0.4, "TO": 0.1}}
     a, b = ([dataclasses.replace(played(level), metrics=m) for _ in range(20)] for level, m in values.items())
-    first = next(s for s in compare.headlines(compare.compare_levels(a, b, infos)) if "changes what" in s)
+    first = next(
+        s for s in compare_versions.headlines(compare_versions.compare_levels(a, b, infos)) if "changes what" in s
+    )
     assert first.index("opened") < first.index("slain") < first.index("teleports")
 
 
@@ -257,3 +260,22 @@ def test_intervals_over_levels_are_for_other_levels_and_keep_to_the_range() -> N
     assert every.win_rate == score(2 / 3, 3), "thirty trials of three levels say as much as three trials"
     assert every.metrics["TO"] == (pytest.approx(2 / 3), 0.0, 1.0, 3, ""), "a share does not leave its range"
     assert every.trials == 30
+
+
+def test_intervals_of_single_levels_keep_to_the_range() -> None:
+    utility = parse("TO - 0.001 * ST * TO")
+    worth = metrics.utility_ranges({"runner": utility, "base": parse("TO")}, INFOS)
+    assert worth["base"] == (0, 1) and worth["runner"][1] == 1 and worth["runner"][0] < -1e9, "steps have no limit"
+    values = [1.0] * 9 + [0.7]
+    near = [played("one", p, treasure=v, utility=v, steps=1, best_utility=v) for p in worth for v in values]
+    raw = intervals.mean_interval(values)
+    assert raw.high > 1, "Student's interval knows no range"
+    for summary in summarise(near, INFOS, worth=worth):
+        for value in (summary.metrics["TO"], summary.utility):
+            assert (value.value, value.low, value.high) == (raw.value, raw.low, 1.0)
+    far = [played("one", "runner", treasure=0.0, utility=v, best_utility=v) for v in (0.0, 0.0, 0.0, 0.0, 0.01)]
+    rows = {r.measure.key: r for r in compare.compare_groups(near[10:], far, INFOS, worth={**worth, "runner": (0, 1)})}
+    for key in ("TO", "utility"):
+        row = rows[key]
+        assert row.a.high == 1.0 and row.b.low >= 0 and -1 <= row.difference.low <= row.difference.high <= 1
+    assert rows["utility"].b.low == 0 and rows["steps"].b.low >= 0

@@ -9,7 +9,7 @@ import pytest
 from persona_evo import personas
 from persona_evo.games import registry
 from persona_evo.intervals import Interval, score, wilson
-from persona_evo.playtest import behaviour, compare, require, samples
+from persona_evo.playtest import behaviour, compare, compare_versions, require, samples
 from persona_evo.playtest.bounds import bounds
 from persona_evo.playtest.metrics import EVERY, ONE_EACH, ONE_SEARCH, Bound, certain, searches
 from persona_evo.playtest.records import Playthrough
@@ -92,14 +92,14 @@ def test_of_a_sample_only_searches_count() -> None:
 def test_exact_rows_are_in_no_correction_and_say_how_they_were_compared() -> None:
     a = drawn("A", "runner", 10) + group("A", "killer", 10, 10)
     b = drawn("B", "runner", 10, best=0.5) + group("B", "killer", 0, 10)
-    rows = compare.compare_levels(a, b, INFOS, ("A", "B"))
+    rows = compare_versions.compare_levels(a, b, INFOS, ("A", "B"))
     by_key = {(r.player_a, r.measure.key): r for r in rows}
     killer = by_key["killer", "win_rate"]
     assert killer.p_holm == killer.p, "one win rate is tested"
     told = by_key["runner", "utility"].verdict
     assert told == "B changes what the runner does: utility 0.9 -> 0.5 (proven, one search each)"
     assert by_key["runner", "win_rate"].verdict == "no difference for the runner: win rate 100 % in both"
-    assert any(told in sentence for sentence in compare.headlines(rows))
+    assert any(told in sentence for sentence in compare_versions.headlines(rows))
 
 
 def test_findings_take_no_route_for_a_search() -> None:

@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from persona_evo.games import registry
-from persona_evo.playtest import compare, versions
+from persona_evo.playtest import compare, compare_versions, versions
 from persona_evo.playtest.answer import LINES, Answer, answer
 from persona_evo.playtest.records import End, Playthrough
 from tests.playtest.makers import INFOS, drawn, group, played
@@ -81,7 +81,7 @@ def test_a_thing_that_proves_nothing_is_no_reason() -> None:
     found = told(YARD.replace("XH   ", "XH  t"), YARD.replace("X         eX", "Xo       beX"))
     assert not found.reasons and found.things == ("one trap fewer", "one more ogre", "one more blob")
     lost = answer(
-        compare.compare_levels(group("a", "runner", 50, 50), group("b", "runner", 20, 50), INFOS),
+        compare_versions.compare_levels(group("a", "runner", 50, 50), group("b", "runner", 20, 50), INFOS),
         changed(PLAIN, TRAPS),
         found,
     )
@@ -106,7 +106,7 @@ def hurt(records: list[Playthrough], *points: float) -> list[Playthrough]:
 def answered(
     a: list[Playthrough], b: list[Playthrough], difference: versions.AnalysisDifference | None = None
 ) -> Answer:
-    rows = compare.compare_levels(a, b, INFOS)
+    rows = compare_versions.compare_levels(a, b, INFOS)
     return answer(rows, changed(PLAIN, TRAPS), difference or versions.AnalysisDifference())
 
 
@@ -171,14 +171,14 @@ def test_only_what_all_best_plans_share_is_proven() -> None:
 def test_what_equal_plans_differ_in_is_told_as_ranges(
     a: tuple[float, ...], b: tuple[float, ...], weighed: bool, line: str
 ) -> None:
-    rows = compare.compare_levels(
+    rows = compare_versions.compare_levels(
         routed("a", *a), routed("b", *b), INFOS, weighed={"runner": ["damage"]} if weighed else None
     )
     found = answer(rows, changed(PLAIN, TRAPS), versions.AnalysisDifference())
     assert [text for text in found.lines if "damage" in text] == ([line] if line else [])
     assert found.harder == int(weighed), "routes alone prove no difficulty"
     if not line:
-        assert any("not proven for the runner" in s and "damage" in s for s in compare.headlines(rows))
+        assert any("not proven for the runner" in s and "damage" in s for s in compare_versions.headlines(rows))
     by_map = answer(rows, changed(PLAIN, TRAPS), told(PLAIN, TRAPS))
     assert by_map.lines[0].startswith("B is harder than A for" if line else "B is harder than A judging by its map")
     turned = answer(rows, changed(PLAIN, TRAPS), told(TRAPS, PLAIN))
@@ -225,7 +225,7 @@ def test_shares_of_fewer_objects_are_told_as_numbers_and_do_not_pay_for_damage()
 
     def said(shares: tuple[float, float], damage: float, difference: versions.AnalysisDifference) -> Answer:
         a, b = looted("a", shares[0], 0.5, 1), looted("b", shares[1], 0.9, damage)
-        rows = compare.compare_levels(a, b, infos, weighed={"runner": {"damage", "TO"}})
+        rows = compare_versions.compare_levels(a, b, infos, weighed={"runner": {"damage", "TO"}})
         return answer(rows, changed(PLAIN, TRAPS), difference)
 
     alike = said((0.5, 1.0), 3, fewer)
@@ -240,7 +240,7 @@ def test_what_only_b_has_comes_right_after_the_verdict() -> None:
     difference = told(YARD, ambush)
     assert [(f.kind, f.places) for f in difference.new] == [("stolen_object", ((9, 3),))] and not told(YARD, YARD).new
     a, b = looted("a", 1, 0.5, 1), looted("b", 1, 0.5, 9)
-    rows = compare.compare_levels(a, b, weighed={"runner": ["damage"]})
+    rows = compare_versions.compare_levels(a, b, weighed={"runner": ["damage"]})
     found = answer(rows, changed(YARD, ambush), difference)
     assert found.lines[1].startswith("B has a notice that A does not have: The hero never gets the treasure at 4:10")
     shut = dataclasses.replace(difference, problem=("A", "The exit is shut."))

@@ -14,7 +14,7 @@ from PIL import Image
 from persona_evo.games import registry
 from persona_evo.games.core import Level
 from persona_evo.games.findings import Finding
-from persona_evo.playtest import compare, require, versions
+from persona_evo.playtest import compare, compare_versions, require, versions
 from persona_evo.playtest.analysis import analyse, things
 from persona_evo.playtest.answer import answer
 from persona_evo.playtest.correlations import correlations
@@ -292,7 +292,7 @@ def test_two_versions_begin_with_what_differs_and_the_maps_side_by_side(tmp_path
     game = registry.get("minidungeons2")
     levels = [game.load(text, name) for text, name in ((LEVEL, EVIL), (TURNED, "after"))]
     rows = [r for k, moves in ((0, "EEEE"), (1, "WWWW")) for r in [walked(game, levels[k], list(moves))] * 6]
-    told = compare.compare_levels(rows[:6], rows[6:], game.metrics)
+    told = compare_versions.compare_levels(rows[:6], rows[6:], game.metrics)
     changes = versions.changes(game, *levels)
     (tmp_path / "pictures").mkdir()
     paths = (tmp_path / "pictures" / "a.png", tmp_path / "pictures" / "b.png")

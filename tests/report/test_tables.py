@@ -12,7 +12,7 @@ import pytest
 from persona_evo.games.core import Metric
 from persona_evo.games.findings import Finding
 from persona_evo.intervals import Interval, wilson
-from persona_evo.playtest import compare
+from persona_evo.playtest import compare, compare_versions
 from persona_evo.playtest.correlations import correlations
 from persona_evo.playtest.metrics import EVERY, Bound, Measure
 from persona_evo.playtest.requirement import Check
@@ -86,6 +86,8 @@ def test_summary_table_of_a_level_and_of_all() -> None:
     [
         (Interval(0.462, 0.441, 0.483, 50), True, "46.2 ± 2.1 %"),
         (Interval(3.2, 2.9, 3.5, 50), False, "3.20 ± 0.30"),
+        (Interval(0.98, 0.94, 1.0, 50), True, "98.0 % (94.0–100.0)"),
+        (Interval(3.2, 2.9, 3.3, 50), False, "3.20 (2.90–3.30)"),
         (Interval(277, 271, 283, 50), False, "277 ± 6"),
         (Interval(5, 5, 5, 1), False, "5.00"),
     ],
@@ -106,7 +108,7 @@ def test_files_have_no_ends_of_an_interval_of_one_value() -> None:
 
 
 def test_rows_without_any_variation_are_left_out() -> None:
-    rows = compare.compare_levels([played("a")] * 20, [played("b", treasure=0.9)] * 20, INFOS)
+    rows = compare_versions.compare_levels([played("a")] * 20, [played("b", treasure=0.9)] * 20, INFOS)
     assert [r.measure.key for r in rows if r.differs()] == ["TO"]
     every = tables.comparison_table(rows)
     assert [row[1] for row in every.rows] == ["treasures opened"] and "4 rows omitted" in every.notes[1]
@@ -214,7 +216,7 @@ def test_correlations_are_cut_and_say_so() -> None:
 
 
 def test_a_comparison_of_one_level_keeps_player_and_measure_in_every_block() -> None:
-    rows = compare.compare_levels(group("a", "runner", 10, 10), group("b", "runner", 2, 10, steps=40), INFOS)
+    rows = compare_versions.compare_levels(group("a", "runner", 10, 10), group("b", "runner", 2, 10, steps=40), INFOS)
     table = tables.comparison_table(rows)
     assert "level" not in table.headers and table.keys == 2
     heads = [line for line in table.render(60).splitlines() if line.startswith("players")]

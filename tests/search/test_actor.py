@@ -14,8 +14,9 @@ from persona_evo.formula import parse
 from persona_evo.games import mapsets
 from persona_evo.games.core import WON, Metric
 from persona_evo.games.python_game import Dice, from_class
-from persona_evo.search.actor import CHOICES, Actor, ChosenMove, play_game
+from persona_evo.search.actor import Actor, play_game
 from persona_evo.search.layout import NODES
+from persona_evo.search.moves import CHOICES, ChosenMove
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree import ACTION, DEPTH, NODE, PARENT, ROOT, SLOT, VISITS
 from persona_evo.search.tree_policy import TreePolicy

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from persona_evo.playtest.compare import ALPHA, p_shown
-from persona_evo.statistics import Correlation
+from persona_evo.playtest.compare import p_shown
+from persona_evo.statistics import ALPHA, Correlation
 from persona_evo.studies.minidungeons.magnitudes import direction_words
 from persona_evo.studies.minidungeons.material import DungeonResults
 from persona_evo.studies.minidungeons.published import BASELINE, EVOLVED, Named

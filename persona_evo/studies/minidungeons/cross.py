@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from math import fsum
 
 from persona_evo.intervals import Interval
-from persona_evo.playtest.compare import ALPHA
 from persona_evo.playtest.metrics import UTILITY, estimate, levels_of, searches
 from persona_evo.playtest.records import Playthrough
-from persona_evo.statistics import student
+from persona_evo.statistics import ALPHA, student
 from persona_evo.studies.minidungeons.material import Crossed, DungeonResults
 from persona_evo.studies.minidungeons.results import higher, title
 

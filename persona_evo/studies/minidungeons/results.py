@@ -14,12 +14,11 @@ from dataclasses import dataclass
 from math import fsum
 
 from persona_evo.intervals import Interval, mean_interval
-from persona_evo.playtest.compare import ALPHA
 from persona_evo.playtest.correlations import CorrelationRow, correlations
 from persona_evo.playtest.metrics import UTILITY, WIN_RATE, Measure, estimate, grouped
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.samples import TrialGroup, tested
-from persona_evo.statistics import Correlation, pearson
+from persona_evo.statistics import ALPHA, Correlation, pearson
 from persona_evo.studies.minidungeons.material import DungeonResults
 from persona_evo.studies.minidungeons.published import BASELINE, EVOLVED, Named, PublishedRow
 

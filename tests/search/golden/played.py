@@ -18,7 +18,8 @@ from persona_evo.agents.duel import Duel, Solo
 from persona_evo.agents.skill import LADDER
 from persona_evo.agents.skilled_player import SkilledPlayer
 from persona_evo.connect.local_pool import LocalPool
-from persona_evo.connect.search import ConnectedSearch, Ordering
+from persona_evo.connect.ordering import Ordering
+from persona_evo.connect.search import ConnectedSearch
 from persona_evo.formula import parse
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level

@@ -58,6 +58,12 @@ namespace PersonaEvo.Playtest
         /// </summary>
         public int Slots { get; private set; }
 
+        /// <summary>
+        /// Choices from which a decision is searched by some of its choices first, which rollouts from there draw; 0 for
+        /// never.
+        /// </summary>
+        public int Widening { get; private set; }
+
         /// <summary>Whether R is the mean alone.</summary>
         public bool MeanOnly { get; private set; }
 
@@ -102,6 +108,7 @@ namespace PersonaEvo.Playtest
                 found.RolloutLength = int.MaxValue;
                 found.Rollouts = Rule(connected["rollout"].AsString("uniform"));
                 found.Slots = Whole(connected, "slots", 1, 1);
+                found.Widening = Whole(connected, "widening", 0, 0);
                 found.IsConstantInside = connected["constant"].AsString() == "inside";
                 found.IsNormalised = connected["scores"].AsString() == "normalised";
                 found.MaxDecisions = Whole(connected, "max_decisions", 1, 0);
@@ -110,6 +117,7 @@ namespace PersonaEvo.Playtest
             found.IsPerMove = skill["iterations"].Kind == JsonKind.Number;
             if (!found.IsPerMove)
                 return found;
+            found.CutOff &= !found.IsConnected;
             found.IsPerChoice = skill["per_legal_move"].AsBool();
             found.Iterations = found.Iterations > 0 ? found.Iterations : Whole(skill, "iterations", 1, 0);
             int sight = Whole(skill, "sight", 1, int.MaxValue);

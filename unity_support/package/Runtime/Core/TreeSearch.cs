@@ -52,7 +52,7 @@ namespace PersonaEvo.Playtest
             internal int[] Order;
             internal object State;
             internal double[] Metrics;
-            internal int Action, Count, Depth, Visits, Pending;
+            internal int Action, Count, Depth, Visits, Pending, Draws;
             internal double Total, Squares, Best = double.NegativeInfinity;
             /// <summary>Whether a rollout from here has come back: only then the driver knows its choices.</summary>
             internal bool Known;
@@ -61,10 +61,14 @@ namespace PersonaEvo.Playtest
             internal double Mean { get { return Total / Visits; } }
         }
 
-        /// <summary>A rollout under way; Repeated is the result where it is known already, else NaN.</summary>
+        /// <summary>
+        /// A rollout under way; Repeated is the result where it is known already, else NaN. Draws says whether the choice
+        /// that it makes at its node becomes a child.
+        /// </summary>
         private struct Order
         {
             internal Node Node;
+            internal bool Draws;
             internal ulong Seed;
             internal double Repeated;
         }
@@ -90,7 +94,7 @@ namespace PersonaEvo.Playtest
         private Node root, planNode;
         private int nodes, seen;
         private readonly bool isFitted;
-        private double lowest, highest, scale;
+        private double lowest, highest, scale, average, squares;
 
         /// <param name="metrics">How many metrics the model measures.</param>
         public TreeSearch(IForwardModel model, Policy policy, int metrics, SearchSettings settings = null)
@@ -160,7 +164,7 @@ namespace PersonaEvo.Playtest
             object state = model.Save();
             nodes = 0;
             planNode = null;
-            lowest = highest = 0.0;
+            lowest = highest = average = squares = 0.0;
             scale = 1.0;
             seen = 0;
             PlanUtility = double.NegativeInfinity;
@@ -197,7 +201,11 @@ namespace PersonaEvo.Playtest
             if (node == null)
                 return false;
             bool known = node.Count == 0 && node.Visits > 0;
-            underWay.Enqueue(new Order { Node = node, Seed = rollouts.Next(), Repeated = known ? node.Mean : double.NaN });
+            underWay.Enqueue(new Order
+            {
+                Node = node, Draws = IsWide(node) && node.Known && node.Depth < horizon, Seed = rollouts.Next(),
+                Repeated = known ? node.Mean : double.NaN
+            });
             for (Node at = node; at != null; at = at.Parent)
                 at.Pending++;
             return true;
@@ -212,12 +220,27 @@ namespace PersonaEvo.Playtest
                     return null;
                 if (!node.Known || node.Count == 0 || node.Depth >= horizon)
                     return node;
-                if (node.Children.Count < node.Count)
+                bool wide = IsWide(node), isNew = node.Children.Count < node.Count;
+                if (wide && (node.Children.Count == 0 || node.Draws < Math.Sqrt(node.Visits + node.Pending)))
+                    return Drawing(node);
+                if (!wide && isNew)
                     return nodes < settings.Nodes ? Expand(node) : node;
-                node = Best(node);
-                if (node == null)
-                    return null;
+                Node best = Best(node);
+                if (best == null)
+                    return wide && isNew ? Drawing(node) : null;
+                node = best;
             }
+        }
+
+        private bool IsWide(Node node)
+        {
+            return rules.Widening > 0 && node.Count >= rules.Widening;
+        }
+
+        private static Node Drawing(Node node)
+        {
+            node.Draws++;
+            return node;
         }
 
         private void Receive(Order order)
@@ -233,15 +256,41 @@ namespace PersonaEvo.Playtest
             for (Node at = node; at != null; at = at.Parent)
             {
                 at.Pending--;
-                at.Visits++;
-                at.Total += utility;
-                at.Squares += utility * utility;
-                at.Best = Math.Max(at.Best, utility);
+                Enter(at, utility);
             }
+            if (order.Draws && rolled.Count > 0)
+                Draw(node, rolled[0], utility);
             if (node.Known)
                 return;
             node.Known = true;
             Close(node);
+        }
+
+        private static void Enter(Node node, double utility)
+        {
+            node.Visits++;
+            node.Total += utility;
+            node.Squares += utility * utility;
+            node.Best = Math.Max(node.Best, utility);
+        }
+
+        /// <summary>Makes the choice that a rollout drew a child, if it is none, and counts the result there.</summary>
+        private void Draw(Node parent, int action, double utility)
+        {
+            Node child = parent.Children.Find(c => c.Action == action);
+            if (child == null)
+            {
+                if (nodes >= settings.Nodes)
+                    return;
+                model.Restore(parent.State);
+                model.Apply(action);
+                child = NewNode(parent, action);
+            }
+            Enter(child, utility);
+            if (child.Known)
+                return;
+            child.Known = true;
+            Close(child);
         }
 
         /// <summary>Enters a utility into the range of those seen, and fits UCB1's own constant to that.</summary>
@@ -250,6 +299,9 @@ namespace PersonaEvo.Playtest
             lowest = seen == 0 ? utility : Math.Min(lowest, utility);
             highest = seen == 0 ? utility : Math.Max(highest, utility);
             seen++;
+            double away = utility - average;
+            average += away / seen;
+            squares += away * (utility - average);
             double spread = highest - lowest;
             bool narrow = seen >= EnoughSeen && spread > 0.0 && spread < 1.0 / Unfit;
             scale = isFitted && (narrow || (spread > 1.0 && !double.IsInfinity(spread))) ? spread : 1.0;
@@ -307,7 +359,7 @@ namespace PersonaEvo.Playtest
                     waiting = child;
                 if (child.Visits == 0)
                     continue;
-                double score = Score(child, parent.Visits + parent.Pending);
+                double score = Score(child, parent);
                 if (score < top)
                     continue;
                 if (score > top)
@@ -320,18 +372,19 @@ namespace PersonaEvo.Playtest
             return ties.Count == 1 ? ties[0] : ties[random.Below(ties.Count)];
         }
 
-        private double Score(Node child, int parentVisits)
+        private double Score(Node child, Node parent)
         {
-            int visits = child.Visits + child.Pending;
-            double mean = (child.Total + child.Pending * lowest) / visits;
+            int visits = child.Visits + child.Pending, parentVisits = parent.Visits + parent.Pending;
+            double value = (child.Total + child.Pending * lowest) / visits;
             if (scorer == null)
             {
                 double share = Math.Log(Math.Max(1, parentVisits)) / visits;
                 double scaled = (child.Total + child.Pending * lowest) / scale / visits;
-                return scaled + (rules.IsConstantInside ? Math.Sqrt(policy.Constant * share) : policy.Constant * Math.Sqrt(share));
+                double bonus = rules.IsConstantInside ? Math.Sqrt(policy.Constant * share) : policy.Constant * Math.Sqrt(share);
+                return scaled + (IsWide(parent) && isFitted ? Math.Sqrt(squares / seen) / scale * bonus : bonus);
             }
             double spread = Math.Sqrt(Math.Max(0.0, child.Squares / child.Visits - child.Mean * child.Mean));
-            double estimate = rules.MeanOnly ? mean : 0.75 * mean + 0.25 * child.Best;
+            double estimate = rules.MeanOnly ? value : 0.75 * value + 0.25 * child.Best;
             Array.Copy(child.Metrics, scorer.Values, child.Metrics.Length);
             return scorer.Score(estimate, visits, parentVisits, child.Depth, child.Best, spread);
         }

@@ -1,0 +1,41 @@
+"""Decisions with many choices, searched from outside: a game of 4 decisions with 400 choices each."""
+
+from pathlib import Path
+from statistics import mean
+
+import pytest
+
+from persona_evo.seeds import SplitMix64
+from tests.connect.test_search import searched
+from tests.examples import towers
+from tests.examples.towers import SIZE, TOWERS, Towers
+
+ROLLOUTS, LEVELS = 700, range(1, 5)
+
+
+def by_chance(level, weighted):
+    """The best score of as many playthroughs by chance alone."""
+    random, best = SplitMix64(1), 0.0
+    for _ in range(ROLLOUTS):
+        game = Towers(level)
+        while game.built < TOWERS:
+            weights = [0.1 + gain for gain in game.gains]
+            game.build(random.weighted(weights) if weighted else random.below(SIZE * SIZE))
+        best = max(best, game.score())
+    return best
+
+
+def found(folder, *lines):
+    """The mean of the best scores that searches of all levels come to."""
+    file = folder / "towers.toml"
+    file.write_text("\n".join((f'game = "{Path(towers.__file__).as_posix()}"', *lines)), encoding="utf-8")
+    plans = [searched(file, f"default@{level}", budget=ROLLOUTS, seed=1)[2] for level in LEVELS]
+    return mean(plan.utility for plan in plans)
+
+
+@pytest.mark.parametrize("rollout", ["uniform", pytest.param("weights", marks=pytest.mark.slow)])
+def test_the_default_search_beats_chance_where_there_are_400_choices(tmp_path, rollout):
+    line = f'rollout = "{rollout}"'
+    default, full = found(tmp_path, line), found(tmp_path, line, "widening = 0")
+    chance = mean(by_chance(level, rollout == "weights") for level in LEVELS)
+    assert default > chance and default > full
