@@ -15,6 +15,9 @@ from persona_evo.errors import Place, SettingsError
 from persona_evo.games.findings import Finding
 from persona_evo.jobs import files, journal
 
+FINDINGS = "findings.jsonl"
+"""The name of the file with the findings in the folder of logs, one JSON object per line."""
+
 EDIT = "correct this line or delete it: each line is a finding of its own"
 """What to do about a damaged line."""
 
@@ -68,6 +71,13 @@ def check_target(path: Path) -> None:
         )
     if path.exists():
         read_findings(path, torn=True)
+
+
+def write_findings(path: Path, failures: Iterable[FailingRollout]) -> None:
+    """Append findings to a file; make it and its folder if they are missing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a", encoding="utf-8") as out:
+        out.writelines(json.dumps(f.to_dict(), ensure_ascii=False) + "\n" for f in failures)
 
 
 def add_case(path: Path, case: FailingRollout) -> None:

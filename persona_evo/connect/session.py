@@ -9,7 +9,6 @@ metrics and the number of choices) is remembered; what is still unknown is asked
 
 from __future__ import annotations
 
-import json
 import shutil
 import tempfile
 from collections import OrderedDict
@@ -28,7 +27,7 @@ from persona_evo.connect.findings import (
     group_similar,
     replay_differences,
 )
-from persona_evo.connect.findings_file import as_findings, read_findings
+from persona_evo.connect.findings_file import FINDINGS, as_findings, read_findings, write_findings
 from persona_evo.connect.pool import ProcessPool
 from persona_evo.connect.process_start import Start
 from persona_evo.errors import ConnectError, GameError, SettingsError
@@ -43,9 +42,6 @@ KEPT = 3
 
 MOST_KNOWN = 200_000
 """The number of remembered states above which all of them are forgotten."""
-
-FINDINGS = "findings.jsonl"
-"""The name of the file with the findings in the folder of logs, one JSON object per line."""
 
 
 class KnownState(NamedTuple):
@@ -222,20 +218,9 @@ class Session:
         symbols = [m.symbol for m in self.hello().metrics]
         wrong = replay_differences(sample.trace, sample.metrics, sample.score, again, symbols)
         if wrong:
-            self._keep(
-                [
-                    FailingRollout(
-                        CHANCE,
-                        level.map,
-                        level.variant,
-                        level.seed,
-                        sample.rollout_seed,
-                        self.mode,
-                        sample.trace,
-                        "a replay ended differently: " + "; ".join(wrong),
-                    )
-                ]
-            )
+            text = "a replay ended differently: " + "; ".join(wrong)
+            where = level.map, level.variant, level.seed
+            self._keep([FailingRollout(CHANCE, *where, sample.rollout_seed, self.mode, sample.trace, text)])
         return again, wrong
 
     def settle(self, pool: ProcessPool) -> None:
@@ -408,6 +393,4 @@ class Session:
         file = (self._home or self._logs()) / FINDINGS
         self._failed.setdefault(file, []).extend(new)
         self._all += new[: MOST_FINDINGS - len(self._all)]
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with file.open("a", encoding="utf-8") as out:
-            out.writelines(json.dumps(f.to_dict(), ensure_ascii=False) + "\n" for f in new)
+        write_findings(file, new)
