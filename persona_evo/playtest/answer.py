@@ -64,7 +64,7 @@ def answer(rows: Sequence[ComparisonRow], changes: Changes | LevelPairs, differe
         return Answer((changes.words,), 0)
     players = list(dict.fromkeys(r.player_a for r in rows))
     leaning = {p: _leaning([r for r in rows if r.player_a == p], difference) for p in players}
-    told = [r for r in rows if telling(r) and _comparable(r, difference)]
+    told = [r for r in rows if (telling(r) or _proven_by_maps(r, difference)) and _comparable(r, difference)]
     first = _verdict(players, leaning, {r.player_a for r in told}, difference)
     measures = _measures(told)
     new, rest = _new(difference.new), [changes.words, *_unseen(rows, told), *_too_few(rows)]
@@ -121,7 +121,9 @@ def _leaning(rows: Iterable[ComparisonRow], difference: AnalysisDifference) -> i
     is HEAVY; shares of objects that rise because there are fewer objects; and what differs between the routes found,
     unless the utility contains it or the maps prove the same.
     """
-    found = {r.measure.key: r for r in rows if r.differs() or (r.routes_apart and _supported(r, difference))}
+    found = {
+        r.measure.key: r for r in rows if r.differs() or (r.disjoint and r.weighed) or _proven_by_maps(r, difference)
+    }
     row = next((found[key] for key in DIFFICULTY if key in found), None)
     if row is None:
         return 0
@@ -134,10 +136,10 @@ def _leaning(rows: Iterable[ComparisonRow], difference: AnalysisDifference) -> i
     return DIFFICULTY[row.measure.key] * (1 if row.higher == "b" else -1)
 
 
-def _supported(row: ComparisonRow, difference: AnalysisDifference) -> bool:
-    """Return whether the player's utility or the maps support a difference between the routes found."""
+def _proven_by_maps(row: ComparisonRow, difference: AnalysisDifference) -> bool:
+    """Return whether the routes found differ in what the maps prove, such as damage where traps are forced."""
     sign = DIFFICULTY.get(row.measure.key, 0) * (1 if row.higher == "b" else -1)
-    return row.weighed or (bool(sign) and sign == difference.harder)
+    return row.disjoint and bool(sign) and sign == difference.harder
 
 
 def _verdict(players: Sequence[str], leaning: dict[str, int], moved: set[str], difference: AnalysisDifference) -> str:

@@ -93,10 +93,15 @@ class ComparisonRow:
 
         A single route says nothing about a measure that the utility ignores.
         """
+        return self.disjoint and (self.weighed or min(found.routes for found in self.ranges or ()) > 1)
+
+    @property
+    def disjoint(self) -> bool:
+        """Whether the ranges over routes do not overlap."""
         if self.ranges is None:
             return False
         a, b = self.ranges
-        return (a.low > b.high or b.low > a.high) and (self.weighed or min(a.routes, b.routes) > 1)
+        return a.low > b.high or b.low > a.high
 
     @property
     def loss(self) -> bool:

@@ -134,7 +134,7 @@ def test_a_batch_goes_on_where_it_was_killed(
 
 def test_ctrl_c_keeps_what_was_played(levels: list[Level], players: list[Player], tmp_path: Path) -> None:
     def stop(progress: Progress) -> None:
-        assert 0 < progress.done <= progress.total and progress.eta >= 0
+        assert 0 < progress.done <= progress.total and (progress.eta or 0) >= 0
         raise KeyboardInterrupt
 
     stopped = played(levels, players, folder=tmp_path, progress=stop)
