@@ -131,7 +131,7 @@ def test_another_text_of_a_program_is_another_match(tmp_path: Path, monkeypatch:
     small = replace(m, levels=m.levels[:1])
     known = play.play(small, folder=tmp_path / "m").match.programs
     bot.write_text(text + "# changed\n")
-    with pytest.raises(RunError, match=f"other programs bot {known[0][1]}\n(.|\n)*put it back") as caught:
+    with pytest.raises(RunError, match=f"other programs bot {known[0][1]}\n(.|\n)*put the old one back") as caught:
         play.play(small, folder=tmp_path / "m")
     assert f"programs bot {play.digest(str(bot))}" in str(caught.value.expected)
     played = play.play_one
