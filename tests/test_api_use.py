@@ -253,7 +253,7 @@ def test_levels_with_commas_between_them(tmp_path: Path) -> None:
     game = pe.load_game()
     assert [level.name for level in pe.load_levels("train01,test02")] == ["train01", "test02"]
     odd = tmp_path / "train01,test02.txt"
-    odd.write_text(mapsets.read_text(mapsets.find(game, ["train01"])[0]), encoding="utf-8")
+    odd.write_text(mapsets.find(game, ["train01"])[0].path.read_text(encoding="utf-8"), encoding="utf-8")
     assert [level.name for level in pe.load_levels(odd)] == ["train01,test02"]
     with pytest.raises(pe.PersonaEvoError, match="nonsense"):
         pe.load_levels("train01,nonsense")

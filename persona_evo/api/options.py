@@ -110,6 +110,7 @@ class EvolutionChanges(TypedDict, total=False):
     constant_low: float
     constant_high: float
     growth: str
+    terms: str
     depth_min: int
     depth_max: int
     depth_limit: int

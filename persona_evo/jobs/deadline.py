@@ -18,7 +18,7 @@ def duration(text: str) -> float:
     """Convert a duration such as `8h`, `1h30m`, `90s` or `2.5h` to seconds; a bare number means seconds.
 
     Raises:
-        SettingsError: the text is not a duration, or it is not above 0 and at most LONGEST.
+        SettingsError: the text is not a duration, or it is not above 0.
     """
     value = text.strip().lower()
     total, position = 0.0, 0
@@ -29,7 +29,7 @@ def duration(text: str) -> float:
         position = match.end()
     if position != len(value) or total <= 0:
         raise SettingsError("not a duration", found=repr(text), expected="a time such as 8h, 1h30m or 90s")
-    return _within(total, text)
+    return total
 
 
 def until(text: str, now: datetime | None = None) -> float:
@@ -75,7 +75,7 @@ def deadline(for_: str | None = None, until_: str | None = None) -> float | None
     """Return the earlier of two deadlines on the clock `time.monotonic`; None if neither is given."""
     ends = []
     if for_ is not None:
-        ends.append(duration(for_))
+        ends.append(_within(duration(for_), for_))
     if until_ is not None:
         ends.append(until(until_))
     return time.monotonic() + min(ends) if ends else None

@@ -189,7 +189,7 @@ def test_scores_of_open_lists_are_simplified_to_the_same_order_or_kept() -> None
     assert short.replaced and short.lists[0].score.size == 3 and short.lists[0].score.symbols == {"MS", "CARE"}
     assert "1 score simplified, from 18 to 8 nodes" in short.reason and not short.cut
     late = shortening.of_lists(lists, GAME, TRAIN[:2], KILLER.utility, time.monotonic() - 1)
-    assert late.cut and late.lists[1] == lists[1] and "2 lists not tried" in late.reason
+    assert late.cut and late.lists[1] == lists[1] and "2 lists not finished" in late.reason
     policy = policies.Policy(
         "hasty",
         GAME.name,
