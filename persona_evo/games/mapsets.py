@@ -175,6 +175,8 @@ class _Finder:
         self._looked_at = 0
 
     def name(self, name: str) -> list[LevelEntry]:
+        from persona_evo.games.generating import GENERATE
+
         parts = [part.strip() for part in name.split(",")]
         several = len(parts) > 1 and all(parts)
         try:
@@ -185,6 +187,8 @@ class _Finder:
             found = None
         if found is not None:
             return [LevelEntry(path) for path in found]
+        if name.startswith(GENERATE):
+            raise self._unknown(name, Path())
         ranged = LevelRange.parse(name)
         if several:
             return [source for part in parts for source in self.name(part)]
@@ -329,10 +333,10 @@ class _Finder:
         return self._known[here]
 
     def _unknown(self, name: str, base: Path, place: Place | None = None) -> InputError:
-        names = [*self.shipped.sets, *self.shipped.levels]
-        folder = (base / home(name.replace("\\", "/"))).parent
         from persona_evo.games.generating import GENERATE
 
+        names = [*self.shipped.sets, *self.shipped.levels]
+        folder = (base / home(name.replace("\\", "/"))).parent
         if name.startswith(GENERATE):
             return SettingsError(
                 "only evolve generates levels",

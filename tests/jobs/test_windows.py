@@ -150,7 +150,7 @@ def test_the_colon_of_a_drive_splits_nothing(text: str, parts: tuple[str, str]) 
 def test_agents_are_named_by_files_on_a_drive(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
-    def known(game: object, file: str, name: str, marked: bool) -> Agent:
+    def known(game: object, file: str, name: str, *rest: object) -> Agent:
         asked.append((file, name))
         raise KeyError
 

@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -207,13 +208,16 @@ def test_a_reproduction_weighs_its_matches() -> None:
         def costs(self, jobs: list[float]) -> list[float]:
             return jobs
 
+    def played(games: int) -> Any:
+        return SimpleNamespace(records=[None] * games)
+
     told: list[tuple[str, int, int, float]] = []
     found: dict[str, Any] = {"cheap": Fixed([0.001] * 90), "there": Fixed([1e6] * 3), "dear": Fixed([60.0] * 10)}
     ahead = _Ahead(found, 2, lambda p: told.append((p.what, p.done, p.total, p.eta or 0.0)))
-    ahead.begun("cheap", 0, 90)
+    ahead.begun("cheap", played(0))
     ahead.progress(Progress(90, 90, 0.0))
-    ahead.begun("there", 3, 3)
-    ahead.begun("dear", 4, 10)
+    ahead.begun("there", played(3))
+    ahead.begun("dear", played(4))
     ahead.progress(Progress(4, 10, 0.0))
     ahead.progress(Progress(5, 10, 0.0))
     assert [t[:3] for t in told] == [("cheap", 90, 103), ("dear", 97, 103), ("dear", 98, 103)]
