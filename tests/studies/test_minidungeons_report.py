@@ -27,7 +27,7 @@ def test_table_two(tmp_path: Path) -> None:
     ]
     assert table.rows[1][2] == "67 ± 2 | 56.0 ± 17.3 | 80.0?"
     assert table.rows[3][1] == "10 ± 1 | 46.0 ± 5.8 | –"
-    assert table.rows[9][0] == "Baseline" and table.rows[14][1] == "10 ± 3 | 0.0 ± 19.5 | 100.0?"
+    assert table.rows[9][0] == "Baseline" and table.rows[14][1] == "10 ± 3 | 0.0 (0.0–39.0) | 100.0?"
     assert table.rows[7][1].startswith("– | 0.460 ± ") and table.rows[7][1].endswith(" | 0.900?")
     assert any("not proven" in note for note in table.notes)
 
