@@ -207,14 +207,13 @@ class ConnectedSearch:
         """Whether there was no room for a node."""
         return self._full
 
-    def move_to(self, start: bytes, keep: bool = True) -> None:
-        """Go on from the state that a prefix leads to. No rollout may be under way.
+    def move_to(self, start: bytes) -> None:
+        """Go on from the state that a prefix leads to, with what the tree holds below it. No rollout may be under way.
 
         Args:
             start: pairs of choice and count from the start of the game.
-            keep: whether to keep what the tree holds below that state.
         """
-        further = keep and start.startswith(self._start)
+        further = start.startswith(self._start)
         node = self.engine.find(p.unpack(start[len(self._start) :])) if further else NOBODY
         if node == NOBODY:
             self.engine.plant()
