@@ -31,7 +31,8 @@ MOST_DECISIONS = 1_000_000
 PAIR = 4
 """The size of an encoded pair of choice and count, in bytes."""
 
-_HEAD = struct.Struct("<IB")
+HEAD = struct.Struct("<IB")
+"""The head of a frame: the size of its payload and its type."""
 _ROLLOUT = struct.Struct("<QQQBBI")
 RESTORE_HEAD = struct.Struct("<QIQ")
 _RESULT = struct.Struct("<QBdI")
@@ -212,7 +213,7 @@ def frame(kind: int, payload: bytes = b"") -> bytes:
     """
     if len(payload) > MOST_PAYLOAD:
         raise ProtocolError("a frame is too large", found=f"{len(payload)} bytes", expected=f"at most {MOST_PAYLOAD}")
-    return _HEAD.pack(len(payload), kind) + payload
+    return HEAD.pack(len(payload), kind) + payload
 
 
 def json_frame(kind: Kind, value: Mapping[str, Any]) -> bytes:
@@ -224,52 +225,12 @@ def json_frame(kind: Kind, value: Mapping[str, Any]) -> bytes:
         raise ProtocolError(f"{kind.name} contains something that JSON cannot express: {e}") from e
 
 
-class Frames:
-    """Assembles incoming bytes into complete frames.
-
-    Args:
-        most: the largest payload to accept, in bytes; a driver raises it once the game is known.
-    """
-
-    def __init__(self, most: int = MOST_PAYLOAD) -> None:
-        self.most = most
-        self._held = b""
-
-    @property
-    def waiting(self) -> int:
-        """The number of bytes received of a frame that is not complete yet."""
-        return len(self._held)
-
-    def feed(self, data: bytes) -> list[tuple[int, bytes]]:
-        """Add received bytes and return the frames that they complete, as (type, payload).
-
-        Raises:
-            ProtocolError: a frame is too large or of an unknown type. The check is made on the frame's head, before
-                any of its payload is kept.
-        """
-        held = self._held + data if self._held else data
-        found: list[tuple[int, bytes]] = []
-        at, end = 0, len(held)
-        while end - at >= 5:
-            size, kind = _HEAD.unpack_from(held, at)
-            if size > self.most:
-                raise ProtocolError("a frame is too large", found=f"{size} bytes", expected=f"at most {self.most}")
-            if not Kind.HELLO <= kind <= Kind.RESTORE:
-                raise ProtocolError("a frame of an unknown type", found=str(kind), expected=f"1 to {Kind.RESTORE:d}")
-            if end - at - 5 < size:
-                break
-            found.append((kind, held[at + 5 : at + 5 + size]))
-            at += 5 + size
-        self._held = held[at:] if at else held
-        return found
-
-
 def encode_rollout(r: Rollout) -> bytes:
     """Return an order as a complete frame: RESTORE if it restores or keeps a state, otherwise ROLLOUT."""
     head = _ROLLOUT.pack(r.id, r.game_seed, r.rollout_seed, r.flags, r.mode, r.policy)
     if r.restore or r.snapshot:
         return frame(Kind.RESTORE, RESTORE_HEAD.pack(r.restore, r.depth, r.snapshot) + head + r.prefix)
-    return _HEAD.pack(_ROLLOUT.size + len(r.prefix), Kind.ROLLOUT) + head + r.prefix
+    return HEAD.pack(_ROLLOUT.size + len(r.prefix), Kind.ROLLOUT) + head + r.prefix
 
 
 def decode_rollout(payload: bytes) -> Rollout:

@@ -22,6 +22,7 @@ from typing import IO, Any
 
 from persona_evo.connect import guard, launch, watchdog
 from persona_evo.connect import protocol as p
+from persona_evo.connect.incoming import IncomingFrames
 from persona_evo.connect.listener import ExpectedGame, GamePort
 from persona_evo.connect.process_start import Factory, Start
 from persona_evo.errors import ConnectError, Place
@@ -66,7 +67,7 @@ class Worker:
         self._log: IO[bytes] | None = None
         self._nonce = ""
         self._leads = True
-        self._frames = p.Frames(p.MOST_HELLO)
+        self._frames = IncomingFrames(p.MOST_HELLO)
         self._out = b""
         self._log_from = 0
 
@@ -139,7 +140,7 @@ class Worker:
             self._nonce = ""
             self._socket, self.hello = connection, hello._replace(nonce="")
             rows = (p.PAIR + 4 * len(hello.metrics)) * (hello.max_decisions + 1)
-            self._frames = p.Frames(min(p.MOST_PAYLOAD, rows + 4 * len(hello.metrics) + p.MOST_MESSAGE + 64))
+            self._frames = IncomingFrames(min(p.MOST_PAYLOAD, rows + 4 * len(hello.metrics) + p.MOST_MESSAGE + 64))
             self._port.close()
             self._port = None
             self.send(p.json_frame(p.Kind.WELCOME, self.welcome(self.start.map, self.start.variant, hello)))
