@@ -36,8 +36,8 @@ class IncomingFrames:
             size, kind = p.HEAD.unpack_from(held, at)
             if size > self.most:
                 raise ProtocolError("a frame is too large", found=f"{size} bytes", expected=f"at most {self.most}")
-            if not p.Kind.HELLO <= kind <= p.Kind.RESTORE:
-                raise ProtocolError("a frame of an unknown type", found=str(kind), expected=f"1 to {p.Kind.RESTORE:d}")
+            if not p.Kind.HELLO <= kind <= p.Kind.PICTURE:
+                raise ProtocolError("a frame of an unknown type", found=str(kind), expected=f"1 to {p.Kind.PICTURE:d}")
             if end - at - 5 < size:
                 break
             found.append((kind, held[at + 5 : at + 5 + size]))

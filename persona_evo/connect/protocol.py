@@ -56,13 +56,17 @@ class Kind(IntEnum):
     ERROR = 9
     BYE = 10
     RESTORE = 11
+    PICTURE = 12
 
 
 JSON = frozenset({Kind.HELLO, Kind.WELCOME, Kind.POLICY, Kind.DECIDE, Kind.CHOICE, Kind.ERROR})
 """The frames whose payload is a JSON object."""
 
 NO_METRICS, FINAL_METRICS, ALL_METRICS = 0, 1, 2
-"""The values of `flags` in ROLLOUT."""
+"""The values of `flags` in ROLLOUT, without PICTURES."""
+
+PICTURES = 4
+"""Is added to `flags` if the game shall send pictures (capability `pictures`)."""
 
 UNIFORM, WEIGHTS, POLICY, ASK = 0, 1, 2, 3
 """The values of `mode` in ROLLOUT."""
@@ -97,7 +101,7 @@ class Rollout(NamedTuple):
 
     Attributes:
         id, game_seed, rollout_seed: 64-bit numbers.
-        flags: which metrics RESULT contains.
+        flags: which metrics RESULT contains, and whether pictures are sent before it.
         mode: how the game chooses after the prefix.
         policy: the id of a POLICY, for mode 2 only.
         prefix: encoded pairs of choice and count.
@@ -242,11 +246,11 @@ def decode_rollout(payload: bytes) -> Rollout:
     if len(payload) < _ROLLOUT.size:
         raise ProtocolError("ROLLOUT is too short", found=f"{len(payload)} bytes", expected=f">= {_ROLLOUT.size}")
     id_, game_seed, rollout_seed, flags, mode, policy = _ROLLOUT.unpack_from(payload)
-    if flags > ALL_METRICS or mode > ASK:
+    if flags & ~PICTURES > ALL_METRICS or mode > ASK:
         raise ProtocolError(
             "ROLLOUT has unknown flags or an unknown mode",
             found=f"flags {flags}, mode {mode}",
-            expected="flags from 0 to 2, a mode from 0 to 3",
+            expected="flags from 0 to 2, or 4 more, and a mode from 0 to 3",
         )
     prefix = payload[_ROLLOUT.size :]
     check_pairs(prefix, "a prefix")

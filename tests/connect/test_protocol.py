@@ -143,7 +143,7 @@ def test_large_and_unknown_frames_are_refused_at_their_head():
         reader.feed(struct.pack("<IB", 2**32 - 1, 4))
     assert reader.waiting == 0
     with pytest.raises(ProtocolError, match="unknown type"):
-        IncomingFrames().feed(struct.pack("<IB", 0, 12))
+        IncomingFrames().feed(struct.pack("<IB", 0, 13))
 
 
 @pytest.mark.parametrize("pairs", [[(2, 2)], [(0, 0)], [(0, 0xFFFF)], [(0xFFFF, 0xFFFE)]])
