@@ -35,7 +35,7 @@ class Analysis:
         standings: results of two-player games by level, player, opponent and side.
         baseline: rows of `versus_baseline`.
         players: rows of `between_players` for the personas that make no mistakes.
-        tolerances: see `analyse`.
+        tolerances, priorities: see `analyse`.
         worth: the range of each player's utility.
         accepted: accepted findings with their reasons.
         gone: accepted findings that no longer occur.
@@ -61,6 +61,7 @@ class Analysis:
     gone: tuple[Accepted, ...] = ()
     steps: tuple[SkillStep, ...] = ()
     agreements: tuple[Agreement, ...] = ()
+    priorities: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def passed(self) -> bool:
@@ -182,6 +183,7 @@ def analyse(
         gone=tuple(told.gone),
         steps=tuple(ladder(roles.skilled)),
         agreements=tuple(calibration.calibrate(roles.skilled or records, rates) if rates else ()),
+        priorities=priorities,
     )
 
 
