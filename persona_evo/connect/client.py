@@ -196,10 +196,10 @@ class Client:
         assert order is not None
         if order.snapshot and state is not None and self._made == self._planned and not self._looking:
             self._keep(order, state)
-        if flags == p.ALL_METRICS:
-            self._rows += self._packed(*self._values)
         if order.flags & p.PICTURES:
             self._show(order)
+        if flags == p.ALL_METRICS:
+            self._rows += self._packed(*self._values)
         if self._made < self._planned:
             choice, known = self._prefix[2 * self._made], self._prefix[2 * self._made + 1]
             if known != count:

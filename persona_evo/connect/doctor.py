@@ -128,13 +128,13 @@ def _look_at_pictures(session: Session, level: LevelName, played: p.Result, repo
         return
     finally:
         camera.close()
+    if not film.shots:
+        report.faults.append("the game has the capability `pictures`, but sent none")
+        return
+    width, height = size_of_png(film.shots[0].png)
+    mean = sum(len(shot.png) for shot in film.shots) / len(film.shots) / 1024
     moments = counted(len(choices) + 1, "moment")
-    if film.sent <= len(choices):
-        report.notes.append(f"pictures came of {film.sent} of {moments}; a report leaves out the others")
-    if film.shots:
-        width, height = size_of_png(film.shots[0].png)
-        mean = sum(len(shot.png) for shot in film.shots) / len(film.shots)
-        report.notes.append(f"pictures: {width} x {height} pixels, {mean / 1024:,.1f} KiB, of {moments}")
+    report.notes.append(f"pictures: {film.sent} of {moments}, {width} x {height} pixels, {mean:,.1f} KiB each")
 
 
 def _order(session: Session, level: LevelName, seed: int, prefix: bytes = b"") -> p.Rollout:

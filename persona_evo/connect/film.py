@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
+from persona_evo.connect import protocol as p
 from persona_evo.connect.description import Description, LevelName
 from persona_evo.connect.pictures import Picture
 from persona_evo.connect.process_start import View
@@ -16,7 +17,10 @@ from persona_evo.connect.session import Session
 from persona_evo.connect.stepwise import play_choices
 from persona_evo.errors import ConnectError, ProtocolError
 from persona_evo.games.outside import Film, Shot
-from persona_evo.words import counted
+
+
+def _shown(choices: Sequence[int]) -> str:
+    return " ".join(map(str, choices[:50])) or "none"
 
 
 class Camera:
@@ -50,11 +54,12 @@ class Camera:
                 kept[picture.depth] = picture.png
 
         result = play_choices(self._session, level, choices, pictures=take)
-        if result.decisions != len(choices):
+        made = [choice for choice, _ in p.unpack(result.trace)]
+        if made != list(choices):
             raise ConnectError(
-                "the game ended earlier than before",
-                found=counted(result.decisions, "decision"),
-                expected=str(len(choices)),
+                "the game did not make the choices that it was asked to make",
+                found=_shown(made),
+                expected=_shown(choices),
             )
         symbols = [m.symbol for m in self._session.hello().metrics]
         rows = [*map(result.row, range(result.rows)), result.last()] if symbols else [()] * (len(choices) + 1)

@@ -72,7 +72,8 @@ def encode_answer(
     wanted = order.flags & ~p.PICTURES
     columns = len(final) // 4 if wanted else 0
     final = final if columns else b""
-    rows = rows if columns and wanted == p.ALL_METRICS else b""
+    whole = len(trace) // p.PAIR * 4 * columns  # a game that failed in a decision has a row, but no choice for it
+    rows = rows[:whole] if wanted == p.ALL_METRICS else b""
     result = p.Result(
         order.id,
         status,
