@@ -35,6 +35,7 @@ from persona_evo.experiments.results import (
 from persona_evo.formula import parse
 from persona_evo.formula.guards import guards
 from persona_evo.games.core import Game, Level
+from persona_evo.intervals import Interval
 from persona_evo.playtest.playing import record as playthrough
 from persona_evo.report import charts, csv_rows, pages, replay, tables
 from persona_evo.report.figures import Drawing
@@ -175,7 +176,7 @@ def comparison_table(tests: Sequence[CellComparison]) -> Table:
             c.a,
             c.b,
             c.difference.text(2) if c.difference.known else f"{c.difference.value:.2f}",
-            f"{c.share * 100:.0f} % ({c.effect.low * 100:.0f}–{c.effect.high * 100:.0f})",
+            higher_words(c.effect),
             f"{c.test.statistic:g}",
             p_words(c.test.p).removeprefix("p = "),
             p_words(c.corrected).removeprefix("p = "),
@@ -187,6 +188,11 @@ def comparison_table(tests: Sequence[CellComparison]) -> Table:
     share = "the share of pairs of levels" if paired else "Vargha and Delaney's A, the share of all pairs of searches"
     notes = [PAIRED if paired else CORRECTION, f"first scores more: {share}; both with 95 % intervals"]
     return Table("comparisons", heads, rows, notes, left=frozenset((0, 1)), keys=2)
+
+
+def higher_words(effect: Interval) -> str:
+    """Format the share of pairs in which the first scores more: 75 % (60–86)."""
+    return f"{effect.value * 100:.0f} % ({effect.low * 100:.0f}–{effect.high * 100:.0f})"
 
 
 def _statistic(tests: Sequence[CellComparison]) -> str:
@@ -201,17 +207,37 @@ def _where(experiment: Experiment, record: SearchRecord) -> str:
     return f"replicate {number + 1}{level}"
 
 
-def effect_fields(c: CellComparison) -> dict[str, object]:
-    """Return the effect sizes of two cells for a CSV file; unknown intervals are empty."""
-    low, high = c.difference.ends
+def effect_fields(effect: Interval, difference: Interval) -> dict[str, object]:
+    """Return the effect sizes of two groups for a CSV file; unknown intervals are empty.
+
+    Args:
+        effect: the share of pairs in which the first scores more.
+        difference: the difference of their means.
+    """
+    low, high = difference.ends
     return {
-        "difference": c.difference.value,
+        "difference": difference.value,
         "difference_low": low,
         "difference_high": high,
-        "share_a_higher": c.share,
-        "share_low": c.effect.low,
-        "share_high": c.effect.high,
+        "share_a_higher": effect.value,
+        "share_low": effect.low,
+        "share_high": effect.high,
     }
+
+
+def comparison_rows(tests: Sequence[CellComparison]) -> list[dict[str, object]]:
+    """Return the tests for a CSV file."""
+    return [
+        {
+            "a": c.a,
+            "b": c.b,
+            **effect_fields(c.effect, c.difference),
+            _statistic(tests): c.test.statistic,
+            "p": c.test.p,
+            "p_holm": c.corrected,
+        }
+        for c in tests
+    ]
 
 
 def write_tables(
@@ -244,20 +270,7 @@ def write_tables(
         ],
     )
     if tests:
-        csv_rows.write_csv(
-            folder / f"{prefix}comparisons.csv",
-            [
-                {
-                    "a": c.a,
-                    "b": c.b,
-                    **effect_fields(c),
-                    _statistic(tests): c.test.statistic,
-                    "p": c.test.p,
-                    "p_holm": c.corrected,
-                }
-                for c in tests
-            ],
-        )
+        csv_rows.write_csv(folder / f"{prefix}comparisons.csv", comparison_rows(tests))
     rows: list[dict[str, Any]] = []
     for cell in results.experiment.cells:
         records = results.of(cell)

@@ -133,7 +133,7 @@ def _csv(material: ThesisSearches, found: dict[str, list[ThesisVerdict]], path: 
                     "b": v.said.b,
                     "thesis": ">" if v.said.different else "=",
                     "thesis_p": v.said.p,
-                    **experiment.effect_fields(v.comparison),
+                    **experiment.effect_fields(v.comparison.effect, v.comparison.difference),
                     "U": v.comparison.test.statistic,
                     "p": v.comparison.test.p,
                     "p_holm": v.comparison.corrected,
