@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Any
 
 from persona_evo.matches import standings
-from persona_evo.report.experiment import effect_fields
+from persona_evo.report.cell_comparisons import effect_fields
 from persona_evo.studies.colosseum import findings
 from persona_evo.studies.colosseum.findings import ReportVerdict, share
 from persona_evo.studies.colosseum.matches import (

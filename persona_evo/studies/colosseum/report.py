@@ -20,7 +20,7 @@ from persona_evo.intervals import Interval
 from persona_evo.matches import standings
 from persona_evo.matches.standings import Pair
 from persona_evo.report import charts, csv_rows, pages, plots
-from persona_evo.report.experiment import higher_words
+from persona_evo.report.cell_comparisons import higher_words
 from persona_evo.report.pages import Document, Facts, Lines, Section, Svg, Text
 from persona_evo.report.tables import Table
 from persona_evo.report.written import WrittenReport

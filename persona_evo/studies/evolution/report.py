@@ -16,7 +16,7 @@ from statistics import fmean
 from persona_evo.jobs import files
 from persona_evo.personas import load as load_persona
 from persona_evo.report import figures, pages
-from persona_evo.report.experiment import higher_words
+from persona_evo.report.cell_comparisons import higher_words
 from persona_evo.report.figures import Drawing, Heat
 from persona_evo.report.markdown import markdown
 from persona_evo.report.pages import Document, Facts, Gallery, Lines, Section, Svg, Text

@@ -17,7 +17,7 @@ from persona_evo.formula import parse
 from persona_evo.formula.guards import guards
 from persona_evo.intervals import mean_interval
 from persona_evo.report import pages
-from persona_evo.report.experiment import comparison_rows, comparison_table
+from persona_evo.report.cell_comparisons import comparison_rows, comparison_table
 from persona_evo.report.pages import Document, Facts, Section, Text
 from persona_evo.report.tables import Table
 from persona_evo.report.written import WrittenReport
