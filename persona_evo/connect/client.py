@@ -48,7 +48,7 @@ from persona_evo.connect.game_frames import (
     read_welcome,
 )
 from persona_evo.connect.kept_states import KeptState, KeptStates
-from persona_evo.connect.pictures import Picture, encode_picture
+from persona_evo.connect.pictures import GamePicture, encode_picture
 from persona_evo.errors import ConnectError, InputError, ProtocolError
 from persona_evo.seeds import SplitMix64, check_weights
 
@@ -309,7 +309,7 @@ class Client:
         """Send a picture if the game draws one."""
         png = self.draw() if self.draw is not None else None
         if png is not None:
-            self._driver.send(encode_picture(Picture(order.id, self._made, png)))
+            self._driver.send(encode_picture(GamePicture(order.id, self._made, png)))
 
     def _ahead(self, count: int, policy: Formula) -> int:
         """Return the choice that leads to the state with the highest score; the first of several equal ones."""

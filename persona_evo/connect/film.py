@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from persona_evo.connect import protocol as p
 from persona_evo.connect.description import Description, LevelName
-from persona_evo.connect.pictures import Picture
+from persona_evo.connect.pictures import GamePicture
 from persona_evo.connect.process_start import View
 from persona_evo.connect.restarts import Restarts
 from persona_evo.connect.session import Session
@@ -48,7 +48,7 @@ class Camera:
         kept: dict[int, bytes] = {}
         reel = _Reel(len(choices))
 
-        def take(picture: Picture) -> None:
+        def take(picture: GamePicture) -> None:
             reel.check(picture)
             if picture.depth in depths:
                 kept[picture.depth] = picture.png
@@ -82,7 +82,7 @@ class _Reel:
         self.sent = self._again = 0
         self._decisions, self._last = decisions, -1
 
-    def check(self, picture: Picture) -> None:
+    def check(self, picture: GamePicture) -> None:
         if picture.depth == 0 and self._last > 0 and not self._again:
             self.sent, self._again, self._last = 0, 1, -1
         if not self._last < picture.depth <= self._decisions:

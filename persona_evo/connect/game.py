@@ -26,7 +26,7 @@ from persona_evo.connect.description_file import read
 from persona_evo.connect.film import Camera
 from persona_evo.connect.moves import ConnectedActor
 from persona_evo.connect.parallel_plans import PlanningJob, plan_in_parallel
-from persona_evo.connect.planner import ConnectedPlanner, Outcome, name_of
+from persona_evo.connect.planner import ConnectedPlanner, Outcome
 from persona_evo.connect.process_start import Attachment, Timeouts
 from persona_evo.connect.search import SCORE
 from persona_evo.connect.session import Session
@@ -128,7 +128,7 @@ def of(session: Session) -> Game:
             watch=partial(_watch, session),
             regressions=partial(replay_cases, about),
             levels=lambda names: [str(level) for level in session.named(names)],
-            film=partial(_film, camera),
+            film=partial(_film, about, camera),
             filmed=about.film if "pictures" in hello.capabilities else (),
             sets=about.maps,
             personas=tuple(map(str, about.personas)),
@@ -158,8 +158,8 @@ def _close(session: Session, camera: Camera) -> None:
     camera.close()
 
 
-def _film(camera: Camera, level: Level, actions: Sequence[str], depths: Sequence[int]) -> Film:
-    return camera.shoot(name_of(level), [int(action) for action in actions], depths)
+def _film(about: Description, camera: Camera, level: str, actions: Sequence[str], depths: Sequence[int]) -> Film:
+    return camera.shoot(about.level(level), [int(action) for action in actions], depths)
 
 
 def _ordering(about: Description, hello: p.Hello) -> dict[str, object]:

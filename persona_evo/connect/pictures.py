@@ -23,7 +23,7 @@ HEAD = struct.Struct("<QI")
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
-class Picture(NamedTuple):
+class GamePicture(NamedTuple):
     """The content of a PICTURE frame.
 
     Attributes:
@@ -37,7 +37,7 @@ class Picture(NamedTuple):
     png: bytes
 
 
-def encode_picture(picture: Picture) -> bytes:
+def encode_picture(picture: GamePicture) -> bytes:
     """Return a PICTURE frame.
 
     Raises:
@@ -47,7 +47,7 @@ def encode_picture(picture: Picture) -> bytes:
     return p.frame(p.Kind.PICTURE, HEAD.pack(picture.id, picture.depth) + picture.png)
 
 
-def decode_picture(payload: bytes) -> Picture:
+def decode_picture(payload: bytes) -> GamePicture:
     """Decode the payload of PICTURE.
 
     Raises:
@@ -56,7 +56,7 @@ def decode_picture(payload: bytes) -> Picture:
     if len(payload) < HEAD.size:
         raise ProtocolError("PICTURE is too short", found=f"{len(payload)} bytes", expected=f">= {HEAD.size}")
     id_, depth = HEAD.unpack_from(payload)
-    picture = Picture(id_, depth, payload[HEAD.size :])
+    picture = GamePicture(id_, depth, payload[HEAD.size :])
     size_of_png(picture.png)
     return picture
 

@@ -24,7 +24,7 @@ from typing import Any
 from persona_evo.connect import protocol as p
 from persona_evo.connect.findings import MOST_FINDINGS, FailingRollout, Lost, failing
 from persona_evo.connect.hello_frame import check_same_game
-from persona_evo.connect.pictures import Picture, decode_picture
+from persona_evo.connect.pictures import GamePicture, decode_picture
 from persona_evo.connect.process_start import Start
 from persona_evo.connect.restarts import RestartLedger, Restarts
 from persona_evo.connect.result_check import check_result, not_deterministic
@@ -76,7 +76,7 @@ class ProcessPool:
         self._next_id = 0
         self._told_frames: list[bytes] = []
         self.chooser: Callable[[dict[str, Any]], int] | None = None
-        self.pictures: Callable[[Picture], None] | None = None
+        self.pictures: Callable[[GamePicture], None] | None = None
         self._looked = 0.0
         self.broken = self._warned = False
 
@@ -311,7 +311,7 @@ class ProcessPool:
         except ProtocolError as e:
             raise seat.locate(e) from e
 
-    def _show(self, seat: WorkerSeat, picture: Picture) -> None:
+    def _show(self, seat: WorkerSeat, picture: GamePicture) -> None:
         """Hand on a picture; the time of a rollout counts from the last one."""
         if self.pictures is None or not seat.orders or picture.id != seat.orders[0].id:
             raise ProtocolError("the game sent a PICTURE that no ROLLOUT under way asks for")

@@ -8,7 +8,7 @@ from typing import Any
 from persona_evo.connect import protocol as p
 from persona_evo.connect.description import LevelName
 from persona_evo.connect.findings import completed
-from persona_evo.connect.pictures import Picture
+from persona_evo.connect.pictures import GamePicture
 from persona_evo.connect.session import Session
 from persona_evo.errors import ConnectError
 from persona_evo.words import counted
@@ -19,7 +19,7 @@ def play_choices(
     level: LevelName,
     choices: Sequence[int],
     pause: Callable[[], None] | None = None,
-    pictures: Callable[[Picture], None] | None = None,
+    pictures: Callable[[GamePicture], None] | None = None,
 ) -> p.Result:
     """Let the game play these choices, which it asks for one by one.
 

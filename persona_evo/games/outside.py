@@ -6,12 +6,9 @@ import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from persona_evo.games.findings import Finding
-
-if TYPE_CHECKING:
-    from persona_evo.games.core import Level
 
 FILMED = ("best", "median", "worst")
 """The playthroughs of a player that a game may draw pictures of."""
@@ -65,7 +62,8 @@ class Outside:
             `delay` seconds before each decision. It ends when the last of these has been shown.
         hand_over: () -> all failures of the game, which are forgotten here; another process keeps them by `take_over`.
         take_over: (failures) keeps those that another process has handed over.
-        film: (level, actions, depths) -> pictures that the game draws of a playthrough, after these numbers of actions.
+        film: (text of a level, actions, depths) -> pictures that the game draws of a playthrough after these numbers of
+            actions.
         filmed: which playthroughs of a player are worth pictures: some of FILMED, none if the game draws no pictures.
         sets: set name -> names of levels.
         personas: the game's own persona files.
@@ -82,7 +80,7 @@ class Outside:
     regressions: Callable[[], tuple[list[Finding], list[str]]]
     hand_over: Callable[[], Sequence[object]]
     take_over: Callable[[Sequence[object]], None]
-    film: Callable[[Level, Sequence[str], Sequence[int]], Film]
+    film: Callable[[str, Sequence[str], Sequence[int]], Film]
     filmed: tuple[str, ...] = ()
     sets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     personas: tuple[str, ...] = ()

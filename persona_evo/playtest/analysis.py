@@ -135,8 +135,7 @@ def analyse(
         bounds: the best known utilities by (level, persona).
         requirements: see `require`.
         tolerances: label of a player whose trials draw their routes -> the tolerance, as a share of |best utility|.
-        static: findings of the analysis of the levels without play.
-        failures: findings about failures of a connected game.
+        static, failures: findings of the analysis of the levels without play, and on failures of a connected game.
         outlooks: what is known about whether each level can be won, by level.
         accepted: findings that do not cause a failure (see `games.acceptance`).
         rates: pass rates by level that were measured elsewhere, for a calibration.

@@ -179,7 +179,7 @@ class StripFolder:
         """
         actions, outside = self._record.all_actions, self._game.outside
         assert outside is not None
-        film = outside.film(self._level, actions, moments(len(actions)))
+        film = outside.film(self._level.text, actions, moments(len(actions)))
         if not film.shots:
             raise ProtocolError(f"{self._game.title} has the capability `pictures`, but sent none")
         self._check(film)
