@@ -181,32 +181,33 @@ class EvolutionRequest:
         league = league_of(game, persona, self.league, self.agent, f"{self.prefix or 'a '}league")
         settings = self._settings(game, league, skilled, bool(_generated(levels)))
         seed = fresh() if self.seed is None else limits.seed(self.seed)
-        made = self._pools(game, persona, levels, settings, seed, workers, options, deadline, tell)
-        trained = made["train"].load(game) if made else levels_of(game, levels, **(options or {}))
-        task = EvolutionTask(
-            game,
-            persona,
-            trained,
-            settings,
-            seed,
-            None if self.search is None else rules_of_search(self.search, game),
-            budget_of(self.budget, iterations, self.seconds, league),
-            registry.address(game),
-            league,
-            None if made or game.outside is not None else comparison.held_out(game, trained),
-            made,
-            skilled,
-        )
-        task.check()
-        if deadline is None:
-            return task
-        with contextlib.ExitStack() as failure:
-            failure.enter_context(closing_outside(game))
-            found = time_plan.plan(task, workers, deadline, self._fixed())
-            failure.pop_all()  # the timed processes also play the evolution
-        if tell_plan:
-            tell_plan(found.lines())
-        return found.task
+        with time_plan.compiled_by(deadline):
+            made = self._pools(game, persona, levels, settings, seed, workers, options, deadline, tell)
+            trained = made["train"].load(game) if made else levels_of(game, levels, **(options or {}))
+            task = EvolutionTask(
+                game,
+                persona,
+                trained,
+                settings,
+                seed,
+                None if self.search is None else rules_of_search(self.search, game),
+                budget_of(self.budget, iterations, self.seconds, league),
+                registry.address(game),
+                league,
+                None if made or game.outside is not None else comparison.held_out(game, trained),
+                made,
+                skilled,
+            )
+            task.check()
+            if deadline is None:
+                return task
+            with contextlib.ExitStack() as failure:
+                failure.enter_context(closing_outside(game))
+                found = time_plan.plan(task, workers, deadline, self._fixed())
+                failure.pop_all()  # the timed processes also play the evolution
+            if tell_plan:
+                tell_plan(found.lines())
+            return found.task
 
     def _settings(
         self, game: Game, league: League | None, skilled: SkilledPlay | None, generated: bool
