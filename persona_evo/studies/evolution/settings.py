@@ -84,6 +84,8 @@ class StudySettings:
         iterations: iterations of a playthrough, by setting.
         training, validation, held_out: number of levels in each pool.
         trials: playthroughs of each level in a measurement of a policy.
+        reference_trials: playthroughs of each level by a policy that runs are compared with, from move to move. One
+            death there decides more than the policy, and such a policy is measured once where runs are measured often.
         wins: trials in each level when wins are compared with those of UCB1, first and again with new seeds.
         lines: number of a persona's handwritten lines that are tuned; 0 for all.
         curves: runs of each cell whose learning curve is measured.
@@ -102,6 +104,7 @@ class StudySettings:
     validation: int = 30
     held_out: int = 100
     trials: int = 2
+    reference_trials: int = 20
     wins: tuple[int, ...] = (20, 100)
     lines: int = 0
     curves: int = 5
@@ -112,7 +115,7 @@ class StudySettings:
     quick: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("runs", "training", "validation", "held_out", "trials"):
+        for name in ("runs", "training", "validation", "held_out", "trials", "reference_trials"):
             _whole(name, getattr(self, name))
         for values in (self.playthroughs, self.iterations):
             for name, value in values.items():
@@ -248,6 +251,7 @@ _QUICK: dict[str, Any] = {
     "validation": 3,
     "held_out": 4,
     "trials": 1,
+    "reference_trials": 2,
     "wins": (4, 6),
     "lines": 2,
     "curves": 1,
