@@ -14,7 +14,7 @@ from persona_evo.agents.skill import FULL_SIGHT
 from persona_evo.errors import SettingsError, unknown
 from persona_evo.evolve import genome
 from persona_evo.evolve.fitness_spec import FitnessSpec
-from persona_evo.evolve.setting import SLOW
+from persona_evo.evolve.setting import CHEAPER, SLOW
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.games import registry
 from persona_evo.games.core import Game
@@ -58,7 +58,7 @@ class Setting(NamedTuple):
 
 
 SETTINGS = {
-    "single": Setting("single", 3_000, (SEEDED, EVOLUTION, RANDOM, HILL, UCB1), 6_000),
+    "single": Setting("single", 3_000, (SEEDED, EVOLUTION, RANDOM, HILL, UCB1), 10_000),
     "planner-300": Setting("anytime", 300, (SEEDED,), 8_000),
     "planner-1000": Setting("anytime", 1_000, (SEEDED,), 7_000),
     "casual": Setting("", 200, (SEEDED,), 2_000),
@@ -198,7 +198,8 @@ def evolution_of(setting: str, method: str, quick: bool = False) -> EvolutionSet
         changes["wins"] = _WINS
     changes["variables"] = "planner" if setting == "single" else "metrics"
     changes["first"] = () if method == EVOLUTION else ("utility",)
-    changes["terms"] = "game" if method == EVOLUTION else "random"
+    if setting == "single":
+        changes |= CHEAPER
     return EvolutionSettings.sampling(**changes)
 
 
