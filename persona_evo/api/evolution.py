@@ -184,32 +184,33 @@ class EvolutionRequest:
         one_list = (search is None or not search.lists) and league is None and game.outside is None
         settings = self._settings(game, league, skilled, bool(_generated(levels)), budget if one_list else None)
         seed = fresh() if self.seed is None else limits.seed(self.seed)
-        made = self._pools(game, persona, levels, settings, seed, workers, options, deadline, tell)
-        trained = made["train"].load(game) if made else levels_of(game, levels, **(options or {}))
-        task = EvolutionTask(
-            game,
-            persona,
-            trained,
-            settings,
-            seed,
-            search,
-            budget,
-            registry.address(game),
-            league,
-            None if made or game.outside is not None else comparison.held_out(game, trained),
-            made,
-            skilled,
-        )
-        task.check()
-        if deadline is None:
-            return task
-        with contextlib.ExitStack() as failure:
-            failure.enter_context(closing_outside(game))
-            found = time_plan.plan(task, workers, deadline, self._fixed())
-            failure.pop_all()  # the timed processes also play the evolution
-        if tell_plan:
-            tell_plan(found.lines())
-        return found.task
+        with time_plan.compiled_by(deadline):
+            made = self._pools(game, persona, levels, settings, seed, workers, options, deadline, tell)
+            trained = made["train"].load(game) if made else levels_of(game, levels, **(options or {}))
+            task = EvolutionTask(
+                game,
+                persona,
+                trained,
+                settings,
+                seed,
+                search,
+                budget,
+                registry.address(game),
+                league,
+                None if made or game.outside is not None else comparison.held_out(game, trained),
+                made,
+                skilled,
+            )
+            task.check()
+            if deadline is None:
+                return task
+            with contextlib.ExitStack() as failure:
+                failure.enter_context(closing_outside(game))
+                found = time_plan.plan(task, workers, deadline, self._fixed())
+                failure.pop_all()  # the timed processes also play the evolution
+            if tell_plan:
+                tell_plan(found.lines())
+            return found.task
 
     def _settings(
         self,
