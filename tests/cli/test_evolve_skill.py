@@ -111,11 +111,11 @@ def test_slow_playthroughs_have_settings_of_their_own() -> None:
     assert with_usual({}, None, game, "modern", generated=True) == {}
 
 
-def test_a_plan_with_one_list_trains_with_a_third_of_a_large_budget():
+def test_a_plan_with_one_list_trains_with_a_fifth_of_a_large_budget():
     game = registry.get("minidungeons2")
-    assert with_usual({}, None, game, "modern", True, Budget(iterations=3_000)) == {"budgets": (1 / 3,)}
+    assert with_usual({}, None, game, "modern", True, Budget(iterations=3_000)) == {"budgets": (0.2,)}
     assert with_usual({"budgets": (1.0,)}, None, game, "modern", True, Budget(iterations=3_000)) == {"budgets": (1.0,)}
-    assert with_usual({}, None, game, "modern", True, Budget(iterations=1_000)) == {}
+    assert with_usual({}, None, game, "modern", True, Budget(iterations=2_000)) == {}
     assert with_usual({}, None, game, "modern", False, Budget(iterations=3_000)) == {}
 
 
