@@ -25,6 +25,8 @@
                                         # temporary one)
     cases = "skirmish.cases.jsonl"      # regression cases: `connect shrink` adds to them, and playtests that require
                                         # crashes == 0 replay them first (default: the file's name with .cases.jsonl)
+    film = ["best", "median", "worst"]  # which playthroughs of each player a playtest shows as film strips, if the game
+                                        # sends pictures (capability pictures; default: all three); [] for none
     horizon = 100                       # depth of the deepest node of a search (default: the game's own value)
     port = 0                            # 0: the system chooses a port; else worker N listens on port + N
 
@@ -87,14 +89,14 @@ from persona_evo.connect.restarts import Restarts
 from persona_evo.connect.scores import NORMALISED
 from persona_evo.errors import ConnectError, Place, SettingsError, has_control, nearest, unknown
 from persona_evo.games import textfile
+from persona_evo.games.outside import FILMED
 
 MAX_BYTES = 2**20
 MOST_LEVELS = 100_000
 """The largest total number of levels that names and sets may stand for. A level counts every time it is named."""
 MOST_NESTED = 50
 """The largest nesting depth of sets."""
-MOST_SLOTS = 4096
-MOST_SEEDS = 256
+MOST_SLOTS, MOST_SEEDS = 4096, 256
 WIDENING = 16
 """The default number of choices from which a decision is searched by some of its choices first."""
 SEEDS = 8
@@ -176,6 +178,7 @@ class Description:
     personas: tuple[Path, ...]
     logs: Path | None
     cases: Path
+    film: tuple[str, ...]
     horizon: int
     port: int
     timeouts: Timeouts
@@ -370,6 +373,7 @@ def plain(game: Path, factory: Factory | None = None) -> Description:
         personas=(),
         logs=None,
         cases=game.with_suffix(CASES),
+        film=FILMED,
         horizon=0,
         port=0,
         timeouts=Timeouts(),
