@@ -177,7 +177,7 @@ def _ordering(about: Description, hello: p.Hello) -> dict[str, object]:
         "policy": about.policy,
         "slots": about.slots,
         "widening": about.widening,
-        "seeds": about.worlds,
+        **({"seeds": about.worlds} if about.worlds else {}),
         "constant": about.constant,
         "scores": about.scores,
         "horizon": about.horizon or hello.max_decisions,

@@ -47,7 +47,7 @@ class HiddenPlay(OpenLoopSearch):
             yield self.spent
             result, decisions = self._look_at(prefix), len(prefix) // p.PAIR
             seen = Observation.of(result, decisions)
-            left = budget.less(self.spent, time.perf_counter() - began)
+            left = budget.less(self.spent + 1, time.perf_counter() - began)  # one is left for another look
             if not seen.choices or left is None:
                 break
             yield from self._think(seen, left, ahead)

@@ -68,7 +68,7 @@ class WorldRollout(PendingRollout):
     probe: bool = False
 
 
-class Probe(NamedTuple):
+class WorldProbe(NamedTuple):
     """The first rollout of a seed in a state, and its result."""
 
     seed: int
@@ -89,7 +89,7 @@ class Worlds:
         self.seeds = [self._draw() for _ in range(number)]
         self._states = [NEW] * number
         self._seen = Observation()
-        self._others: list[tuple[float, Probe]] = []
+        self._others: list[tuple[float, WorldProbe]] = []
         self._low = self._high = np.zeros(0)
         self._turn = self._failures = self._allowed = 0
 
@@ -125,7 +125,7 @@ class Worlds:
             self._states[world] = READY
             return True
         if away < math.inf:
-            self._others.append((away, Probe(self.seeds[world], order, result)))
+            self._others.append((away, WorldProbe(self.seeds[world], order, result)))
         self.give_up(world)
         return False
 

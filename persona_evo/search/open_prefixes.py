@@ -55,10 +55,12 @@ def count_in(work: Prefixes, node: int, world: int) -> int:
 
 
 @compiled
-def forget_counts(work: Prefixes, node: int) -> None:
-    """Set the numbers of choices at a new node to UNKNOWN."""
+def clear_node(work: Prefixes, node: int) -> None:
+    """Set the numbers of choices at a new node to UNKNOWN, and its metrics to 0."""
     for world in range(work.seen.shape[1]):
         work.seen[node, world] = UNKNOWN
+    for k in range(work.metrics.shape[1]):
+        work.metrics[node, k] = 0.0
 
 
 @compiled
@@ -115,7 +117,7 @@ def add_child(work: Prefixes, slot: int, choice: int, count: int) -> int:
     """Make the child that one of `count` choices leads to, and return its slot."""
     make_room(work.search, slot, count)
     child = make(work, slot, choice)
-    forget_counts(work, work.search.tree.links[child, NODE])
+    clear_node(work, work.search.tree.links[child, NODE])
     return child
 
 
@@ -123,7 +125,7 @@ def add_child(work: Prefixes, slot: int, choice: int, count: int) -> int:
 def plant_open(work: Prefixes, count: int) -> int:
     """Make the root with the number of choices that it has; UNKNOWN if that is not known."""
     plant_closed(work)
-    forget_counts(work, ROOT)
+    clear_node(work, ROOT)
     work.choices[ROOT] = count
     return 0
 
@@ -232,7 +234,7 @@ def adopt(work: Prefixes, node: int, choice: int, count: int) -> int:
     """Make the child of a wide node that a rollout drew from `count` choices, and enter its result, as in `utils`.
 
     Returns:
-        The child's node, NOBODY if there is no room for another node, or NO_ROOM if there are too few slots.
+        The child's node, NOBODY if there is no room for another node, or NO_ROOM - FULL if there are too few slots.
     """
     tree = work.search.tree
     slot = tree.nodes[node, SLOT]
@@ -241,7 +243,7 @@ def adopt(work: Prefixes, node: int, choice: int, count: int) -> int:
         if work.search.buffers.counts[NODES] >= tree.nodes.shape[0]:
             return NOBODY
         if not has_room(work, slot, count):
-            return NO_ROOM
+            return NO_ROOM - FULL
         child = add_child(work, slot, choice, count)
     enter(tree, child, work.search.buffers.utils[0])
     return int(tree.links[child, NODE])

@@ -245,4 +245,4 @@ class OpenPrefixEngine(PrefixEngine):
     def adopt(self, node: int, choice: int, count: int, utility: float) -> int:
         """Add a drawn choice to the tree, with its result (see `open_prefixes.adopt`)."""
         self.work.search.buffers.utils[0] = utility
-        return self._run(adopt, NO_ROOM, node, choice, count)
+        return self._run(adopt, NO_ROOM - FULL, node, choice, count)
