@@ -18,7 +18,7 @@ from persona_evo.playtest.metrics import grouped
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.versions import Changes
 from persona_evo.report import charts, maps, pages, replay, tables
-from persona_evo.report.pages import Figure, Folded, Gallery, Heading, Lines, Section, Svg
+from persona_evo.report.pages import Block, Figure, Folded, Gallery, Heading, Lines, Section, Svg
 
 LETTERS = ("A", "B")
 
@@ -48,7 +48,7 @@ class Versions:
     health: Sequence[charts.Plot] = ()
 
 
-def section(versions: Versions, pairs: Iterable[Sequence[Figure]], legend: object) -> Section:
+def section(versions: Versions, pairs: Iterable[Sequence[Figure]], legend: Block | None) -> Section:
     """Create the first section of the page.
 
     Args:

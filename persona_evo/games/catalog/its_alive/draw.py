@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from persona_evo.games import lettering
 from persona_evo.games.catalog.its_alive import layout
 from persona_evo.games.catalog.its_alive import rules as r
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from PIL import Image, ImageDraw
 
-    from persona_evo.games.core import Level
+    from persona_evo.games.core import Level, State
 
 SCALE = 40
 """The side of a cell, in pixels."""
@@ -24,7 +23,7 @@ COLOURS = ("#d8504a", "#4aa35a", "#4a7ad8")
 _ENDS = {layout.NORTH: (0.5, 0.0), layout.EAST: (1.0, 0.5), layout.SOUTH: (0.5, 1.0), layout.WEST: (0.0, 0.5)}
 
 
-def state_image(level: Level, state: NDArray[Any], *, scale: int = SCALE, caption: str = "") -> Image.Image:
+def state_image(level: Level, state: State, *, scale: int = SCALE, caption: str = "") -> Image.Image:
     """Draw a state: the field, the next pieces beside it, points and monsters below it, and the caption.
 
     A piece is a disc of its colour with an arm on each side on which it joins; heads have eyes, hearts a heart.
