@@ -101,10 +101,8 @@ def changed_maps(game: Game, a: Level, b: Level, changes: Changes, paths: tuple[
 
 
 def _draw(game: Game, level: Level, size: Spot, places: Sequence[Spot], colour: str, path: Path) -> None:
-    red, green, blue = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
-    tiles = {place: (red, green, blue, 90) for place in places}
-    sheet = maps.Sheet(game, level, *size, tiles)
-    sheet.frame(places, colour)
+    sheet = maps.Sheet(game, level, *size)
+    sheet.frame(places, colour, 5)
     sheet.save(path)
 
 

@@ -32,7 +32,7 @@ def state_image(level: Level, state: State, *, scale: int = SCALE, caption: str 
     from PIL import Image, ImageDraw
 
     side = (layout.SIDE + 2) * scale
-    size = max(10, min(scale // 2, 16))
+    size = max(12, min(scale // 2, 16))
     strip = 2 * (size + 6) if caption else size + 6
     picture = Image.new("RGB", (side, side + strip), "#ffffff")
     draw = ImageDraw.Draw(picture)
