@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from persona_evo.api.naming import game_of, load_policy
 from persona_evo.errors import Place, PolicyError
 from persona_evo.evolve.explanation import meanings, of_policy
 from persona_evo.evolve.rivals import of_policy as comparison_of
@@ -60,11 +59,11 @@ def found_policy(policy: str | Path, game: str | Game | None = None) -> tuple[Po
     file = policy_library.file_of(policy)
     own = "" if file is None or game is not None else policies.read(file).game
     of = _game(game, own if own in registry.names() else registry.DEFAULT)
-    return load_policy(policy, of.name), of
+    return policy_library.load(policy, of.name), of
 
 
 def _game(game: str | Game | None, otherwise: str) -> Game:
-    return registry.get(otherwise) if game is None else game_of(game)
+    return game if isinstance(game, Game) else registry.get(game or otherwise)
 
 
 def describe_policy(policy: str | Path | Policy, game: str | Game | None = None) -> PolicyDescription:

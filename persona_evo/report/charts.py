@@ -171,7 +171,7 @@ class Plot(Chart):
         top = 26 if self.title else 8
         turned = bool(across.names) and max(map(len, across.names)) * LETTER > (width - 70) / len(across.names)
         slant = min(MOST_LETTERS, max(map(len, across.names))) * LETTER * RISE if turned else 0.0
-        height += max(0.0, slant - SLANT)
+        height += round(max(0.0, slant - SLANT))
         bottom = (46 if across.label else 26) + slant
         up.pixels = (top + height - bottom, top + 6)
         left = 22 + max((len(t.text) for t in up.ticks), default=1) * LETTER + (16 if up.label else 0)
