@@ -155,14 +155,14 @@ def clustered(groups: Sequence[Values], level: float = 0.95) -> Interval:
     return Interval(value, value - half, value + half, count)
 
 
-def clustered_rate(groups: Sequence[tuple[int, int]], level: float = 0.95) -> Interval:
+def clustered_rate(groups: Sequence[tuple[float, int]], level: float = 0.95) -> Interval:
     """Return a rate over groups of trials, with Wilson's interval for the effective number of independent trials.
 
     That is the number whose variance is that of `clustered`, at least the number of groups and at most the number of
     trials. A rate of 0 or 1 is as certain as that of one trial per group.
 
     Args:
-        groups: successes and trials of each group; at least two groups with trials.
+        groups: successes and trials of each group; at least two groups with trials. A success may count half.
     """
     successes, trials = (sum(column) for column in zip(*groups, strict=True))
     rate, count = successes / trials, len(groups)
@@ -175,6 +175,19 @@ def clustered_rate(groups: Sequence[tuple[int, int]], level: float = 0.95) -> In
     else:
         worth = round(rate * (1 - rate) / (spread * count / (count - 1)))
     return score(rate, min(trials, max(count, worth)), level)
+
+
+def share_higher(differences: Values, level: float = 0.95) -> Interval:
+    """Return the share of pairs whose difference is above 0, with Wilson's interval; pairs without one count half.
+
+    It is the effect size of paired values, as Vargha and Delaney's A is that of two groups.
+
+    Args:
+        differences: the difference of each pair, at least one.
+        level: confidence level.
+    """
+    x = finite(differences)
+    return score(float((x > 0).sum() + (x >= 0).sum()) / (2 * len(x)), len(x), level)
 
 
 def vargha_delaney(a: Values, b: Values, level: float = 0.95) -> Interval:

@@ -142,6 +142,11 @@ def test_vargha_delaney_counts_pairs() -> None:
         intervals.vargha_delaney([], [1.0])
 
 
+def test_the_share_of_higher_pairs_counts_ties_half() -> None:
+    assert intervals.share_higher([1.0, 0.0, -2.0, 3.0]) == intervals.score(2.5 / 4, 4)
+    assert intervals.share_higher(np.array([-1.0])).value == 0.0
+
+
 def test_vargha_delaneys_interval_covers_the_truth() -> None:
     """Normal samples one standard deviation apart: A is Phi(1 / sqrt 2) = 0.7602."""
     rng = np.random.default_rng(11)

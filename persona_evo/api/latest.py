@@ -22,7 +22,7 @@ from typing import Any
 from persona_evo.errors import PersonaEvoError, Place, RunError
 from persona_evo.games.acceptance import Accepted
 from persona_evo.jobs import checksum, files, schema
-from persona_evo.jobs.workers import quiet_worker
+from persona_evo.jobs.interrupts import quiet_worker
 from persona_evo.store.cleaning import NEW, written
 from persona_evo.store.folders import kind_of
 

@@ -33,7 +33,34 @@ class Work:
 Listener = Callable[[Work], None]
 
 _listeners: list[Listener] = []
+_deadlines: list[float] = []
 _depth = [0]
+
+
+class CompilesTooLong(Exception):
+    """Compiling would, by the estimate, go on after a deadline.
+
+    Attributes:
+        seconds: the estimated time of compiling.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"{seconds:.0f} s")
+        self.seconds = seconds
+
+
+@contextlib.contextmanager
+def deadline(moment: float) -> Iterator[None]:
+    """Refuse within this context to begin what is not compiled by a moment on `time.monotonic`.
+
+    Raises:
+        CompilesTooLong: there was such a function.
+    """
+    _deadlines.append(moment)
+    try:
+        yield
+    finally:
+        _deadlines.remove(moment)
 
 
 def listen(listener: Listener | None) -> None:
@@ -49,10 +76,15 @@ def told(what: str, seconds: float, measured: bool = True) -> Iterator[None]:
         what: the function.
         seconds: the estimated time (see `estimates`).
         measured: whether the time that it takes says something about later times.
+
+    Raises:
+        CompilesTooLong: it would take until after a deadline (see `deadline`).
     """
     if measured and not _depth[0] and not estimates.is_measured():
         _calibrate()
     work, began = Work(what, seconds * estimates.factor(), _depth[0]), time.monotonic()
+    if not work.depth and _deadlines and began + work.seconds > min(_deadlines):
+        raise CompilesTooLong(work.seconds)
     _report(work)
     _depth[0] += 1
     try:

@@ -22,6 +22,7 @@ from persona_evo.evolve.reopening import HELD_OUT, HELD_OUT_BEST
 from persona_evo.evolve.schedule import Phase, Schedule, TellPhase
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.task import EvolutionTask
+from persona_evo.evolve.time_plan import compiled_by
 from persona_evo.evolve.training import Training
 from persona_evo.games import registry, trust
 from persona_evo.games.commands import command
@@ -66,7 +67,7 @@ def evolve(
     game = task.game
     with closing_outside(game), lent(workers, jobs, backend, address, alone=registry.alone(game)) as chosen:
         training = sampled.training_of(task.spec, task.settled, task.seed, chosen, task.pools, task.persona.lists)
-        with runs.RunFolder.create(root, task.configuration(training), name=name) as run:
+        with runs.RunFolder.create(root, task.configuration(training), name=name) as run, compiled_by(deadline):
             return _work(run, training, chosen, deadline, progress, tell)
 
 
@@ -111,6 +112,7 @@ def resume(
                     "a run cannot be shortened", found=str(generations), expected=f"at least {max(1, done)}"
                 )
             run.aim(generations)
+        stack.enter_context(compiled_by(deadline))
         return replace(_work(run, training, chosen, deadline, progress, tell), recovered=run.recovered)
 
 

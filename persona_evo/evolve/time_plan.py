@@ -7,12 +7,14 @@ reported, since the same choices without a time limit give the same evolution on
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from persona_evo.compiling import news
 from persona_evo.errors import SettingsError
 from persona_evo.evolve.fitness import Fitness
 from persona_evo.evolve.pools import VALIDATION
@@ -74,6 +76,33 @@ class TimePlan:
             f"and everything is done by {self.until:%H:%M:%S}"
         )
         return found
+
+
+@contextlib.contextmanager
+def compiled_by(deadline: float | None) -> Iterator[None]:
+    """Refuse at once what cannot be compiled before a deadline, by the estimate.
+
+    Args:
+        deadline: the moment on `time.monotonic`, None for none.
+
+    Raises:
+        SettingsError: compiling alone takes longer than the time that is left.
+    """
+    if deadline is None:
+        yield
+        return
+    given = deadline - time.monotonic()
+    try:
+        with news.deadline(deadline):
+            yield
+    except news.CompilesTooLong as e:
+        left = max(0.0, deadline - time.monotonic())
+        raise SettingsError(
+            "the time is too short to compile what the evolution needs",
+            found=f"{duration(left)} left",
+            expected=f"at least about {duration(e.seconds)} for compiling alone, which this machine does once",
+            hint=f"give it {math.ceil((given + e.seconds) / 60)} min: after compiling, as much time is left as now",
+        ) from None
 
 
 def plan(task: EvolutionTask, workers: Workers, deadline: float, fixed: Collection[str] = ()) -> TimePlan:

@@ -19,7 +19,7 @@ from persona_evo.connect.search import INSIDE
 from persona_evo.experiments.design import Cell
 from persona_evo.experiments.job import ExperimentResults, SearchRecord
 from persona_evo.experiments.run import Growth
-from persona_evo.intervals import Interval, clustered, difference, mean_interval, score, vargha_delaney
+from persona_evo.intervals import Interval, clustered, difference, mean_interval, share_higher, vargha_delaney
 from persona_evo.statistics import NO_VARIATION, Test, holm, mann_whitney, too_few_pairs, wilcoxon
 
 POINTS = 200
@@ -169,8 +169,7 @@ def comparisons(results: ExperimentResults) -> list[CellComparison]:
     else:
         scores = [[r.score for r in own] for own in records]
         found = [_unpaired(cells[a], scores[a], cells[b], scores[b]) for a, b in pairs]
-    corrected = holm([one.test.p for one in found])
-    return [one._replace(corrected=p, family=len(found)) for one, p in zip(found, corrected, strict=True)]
+    return family(found)
 
 
 def _unpaired(a: Cell, x: Sequence[float], b: Cell, y: Sequence[float]) -> CellComparison:
@@ -187,11 +186,20 @@ def _paired(*sides: tuple[Cell, Sequence[SearchRecord]]) -> CellComparison:
             {p: mean_interval([r.score for r in records if cell.place(r.replicate) == p]).value for p in places}
         )
     changes = [means[0][place] - means[1][place] for place in means[0] if place in means[1]]
-    higher = (sum(c > 0 for c in changes) + sum(c >= 0 for c in changes)) / 2
-    test, count = wilcoxon(changes), len(changes)
-    effect = score(higher / count, count)
     (a, _), (b, _) = sides
-    return CellComparison(a.label, b.label, effect, mean_interval(changes), test, test.p, count)
+    return paired_comparison(a.label, b.label, changes)
+
+
+def paired_comparison(a: str, b: str, changes: Sequence[float]) -> CellComparison:
+    """Compare two cells by the difference of their means, a - b, in each level."""
+    test = wilcoxon(changes)
+    return CellComparison(a, b, share_higher(changes), mean_interval(changes), test, test.p, len(changes))
+
+
+def family(found: Sequence[CellComparison]) -> list[CellComparison]:
+    """Correct the p values of comparisons that are shown together."""
+    corrected = holm([one.test.p for one in found])
+    return [one._replace(corrected=p, family=len(found)) for one, p in zip(found, corrected, strict=True)]
 
 
 def apart(results: ExperimentResults) -> list[str]:

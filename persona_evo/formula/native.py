@@ -91,7 +91,12 @@ class Native:
 
     def __call__(self, *arguments: NDArray[Any] | int) -> Any:
         """Call the function from Python; arrays must be contiguous."""
-        return self._call(*arguments)
+        try:
+            return self._call(*arguments)
+        except ctypes.ArgumentError as e:
+            if KeyboardInterrupt.__name__ in str(e):  # Ctrl-C while an argument was converted
+                raise KeyboardInterrupt from None
+            raise
 
 
 def emit(writer: Writer, formula: Formula, load: Callable[[str], AssemblyNumber]) -> AssemblyNumber:

@@ -23,7 +23,7 @@ import socket
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, NamedTuple, Self, TypeVar
@@ -31,6 +31,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 from persona_evo import limits
 from persona_evo.errors import SettingsError, unknown
 from persona_evo.jobs import windows
+from persona_evo.jobs.interrupts import held_back, quiet_worker
 
 BACKENDS = ("loky", "threading", "dask", "ray")
 
@@ -258,18 +259,6 @@ def _imported(module: str) -> int:
     return os.getpid()
 
 
-def quiet_worker(parent: int) -> None:
-    """Prepare a worker process: it leaves Ctrl-C to its parent, and ends when the parent does."""
-    with contextlib.suppress(ValueError):
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-    def watch() -> None:
-        windows.wait_for_parent(parent)
-        os._exit(0)
-
-    threading.Thread(target=watch, daemon=True).start()
-
-
 @contextlib.contextmanager
 def _loky(jobs: int, idle: float) -> Iterator[_Send]:
     from joblib.externals.loky import get_reusable_executor
@@ -278,10 +267,40 @@ def _loky(jobs: int, idle: float) -> Iterator[_Send]:
     executor = get_reusable_executor(
         jobs, timeout=idle, initializer=quiet_worker, initargs=(os.getpid(),), env=one_thread
     )
+    if not windows.WINDOWS:
+        from multiprocessing import resource_tracker
+
+        resource_tracker.ensure_running()  # joblib starts it otherwise, and Python then lets Ctrl-C through again
+    open_: set[Future[Any]] = set()
+
+    def submit(*call: Any) -> Future[Any]:
+        with held_back():  # the first call starts the processes
+            future: Future[Any] = executor.submit(*call)
+        open_.add(future)
+        future.add_done_callback(open_.discard)
+        return future
+
     try:
-        yield executor.submit
+        yield submit
     finally:
+        if open_:
+            _break(executor)
         executor.shutdown(wait=True, kill_workers=True)
+
+
+def _break(executor: Any) -> None:
+    """Kill the processes of an executor that has work, and wait until it has noticed.
+
+    If it were told to end while calls are waiting or were cancelled, its thread would fail and print a traceback
+    (joblib 1.5).
+    """
+    with contextlib.suppress(RuntimeError):  # it is broken already
+        with held_back():
+            last = executor.submit(os.getpid)
+        for number in list(executor._processes):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(number, getattr(signal, "SIGKILL", signal.SIGTERM))
+        wait([last], CONNECT_SECONDS)
 
 
 @contextlib.contextmanager

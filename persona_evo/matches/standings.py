@@ -8,13 +8,14 @@ rating, too.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from persona_evo.intervals import FEWEST, Interval, mean_interval, wilson
+from persona_evo.intervals import FEWEST, Interval, clustered_rate, mean_interval, score, wilson
 from persona_evo.matches.records import GameRecord
 from persona_evo.seeds import derive
 
@@ -29,6 +30,8 @@ class Pair:
     Attributes:
         rate: share of games won by a, with Wilson's interval.
         p: p value of the exact sign test of the games that were not ties.
+        effect: share of games in which a scores more; ties count half. Its interval is for games from other starts: the
+            two games from one start, one from each side, are not independent.
         margin: mean of a's margins, with its interval from FEWEST games on.
         faults: number of moves that a and b lost.
     """
@@ -41,8 +44,15 @@ class Pair:
     ties: int
     rate: Interval
     p: float
+    effect: Interval
     margin: Interval
     faults: tuple[int, int]
+
+    @property
+    def difference(self) -> Interval:
+        """The difference of the mean results of a and b, each 1 for a win, 0.5 for a tie and 0 for a loss."""
+        value, low, high = (2 * v - 1 for v in self.effect[:3])
+        return Interval(value, low, high, self.effect.n)
 
 
 @dataclass(frozen=True)
@@ -114,9 +124,21 @@ def pair(records: Sequence[GameRecord], a: str, b: str, level: str = "") -> Pair
         ties,
         wilson(wins, len(chosen)),
         sign_test(wins, len(chosen) - wins - ties),
+        _effect(chosen, a),
         mean_interval(margins) if margins else Interval(0.0, 0.0, 0.0, 0),
         (faults[0], faults[1]),
     )
+
+
+def _effect(games: Sequence[GameRecord], name: str) -> Interval:
+    """Return the share of games in which an agent scores more; ties count half."""
+    starts: dict[tuple[str, int], list[float]] = {}
+    for r in games:
+        starts.setdefault((r.level, r.start), []).append(r.result_of(name))
+    groups = [(math.fsum(own), len(own)) for own in starts.values()]
+    if len(groups) > 1:
+        return clustered_rate(groups)
+    return score(groups[0][0] / groups[0][1], groups[0][1]) if groups else Interval(0.5, 0.0, 1.0, 0)
 
 
 def ratings(records: Sequence[GameRecord], names: Sequence[str], seed: int = 0) -> list[Rating]:

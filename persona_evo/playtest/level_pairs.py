@@ -14,7 +14,7 @@ from functools import cached_property
 
 from persona_evo.errors import SettingsError
 from persona_evo.games.core import Level, Metric
-from persona_evo.intervals import Interval, clustered, clustered_rate, mean_interval, score
+from persona_evo.intervals import Interval, clustered, clustered_rate, mean_interval, share_higher
 from persona_evo.playtest.compare import ComparisonRow, compare_groups, corrected
 from persona_evo.playtest.compare_versions import versions_compared
 from persona_evo.playtest.metrics import UNBOUNDED, Measure, UtilityRanges, grouped, measures, players_of, range_of
@@ -161,7 +161,6 @@ def _row(
     means = [[mean_interval(values).value for values in side] for side in (a, b)]
     changes = [after - before for before, after in zip(*means, strict=True)]
     test = wilcoxon(changes)
-    larger = (sum(c > 0 for c in changes) + sum(c >= 0 for c in changes)) / 2
     low, high = limits
     return ComparisonRow(
         level,
@@ -175,7 +174,7 @@ def _row(
         test.p,
         test.p,
         note=test.note,
-        effect=score(larger / len(changes), len(changes)),
+        effect=share_higher(changes),
         difference=mean_interval(changes).within(low - high, high - low),
     )
 

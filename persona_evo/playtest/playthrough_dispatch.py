@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from persona_evo.jobs.dispatch import Dispatch
+from persona_evo.jobs.dispatch import PART_SECONDS, Dispatch
 from persona_evo.jobs.workers import Workers
 from persona_evo.playtest.playing import PlaythroughJob, ProvenSource, Spec, play
 from persona_evo.playtest.records import Playthrough
@@ -76,7 +76,8 @@ class PlaythroughDispatch(Dispatch[Spec, PlaythroughJob, Playthrough]):
         groups = [job.group for job in self.jobs[first : first + most]]
         while count < most and groups[count] == groups[count - 1] and self._may_draw(groups[count]):
             count += 1
-        return count, max(seconds, float(self._cost[first : first + count].sum()))
+        longest = max(PART_SECONDS[1], _WORTH_SEARCHING * self._apart)
+        return count, max(seconds, min(longest, float(self._cost[first : first + count].sum())))
 
     def made(self, first: int, results: Sequence[Playthrough]) -> list[int]:
         """Return the playthroughs that have to be played again, of the groups of some new playthroughs."""

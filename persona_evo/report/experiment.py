@@ -21,14 +21,11 @@ from persona_evo.errors import VerificationError
 from persona_evo.experiments.design import Cell, Experiment
 from persona_evo.experiments.job import ExperimentResults, SearchRecord
 from persona_evo.experiments.results import (
-    CORRECTION,
-    PAIRED,
     CellComparison,
     CellSummary,
     apart,
     comparisons,
     curve,
-    p_words,
     summaries,
     unfit_constants,
 )
@@ -37,6 +34,7 @@ from persona_evo.formula.guards import guards
 from persona_evo.games.core import Game, Level
 from persona_evo.playtest.playing import record as playthrough
 from persona_evo.report import charts, csv_rows, pages, replay, tables
+from persona_evo.report.cell_comparisons import comparison_rows, comparison_table
 from persona_evo.report.figures import Drawing
 from persona_evo.report.pages import Document, Facts, Figure, Gallery, Lines, Section, Styled, Svg
 from persona_evo.report.tables import Table
@@ -168,50 +166,11 @@ def summary_table(found: Sequence[CellSummary]) -> Table:
     return Table("best scores", heads, rows, notes, left=frozenset((0, 1)) if several else frozenset())
 
 
-def comparison_table(tests: Sequence[CellComparison]) -> Table:
-    """Tabulate the tests."""
-    rows = [
-        [
-            c.a,
-            c.b,
-            c.difference.text(2) if c.difference.known else f"{c.difference.value:.2f}",
-            f"{c.share * 100:.0f} % ({c.effect.low * 100:.0f}–{c.effect.high * 100:.0f})",
-            f"{c.test.statistic:g}",
-            p_words(c.test.p).removeprefix("p = "),
-            p_words(c.corrected).removeprefix("p = "),
-        ]
-        for c in tests
-    ]
-    paired = any(c.levels > 1 for c in tests)
-    heads = ["first", "second", "difference of means", "first scores more", _statistic(tests), "p", "p corrected"]
-    share = "the share of pairs of levels" if paired else "Vargha and Delaney's A, the share of all pairs of searches"
-    notes = [PAIRED if paired else CORRECTION, f"first scores more: {share}; both with 95 % intervals"]
-    return Table("comparisons", heads, rows, notes, left=frozenset((0, 1)), keys=2)
-
-
-def _statistic(tests: Sequence[CellComparison]) -> str:
-    """Return the name of the statistic: Mann and Whitney's, or Wilcoxon's over pairs of levels."""
-    return "W" if any(c.levels > 1 for c in tests) else "U"
-
-
 def _where(experiment: Experiment, record: SearchRecord) -> str:
     """Return which search of its combination a record is, in words."""
     number = record.replicate // experiment.levels
     level = f" in {record.best.level}" if experiment.levels > 1 else ""
     return f"replicate {number + 1}{level}"
-
-
-def effect_fields(c: CellComparison) -> dict[str, object]:
-    """Return the effect sizes of two cells for a CSV file; unknown intervals are empty."""
-    low, high = c.difference.ends
-    return {
-        "difference": c.difference.value,
-        "difference_low": low,
-        "difference_high": high,
-        "share_a_higher": c.share,
-        "share_low": c.effect.low,
-        "share_high": c.effect.high,
-    }
 
 
 def write_tables(
@@ -244,20 +203,7 @@ def write_tables(
         ],
     )
     if tests:
-        csv_rows.write_csv(
-            folder / f"{prefix}comparisons.csv",
-            [
-                {
-                    "a": c.a,
-                    "b": c.b,
-                    **effect_fields(c),
-                    _statistic(tests): c.test.statistic,
-                    "p": c.test.p,
-                    "p_holm": c.corrected,
-                }
-                for c in tests
-            ],
-        )
+        csv_rows.write_csv(folder / f"{prefix}comparisons.csv", comparison_rows(tests))
     rows: list[dict[str, Any]] = []
     for cell in results.experiment.cells:
         records = results.of(cell)

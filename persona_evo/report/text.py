@@ -19,6 +19,8 @@ NOTICES = 15
 def summary_text(analysis: Analysis, width: int | None = None) -> str:
     """Format findings, tables and requirements for a terminal of `width` columns (its own width if not given)."""
     levels = list(dict.fromkeys(s.level for s in analysis.summaries if s.level != EVERY))
+    if not levels:
+        return "no playthroughs yet"
     whole = EVERY if len(levels) > 1 else levels[0]
     shown = [tables.summary_table(analysis.summaries, analysis.infos, whole, brief=True)]
     if analysis.standings:

@@ -10,6 +10,7 @@ import pytest
 
 import persona_evo as pe
 from persona_evo.api.evolution import EvolutionRequest
+from persona_evo.compiling import estimates, news
 from persona_evo.errors import SettingsError
 from persona_evo.evolve import time_plan
 from persona_evo.evolve.fitness import Fitness
@@ -87,6 +88,35 @@ def test_the_api_fits_a_run_to_its_duration(slow: None, tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="too short"):
         pe.evolve_policy("runner", ["train01"], duration=2.0, out=tmp_path, jobs=1, seed=1)
     assert not list(tmp_path.iterdir())
+
+
+def test_time_that_compiling_alone_takes_is_refused_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a simulated clock, compiling would end after 40 s; nothing is compiled, and no folder is made."""
+    clock = [0.0]
+
+    def time_one(self: Fitness, formula: str) -> float:
+        with news.told("the engine", 40.0):
+            clock[0] += 40.0
+        self.pace = 1e-6
+        return 1.0
+
+    monkeypatch.setattr(Fitness, "time_one", time_one)
+    monkeypatch.setattr(estimates, "factor", lambda: 1.0)
+    monkeypatch.setattr(estimates, "is_measured", lambda: True)
+    monkeypatch.setattr(estimates, "learn", lambda guessed, measured: None)
+    with monkeypatch.context() as simulated, pytest.raises(SettingsError) as refused:
+        simulated.setattr(time, "monotonic", lambda: clock[0])
+        pe.evolve_policy("runner", ["train01"], duration=35.0, out=tmp_path, jobs=1, seed=1)
+    assert clock == [0.0] and not list(tmp_path.iterdir())
+    assert refused.value.what == "the time is too short to compile what the evolution needs"
+    assert refused.value.found == "35 s left" and "about 40 s for compiling alone" in str(refused.value.expected)
+    assert refused.value.hint == "give it 2 min: after compiling, as much time is left as now"
+    with monkeypatch.context() as simulated:
+        simulated.setattr(time, "monotonic", lambda: clock[0])
+        with time_plan.compiled_by(50.0), news.told("the engine", 40.0):
+            pass  # there is time for it
+        with time_plan.compiled_by(None), news.told("the engine", 4000.0):
+            pass
 
 
 @pytest.mark.parametrize(

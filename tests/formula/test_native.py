@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import math
 import os
@@ -9,6 +10,8 @@ import random
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -214,3 +217,19 @@ def test_several_formulas_over_one_row(made: list[Formula], point: dict[str, flo
     source.run(row, plain)
     wanted = [9.0, 9.0, *(f.evaluate(point) for f in made)]
     assert out.tobytes() == plain.tobytes() == np.array([*wanted, *[9.0] * 5][:7]).tobytes()
+
+
+@pytest.mark.parametrize(
+    ("error", "raised"), [(KeyboardInterrupt, KeyboardInterrupt), (ValueError, ctypes.ArgumentError)]
+)
+def test_ctrl_c_while_an_argument_is_converted_is_no_wrong_argument(
+    error: type[BaseException], raised: type[BaseException]
+) -> None:
+    class Argument:
+        @classmethod
+        def from_param(cls, given: object) -> object:
+            raise error
+
+    source: Any = SimpleNamespace(run=ctypes.CFUNCTYPE(None, Argument)(lambda given: None))
+    with pytest.raises(raised):
+        native.Native(source)(np.array([1.0]))

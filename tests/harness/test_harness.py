@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import multiprocessing
 import os
 import random
 import time
@@ -13,6 +14,7 @@ import pytest
 
 from tests.harness import damages, frames, inputs, kills, trials
 from tests.harness.__main__ import PARTS, main, table
+from tests.harness.clock import WorkClock
 from tests.harness.jobs import ALL_KINDS
 from tests.harness.trials import Finding, Part, Record, Trial, make, run
 from tests.jobs.kinds import KINDS
@@ -60,6 +62,27 @@ def test_what_must_not_happen_is_a_finding(
     assert (tmp_path / "made_up-3").is_dir()
     assert trial is not finding or (tmp_path / "made_up-3" / "input.txt").read_text() == "the input"
     assert f"FINDING 3: : {outcome}" in table([dataclasses.replace(row, part="inputs")])
+
+
+@pytest.mark.skipif(not Path("/proc/self/schedstat").exists(), reason="the system does not count waiting")
+def test_waiting_for_a_processor_does_not_count() -> None:
+    fork = multiprocessing.get_context("fork")
+    idle, *rivals = [
+        fork.Process(target=work, args=(Trial(0, random.Random(), Path()),)) for work in (asleep, *[busy] * 3)
+    ]
+    for process in (idle, *rivals):
+        process.start()
+    try:
+        for process in rivals:
+            os.sched_setaffinity(process.pid or 0, {min(os.sched_getaffinity(0))})
+        began, clocks = time.monotonic(), [WorkClock(process.pid) for process in (idle, rivals[0])]
+        time.sleep(1.0)
+        slept, worked = (clock.seconds for clock in clocks)
+        assert slept > 0.9 and worked < 0.6 * (time.monotonic() - began)
+    finally:
+        for process in (idle, *rivals):
+            process.kill()
+            process.join()
 
 
 def test_a_trial_with_too_much_memory_is_a_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,9 +15,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from tests.harness.clock import WorkClock
+
 SEED = 20310504
 OWN_SECONDS, WALL_SECONDS = 10.0, 60.0
-"""A trial hangs that takes more of the processor's time or of the clock's."""
+"""A trial hangs that takes more of the processor's time, or more by a clock that stands still while it waits for a
+processor.
+"""
+LOOKS = 60
+"""Number of looks at the clock until then."""
 MOST_BYTES = 1 << 30
 
 
@@ -171,12 +177,16 @@ def make(part: Part, number: int, home: Path) -> Row:
 def _limited() -> Iterator[None]:
     """Interrupt what takes too long."""
 
+    clock = WorkClock()
+
     def stop(number: int, frame: object) -> None:
-        raise _Hang
+        if number == signal.SIGPROF or clock.seconds > WALL_SECONDS:
+            raise _Hang
+        signal.setitimer(signal.ITIMER_REAL, WALL_SECONDS / LOOKS)
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGPROF, signal.SIGALRM)}
     signal.setitimer(signal.ITIMER_PROF, OWN_SECONDS)
-    signal.setitimer(signal.ITIMER_REAL, WALL_SECONDS)
+    signal.setitimer(signal.ITIMER_REAL, WALL_SECONDS / LOOKS)
     try:
         yield
     finally:

@@ -161,6 +161,43 @@ def test_workers_end_with_the_parent_and_without_a_word(how: str) -> None:
     assert not any(map(alive, pids))
 
 
+STARTER = """
+import time
+from persona_evo.jobs.workers import Workers
+from tests.jobs.tasks import slow
+with Workers(2) as workers:
+    workers.submit(slow, 0.0)
+    answers = [workers.submit(slow, 0.1) for _ in range(40)]
+    print("begun", flush=True)
+    try:
+        for answer in answers:
+            answer.result()
+    except KeyboardInterrupt:
+        for answer in answers:
+            answer.cancel()
+        print("interrupted", flush=True)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals to process groups are POSIX")
+@pytest.mark.parametrize(("after", "group"), [(0.1, True), (0.3, True), (1.5, True), (1.5, False)])
+def test_ctrl_c_is_silent_at_every_moment(after: float, group: bool) -> None:
+    """Jupyter interrupts the kernel and its workers, even while these start; more work waits than workers can hold."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", STARTER],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=hear_ctrl_c,
+    )
+    assert process.stdout is not None and process.stdout.readline() == "begun\n"
+    time.sleep(after)
+    (os.killpg if group else os.kill)(process.pid, signal.SIGINT)
+    assert process.communicate(timeout=30) == ("interrupted\n", "")
+
+
 def test_specifications_survive_json_and_name_themselves() -> None:
     again = spec_from_dict(GAME.name, "MS", spec_to_dict(SPEC))
     assert again == SPEC and again.digest == SPEC.digest

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from persona_evo import intervals
 from persona_evo.cli.main import main
 from persona_evo.errors import Place, RunError, SettingsError
 from persona_evo.games import registry
@@ -234,7 +235,7 @@ def test_an_agent_without_a_name_is_told_with_those_there_are(
     assert ("FILE.py" in said) == (words[0] == "match"), "no program plays in a league"
 
 
-def game(first: str, second: str, result: float, number: int = 0, **more: Any) -> GameRecord:
+def game(first: str, second: str, result: float, number: int = 0, start: int = 1, **more: Any) -> GameRecord:
     plain = {
         "margin": 0.0,
         "plies": 9,
@@ -244,7 +245,7 @@ def game(first: str, second: str, result: float, number: int = 0, **more: Any) -
         "slowest": [0.5, 0.9],
         "searches": [[], []],
     }
-    return GameRecord(first, second, "size6", number, 1, result, **{**plain, **more})
+    return GameRecord(first, second, "size6", number, start, result, **{**plain, **more})
 
 
 @pytest.mark.quick
@@ -263,6 +264,15 @@ def test_pairs_count_from_both_sides() -> None:
 
 
 @pytest.mark.quick
+def test_the_effect_size_is_for_other_starts() -> None:
+    """Both games from one start have the same winner here, so they tell as much as one game."""
+    some = [game("a", "b", result, start=k // 2) for k, result in enumerate([1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 1.0, 1.0])]
+    found = standings.pair(some, "a", "b")
+    assert found.effect == intervals.score(0.75, 4) and standings.pair(some, "b", "a").effect.value == 0.25
+    assert found.difference[:2] == (0.5, 2 * found.effect.low - 1)
+    assert standings.pair([game("a", "b", 0.5)], "a", "b").effect == intervals.score(0.5, 1)
+
+
 def test_the_sign_test_by_hand() -> None:
     assert standings.sign_test(5, 0) == 2 / 32 and standings.sign_test(0, 0) == 1
     assert standings.sign_test(8, 2) == pytest.approx(2 * (1 + 10 + 45) / 1024)

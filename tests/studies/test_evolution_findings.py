@@ -8,7 +8,8 @@ import pytest
 
 from persona_evo.evolve.pools import LevelPool
 from persona_evo.games.level_text import LevelText
-from persona_evo.studies.evolution import findings
+from persona_evo.intervals import score
+from persona_evo.studies.evolution import findings, report
 from persona_evo.studies.evolution.choices import LINE, PLAIN, SHIPPED, Choices, MethodRun
 from persona_evo.studies.evolution.levels import HELD_OUT, TRAINING, Levels
 from persona_evo.studies.evolution.measuring import RunMeasurement
@@ -82,6 +83,15 @@ def test_a_gain_is_the_mean_over_runs_less_the_policy_that_was_chosen_on_trainin
     assert found.verdict == "better" and findings.signed(found.gain) == "+.150 (+.100 to +.200)"
     assert findings.compared(choices, SINGLE, PLAIN) is None
     assert findings.nothing_gained(choices) == []
+
+
+def test_the_effect_size_counts_levels_by_the_mean_of_the_runs(choices: Choices) -> None:
+    best_line(choices, "single", 2)
+    know(choices, SINGLE, [[0.9, 0.1, 0.5, 0.5, 0.8, 0.4], [0.7, 0.3, 0.5, 0.5, 0.8, 0.2]], LINE, [0.5] * 6)
+    found = findings.compared(choices, SINGLE, LINE)
+    assert found is not None and found.effect == score((2 + 2 / 2) / 6, 6)
+    cells = [cell for row in report.differences(choices, "single", HELD_OUT, "held-out levels").rows for cell in row]
+    assert any(cell.endswith(";\u00a050\u00a0%\u00a0(19–81)") for cell in cells), cells
 
 
 def test_goals_need_all_their_comparisons(choices: Choices) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -91,10 +92,26 @@ def _whole(out: Path) -> None:
         assert float(row["mean"]) == sum(at) / 2 and row["games"] == "2"
     game = registry.get("puyo")
     (level,) = mapsets.resolve(game, ["position02"])
+    _effects(out, games)
     for kept in [g for g in games if g["game"] == 1 and "iterations a level" not in g["cell"]][::9]:
         names = kept["actions"].split()
         end = game.measure(level, game.replay(level, [game.parse_action(level, level.start, n) for n in names])[-1])
         assert (end["SC"], end["DR"], end["LC"]) == (kept["scores"][-1], kept["drops"], kept["longest"])
+
+
+def _effects(out: Path, games: list[dict[str, Any]]) -> None:
+    """Searches are compared in pairs of games from the same position; a lost game counts nothing."""
+    found = {(r["a"], r["b"]): r for r in rows(out / "tables" / "comparisons.csv")}
+    assert len(found) == 2 * 8 + 2 * 3
+    row = found["Monte Carlo, depth 4, 100 drops a row", "exhaustive, depth 3, all"]
+    first, second = (
+        [g["scores"][-1] * (g["drops"] >= 20) for g in games if g["cell"] == cell]
+        for cell in ("flat 4, 100 drops a row", "exhaustive 3, all")
+    )
+    changes = [a - b for a, b in zip(first, second, strict=True)]
+    assert float(row["difference"]) == sum(changes) / 2
+    assert float(row["share_a_higher"]) == sum((c > 0) + (c == 0) / 2 for c in changes) / 2
+    assert float(row["p_holm"]) >= float(row["p"])
 
 
 def test_the_clock_is_the_time_that_a_pair_falls() -> None:

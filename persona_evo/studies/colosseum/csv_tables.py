@@ -7,6 +7,7 @@ from itertools import combinations
 from typing import Any
 
 from persona_evo.matches import standings
+from persona_evo.report.cell_comparisons import effect_fields
 from persona_evo.studies.colosseum import findings
 from persona_evo.studies.colosseum.findings import ReportVerdict, share
 from persona_evo.studies.colosseum.matches import (
@@ -69,10 +70,11 @@ def pair_rows(m: ColosseumGames) -> list[dict[str, object]]:
                         "wins": p.wins,
                         "ties": p.ties,
                         "losses": p.games - p.wins - p.ties,
-                        "share": s.value,
-                        "low": s.low,
-                        "high": s.high,
+                        "decided_won": s.value,
+                        "decided_low": s.low,
+                        "decided_high": s.high,
                         "p": p.p,
+                        **effect_fields(p.effect, p.difference),
                         "a_iterations": own.iterations,
                         "a_nodes": own.nodes,
                         "a_depth": own.depth,

@@ -5,7 +5,7 @@
 | index.html | the page; its picture lies beside it |
 | tables/claims.csv | each claim of the reports with the result |
 | tables/trees.csv | table 1: breadth, depth and nodes by board, in the report and here |
-| tables/pairs.csv | every pair of agents of every match: games, shares, tests, trees |
+| tables/pairs.csv | every pair of agents of every match: games, shares, tests, effect sizes, trees |
 | tables/ratings.csv | the round robin |
 | figures/c.svg | win rate against c |
 """
@@ -20,6 +20,7 @@ from persona_evo.intervals import Interval
 from persona_evo.matches import standings
 from persona_evo.matches.standings import Pair
 from persona_evo.report import charts, csv_rows, pages, plots
+from persona_evo.report.cell_comparisons import higher_words
 from persona_evo.report.pages import Document, Facts, Lines, Section, Svg, Text
 from persona_evo.report.tables import Table
 from persona_evo.report.written import WrittenReport
@@ -54,6 +55,12 @@ NOTE = (
 )
 OTHER = 2.0
 """Trees are taken for those of another program if they have this many times more or fewer nodes."""
+CELLS = ("share", "p", "first scores more")
+"""Heads of the columns that follow the result of a pair."""
+HIGHER = (
+    "first scores more: the share of all games in which the agent scores more, ties count half; its 95 % interval is "
+    "for other boards"
+)
 DECIDED = "of the games that were not ties; 95 % intervals; p: exact sign test, not corrected"
 
 
@@ -155,7 +162,8 @@ def _points(s: Interval) -> str:
 
 
 def _cells(p: Pair) -> list[str]:
-    return [f"{p.wins} · {p.ties} · {p.games - p.wins - p.ties}", _points(share(p)), f"{p.p:.2g}"]
+    result = f"{p.wins} · {p.ties} · {p.games - p.wins - p.ties}"
+    return [result, _points(share(p)), f"{p.p:.2g}", higher_words(p.effect)]
 
 
 # tables
@@ -226,7 +234,7 @@ def random_table(m: ColosseumGames) -> Table:
         p = findings.pair(m, "all", name, ALL[0])
         rows.append([name, said.get(name, NONE), *_cells(p)])
     note = f"6 x 6, {_each(m)}; shares {DECIDED}"
-    return Table("Against the random agent", ["", "report", RESULT, "share", "p"], rows, [note])
+    return Table("Against the random agent", ["", "report", RESULT, *CELLS], rows, [note, HIGHER])
 
 
 def ratings_table(m: ColosseumGames) -> Table:
@@ -258,17 +266,17 @@ def heuristics_table(m: ColosseumGames) -> Table:
         for n in (SMALL, LARGE):
             row += _cells(findings.pair(m, f"without-{name}-{n}", whole, name_of(word)))
         rows.append(row)
-    heads = ["agent", "against itself without", f"6 x 6, {RESULT}", "share", "p", f"12 x 12, {RESULT}", "share", "p"]
-    return Table("What each heuristic is worth", heads, rows, [_budgets(m)], left=frozenset({1}), keys=2)
+    heads = ["agent", "against itself without", f"6 x 6, {RESULT}", *CELLS, f"12 x 12, {RESULT}", *CELLS]
+    return Table("What each heuristic is worth", heads, rows, [_budgets(m), HIGHER], left=frozenset({1}), keys=2)
 
 
 def constants_table(m: ColosseumGames) -> Table:
     """Return a table of uct_walls by its c."""
     found = {other: findings.constants(m, other) for other in OPPONENTS}
     rows = [[f"{c:g}", *(cell for other in OPPONENTS for cell in _cells(found[other][c]))] for c in CONSTANTS]
-    heads = ["c", *(head for other in OPPONENTS for head in (f"against {other}", "share", "p"))]
+    heads = ["c", *(head for other in OPPONENTS for head in (f"against {other}", *CELLS))]
     note = f"uct_walls on 6 x 6, {_each(m)}; {RESULT}; shares {DECIDED}. The opponent uct_walls has c = 0.1"
-    return Table("Win rate against c", heads, rows, [note])
+    return Table("Win rate against c", heads, rows, [note, HIGHER])
 
 
 def rave_table(m: ColosseumGames) -> Table:
@@ -284,8 +292,9 @@ def rave_table(m: ColosseumGames) -> Table:
         "uct_rave is uct_walls whose means are mixed with those of all iterations in which the move was made at any "
         "later turn, at the weight sqrt(K / (3 P + K)), P the visits of the parent (Gelly and Silver 2011)",
         f"{_each(m)}; shares {DECIDED}",
+        HIGHER,
     ]
-    heads = ["K", f"6 x 6, {RESULT}", "share", "p", f"8 x 8, {RESULT}", "share", "p"]
+    heads = ["K", f"6 x 6, {RESULT}", *CELLS, f"8 x 8, {RESULT}", *CELLS]
     return Table("uct_rave against uct_walls", heads, rows, notes)
 
 

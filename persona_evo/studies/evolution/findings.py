@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import NamedTuple
 
-from persona_evo.intervals import Interval
+from persona_evo.intervals import Interval, share_higher
 from persona_evo.personas import load as load_persona
 from persona_evo.playtest.bootstrap import difference, fewer
 from persona_evo.studies.evolution.choices import LINE, PLAIN, SEED, SHIPPED, UTILITY, Choices
@@ -45,6 +45,8 @@ class PolicyComparison(NamedTuple):
         runs: number of runs that were measured.
         mean, other: mean utility of the runs and of the policy.
         gain: the difference with its 95 % interval.
+        effect: the share of levels in which the mean of the runs is higher, with its interval for other levels; ties
+            count half.
     """
 
     cell: MethodCell
@@ -54,6 +56,7 @@ class PolicyComparison(NamedTuple):
     mean: float
     other: float
     gain: Interval
+    effect: Interval
 
     @property
     def verdict(self) -> str:
@@ -110,7 +113,7 @@ def measured(c: Choices, cell: MethodCell, where: str = HELD_OUT) -> list[RunMea
 def of_reference(c: Choices, what: str, setting: str, persona: str, where: str = HELD_OUT) -> RunMeasurement | None:
     """Return the measurement of a policy that runs are compared with; None if it was not measured."""
     text = c.reference(what, setting, persona)
-    return None if text is None else c.known.get(c.probe(setting, persona, text, where))
+    return None if text is None else c.known.get(c.reference_probe(setting, persona, text, where))
 
 
 def compared(c: Choices, cell: MethodCell, against: str, where: str = HELD_OUT) -> PolicyComparison | None:
@@ -124,8 +127,11 @@ def compared(c: Choices, cell: MethodCell, against: str, where: str = HELD_OUT) 
 def _comparison(
     cell: MethodCell, against: str, where: str, runs: Sequence[RunMeasurement], other: RunMeasurement
 ) -> PolicyComparison:
-    gain = difference([run.by_level for run in runs], [other.by_level])
-    return PolicyComparison(cell, against, where, len(runs), fmean(run.utility for run in runs), other.utility, gain)
+    played = [run.by_level for run in runs]
+    effect = share_higher([fmean(own) - there for *own, there in zip(*played, other.by_level, strict=True)])
+    mean = fmean(run.utility for run in runs)
+    gain = difference(played, [other.by_level])
+    return PolicyComparison(cell, against, where, len(runs), mean, other.utility, gain, effect)
 
 
 def comparisons(c: Choices, setting: str, where: str = HELD_OUT) -> Iterator[PolicyComparison]:

@@ -16,6 +16,7 @@ from statistics import fmean
 from persona_evo.jobs import files
 from persona_evo.personas import load as load_persona
 from persona_evo.report import figures, pages
+from persona_evo.report.cell_comparisons import higher_words
 from persona_evo.report.figures import Drawing, Heat
 from persona_evo.report.markdown import markdown
 from persona_evo.report.pages import Document, Facts, Gallery, Lines, Section, Svg, Text
@@ -25,7 +26,7 @@ from persona_evo.store.versions import versions
 from persona_evo.studies.evolution import curves, findings, levels, measuring, study
 from persona_evo.studies.evolution.choices import LINE, SEED, Choices
 from persona_evo.studies.evolution.curves import title_of
-from persona_evo.studies.evolution.findings import signed
+from persona_evo.studies.evolution.findings import PolicyComparison, signed
 from persona_evo.studies.evolution.levels import HELD_OUT, OTHERS, PAPER, LevelSet
 from persona_evo.studies.evolution.measuring import RunMeasurement
 from persona_evo.studies.evolution.settings import METHODS, SEEDED, SETTINGS, MethodCell, StudySettings, study_game
@@ -81,6 +82,12 @@ def goal_parts(c: Choices) -> list[Table | Lines]:
 _INTERVALS = (
     "Differences of the mean utility over runs and levels, with 95 % intervals: bootstrap over runs and "
     "levels, paired by level and seed."
+)
+
+
+_HIGHER = (
+    "After the semicolon: the share of levels in which the mean of the runs is higher, with its 95 % interval for "
+    "other levels; ties count half."
 )
 
 
@@ -170,10 +177,15 @@ def differences(c: Choices, setting: str, where: str, words: str) -> Table:
             cell = MethodCell(setting, method, persona)
             found = [known.get((cell, what)) for what in names]
             if any(found):
-                gains = [NONE if one is None else signed(one.gain).replace(" ", "\u00a0") for one in found]
+                gains = [NONE if one is None else _gain(one).replace(" ", "\u00a0") for one in found]
                 rows.append([title_of(persona), METHODS[method], *gains])
     heads = ["", "", *(f"against {findings.spoken(what)}" for what in names)]
-    return Table(f"{setting}, {words}: difference", heads, rows, [_INTERVALS], left=frozenset({1}), keys=2)
+    return Table(f"{setting}, {words}: difference", heads, rows, [_INTERVALS, _HIGHER], left=frozenset({1}), keys=2)
+
+
+def _gain(one: PolicyComparison) -> str:
+    """Format a comparison: the difference, and the share of levels in which the runs score more."""
+    return f"{signed(one.gain)}; {higher_words(one.effect)}"
 
 
 def wins(c: Choices) -> Table:

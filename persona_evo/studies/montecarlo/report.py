@@ -15,6 +15,7 @@ from pathlib import Path
 
 from persona_evo.experiments.results import CORRECTION, comparisons, p_words, summaries
 from persona_evo.report import csv_rows, experiment, pages
+from persona_evo.report.cell_comparisons import comparison_table, effect_fields
 from persona_evo.report.pages import Document, Facts, Lines, Section, Styled
 from persona_evo.report.tables import Table
 from persona_evo.report.written import WrittenReport
@@ -115,7 +116,7 @@ def _section(material: ThesisSearches, chapter: Chapter, verdicts: list[ThesisVe
             Lines(v.words() for v in verdicts),
             picture,
             experiment.summary_table(found),
-            experiment.comparison_table(tests),
+            comparison_table(tests),
         ],
         name,
     )
@@ -133,7 +134,7 @@ def _csv(material: ThesisSearches, found: dict[str, list[ThesisVerdict]], path: 
                     "b": v.said.b,
                     "thesis": ">" if v.said.different else "=",
                     "thesis_p": v.said.p,
-                    **experiment.effect_fields(v.comparison),
+                    **effect_fields(v.comparison.effect, v.comparison.difference),
                     "U": v.comparison.test.statistic,
                     "p": v.comparison.test.p,
                     "p_holm": v.comparison.corrected,

@@ -5,6 +5,7 @@
 | index.html | the page; its pictures lie beside it |
 | tables/figure2.csv to figure6.csv | the data of the figures: lowest, mean and highest score every ten drops |
 | tables/claims.csv, cells.csv, games.csv | each claim, each search, each game |
+| tables/comparisons.csv | searches against each other, with effect sizes |
 | figures/*.svg, replay.gif, best_chain.png | figures, the game with the longest chain, its field before that chain |
 """
 
@@ -16,6 +17,7 @@ from persona_evo.formula import parse
 from persona_evo.formula.guards import guards
 from persona_evo.intervals import mean_interval
 from persona_evo.report import pages
+from persona_evo.report.cell_comparisons import comparison_rows, comparison_table
 from persona_evo.report.pages import Document, Facts, Section, Text
 from persona_evo.report.tables import Table
 from persona_evo.report.written import WrittenReport
@@ -36,6 +38,7 @@ from persona_evo.studies.puyo.cells import (
     cells,
     study,
 )
+from persona_evo.studies.puyo.effects import effects
 from persona_evo.studies.puyo.figures import best, budget_picture, figures
 from persona_evo.studies.puyo.games import PuyoGame, PuyoGames
 from persona_evo.studies.puyo.numbers import budgets, csv, lasted, mean_final, spans
@@ -70,7 +73,10 @@ def write(m: PuyoGames, progress: Callable[[str], None] | None = None) -> Writte
     csv(m, "cells", rows)
     said, four, budgets, plans, personas = claims(m), depths(m), by_budget(m), plan_table(m), persona_table(m)
     csv(m, "claims", [dict(zip(said.headers, row, strict=True)) for row in said.rows])
+    tests = effects(m)
+    csv(m, "comparisons", comparison_rows(tests))
     policies.write(m.policy, m.folder / "policy.json")
+    compared = comparison_table(tests)
     parts = [
         Section("claims", "What the prose says, and the results here", [_setting(m), said], "Prose"),
         *figures(m, progress),
@@ -82,6 +88,7 @@ def write(m: PuyoGames, progress: Callable[[str], None] | None = None) -> Writte
             [plans, personas, Text(_policy_words(m))],
             "Persona",
         ),
+        Section("effects", "Search against search", [compared], "Effects"),
         best(m, progress),
         Section("made", "How it was made", [Facts(facts(m))]),
     ]
@@ -89,7 +96,7 @@ def write(m: PuyoGames, progress: Callable[[str], None] | None = None) -> Writte
     under = f"{study().source}; {counted(games, 'game')} here"
     page = m.folder / "index.html"
     pages.write(Document(f"Reproduction: {study().title}", under, parts), page, embed=False)
-    return WrittenReport(page, "\n\n".join(t.render() for t in (said, four, budgets, plans, personas)))
+    return WrittenReport(page, "\n\n".join(t.render() for t in (said, four, budgets, plans, personas, compared)))
 
 
 # numbers
