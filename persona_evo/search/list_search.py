@@ -40,7 +40,7 @@ from persona_evo.search.tree import (
     Tree,
 )
 from persona_evo.search.tree_policy import TreePolicy, read_of
-from persona_evo.search.walks import Home, walk_home
+from persona_evo.search.walks import WalkedHome, walk_home
 from persona_evo.search.workspace import Workspace
 from persona_evo.seeds import derive, stream
 
@@ -258,7 +258,7 @@ class ListSearch(Counted):
         """The utility of the best plan."""
         return float(self._best[0])
 
-    def walk_home(self, utility: Formula, most: int, until: float | None) -> Home:
+    def walk_home(self, utility: Formula, most: int, until: float | None) -> WalkedHome:
         """Walk home from states that may lead to a better plan, those worth most first.
 
         Args:

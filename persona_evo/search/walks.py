@@ -164,7 +164,7 @@ def walk(work: Walks, most: int) -> int:
     return int(counts[NEXT] < len(work.starts))
 
 
-class Home(NamedTuple):
+class WalkedHome(NamedTuple):
     """The result of walks home.
 
     Attributes:
@@ -180,7 +180,7 @@ class Home(NamedTuple):
 
 def walk_home(
     space: SearchSpace, game: Game, starts: IntRow, utility: Formula, variant: str, most: int, until: float | None
-) -> Home:
+) -> WalkedHome:
     """Walk home from nodes of a tree.
 
     Args:
@@ -213,6 +213,6 @@ def walk_home(
             if until is not None and time.perf_counter() >= until:
                 break
     if counts[START] == NOBODY:
-        return Home(int(counts[WALKED]))
+        return WalkedHome(int(counts[WALKED]))
     moves = work.best_moves[: int(counts[MADE])].tolist()
-    return Home(int(counts[WALKED]), (*space.tree.path(int(counts[START])), *moves), float(work.best[0]))
+    return WalkedHome(int(counts[WALKED]), (*space.tree.path(int(counts[START])), *moves), float(work.best[0]))
