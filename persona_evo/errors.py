@@ -194,3 +194,8 @@ def unknown(word: object, known: Iterable[str]) -> tuple[str, str]:
     names = sorted(set(known))
     near = nearest(word, names) if isinstance(word, str) else None
     return "one of " + ", ".join(names), (f"did you mean {near!r}?" if near else "use a name from the list")
+
+
+def in_one_line(error: PersonaEvoError) -> str:
+    """Return the message of an error without its hint, as one line."""
+    return "; ".join(line.strip() for line in str(error).split("\n  hint:")[0].splitlines())

@@ -201,7 +201,9 @@ class SkilledPlayer:
         if self._handle is None:
             assert self._planner is not None
             self._handle = Handle(Judgement.of(self._play, tree, self._planner.capacity))
-        judgement = self._handle.work = self._handle.work._replace(tree=tree)
+        if self._handle.work.tree is not tree:
+            self._handle.work = self._handle.work._replace(tree=tree)
+        judgement = self._handle.work
         judge(self._handle, count)
         nodes, values, lost, best = tree.nodes[:count], judgement.values, judgement.lost[:count], judgement.best
         depth, won = nodes[:, DEPTH] * (1 - 2 * lost), (tree.links[nodes[:, SLOT], STATUS] & OVER) == WON

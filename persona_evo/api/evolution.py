@@ -181,7 +181,10 @@ class EvolutionRequest:
         }
         skilled = SkilledPlay.of(self.skill, game, iterations, others=others)
         league = league_of(game, persona, self.league, self.agent, f"{self.prefix or 'a '}league")
-        settings = self._settings(game, league, skilled, bool(_generated(levels)))
+        search = None if self.search is None else rules_of_search(self.search, game)
+        budget = budget_of(self.budget, iterations, self.seconds, league)
+        one_list = (search is None or not search.lists) and league is None and game.outside is None
+        settings = self._settings(game, league, skilled, bool(_generated(levels)), budget if one_list else None)
         seed = fresh() if self.seed is None else limits.seed(self.seed)
         with time_plan.compiled_by(deadline):
             made = self._pools(game, persona, levels, settings, seed, workers, options, deadline, tell)
@@ -192,8 +195,8 @@ class EvolutionRequest:
                 trained,
                 settings,
                 seed,
-                None if self.search is None else rules_of_search(self.search, game),
-                budget_of(self.budget, iterations, self.seconds, league),
+                search,
+                budget,
                 registry.address(game),
                 league,
                 None if made or game.outside is not None else comparison.held_out(game, trained),
@@ -212,13 +215,18 @@ class EvolutionRequest:
             return found.task
 
     def _settings(
-        self, game: Game, league: League | None, skilled: SkilledPlay | None, generated: bool
+        self,
+        game: Game,
+        league: League | None,
+        skilled: SkilledPlay | None,
+        generated: bool,
+        planned: Budget | None,
     ) -> EvolutionSettings:
-        """Return the settings of the evolution."""
+        """Return the settings of the evolution; `planned` as for `with_usual`."""
         changes = dict(self.changes or {})
         first = None if self.seed_policies is None else first_policies(self.seed_policies, game.name)
         if not isinstance(self.preset, EvolutionSettings):
-            changes = with_usual(changes, skilled, game, self.preset, generated)
+            changes = with_usual(changes, skilled, game, self.preset, generated, planned)
             return chosen_settings(self.preset, game, league, changes, first, generated=generated)
         more = {} if first is None else {"first": first}
         return EvolutionSettings.from_dict({**self.preset.to_dict(), **changes, **more})

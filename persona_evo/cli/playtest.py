@@ -74,7 +74,9 @@ def add(commands: Commands) -> None:
     )
     ci.add(parser)
     parser.add_argument("--no-pictures", action="store_true", help="do not draw maps and replays")
-    parser.add_argument("--no-replays", action="store_true", help="do not draw replays")
+    parser.add_argument(
+        "--no-replays", action="store_true", help="do not draw replays, nor film strips of connected games"
+    )
     options.add_out(
         parser,
         "folder for everything; one that holds the beginning of the same playtest is continued "

@@ -37,6 +37,7 @@ from persona_evo.compiling.arrays import (
     Group,
     ScalarType,
     describe,
+    differences,
     fields,
     leaves,
     width,
@@ -153,9 +154,6 @@ def callback(annotation: Any = None) -> Callable[[Callable[..., Any]], Callback]
     return mark
 
 
-_NOTHING = object()
-
-
 def _is_linked(field: Field) -> bool:
     return isinstance(field, Function) and field.linked
 
@@ -180,11 +178,10 @@ class Handle(Generic[W]):
     def __init__(self, work: W) -> None:
         self._fields = _fields_of(type(work))  # type: ignore[arg-type]
         self._functions: dict[Entry, Callable[..., int]] = {}
-        self._values: list[Any] = [_NOTHING] * len(self._fields)
         self._at = [0, *itertools.accumulate(width(field) for _, field in self._fields)]
         self._words, self.plain = array("q", bytes(8 * self._at[-1])), INTERPRET
         self._parts: dict[str, Callback] = {}
-        self.work = work
+        self._change(work, differences(work, None))
 
     @property
     def work(self) -> W:
@@ -193,19 +190,20 @@ class Handle(Generic[W]):
 
     @work.setter
     def work(self, work: W) -> None:
-        values = leaves(work)
-        changed = [k for k, (value, before) in enumerate(zip(values, self._values, strict=True)) if value is not before]
-        self._work, self._values = work, values
+        self._change(work, differences(work, self._work))
+
+    def _change(self, work: W, changed: dict[int, Any]) -> None:
+        self._work = work
         if any(_is_linked(self._fields[k][1]) for k in changed):
-            paths = zip(self._fields, values, strict=True)
+            changed = dict(enumerate(leaves(work)))  # functions that were plain before have no words yet
+            paths = zip(self._fields, changed.values(), strict=True)
             parts = {path: value for (path, field), value in paths if _is_linked(field)}
             self._parts = {path: value for path, value in parts.items() if value is not None}
             self.plain = INTERPRET or not all(isinstance(one, Callback) for one in self._parts.values())
             self._functions.clear()
-            changed = list(range(len(values)))  # functions that were plain before have no words yet
         if not self.plain:
-            for k in changed:
-                self._words[self._at[k] : self._at[k + 1]] = array("q", words(self._fields[k][1], values[k]))
+            for k, value in changed.items():
+                self._words[self._at[k] : self._at[k + 1]] = array("q", words(self._fields[k][1], value))
 
     def function(self, entry: Entry) -> Callable[..., int]:
         """Return a function that runs an entry on this work and takes the entry's numbers."""

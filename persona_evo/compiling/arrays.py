@@ -137,6 +137,37 @@ def leaves(value: Any) -> list[Any]:
     return found
 
 
+@functools.cache
+def _size(kind: type) -> int:
+    """Return the number of values that `leaves` returns for a named tuple of this kind."""
+    group = describe(kind)
+    assert isinstance(group, Group)
+    return sum(1 for _ in fields(group, ""))
+
+
+def differences(value: Any, before: Any, first: int = 0) -> dict[int, Any]:
+    """Return the leaves of a named tuple that are not the same objects as before, by their place among the leaves.
+
+    Args:
+        value: the named tuple.
+        before: an earlier one of the same kind; None for all leaves.
+        first: the place of the first leaf.
+    """
+    if before is None:
+        return dict(enumerate(leaves(value), first))
+    found: dict[int, Any] = {}
+    for part, old in zip(value, before, strict=True):
+        if isinstance(part, tuple):
+            if part is not old:
+                found |= differences(part, old, first)
+            first += _size(type(part))
+        else:
+            if part is not old:
+                found[first] = part
+            first += 1
+    return found
+
+
 def width(field: Field) -> int:
     """Return the number of words that `words` yields."""
     if isinstance(field, ArrayType):

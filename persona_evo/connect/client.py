@@ -41,13 +41,14 @@ from persona_evo.connect.driver_connection import (
 from persona_evo.connect.game_frames import (
     check_decision,
     decode_restore,
+    encode_answer,
     encode_decide,
-    encode_fitting,
     read_id,
     read_policy,
     read_welcome,
 )
 from persona_evo.connect.kept_states import KeptState, KeptStates
+from persona_evo.connect.pictures import GamePicture, encode_picture
 from persona_evo.errors import ConnectError, InputError, ProtocolError
 from persona_evo.seeds import SplitMix64, check_weights
 
@@ -73,8 +74,13 @@ class Client:
         capabilities: what the game can do: "weights", "hash"; "seed" if its random numbers come from `game_seed` or
             `random`; "maps" if every game reads `map`, `variant` and `settings` again; "lookahead" if it uses `run` and
             its games share no state, so that another one can be played to look one decision ahead; "snapshot" if games
-            call `restored` and pass their state to `select`.
+            call `restored` and pass their state to `select`; "pictures" if they set `draw`.
         environ: the environment variables with the driver's address and nonce; by default those of the process.
+
+    Attributes:
+        choose: makes the choices where there is no driver.
+        draw: returns a picture of the present state as a PNG file of at most 1 MiB and 2048 x 2048 pixels, or None. It
+            is called for the few playthroughs that a report shows; `persona_evo.connect.pictures.png` makes such files.
 
     Raises:
         ConnectError: the driver cannot be reached, or uses another version of the protocol.
@@ -93,6 +99,7 @@ class Client:
         env = os.environ if environ is None else environ
         self.metrics = tuple(m if isinstance(m, p.MetricInfo) else p.MetricInfo(m, m) for m in metrics)
         self.max_decisions, self.choose = max_decisions, _at_random
+        self.draw: Callable[[], bytes | None] | None = None
         self.settings = self._given = settings_in(env)
         self.variant, self.map = str(self.settings.get("variant", "")), str(self.settings.get("map", ""))
         self.game_seed, self.planned = 0, tuple[int, ...]()  # planned: choices fixed by the driver
@@ -189,6 +196,8 @@ class Client:
         assert order is not None
         if order.snapshot and state is not None and self._made == self._planned and not self._looking:
             self._keep(order, state)
+        if order.flags & p.PICTURES:
+            self._show(order)
         if flags == p.ALL_METRICS:
             self._rows += self._packed(*self._values)
         if self._made < self._planned:
@@ -254,7 +263,7 @@ class Client:
             self._driver.close()
 
     def _begin(self, order: p.Rollout) -> None:
-        self._order, self._flags = order, order.flags
+        self._order, self._flags = order, order.flags & ~p.PICTURES
         self.game_seed = order.game_seed
         self.random, self._choices = SplitMix64(order.game_seed), SplitMix64(order.rollout_seed)
         self._prefix = struct.unpack(f"<{len(order.prefix) // 2}H", order.prefix)
@@ -282,6 +291,8 @@ class Client:
             if status == p.EXCEPTION or self._made != self._planned:
                 raise ConnectError("the game does not reach the same state again", found=message or None)
             raise _Reached
+        if self._order is not None and self._order.flags & p.PICTURES and status in (p.OK, p.TRUNCATED):
+            self._show(self._order)
         order, self._order = self._order, None
         if order is None or not self.is_driver_present:
             return
@@ -290,26 +301,15 @@ class Client:
             self._trace += struct.pack("<HH", self._prefix[2 * self._made], 0)
             if self._flags == p.ALL_METRICS:
                 self._rows += self._packed(*self._values)
-        trace = bytes(self._trace)
-        columns = len(self.metrics) if self._flags else 0
-        final = self._packed(*self._values) if columns else b""
-        rows = len(trace) // p.PAIR if columns and self._flags == p.ALL_METRICS else 0
-        state = p.hash_of(trace, final) if self._hash is None else self._hash
-        took = min(0xFFFFFFFF, int(1e6 * (time.perf_counter() - self._began)))
-        result = p.Result(
-            order.id,
-            status,
-            self._score,
-            trace,
-            rows,
-            columns,
-            bytes(self._rows) if rows else b"",
-            final,
-            state,
-            took,
-            message,
-        )
-        self._driver.send(encode_fitting(result))
+        took = int(1e6 * (time.perf_counter() - self._began))
+        played = bytes(self._trace), bytes(self._rows), self._packed(*self._values)
+        self._driver.send(encode_answer(order, status, self._score, *played, self._hash, took, message))
+
+    def _show(self, order: p.Rollout) -> None:
+        """Send a picture if the game draws one."""
+        png = self.draw() if self.draw is not None else None
+        if png is not None:
+            self._driver.send(encode_picture(GamePicture(order.id, self._made, png)))
 
     def _ahead(self, count: int, policy: Formula) -> int:
         """Return the choice that leads to the state with the highest score; the first of several equal ones."""

@@ -22,6 +22,8 @@
                                         # temporary one)
     cases = "skirmish.cases.jsonl"      # regression cases: `connect shrink` adds to them, and playtests that require
                                         # crashes == 0 replay them first (default: the file's name with .cases.jsonl)
+    film = ["best", "median", "worst"]  # which playthroughs of each player a playtest shows as film strips, if the game
+                                        # sends pictures (capability pictures; default: all three); [] for none
     horizon = 100                       # depth of the deepest node of a search (default: the game's own value)
     port = 0                            # 0: the system chooses a port; else worker N listens on port + N
 
@@ -84,6 +86,7 @@ from persona_evo.connect.restarts import Restarts
 from persona_evo.connect.scores import NORMALISED
 from persona_evo.errors import ConnectError, Place, SettingsError, has_control, nearest, unknown
 from persona_evo.games import textfile
+from persona_evo.games.outside import FILMED
 
 MAX_BYTES = 2**20
 MOST_LEVELS = 100_000
@@ -168,6 +171,7 @@ class Description:
     personas: tuple[Path, ...]
     logs: Path | None
     cases: Path
+    film: tuple[str, ...]
     horizon: int
     port: int
     timeouts: Timeouts
@@ -355,6 +359,7 @@ def plain(game: Path, factory: Factory | None = None) -> Description:
         personas=(),
         logs=None,
         cases=game.with_suffix(CASES),
+        film=FILMED,
         horizon=0,
         port=0,
         timeouts=Timeouts(),

@@ -28,6 +28,7 @@ from persona_evo.connect.restarts import Restarts
 from persona_evo.connect.scores import NORMALISED, RAW
 from persona_evo.errors import ConnectError, has_control, unknown
 from persona_evo.games import textfile
+from persona_evo.games.outside import FILMED
 from persona_evo.words import counted
 
 KEYS = (
@@ -46,6 +47,7 @@ KEYS = (
     "personas",
     "logs",
     "cases",
+    "film",
     "horizon",
     "port",
     "timeouts",
@@ -113,6 +115,7 @@ class _Reader:
             personas=self.personas(),
             logs=self.near(logs) if logs else None,
             cases=self.near(cases),
+            film=self.film(),
             horizon=self.whole("horizon", 0, 0, 1_000_000),
             port=self.port(workers),
             timeouts=Timeouts(
@@ -182,6 +185,15 @@ class _Reader:
         table, most = self.table("limits"), {"memory": 2**24, "rollouts": 2**40, "log": 2**20}
         self.only("limits", table, tuple(most))
         return Limits(**{k: self.whole(k, getattr(Limits, k), 0, high, table, "limits") for k, high in most.items()})
+
+    def film(self) -> tuple[str, ...]:
+        """Return the playthroughs that the game draws pictures of."""
+        words = self.words("film") if "film" in self.values else FILMED
+        for word in words:
+            if word not in FILMED:
+                expected, hint = unknown(word, FILMED)
+                raise self.wrong("no such playthrough", "film", found=word, expected=expected, hint=hint)
+        return words
 
     def port(self, workers: int) -> int:
         """Return the first of the ports; each worker has one."""

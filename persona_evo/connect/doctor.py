@@ -10,13 +10,15 @@ from dataclasses import dataclass, field
 from persona_evo.connect import guard
 from persona_evo.connect import protocol as p
 from persona_evo.connect.description import LevelName
+from persona_evo.connect.film import Camera
 from persona_evo.connect.findings import Lost
 from persona_evo.connect.game import of
+from persona_evo.connect.pictures import size_of_png
 from persona_evo.connect.pool import ProcessPool
 from persona_evo.connect.scores import UtilityRange
 from persona_evo.connect.session import Session
 from persona_evo.connect.snapshot_check import check_snapshots
-from persona_evo.errors import GameError, ProtocolError
+from persona_evo.errors import ConnectError, GameError, ProtocolError, in_one_line
 from persona_evo.personas import load
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.words import counted
@@ -108,10 +110,31 @@ def _compare(session: Session, pool: ProcessPool, level: LevelName, report: Doct
         wrong, gain = check_snapshots(pool, orders, lambda a, b, what: differences(a, b, what, report.hello))
         report.faults += wrong
         report.notes.append(gain)
+    if known and "pictures" in report.hello.capabilities:
+        _look_at_pictures(session, level, known[0][1], report)
     if len({a.trace for _, a in known}) == 1 and len(known) > 1 and known[0][1].decisions:
         report.notes.append("all rollouts made the same choices: does this level have any?")
     del report.faults[5:]
     return bool(known)
+
+
+def _look_at_pictures(session: Session, level: LevelName, played: p.Result, report: DoctorReport) -> None:
+    """Play a game again in a process that is asked for pictures, and check that there is one of each moment."""
+    camera, choices = Camera(session.about), [choice for choice, _ in p.unpack(played.trace)]
+    try:
+        film = camera.shoot(level, choices, range(len(choices) + 1))
+    except (ConnectError, GameError) as e:
+        report.faults.append(f"the game does not send pictures as it should: {in_one_line(e)}")
+        return
+    finally:
+        camera.close()
+    if not film.shots:
+        report.faults.append("the game has the capability `pictures`, but sent none")
+        return
+    width, height = size_of_png(film.shots[0].png)
+    mean = sum(len(shot.png) for shot in film.shots) / len(film.shots) / 1024
+    moments = counted(len(choices) + 1, "moment")
+    report.notes.append(f"pictures: {film.sent} of {moments}, {width} x {height} pixels, {mean:,.1f} KiB each")
 
 
 def _order(session: Session, level: LevelName, seed: int, prefix: bytes = b"") -> p.Rollout:

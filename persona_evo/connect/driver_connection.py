@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 from persona_evo.connect import hello_frame
 from persona_evo.connect import protocol as p
+from persona_evo.connect.incoming import IncomingFrames
 from persona_evo.errors import ConnectError, InputError, ProtocolError
 
 _CHUNK = 1 << 16
@@ -37,7 +38,7 @@ class DriverConnection:
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         except OSError as e:
             raise ConnectError("the driver cannot be reached", found=f"{address}:{port}: {e}") from e
-        self._frames = p.Frames()
+        self._frames = IncomingFrames()
         self._waiting: list[tuple[int, bytes]] = []
         self._finished = False
 

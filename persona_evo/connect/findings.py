@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from persona_evo.connect import protocol as p
-from persona_evo.errors import Place, ProtocolError, RunError, printable
+from persona_evo.errors import ConnectError, Place, ProtocolError, RunError, printable
 
 _NUMBER = re.compile(r"0x[0-9a-fA-F]+|[0-9]+")
 
@@ -107,6 +107,24 @@ class Lost:
 
     id: int
     finding: FailingRollout
+
+
+def failing(kind: str, level: tuple[str, str], order: p.Rollout, message: str, again: bool = True) -> FailingRollout:
+    """Return the finding on an order that made the game fail; `level` is the map and the variant."""
+    return FailingRollout(
+        kind, *level, order.game_seed, order.rollout_seed, order.mode, tuple(p.unpack(order.prefix)), message, again
+    )
+
+
+def completed(result: p.Result | Lost) -> p.Result:
+    """Return the result of a rollout.
+
+    Raises:
+        ConnectError: the game failed.
+    """
+    if isinstance(result, Lost):
+        raise ConnectError("the game fails", found=str(result.finding))
+    return result
 
 
 def replay_differences(

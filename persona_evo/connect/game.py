@@ -23,6 +23,7 @@ from persona_evo.connect import protocol as p
 from persona_evo.connect.cases import replay_cases
 from persona_evo.connect.description import WIDENING, Description, MetricWords
 from persona_evo.connect.description_file import read
+from persona_evo.connect.film import Camera
 from persona_evo.connect.moves import ConnectedActor
 from persona_evo.connect.parallel_plans import PlanningJob, plan_in_parallel
 from persona_evo.connect.planner import ConnectedPlanner, Outcome
@@ -34,6 +35,7 @@ from persona_evo.errors import ConnectError, LevelError, SettingsError
 from persona_evo.formula import parse
 from persona_evo.formula.primitives import PRIMITIVES
 from persona_evo.games.core import ENDED, LOST, RUNNING, WON, Game, Level, Metric, Rules
+from persona_evo.games.outside import Film
 from persona_evo.games.python_game.contents import number_of
 from persona_evo.search.moves import MovesSpec
 from persona_evo.search.plan import Plan, PlanJob, PlannedOutside
@@ -99,6 +101,7 @@ def of(session: Session) -> Game:
     symbols = tuple(m.symbol for m in metrics)
     outcome = _outcome(about, symbols)
     rules = _Rules(session, outcome, len(symbols))
+    camera = Camera(about)
     functions = Rules(rules.legal, rules.step, rules.over, rules.mover, rules.measure, rules.key, rules.rollout)
     return Game(
         name=about.name,
@@ -116,7 +119,7 @@ def of(session: Session) -> Game:
             planner=partial(ConnectedPlanner, session, outcome),
             plans=_plans,
             actor=partial(_actor, session, outcome),
-            close=session.close,
+            close=partial(_close, session, camera),
             findings=session.findings,
             keep_in=session.keep_in,
             failures=session.failures,
@@ -125,6 +128,8 @@ def of(session: Session) -> Game:
             watch=partial(_watch, session),
             regressions=partial(replay_cases, about),
             levels=lambda names: [str(level) for level in session.named(names)],
+            film=partial(_film, about, camera),
+            filmed=about.film if "pictures" in hello.capabilities else (),
             sets=about.maps,
             personas=tuple(map(str, about.personas)),
             wins=bool(about.outcome[0]),
@@ -146,6 +151,15 @@ def _watch(session: Session, delay: float) -> Iterator[None]:
         viewer.close()
         if viewer.failure:
             session.note("viewer", f"the game that shows the best playthrough failed: {viewer.failure}")
+
+
+def _close(session: Session, camera: Camera) -> None:
+    session.close()
+    camera.close()
+
+
+def _film(about: Description, camera: Camera, level: str, actions: Sequence[str], depths: Sequence[int]) -> Film:
+    return camera.shoot(about.level(level), [int(action) for action in actions], depths)
 
 
 def _ordering(about: Description, hello: p.Hello) -> dict[str, object]:

@@ -50,6 +50,46 @@ def encode_decide(id_: int, depth: int, count: int, weights: Sequence[float] | N
     return p.json_frame(p.Kind.DECIDE, {**asked, "weights": None if weights is None else list(weights)})
 
 
+def encode_answer(
+    order: p.Rollout,
+    status: int,
+    score: float,
+    trace: bytes,
+    rows: bytes,
+    final: bytes,
+    state: int | None,
+    microseconds: int,
+    message: str,
+) -> bytes:
+    """Return the RESULT of an order, with the metrics that it asks for.
+
+    A RESULT that would be too large becomes an exception without trace and rows.
+
+    Args:
+        trace, rows, final: as in `protocol.Result`, for metrics before every decision.
+        state: the hash that the game reported; None if it reported none.
+    """
+    wanted = order.flags & ~p.PICTURES
+    columns = len(final) // 4 if wanted else 0
+    final = final if columns else b""
+    whole = len(trace) // p.PAIR * 4 * columns  # a game that failed in a decision has a row, but no choice for it
+    rows = rows[:whole] if wanted == p.ALL_METRICS else b""
+    result = p.Result(
+        order.id,
+        status,
+        score,
+        trace,
+        len(trace) // p.PAIR if rows else 0,
+        columns,
+        rows,
+        final,
+        p.hash_of(trace, final) if state is None else state,
+        min(0xFFFFFFFF, microseconds),
+        message,
+    )
+    return encode_fitting(result)
+
+
 def encode_fitting(result: p.Result) -> bytes:
     """Return a RESULT frame; if it were too large, return an exception without trace and rows instead."""
     try:

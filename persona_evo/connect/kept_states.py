@@ -37,7 +37,8 @@ class KeptState(NamedTuple):
 
     def fits(self, order: p.Rollout) -> bool:
         """Return whether an order can begin here: this state is on its prefix, and has the rows that it needs."""
-        if order.flags == p.ALL_METRICS and len(self.rows) != len(self.trace) // p.PAIR * 4 * len(self.values):
+        rows = len(self.trace) // p.PAIR * 4 * len(self.values)
+        if order.flags & ~p.PICTURES == p.ALL_METRICS and len(self.rows) != rows:
             return False
         same = order.prefix.startswith(self.trace) and order.game_seed == self.game_seed
         return same and order.depth * p.PAIR == len(self.trace)

@@ -12,7 +12,7 @@
 | any other file | the file itself |
 
 A build with a folder `Game_Data` beside it, or in a `.app`, is a Unity player. It is told where to write its log, and
-to open no window unless the user wants to watch.
+to open no window unless the user wants to watch, and to use no graphics unless it is to draw pictures of itself.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from persona_evo.connect.process_start import View
 from persona_evo.errors import ConnectError, Place
 
 GYM = Path(__file__).with_name("gym.py")
@@ -34,14 +35,16 @@ _SUFFIXES = {"win32": (".exe",), "darwin": (".app", ".x86_64", ".exe")}
 _OTHERS = (".x86_64", ".x86", ".exe", ".app")
 
 
-def command(path: Path, arguments: Sequence[str] = (), *, log: Path | None = None, screen: bool = False) -> list[str]:
+def command(
+    path: Path, arguments: Sequence[str] = (), *, log: Path | None = None, view: View = View.HIDDEN
+) -> list[str]:
     """Return the command line that starts a game, as a list of words.
 
     Args:
         path: the path given by the user.
         arguments: the game's arguments.
         log: the file to which a Unity player should write its log.
-        screen: whether to show the game on the screen.
+        view: whether the game is seen.
 
     Raises:
         ConnectError: there is nothing that can be started.
@@ -49,8 +52,8 @@ def command(path: Path, arguments: Sequence[str] = (), *, log: Path | None = Non
     file = find(path)
     unity = is_unity(file)
     words = _words(file)
-    if unity and not screen:
-        words += ["-batchmode", "-nographics"]
+    if unity and view is not View.SHOWN:
+        words += ["-batchmode"] if view is View.DRAWN else ["-batchmode", "-nographics"]
     if unity and log is not None:
         words += ["-logFile", str(log)]
     return [*words, *arguments]

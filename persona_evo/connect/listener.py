@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 from persona_evo.connect import hello_frame
 from persona_evo.connect import protocol as p
+from persona_evo.connect.incoming import IncomingFrames
 from persona_evo.errors import ConnectError, Place, ProtocolError
 
 _POLL = 0.02
@@ -168,7 +169,7 @@ class _Caller:
     def __init__(self, connection: socket.socket) -> None:
         self.socket = connection
         self.end = float("inf")
-        self._frames = p.Frames(p.MOST_HELLO)
+        self._frames = IncomingFrames(p.MOST_HELLO)
         self._met = False
         connection.setblocking(False)
         with contextlib.suppress(OSError):

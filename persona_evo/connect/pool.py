@@ -22,8 +22,9 @@ from dataclasses import replace
 from typing import Any
 
 from persona_evo.connect import protocol as p
-from persona_evo.connect.findings import MOST_FINDINGS, FailingRollout, Lost
+from persona_evo.connect.findings import MOST_FINDINGS, FailingRollout, Lost, failing
 from persona_evo.connect.hello_frame import check_same_game
+from persona_evo.connect.pictures import GamePicture, decode_picture
 from persona_evo.connect.process_start import Start
 from persona_evo.connect.restarts import RestartLedger, Restarts
 from persona_evo.connect.result_check import check_result, not_deterministic
@@ -50,6 +51,7 @@ class ProcessPool:
     Attributes:
         broken: whether a call has ended in an error, so that logs should be kept.
         chooser: answers the content of a DECIDE frame with a choice, for rollouts in mode ASK.
+        pictures: takes the pictures that the game sends; None if no rollout asks for any.
 
     Raises (when the processes start):
         ConnectError: a process does not start, or the processes are not the same game.
@@ -74,6 +76,7 @@ class ProcessPool:
         self._next_id = 0
         self._told_frames: list[bytes] = []
         self.chooser: Callable[[dict[str, Any]], int] | None = None
+        self.pictures: Callable[[GamePicture], None] | None = None
         self._looked = 0.0
         self.broken = self._warned = False
 
@@ -225,15 +228,13 @@ class ProcessPool:
                 close_all([seat.worker])
                 self._start_again(seat)
                 self.recycled += 1
-        frames: dict[int, list[bytes]] = {}
+        frames: dict[WorkerSeat, list[bytes]] = {}
         while self._waiting:
-            i = min(range(len(self._seats)), key=lambda k: (self._seats[k].spent, len(self._seats[k].orders)))
-            seat = self._seats[i]
+            seat = min(self._seats, key=lambda one: (one.spent, len(one.orders)))
             if seat.spent or len(seat.orders) >= self.queue:
                 break
-            frames.setdefault(i, []).append(p.encode_rollout(seat.take(self._waiting.popleft())))
-        for i, parts in frames.items():
-            seat = self._seats[i]
+            frames.setdefault(seat, []).append(p.encode_rollout(seat.take(self._waiting.popleft())))
+        for seat, parts in frames.items():
             try:
                 seat.worker.send(b"".join(parts))
             except ConnectError as e:
@@ -288,25 +289,34 @@ class ProcessPool:
                 self._replace(seat, seat.worker.failure("the game ended", "between two results"), "crash")
 
     def _take(self, seat: WorkerSeat, kind: int, payload: bytes) -> None:
-        if kind == p.Kind.RESULT:
-            try:
-                self._result(seat, p.decode_result(payload))
-            except ProtocolError as e:
-                raise seat.locate(e) from e
-        elif kind == p.Kind.DECIDE and self.chooser is not None:
-            asked = seat.read_json(kind, payload)
-            choice = p.json_frame(p.Kind.CHOICE, {"id": asked.get("id"), "choice": self.chooser(asked)})
-            seat.worker.send(choice)
-            seat.restart_clock()
-        elif kind == p.Kind.ERROR:
-            raise seat.reported_error(payload)
-        elif kind == p.Kind.BYE:
+        if kind == p.Kind.BYE:
             self._replace(seat, seat.worker.failure("the game said BYE", "before it was told to"), "crash")
-        elif kind == p.Kind.PING:
-            seat.count_ping()
-        else:
-            wrong = ProtocolError("only the driver may send this frame", found=p.Kind(kind).name, expected="RESULT")
-            raise seat.locate(wrong)
+            return
+        try:
+            if kind == p.Kind.RESULT:
+                self._result(seat, p.decode_result(payload))
+            elif kind == p.Kind.PICTURE:
+                self._show(seat, decode_picture(payload))
+            elif kind == p.Kind.DECIDE and self.chooser is not None:
+                asked = p.decode_json(kind, payload)
+                answer = {"id": asked.get("id"), "choice": self.chooser(asked)}
+                seat.worker.send(p.json_frame(p.Kind.CHOICE, answer))
+                seat.restart_clock()
+            elif kind == p.Kind.ERROR:
+                raise seat.reported_error(payload)
+            elif kind == p.Kind.PING:
+                seat.count_ping()
+            else:
+                raise ProtocolError("only the driver may send this frame", found=p.Kind(kind).name)
+        except ProtocolError as e:
+            raise seat.locate(e) from e
+
+    def _show(self, seat: WorkerSeat, picture: GamePicture) -> None:
+        """Hand on a picture; the time of a rollout counts from the last one."""
+        if self.pictures is None or not seat.orders or picture.id != seat.orders[0].id:
+            raise ProtocolError("the game sent a PICTURE that no ROLLOUT under way asks for")
+        self.pictures(picture)
+        seat.restart_clock()
 
     def _result(self, seat: WorkerSeat, result: p.Result) -> None:
         order = seat.order(result.id)
@@ -343,17 +353,7 @@ class ProcessPool:
             self._done[order.id] = Lost(order.id, self._find(kind, order, message))
 
     def _find(self, kind: str, order: p.Rollout, message: str, again: bool = True) -> FailingRollout:
-        found = FailingRollout(
-            kind,
-            self.start.map,
-            self.start.variant,
-            order.game_seed,
-            order.rollout_seed,
-            order.mode,
-            tuple(p.unpack(order.prefix)),
-            message,
-            again,
-        )
+        found = failing(kind, (self.start.map, self.start.variant), order, message, again)
         self.failures += again
         if len(self.findings) < MOST_FINDINGS:
             self.findings.append(found)

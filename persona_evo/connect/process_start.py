@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,14 @@ class Attachment:
     token: str
 
 
+class View(Enum):
+    """Whether a game is seen, which decides how a Unity player is started."""
+
+    HIDDEN = "neither a window nor graphics"
+    DRAWN = "graphics for pictures of the game, without a window"
+    SHOWN = "a window"
+
+
 @dataclass(frozen=True)
 class Start:
     """Describes how a game is started.
@@ -75,7 +84,7 @@ class Start:
         timeouts, limits: limits of time and resources.
         port: the port of worker 0, which the other workers count up from; 0 to let the system choose.
         port_place: where the port is set, for messages.
-        screen: whether to show the game on the screen.
+        view: whether the game is seen.
         environment: further environment variables.
         folder: the working directory; None for that of the driver.
         factory: starts the game instead of `path`, which is then only a name.
@@ -90,7 +99,7 @@ class Start:
     map: str = ""
     timeouts: Timeouts = Timeouts()
     port: int = 0
-    screen: bool = False
+    view: View = View.HIDDEN
     environment: Mapping[str, str] = field(default_factory=dict)
     folder: Path | None = None
     limits: Limits = Limits()

@@ -31,7 +31,8 @@ MOST_DECISIONS = 1_000_000
 PAIR = 4
 """The size of an encoded pair of choice and count, in bytes."""
 
-_HEAD = struct.Struct("<IB")
+HEAD = struct.Struct("<IB")
+"""The head of a frame: the size of its payload and its type."""
 _ROLLOUT = struct.Struct("<QQQBBI")
 RESTORE_HEAD = struct.Struct("<QIQ")
 _RESULT = struct.Struct("<QBdI")
@@ -55,13 +56,17 @@ class Kind(IntEnum):
     ERROR = 9
     BYE = 10
     RESTORE = 11
+    PICTURE = 12
 
 
 JSON = frozenset({Kind.HELLO, Kind.WELCOME, Kind.POLICY, Kind.DECIDE, Kind.CHOICE, Kind.ERROR})
 """The frames whose payload is a JSON object."""
 
 NO_METRICS, FINAL_METRICS, ALL_METRICS = 0, 1, 2
-"""The values of `flags` in ROLLOUT."""
+"""The values of `flags` in ROLLOUT, without PICTURES."""
+
+PICTURES = 4
+"""Is added to `flags` if the game shall send pictures (capability `pictures`)."""
 
 UNIFORM, WEIGHTS, POLICY, ASK = 0, 1, 2, 3
 """The values of `mode` in ROLLOUT."""
@@ -96,7 +101,7 @@ class Rollout(NamedTuple):
 
     Attributes:
         id, game_seed, rollout_seed: 64-bit numbers.
-        flags: which metrics RESULT contains.
+        flags: which metrics RESULT contains, and whether pictures are sent before it.
         mode: how the game chooses after the prefix.
         policy: the id of a POLICY, for mode 2 only.
         prefix: encoded pairs of choice and count.
@@ -212,7 +217,7 @@ def frame(kind: int, payload: bytes = b"") -> bytes:
     """
     if len(payload) > MOST_PAYLOAD:
         raise ProtocolError("a frame is too large", found=f"{len(payload)} bytes", expected=f"at most {MOST_PAYLOAD}")
-    return _HEAD.pack(len(payload), kind) + payload
+    return HEAD.pack(len(payload), kind) + payload
 
 
 def json_frame(kind: Kind, value: Mapping[str, Any]) -> bytes:
@@ -224,52 +229,12 @@ def json_frame(kind: Kind, value: Mapping[str, Any]) -> bytes:
         raise ProtocolError(f"{kind.name} contains something that JSON cannot express: {e}") from e
 
 
-class Frames:
-    """Assembles incoming bytes into complete frames.
-
-    Args:
-        most: the largest payload to accept, in bytes; a driver raises it once the game is known.
-    """
-
-    def __init__(self, most: int = MOST_PAYLOAD) -> None:
-        self.most = most
-        self._held = b""
-
-    @property
-    def waiting(self) -> int:
-        """The number of bytes received of a frame that is not complete yet."""
-        return len(self._held)
-
-    def feed(self, data: bytes) -> list[tuple[int, bytes]]:
-        """Add received bytes and return the frames that they complete, as (type, payload).
-
-        Raises:
-            ProtocolError: a frame is too large or of an unknown type. The check is made on the frame's head, before
-                any of its payload is kept.
-        """
-        held = self._held + data if self._held else data
-        found: list[tuple[int, bytes]] = []
-        at, end = 0, len(held)
-        while end - at >= 5:
-            size, kind = _HEAD.unpack_from(held, at)
-            if size > self.most:
-                raise ProtocolError("a frame is too large", found=f"{size} bytes", expected=f"at most {self.most}")
-            if not Kind.HELLO <= kind <= Kind.RESTORE:
-                raise ProtocolError("a frame of an unknown type", found=str(kind), expected=f"1 to {Kind.RESTORE:d}")
-            if end - at - 5 < size:
-                break
-            found.append((kind, held[at + 5 : at + 5 + size]))
-            at += 5 + size
-        self._held = held[at:] if at else held
-        return found
-
-
 def encode_rollout(r: Rollout) -> bytes:
     """Return an order as a complete frame: RESTORE if it restores or keeps a state, otherwise ROLLOUT."""
     head = _ROLLOUT.pack(r.id, r.game_seed, r.rollout_seed, r.flags, r.mode, r.policy)
     if r.restore or r.snapshot:
         return frame(Kind.RESTORE, RESTORE_HEAD.pack(r.restore, r.depth, r.snapshot) + head + r.prefix)
-    return _HEAD.pack(_ROLLOUT.size + len(r.prefix), Kind.ROLLOUT) + head + r.prefix
+    return HEAD.pack(_ROLLOUT.size + len(r.prefix), Kind.ROLLOUT) + head + r.prefix
 
 
 def decode_rollout(payload: bytes) -> Rollout:
@@ -281,11 +246,11 @@ def decode_rollout(payload: bytes) -> Rollout:
     if len(payload) < _ROLLOUT.size:
         raise ProtocolError("ROLLOUT is too short", found=f"{len(payload)} bytes", expected=f">= {_ROLLOUT.size}")
     id_, game_seed, rollout_seed, flags, mode, policy = _ROLLOUT.unpack_from(payload)
-    if flags > ALL_METRICS or mode > ASK:
+    if flags & ~PICTURES > ALL_METRICS or mode > ASK:
         raise ProtocolError(
             "ROLLOUT has unknown flags or an unknown mode",
             found=f"flags {flags}, mode {mode}",
-            expected="flags from 0 to 2, a mode from 0 to 3",
+            expected="flags from 0 to 2, or 4 more, and a mode from 0 to 3",
         )
     prefix = payload[_ROLLOUT.size :]
     check_pairs(prefix, "a prefix")

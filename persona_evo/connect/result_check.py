@@ -12,11 +12,11 @@ def check_result(order: p.Rollout, result: p.Result, hello: p.Hello) -> None:
     Raises:
         ProtocolError: its metrics, its rows or its prefix are not the ones that were ordered.
     """
-    columns = len(hello.metrics) if order.flags else 0
+    columns = len(hello.metrics) if order.flags & ~p.PICTURES else 0
     whole = result.status in (p.OK, p.TRUNCATED)
     if result.columns != columns:
         raise ProtocolError("RESULT has a wrong number of metrics", found=f"{result.columns}", expected=f"{columns}")
-    if whole and columns and (result.rows == 0) != (order.flags != p.ALL_METRICS or not result.trace):
+    if whole and columns and (result.rows == 0) != (order.flags & ~p.PICTURES != p.ALL_METRICS or not result.trace):
         raise ProtocolError(
             "RESULT has rows that were not requested, or lacks rows that were", found=f"{result.rows} rows"
         )

@@ -5,13 +5,12 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
-from typing import Any
 
 from persona_evo.connect import protocol as p
 from persona_evo.connect.findings import shown
 from persona_evo.connect.restarts import Restarts
 from persona_evo.connect.worker import Worker
-from persona_evo.errors import ConnectError, Place, ProtocolError, printable
+from persona_evo.errors import ConnectError, Place, printable
 from persona_evo.words import counted
 
 LOG = logging.getLogger(__name__)
@@ -123,8 +122,12 @@ class WorkerSeat:
         )
 
     def reported_error(self, payload: bytes) -> ConnectError:
-        """Return the error that an ERROR frame of the game reports."""
-        value = self.read_json(p.Kind.ERROR, payload)
+        """Return the error that an ERROR frame of the game reports.
+
+        Raises:
+            ProtocolError: the payload is not a JSON object.
+        """
+        value = p.decode_json(p.Kind.ERROR, payload)
         text = str(value.get("message"))
         more = [printable(line) for line in text.strip().splitlines()[1:13]]
         return self.locate(
@@ -134,17 +137,6 @@ class WorkerSeat:
                 hint="\n    ".join(["the game also says:", *more]) if more else "",
             )
         )
-
-    def read_json(self, kind: int, payload: bytes) -> dict[str, Any]:
-        """Decode a JSON frame of the game.
-
-        Raises:
-            ProtocolError: it is not a JSON object.
-        """
-        try:
-            return p.decode_json(kind, payload)
-        except ProtocolError as e:
-            raise self.locate(e) from e
 
     def locate(self, error: ConnectError) -> ConnectError:
         """Return an error with the game's name, the worker and the prefix that was being played added."""

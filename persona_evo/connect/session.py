@@ -14,7 +14,7 @@ import tempfile
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from persona_evo.connect import protocol as p
 from persona_evo.connect import watchdog
@@ -23,13 +23,13 @@ from persona_evo.connect.findings import (
     CHANCE,
     MOST_FINDINGS,
     FailingRollout,
-    Lost,
+    completed,
     group_similar,
     replay_differences,
 )
 from persona_evo.connect.findings_file import FINDINGS, as_findings, read_findings, write_findings
 from persona_evo.connect.pool import ProcessPool
-from persona_evo.connect.process_start import Start
+from persona_evo.connect.process_start import Start, View
 from persona_evo.errors import ConnectError, GameError, SettingsError
 from persona_evo.formula import parse
 from persona_evo.games.findings import Finding
@@ -63,12 +63,12 @@ class Session:
 
     Args:
         about: the game's description.
-        screen: whether to show the game on the screen.
+        view: whether the game is seen.
         all_at_once: whether to start all processes of a level together, and not one to ask and the others to play.
     """
 
-    def __init__(self, about: Description, screen: bool = False, all_at_once: bool = False) -> None:
-        self.about, self.screen, self._all_at_once = about, screen, all_at_once
+    def __init__(self, about: Description, view: View = View.HIDDEN, all_at_once: bool = False) -> None:
+        self.about, self._view, self._all_at_once = about, view, all_at_once
         self.mode = {"weights": p.WEIGHTS, "policy": p.POLICY}.get(about.rollout, p.UNIFORM)
         self._pools: OrderedDict[tuple[str, str], ProcessPool] = OrderedDict()
         self._folder: Path | None = None
@@ -252,40 +252,7 @@ class Session:
         """
         pool = self.pool(level)
         pool.submit(p.Rollout(0, level.seed, seed, p.ALL_METRICS, self.mode, 0, prefix))
-        return self._whole(pool.next())
-
-    def _whole(self, result: p.Result | Lost) -> p.Result:
-        if isinstance(result, Lost):
-            raise ConnectError("the game fails", found=str(result.finding))
-        return result
-
-    def watch(self, level: LevelName, choices: Sequence[int], pause: Callable[[], None]) -> p.Result:
-        """Let the game play these choices one decision at a time, with a call of `pause` before each.
-
-        Raises:
-            ConnectError: the game fails, or reaches more or other decisions.
-        """
-        pool = self.pool(level)
-
-        def choose(asked: dict[str, Any]) -> int:
-            pause()
-            depth, count = asked.get("depth"), asked.get("count")
-            if (
-                not isinstance(depth, int)
-                or not 0 <= depth < len(choices)
-                or not isinstance(count, int)
-                or (choices[depth] >= count)
-            ):
-                raise ConnectError(
-                    "the game does not reach the same decisions again",
-                    found=f"{count} choices at decision {depth}",
-                    expected=f"{len(choices)} decisions",
-                )
-            return choices[depth]
-
-        pool.chooser = choose
-        pool.submit(p.Rollout(0, level.seed, 0, p.ALL_METRICS, p.ASK, 0))
-        return self._whole(pool.next())
+        return completed(pool.next())
 
     def learn(self, level: LevelName, result: p.Result) -> None:
         """Remember what a rollout's result tells about all states on its way."""
@@ -310,7 +277,7 @@ class Session:
             level.map,
             about.timeouts,
             about.port,
-            self.screen,
+            self._view,
             {name: about.placed(value) for name, value in about.environment.items()},
             about.folder,
             about.limits,

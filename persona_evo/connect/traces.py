@@ -12,7 +12,9 @@ from persona_evo.connect import protocol as p
 from persona_evo.connect.description import Description, LevelName
 from persona_evo.connect.description_file import read
 from persona_evo.connect.findings import replay_differences
+from persona_evo.connect.process_start import View
 from persona_evo.connect.session import Session
+from persona_evo.connect.stepwise import play_choices
 from persona_evo.errors import GameError, ProtocolError, RunError
 from persona_evo.jobs import checksum, files, schema
 
@@ -122,13 +124,13 @@ def replay(
     """
     about = read(description) if isinstance(description, Path) else description
     about = replace(about, workers=1, slots=1, timeouts=replace(about.timeouts, rollout=None))
-    session = Session(about, screen)
+    session = Session(about, View.SHOWN if screen else View.HIDDEN)
     try:
         level: LevelName = about.level(trace.level)
         if delay is None:
             result = session.play(level, p.pack(trace.pairs))
         else:
-            result = session.watch(level, [choice for choice, _ in trace.pairs], partial(time.sleep, delay))
+            result = play_choices(session, level, [choice for choice, _ in trace.pairs], partial(time.sleep, delay))
         symbols = [m.symbol for m in session.hello().metrics]
     finally:
         session.close()

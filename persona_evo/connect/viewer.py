@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from persona_evo.connect.description import Description, LevelName
+from persona_evo.connect.process_start import View
 from persona_evo.connect.session import Session
+from persona_evo.connect.stepwise import play_choices
 from persona_evo.errors import PersonaEvoError
 
 
@@ -65,10 +67,10 @@ class BestViewer:
         self.close()
 
     def _run(self) -> None:
-        session = Session(self._about, screen=True)
+        session = Session(self._about, View.SHOWN)
         try:
             while (shown := self._latest()) is not None:
-                session.watch(shown.level, shown.choices, self._pause)
+                play_choices(session, shown.level, shown.choices, self._pause)
                 self.shown += 1
                 with self._changed:
                     if self._next is shown:

@@ -20,13 +20,14 @@ import weakref
 from pathlib import Path
 from typing import IO, Any
 
-from persona_evo.connect import guard, launch, watchdog
+from persona_evo.connect import guard, launch, pictures, watchdog
 from persona_evo.connect import protocol as p
+from persona_evo.connect.incoming import IncomingFrames
 from persona_evo.connect.listener import ExpectedGame, GamePort
 from persona_evo.connect.process_start import Factory, Start
 from persona_evo.errors import ConnectError, Place
 
-KNOWN = ("seed", "weights", "lookahead", "hash", "maps", "snapshot")
+KNOWN = ("seed", "weights", "lookahead", "hash", "maps", "snapshot", "pictures")
 """The capabilities that the driver uses."""
 
 _CHUNK = 1 << 18
@@ -66,7 +67,7 @@ class Worker:
         self._log: IO[bytes] | None = None
         self._nonce = ""
         self._leads = True
-        self._frames = p.Frames(p.MOST_HELLO)
+        self._frames = IncomingFrames(p.MOST_HELLO)
         self._out = b""
         self._log_from = 0
 
@@ -84,7 +85,7 @@ class Worker:
         words = (
             [str(self.start.path)]
             if self.start.factory
-            else launch.command(self.start.path, self.start.arguments, log=self.log, screen=self.start.screen)
+            else launch.command(self.start.path, self.start.arguments, log=self.log, view=self.start.view)
         )  # before opening the port
         self._nonce = secrets.token_hex(32)
         alive.add(self)
@@ -139,7 +140,10 @@ class Worker:
             self._nonce = ""
             self._socket, self.hello = connection, hello._replace(nonce="")
             rows = (p.PAIR + 4 * len(hello.metrics)) * (hello.max_decisions + 1)
-            self._frames = p.Frames(min(p.MOST_PAYLOAD, rows + 4 * len(hello.metrics) + p.MOST_MESSAGE + 64))
+            most = rows + 4 * len(hello.metrics) + p.MOST_MESSAGE + 64
+            if "pictures" in hello.capabilities:
+                most = max(most, pictures.HEAD.size + pictures.MOST_BYTES)
+            self._frames = IncomingFrames(min(p.MOST_PAYLOAD, most))
             self._port.close()
             self._port = None
             self.send(p.json_frame(p.Kind.WELCOME, self.welcome(self.start.map, self.start.variant, hello)))

@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import fsum
+from statistics import fmean
 
 from persona_evo import seeds
 from persona_evo.errors import SettingsError
@@ -102,7 +103,10 @@ class CaseCounts:
         return cls(len(training.spec.cases), each * len(training.validation.levels))
 
     def first_generation(self, settings: EvolutionSettings) -> int:
-        """Return the approximate number of playthroughs in the first generation. Later ones need fewer."""
+        """Return the approximate number of playthroughs in the first generation. Later ones need fewer.
+
+        Playthroughs with a share of the budget count as that share.
+        """
         if not settings.levels_a_generation:
             again = settings.rounds * settings.islands * settings.elites if settings.reevaluations > 1 else 0
             return (settings.population + again) * settings.trials * self.train
@@ -113,6 +117,7 @@ class CaseCounts:
             until = min(until, drawn)
             plays += running * (until - done) * settings.trials
             running, done, until = running / 2, until, 2 * until
+        plays *= fmean(settings.budgets or (1.0,))
         return round(plays) + settings.islands * (settings.elites + 1) * self.validation
 
     @property

@@ -122,8 +122,15 @@ def search(how: Method, training: Training, seed: int, playthroughs: int, worker
             return Trained(best, ground.spent, tuple(curve))
 
 
-Plan = Sequence[tuple[int, int]]
-"""The numbers of levels, each with the seed of its playthrough."""
+class Assignment(NamedTuple):
+    """A playthrough to play: the number of the level, the seed, and the share of the budget."""
+
+    case: int
+    seed: int
+    share: float = 1.0
+
+
+Plan = Sequence[Assignment]
 
 
 class _Ground:
@@ -150,7 +157,10 @@ class _Ground:
     def drawn(self, round_: int) -> Plan:
         """Return the levels of a round, which an evolution with the same seed draws for a generation."""
         drawn = draw(self._settings, self._seed, round_, self._levels)
-        return [(case, trials[0]) for case, trials in zip(drawn.cases, drawn.seeds, strict=True)]
+        shares = drawn.shares or [1.0] * len(drawn.cases)
+        return [
+            Assignment(c, trials[0], part) for c, trials, part in zip(drawn.cases, drawn.seeds, shares, strict=True)
+        ]
 
     def rungs(self, plan: Plan) -> list[int]:
         """Return the numbers of levels after which worse candidates stop, as in a generation that races."""
@@ -161,13 +171,14 @@ class _Ground:
         self.spent += len(policies) * len(plan)
         played = self._fitness.trials(
             [playable(text) for text in policies],
-            [[(seed,) for _, seed in plan]] * len(policies),
+            [[(part.seed,) for part in plan]] * len(policies),
             0,
             1,
-            [[case for case, _ in plan]] * len(policies),
+            [[part.case for part in plan]] * len(policies),
+            [[part.share for part in plan]] * len(policies),
         )
         return [
-            [self._spec.share(case, one.utility, one.won) for (case, _), (one,) in zip(plan, cases, strict=True)]
+            [self._spec.share(part.case, one.utility, one.won) for part, (one,) in zip(plan, cases, strict=True)]
             for cases in played
             if cases is not None
         ]
@@ -175,7 +186,9 @@ class _Ground:
     def validation(self, policy: str) -> float:
         """Return the fitness of a policy on the validation levels."""
         plan = validating(policy, self._seed, self._levels, 0, len(self._spec.levels) - self._levels)
-        shares = self.shares([policy], [(case, one[0]) for case, one in zip(plan.cases, plan.seeds, strict=True)])[0]
+        shares = self.shares([policy], [Assignment(c, one[0]) for c, one in zip(plan.cases, plan.seeds, strict=True)])[
+            0
+        ]
         return fsum(shares) / len(shares)
 
 

@@ -22,6 +22,13 @@ SLOW: Mapping[str, Any] = {
 decides.
 """
 
+CHEAPER: Mapping[str, Any] = {"budgets": (0.2,)}
+"""The differences from `EvolutionSettings.sampling` for whole plans of a search with one list: a fifth of the budget
+ranks policies almost as all of it does, and about twice as many policies are tried in the same time.
+"""
+CHEAPER_FROM = 2_500
+"""The number of iterations of a playthrough from which this holds."""
+
 
 class SkilledPlay(NamedTuple):
     """Play by somebody who searches anew for each move.
@@ -79,21 +86,30 @@ class SkilledPlay(NamedTuple):
 
 
 def with_usual(
-    changes: Mapping[str, Any], skilled: SkilledPlay | None, game: Game, preset: str, generated: bool
+    changes: Mapping[str, Any],
+    skilled: SkilledPlay | None,
+    game: Game,
+    preset: str,
+    generated: bool,
+    planned: Budget | None = None,
 ) -> dict[str, Any]:
-    """Return the given settings, with defaults that suit a skilled player better than those of the presets.
+    """Return the given settings, with defaults that suit how the game is played better than those of the presets.
 
     Args:
         changes: single settings of the evolution, as they were given.
-        skilled: the player; None changes nothing.
+        skilled: the player who searches anew for each move, if one does.
         preset: the preset of the evolution.
         generated: whether many levels are generated, of which the preset "modern" draws some for each generation.
+        planned: the budget of a playthrough if a search with one list plans whole levels.
     """
-    if skilled is None:
-        return dict(changes)
-    usual: dict[str, Any] = {} if game.deterministic else {"variables": "extended"}
-    if preset == "modern" and changes.get("levels_a_generation", generated) not in (0, False):
-        usual |= {k: v for k, v in SLOW.items() if k != "migrants" or "islands" not in changes}
+    drawn = preset == "modern" and changes.get("levels_a_generation", generated) not in (0, False)
+    usual: dict[str, Any] = {}
+    if skilled is not None:
+        usual = {} if game.deterministic else {"variables": "extended"}
+        if drawn:
+            usual |= {k: v for k, v in SLOW.items() if k != "migrants" or "islands" not in changes}
+    elif drawn and planned is not None and (planned.iterations or 0) >= CHEAPER_FROM:
+        usual = dict(CHEAPER)
     return {**usual, **changes}
 
 

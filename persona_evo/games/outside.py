@@ -6,9 +6,42 @@ import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from persona_evo.games.findings import Finding
+
+FILMED = ("best", "median", "worst")
+"""The playthroughs of a player that a game may draw pictures of."""
+
+
+class Shot(NamedTuple):
+    """A picture of a playthrough.
+
+    Attributes:
+        depth: the number of decisions before it.
+        png: the picture as a PNG file, which has not been decoded yet.
+        metrics: the metrics at that moment, by symbol.
+    """
+
+    depth: int
+    png: bytes
+    metrics: dict[str, float]
+
+
+class Film(NamedTuple):
+    """The pictures of a playthrough.
+
+    Attributes:
+        shots: those that were asked for and came, in order.
+        sent: the number of pictures that the game sent.
+        score: the game's score at the end.
+        metrics: the metrics at its end, by symbol.
+    """
+
+    shots: tuple[Shot, ...]
+    sent: int
+    score: float
+    metrics: dict[str, float]
 
 
 @dataclass(frozen=True)
@@ -29,6 +62,9 @@ class Outside:
             `delay` seconds before each decision. It ends when the last of these has been shown.
         hand_over: () -> all failures of the game, which are forgotten here; another process keeps them by `take_over`.
         take_over: (failures) keeps those that another process has handed over.
+        film: (text of a level, actions, depths) -> pictures that the game draws of a playthrough after these numbers of
+            actions.
+        filmed: which playthroughs of a player are worth pictures: some of FILMED, none if the game draws no pictures.
         sets: set name -> names of levels.
         personas: the game's own persona files.
         wins: whether it is defined which ends of the game count as won.
@@ -44,6 +80,8 @@ class Outside:
     regressions: Callable[[], tuple[list[Finding], list[str]]]
     hand_over: Callable[[], Sequence[object]]
     take_over: Callable[[Sequence[object]], None]
+    film: Callable[[str, Sequence[str], Sequence[int]], Film]
+    filmed: tuple[str, ...] = ()
     sets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     personas: tuple[str, ...] = ()
     wins: bool = True

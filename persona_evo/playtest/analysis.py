@@ -35,7 +35,7 @@ class Analysis:
         standings: results of two-player games by level, player, opponent and side.
         baseline: rows of `versus_baseline`.
         players: rows of `between_players` for the personas that make no mistakes.
-        tolerances: see `analyse`.
+        tolerances, priorities: see `analyse`.
         worth: the range of each player's utility.
         accepted: accepted findings with their reasons.
         gone: accepted findings that no longer occur.
@@ -61,6 +61,7 @@ class Analysis:
     gone: tuple[Accepted, ...] = ()
     steps: tuple[SkillStep, ...] = ()
     agreements: tuple[Agreement, ...] = ()
+    priorities: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def passed(self) -> bool:
@@ -134,8 +135,7 @@ def analyse(
         bounds: the best known utilities by (level, persona).
         requirements: see `require`.
         tolerances: label of a player whose trials draw their routes -> the tolerance, as a share of |best utility|.
-        static: findings of the analysis of the levels without play.
-        failures: findings about failures of a connected game.
+        static, failures: findings of the analysis of the levels without play, and on failures of a connected game.
         outlooks: what is known about whether each level can be won, by level.
         accepted: findings that do not cause a failure (see `games.acceptance`).
         rates: pass rates by level that were measured elsewhere, for a calibration.
@@ -182,6 +182,7 @@ def analyse(
         gone=tuple(told.gone),
         steps=tuple(ladder(roles.skilled)),
         agreements=tuple(calibration.calibrate(roles.skilled or records, rates) if rates else ()),
+        priorities=priorities,
     )
 
 

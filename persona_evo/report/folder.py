@@ -14,6 +14,7 @@
 | summary_wide.csv | one row for each level and player |
 | summary.csv, comparison.csv, players.csv, correlations.csv, structure.csv, findings.csv | the tables |
 | pictures/ | maps (PNG) and replays (GIF), named by level and player; `album` lists those that are up to date |
+| strips/ | film strips of a connected game that sends pictures (see `strips`) |
 """
 
 from __future__ import annotations
@@ -38,7 +39,19 @@ from persona_evo.playtest.metrics import EVERY, grouped, players_of
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.records import write as write_records
 from persona_evo.playtest.skill import health
-from persona_evo.report import charts, csv_rows, duels, figures, maps, pictures, plots, replay, skill, tile_counts
+from persona_evo.report import (
+    charts,
+    csv_rows,
+    duels,
+    figures,
+    maps,
+    pictures,
+    plots,
+    replay,
+    skill,
+    strips,
+    tile_counts,
+)
 from persona_evo.report.album import Album
 from persona_evo.report.figures import Drawing
 from persona_evo.report.level_pairs import PairedVersions
@@ -94,7 +107,8 @@ def write(
     Args:
         facts: how the playtest was made (seed, budget, versions).
         versions: a comparison of two levels, or of pairs of them, with which the page begins.
-        replays: whether to draw the animated replays, which make up most of the size.
+        replays: whether to draw the animated replays, which make up most of the size, or the film strips of a connected
+            game that sends pictures.
         traces: whether to write the playthroughs; False if the folder is the playtest's own, which holds them.
         workers: draw the pictures; None for this process.
         progress: called with a description of what is being done.
@@ -127,6 +141,7 @@ def write(
                 progress(f"drawing {number} of {total}: {one.player} in {one.picture.level}")
 
         problems = pictures.draw(game, at_hand, [one.drawing for one in missing], workers, drawn)
+        films = strips.films(folder / strips.FOLDER, game, at_hand, analysis, written.note, progress) if replays else []
     failed = set()
     for one, why in zip(missing, problems, strict=True):
         if why:
@@ -143,11 +158,13 @@ def write(
         page_of(analysis, title=title, facts=facts or {}),
         versions=versions,
         pictures=written.pictures,
+        strips=films,
         most=written.most,
         notes=written.notes,
         subtitle=f"{game.title}: {played} of {counted(len({r.level for r in analysis.records}), 'level')}",
     )
-    write_page(page, written.page, embed=sum(p.path.stat().st_size for p in written.pictures) <= EMBED)
+    shown = [*(p.path for p in written.pictures), *(f.path for strip in films for f in strip.figures)]
+    write_page(page, written.page, embed=sum(path.stat().st_size for path in shown) <= EMBED)
     return written
 
 
@@ -292,7 +309,7 @@ def _wanted(
             written.note(
                 "There are no replays of players who make mistakes; persona-evo runs show plays their playthroughs."
             )
-        elif replays:
+        elif replays and not (game.outside is not None and game.outside.filmed):
             yield from _replays(names, game, level, group, groups.get((name, baselines.get(player, "")), []))
 
 
@@ -322,31 +339,11 @@ ENDED = {"won": "won", "lost": "died in", "unfinished": "did not finish", "stuck
 def _replays(
     names: Names, game: Game, level: Level, group: list[Playthrough], baseline: list[Playthrough]
 ) -> Iterator[_Wanted]:
-    """Yield the median, best and worst playthroughs and the baseline's median one.
-
-    Playthroughs that end in the same way after equally many moves are shown once. If all utilities are alike, the best
-    and the worst playthrough are the shortest and the longest.
-    """
-    wanted: dict[tuple[object, ...], tuple[Playthrough, list[str]]] = {}
-    choice = replay.choose(group)
-    tied = f"{choice.best.utility:.3f}" == f"{choice.worst.utility:.3f}"
-    for word, record in choice._asdict().items():
-        key = (record.utility, len(record.all_actions), record.final)
-        wanted.setdefault(key, (record, []))[1].append(word)
-    said = {"best": "shortest", "worst": "longest"} if tied and len(wanted) > 1 else {}
-    chosen = [(record, words[0], enumerated([said.get(w, w) for w in words])) for record, words in wanted.values()]
+    """Yield the median, best and worst playthroughs and the baseline's median one."""
+    chosen = list(replay.worth_watching(group))
     if baseline:
-        chosen.append((replay.choose(baseline).median, "baseline", "baseline, median"))
-    for record, name, words in chosen:
+        chosen.append((replay.choose(baseline).median, ["baseline"], "baseline, median"))
+    for record, (name, *_), words in chosen:
         path = names.file(level.name, record.player, name, suffix=".gif")
-        picture = Picture(level.name, "replay", path, _caption(game, level, record, words))
+        picture = Picture(level.name, "replay", path, replay.caption(game, level, record, words))
         yield _Wanted(picture, ReplayDrawing([record], str(path)), group[0].player)
-
-
-def _caption(game: Game, level: Level, record: Playthrough, word: str) -> str:
-    """Describe a replay: the player, its colour if there are two players, and how the game ended."""
-    found = duels.labels(game, level, record, getattr(plots.drawing(game), "PLAYERS", ()))
-    steps = counted(len(record.all_actions), "move" if found else "step")
-    ended = record.result or ("" if record.unfinished else "died" if record.lost else record.final)
-    how = f"{ended} in {steps}" if ended else f"not over after {steps}"
-    return f"{duels.in_words(found) if found else record.player} ({word}): {how}, utility {record.utility:.3f}"

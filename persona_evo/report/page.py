@@ -35,6 +35,7 @@ from persona_evo.report.pages import (
     Text,
 )
 from persona_evo.report.playtest_blocks import Card, Cards, Checks, Legend, Rates
+from persona_evo.report.strips import Strip
 from persona_evo.report.written import Names
 from persona_evo.words import enumerated
 
@@ -75,6 +76,7 @@ class Page:
         gone: sentences on accepted findings that no longer occur.
         checks: outcomes of requirements.
         pictures: maps and replays.
+        strips: film strips of connected games.
         most: visits of the hottest colour of the maps, by level.
         health: charts of hit points over turns, by level.
         baseline, players: rows of `versus_baseline` and `between_players`.
@@ -98,6 +100,7 @@ class Page:
     gone: Sequence[str] = ()
     checks: Sequence[Check] = ()
     pictures: Sequence[Picture] = ()
+    strips: Sequence[Strip] = ()
     most: Mapping[str, float] = field(default_factory=dict)
     health: Mapping[str, Chart] = field(default_factory=dict)
     baseline: Sequence[ComparisonRow] = ()
@@ -306,6 +309,7 @@ def _level(page: Page, name: str, number: int) -> Section:
                 ],
             ),
             Gallery("replay", [_figure(p) for p in shown if p.kind == "replay"]),
+            *(strip for strip in page.strips if strip.level == name),
             duels.standings_table(page.standings, name) if several else None,
             tables.summary_table(page.summaries, page.infos, name, brief=True),
         ],

@@ -17,6 +17,7 @@ from persona_evo.playtest.records import Playthrough
 from persona_evo.report import duels
 from persona_evo.report.plots import drawing
 from persona_evo.seeds import stream
+from persona_evo.words import counted, enumerated
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -67,6 +68,32 @@ def choose(records: Sequence[Playthrough]) -> ReplayChoice:
     best = min(records, key=lambda r: (-r.utility, r.steps, r.trial))
     worst = min(records, key=lambda r: (r.utility, -r.steps, r.trial))
     return ReplayChoice(ordered[(len(ordered) - 1) // 2], best, worst)
+
+
+def worth_watching(group: Sequence[Playthrough]) -> Iterator[tuple[Playthrough, list[str], str]]:
+    """Yield the median, best and worst playthroughs, each with what it is of these, and with that in words.
+
+    Playthroughs that end in the same way after equally many moves are yielded once. If all utilities are alike, the
+    best and the worst playthrough are the shortest and the longest.
+    """
+    wanted: dict[tuple[object, ...], tuple[Playthrough, list[str]]] = {}
+    choice = choose(group)
+    tied = f"{choice.best.utility:.3f}" == f"{choice.worst.utility:.3f}"
+    for word, record in choice._asdict().items():
+        key = (record.utility, len(record.all_actions), record.final)
+        wanted.setdefault(key, (record, []))[1].append(word)
+    said = {"best": "shortest", "worst": "longest"} if tied and len(wanted) > 1 else {}
+    for record, words in wanted.values():
+        yield record, words, enumerated([said.get(w, w) for w in words])
+
+
+def caption(game: Game, level: Level, record: Playthrough, word: str) -> str:
+    """Describe a replay: the player, its colour if there are two players, and how the game ended."""
+    found = duels.labels(game, level, record, getattr(drawing(game), "PLAYERS", ()))
+    steps = counted(len(record.all_actions), "move" if found else "step")
+    ended = record.result or ("" if record.unfinished else "died" if record.lost else record.final)
+    how = f"{ended} in {steps}" if ended else f"not over after {steps}"
+    return f"{duels.in_words(found) if found else record.player} ({word}): {how}, utility {record.utility:.3f}"
 
 
 def states(game: Game, level: Level, record: Playthrough, whole: bool = False) -> Iterator[Any]:

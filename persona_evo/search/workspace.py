@@ -137,40 +137,51 @@ class Workspace:
         return ListMemory(self.capacity)
 
     def set_up(self, utility: Formula, policy: TreePolicy, horizon: int, salt: int) -> PlanningSetup:
-        """Return the setup of a search in this memory, or that of the last search if it has the same arguments."""
+        """Return the setup of a search in this memory. What the last search has in common with it is reused."""
         asked, last = (utility, policy, horizon, salt), self.setup
         if last is not None and last.asked == asked:
             return last
-        game, settings = self.game, self.settings
+        alike = last is not None and last.asked[:2] == asked[:2]
+        search, scoring = (last.search, last.scoring) if last is not None and alike else self._scored(utility, policy)
         read = (policy.formula,) if policy.formula else ()
-        strange = sorted({s for f in read for s in f.symbols} & MOVE_VARIABLES.keys() - set(game.symbols))
+        problem = Problem.of(self.game, self.level, utility, horizon)
+        options = self.options._replace(
+            horizon=problem.horizon,
+            holds=scoring.holds,
+            c=policy.c,
+            salt=salt,
+            used=problem.used(*read),
+            hashed=0 if problem.clocked else self.options.hashed,
+        )
+        if last is not None and alike:
+            work = last.engine.work._replace(options=options)
+        else:
+            columns, codes = policy_code(scoring)
+            rules = self.game.rules_for(utility.symbols.union(*(f.symbols for f in read)), self.settings.variant)
+            rules = with_rollouts(self.game, rules, self.settings.rollout_policy)
+            heap = self.heap if search is best_first.search else self.heap[:0]
+            work = self.work(rules, columns, options, codes)._replace(heap=heap)
+        engine = Engine(self.memory, work, None if last is None else last.engine.handle)
+        self.setup = PlanningSetup(asked, problem, engine, search, scoring)
+        return self.setup
+
+    def _scored(self, utility: Formula, policy: TreePolicy) -> tuple[Entry, Scoring]:
+        """Return the entry point of a search with a policy, and how the search scores nodes.
+
+        Raises:
+            SettingsError: the policy reads what plans of whole levels do not record.
+        """
+        game, settings, formula = self.game, self.settings, policy.formula
+        strange = sorted((formula.symbols if formula else set()) & MOVE_VARIABLES.keys() - set(game.symbols))
         if strange:
             raise SettingsError(
                 "plans of whole levels do not record this",
                 found=", ".join(strange),
                 hint="AN and AR are for play from move to move",
             )
-        holds = policy.holds if policy.formula is not None else layout.IS_UCB1
-        scoring = Scoring(policy.formula, utility, game.symbols, holds, settings.value == "mean")
+        holds = policy.holds if formula is not None else layout.IS_UCB1
+        scoring = Scoring(formula, utility, game.symbols, holds, settings.value == "mean")
         if settings.selection_rule:
             rule, prior = rule_and_prior(settings.selection_rule, policy)
-            holds = EVERY_TIME
-            scoring = Scoring(prior, utility, game.symbols, holds, rule=rule)
-        search = best_first.search if self.by_leaf and holds == STATIC else mcts.search
-        columns, codes = policy_code(scoring)
-        rules = game.rules_for(utility.symbols.union(*(f.symbols for f in read)), settings.variant)
-        rules = with_rollouts(game, rules, settings.rollout_policy)
-        problem = Problem.of(game, self.level, utility, horizon)
-        options = self.options._replace(
-            horizon=problem.horizon,
-            holds=holds,
-            c=policy.c,
-            salt=salt,
-            used=problem.used(*read),
-            hashed=0 if problem.clocked else self.options.hashed,
-        )
-        heap = self.heap if search is best_first.search else self.heap[:0]
-        work = self.work(rules, columns, options, codes)._replace(heap=heap)
-        engine = Engine(self.memory, work, None if last is None else last.engine.handle)
-        self.setup = PlanningSetup(asked, problem, engine, search, scoring)
-        return self.setup
+            scoring = Scoring(prior, utility, game.symbols, EVERY_TIME, rule=rule)
+        return best_first.search if self.by_leaf and scoring.holds == STATIC else mcts.search, scoring

@@ -13,6 +13,7 @@ from persona_evo.agents.skill import FULL_SIGHT, LADDER
 from persona_evo.errors import SettingsError
 from persona_evo.evolve.setting import SLOW, SkilledPlay, with_usual
 from persona_evo.games import registry
+from persona_evo.search.settings import Budget
 from tests.cli.tool import run
 
 LEVEL = """\
@@ -108,6 +109,14 @@ def test_slow_playthroughs_have_settings_of_their_own() -> None:
     assert with_usual({"islands": 2}, skilled, game, "modern", generated=True).get("migrants") is None
     assert with_usual({}, skilled, game, "modern", generated=False) == {}
     assert with_usual({}, None, game, "modern", generated=True) == {}
+
+
+def test_a_plan_with_one_list_trains_with_a_fifth_of_a_large_budget():
+    game = registry.get("minidungeons2")
+    assert with_usual({}, None, game, "modern", True, Budget(iterations=3_000)) == {"budgets": (0.2,)}
+    assert with_usual({"budgets": (1.0,)}, None, game, "modern", True, Budget(iterations=3_000)) == {"budgets": (1.0,)}
+    assert with_usual({}, None, game, "modern", True, Budget(iterations=2_000)) == {}
+    assert with_usual({}, None, game, "modern", False, Budget(iterations=3_000)) == {}
 
 
 @pytest.mark.parametrize(

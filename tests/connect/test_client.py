@@ -10,6 +10,7 @@ from persona_evo.connect import hello_frame
 from persona_evo.connect import protocol as p
 from persona_evo.connect.client import Client, ExperimentFinished
 from persona_evo.connect.game_frames import encode_fitting
+from persona_evo.connect.incoming import IncomingFrames
 from persona_evo.errors import ConnectError
 from persona_evo.seeds import SplitMix64
 
@@ -30,7 +31,7 @@ class Driver:
         self.thread.start()
         self.socket, _ = self.listener.accept()
         self.socket.settimeout(5)
-        self.frames, self.held = p.Frames(), []
+        self.frames, self.held = IncomingFrames(), []
         self.hello = hello_frame.decode_hello(self.read(p.Kind.HELLO))
         self.socket.sendall(p.json_frame(p.Kind.WELCOME, {"settings": {"g": 2}, "map": "n", "variant": "v"}))
 
@@ -89,7 +90,7 @@ def test_prefix_streams_and_metrics():
 def test_a_result_that_is_too_large_becomes_an_exception_without_rows():
     trace = p.pack([(0, 2)] * 100_000)
     large = p.Result(7, p.OK, 3.0, trace, 100_000, 50, bytes(4 * 50 * 100_000), bytes(4 * 50), 1, 2, "")
-    ((kind, payload),) = p.Frames().feed(encode_fitting(large))
+    ((kind, payload),) = IncomingFrames().feed(encode_fitting(large))
     told = p.decode_result(payload)
     assert (kind, told.id, told.status, told.score, told.decisions) == (p.Kind.RESULT, 7, p.EXCEPTION, 0.0, 0)
     assert (told.rows, told.columns, told.final) == (0, 50, large.final) and told.message.startswith("the result: ")

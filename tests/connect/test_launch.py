@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from persona_evo.connect import launch
+from persona_evo.connect.process_start import View
 from persona_evo.errors import ConnectError
 
 pytestmark = pytest.mark.quick
@@ -52,7 +53,8 @@ def test_an_app_with_a_unity_player(tmp_path):
                 str(log),
                 "-x",
             ]
-    assert launch.command(app, log=log, screen=True) == [str(inside), "-logFile", str(log)]
+    assert launch.command(app, log=log, view=View.SHOWN) == [str(inside), "-logFile", str(log)]
+    assert launch.command(app, view=View.DRAWN) == [str(inside), "-batchmode"]
 
 
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="builds for Linux")

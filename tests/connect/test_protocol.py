@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from persona_evo.connect import hello_frame
 from persona_evo.connect import protocol as p
+from persona_evo.connect.incoming import IncomingFrames
 from persona_evo.errors import ProtocolError, SettingsError
 from persona_evo.seeds import SplitMix64
 
@@ -45,7 +46,7 @@ def results(draw):
 
 
 def payload(frame, kind):
-    ((found, data),) = p.Frames().feed(frame)
+    ((found, data),) = IncomingFrames().feed(frame)
     assert found == kind
     return data
 
@@ -91,7 +92,7 @@ def test_layout_is_the_documents():
 @given(st.lists(results(), max_size=5), st.lists(st.integers(1, 200), max_size=60))
 def test_frames_come_whole_however_they_are_cut(many, cuts):
     stream = b"".join(map(p.encode_result, many))
-    reader, found, at = p.Frames(), [], 0
+    reader, found, at = IncomingFrames(), [], 0
     for cut in [*cuts, len(stream)]:
         found += reader.feed(stream[at : at + cut])
         at += cut
@@ -107,7 +108,7 @@ def test_no_bytes_do_more_than_be_refused(data):
         p.decode_rollout,
         hello_frame.decode_hello,
         lambda d: p.decode_json(2, d),
-        p.Frames().feed,
+        IncomingFrames().feed,
     ):
         try:
             decode(data)
@@ -137,12 +138,12 @@ def test_a_metric_that_is_no_number_is_refused():
 
 
 def test_large_and_unknown_frames_are_refused_at_their_head():
-    reader = p.Frames()
+    reader = IncomingFrames()
     with pytest.raises(ProtocolError, match="too large"):
         reader.feed(struct.pack("<IB", 2**32 - 1, 4))
     assert reader.waiting == 0
     with pytest.raises(ProtocolError, match="unknown type"):
-        p.Frames().feed(struct.pack("<IB", 0, 12))
+        IncomingFrames().feed(struct.pack("<IB", 0, 13))
 
 
 @pytest.mark.parametrize("pairs", [[(2, 2)], [(0, 0)], [(0, 0xFFFF)], [(0xFFFF, 0xFFFE)]])

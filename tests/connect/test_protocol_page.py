@@ -16,6 +16,7 @@ from persona_evo.connect import description_file, game_frames
 from persona_evo.connect import protocol as p
 from persona_evo.connect.description import LevelName
 from persona_evo.connect.doctor import examine
+from persona_evo.connect.pictures import decode_picture, encode_picture, size_of_png
 from persona_evo.connect.session import Session
 from persona_evo.connect.worker import KNOWN
 from persona_evo.errors import ConnectError, ProtocolError
@@ -97,7 +98,7 @@ def test_the_state_hash():
 
 
 def test_the_playthrough_is_what_the_driver_sends_and_reads():
-    order, answer = dumps()
+    order, answer, _ = dumps()
     expected = p.Rollout(1, 5, 9, p.ALL_METRICS, p.UNIFORM, 0, p.pack([(1, 3), (2, 3)]))
     assert order == p.encode_rollout(expected) and p.decode_rollout(order[5:]) == expected
     result = p.decode_result(answer[5:])
@@ -136,9 +137,23 @@ def received(stream):
 
 @pytest.mark.parametrize("command", GAMES_BY_THE_BOOK)
 def test_the_playthrough_is_what_a_game_answers(command):
-    order, answer = dumps()
+    order, answer, _ = dumps()
     with playing(*command) as (driver, stream):
         driver.sendall(order)
+        assert stream.read(len(answer)) == answer
+
+
+@needs_node
+def test_pictures_come_before_the_same_result():
+    order, answer, last = dumps()
+    picture = decode_picture(last[5:])
+    assert encode_picture(picture) == last and (picture.id, picture.depth, size_of_png(picture.png)) == (1, 6, (1, 1))
+    with_pictures = p.encode_rollout(p.decode_rollout(order[5:])._replace(flags=p.ALL_METRICS | p.PICTURES))
+    with playing(*NODE) as (driver, stream):
+        driver.sendall(with_pictures)
+        came = [received(stream) for _ in range(7)]
+        assert [(kind, decode_picture(payload).depth) for kind, payload in came] == [(12, i) for i in range(7)]
+        assert came[6][1] == last[5:] and len({payload[12:] for _, payload in came}) == 7
         assert stream.read(len(answer)) == answer
 
 

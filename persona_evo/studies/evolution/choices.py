@@ -172,6 +172,11 @@ class Choices:
             seeds,
         )
 
+    def reference_probe(self, setting: str, persona: str, policy: str, where: str = HELD_OUT) -> Probe:
+        """Return the probe of a policy that runs are compared with."""
+        trials = 0 if SETTINGS[setting].search else self.settings.reference_trials
+        return self.probe(setting, persona, policy, where, trials)
+
 
 def choose(folder: Path, settings: StudySettings, levels: Levels, runner: Runner) -> bool:
     """Tune the lines and measure the candidates on the training levels; return whether all is done."""

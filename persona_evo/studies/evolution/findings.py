@@ -113,7 +113,7 @@ def measured(c: Choices, cell: MethodCell, where: str = HELD_OUT) -> list[RunMea
 def of_reference(c: Choices, what: str, setting: str, persona: str, where: str = HELD_OUT) -> RunMeasurement | None:
     """Return the measurement of a policy that runs are compared with; None if it was not measured."""
     text = c.reference(what, setting, persona)
-    return None if text is None else c.known.get(c.probe(setting, persona, text, where))
+    return None if text is None else c.known.get(c.reference_probe(setting, persona, text, where))
 
 
 def compared(c: Choices, cell: MethodCell, against: str, where: str = HELD_OUT) -> PolicyComparison | None:

@@ -14,7 +14,7 @@ from persona_evo.agents.skill import FULL_SIGHT
 from persona_evo.errors import SettingsError, unknown
 from persona_evo.evolve import genome
 from persona_evo.evolve.fitness_spec import FitnessSpec
-from persona_evo.evolve.setting import SLOW
+from persona_evo.evolve.setting import CHEAPER, SLOW
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.games import registry
 from persona_evo.games.core import Game
@@ -58,7 +58,7 @@ class Setting(NamedTuple):
 
 
 SETTINGS = {
-    "single": Setting("single", 3_000, (SEEDED, EVOLUTION, RANDOM, HILL, UCB1), 6_000),
+    "single": Setting("single", 3_000, (SEEDED, EVOLUTION, RANDOM, HILL, UCB1), 12_000),
     "planner-300": Setting("anytime", 300, (SEEDED,), 8_000),
     "planner-1000": Setting("anytime", 1_000, (SEEDED,), 7_000),
     "casual": Setting("", 200, (SEEDED,), 2_000),
@@ -84,6 +84,8 @@ class StudySettings:
         iterations: iterations of a playthrough, by setting.
         training, validation, held_out: number of levels in each pool.
         trials: playthroughs of each level in a measurement of a policy.
+        reference_trials: playthroughs of each level by a policy that runs are compared with, from move to move. One
+            death there decides more than the policy, and such a policy is measured once where runs are measured often.
         wins: trials in each level when wins are compared with those of UCB1, first and again with new seeds.
         lines: number of a persona's handwritten lines that are tuned; 0 for all.
         curves: runs of each cell whose learning curve is measured.
@@ -100,8 +102,9 @@ class StudySettings:
     iterations: Mapping[str, int] = field(default_factory=lambda: {k: s.iterations for k, s in SETTINGS.items()})
     training: int = 200
     validation: int = 30
-    held_out: int = 100
+    held_out: int = 200
     trials: int = 2
+    reference_trials: int = 20
     wins: tuple[int, ...] = (20, 100)
     lines: int = 0
     curves: int = 5
@@ -112,7 +115,7 @@ class StudySettings:
     quick: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("runs", "training", "validation", "held_out", "trials"):
+        for name in ("runs", "training", "validation", "held_out", "trials", "reference_trials"):
             _whole(name, getattr(self, name))
         for values in (self.playthroughs, self.iterations):
             for name, value in values.items():
@@ -195,7 +198,8 @@ def evolution_of(setting: str, method: str, quick: bool = False) -> EvolutionSet
         changes["wins"] = _WINS
     changes["variables"] = "planner" if setting == "single" else "metrics"
     changes["first"] = () if method == EVOLUTION else ("utility",)
-    changes["terms"] = "game" if method == EVOLUTION else "random"
+    if setting == "single":
+        changes |= CHEAPER
     return EvolutionSettings.sampling(**changes)
 
 
@@ -248,6 +252,7 @@ _QUICK: dict[str, Any] = {
     "validation": 3,
     "held_out": 4,
     "trials": 1,
+    "reference_trials": 2,
     "wins": (4, 6),
     "lines": 2,
     "curves": 1,

@@ -26,9 +26,10 @@ def finals(c: Choices) -> Iterator[Probe]:
                 for run in runs
                 if (cell.setting, cell.persona) == (setting, persona)
             ]
-            texts += filter(None, (c.reference(what, setting, persona) for what in c.references(setting)))
+            references = [c.reference(what, setting, persona) for what in c.references(setting)]
             for levels in c.levels.sets(persona):
                 yield from (c.probe(setting, persona, text, levels.name) for text in texts)
+                yield from (c.reference_probe(setting, persona, text, levels.name) for text in references if text)
 
 
 def wins(c: Choices) -> Iterator[Probe]:

@@ -1,4 +1,4 @@
-// The game of the last section of PROTOCOL.md, written from that page alone for Node: all modes, POLICY and RESTORE.
+// The game of the last section of PROTOCOL.md, written from that page alone for Node, with POLICY, RESTORE and PICTURE.
 // Node reads numbers of JSON as doubles and has no blocking sockets, so it shows what a second language stumbles over.
 "use strict";
 
@@ -75,6 +75,34 @@ function stateHash(bytes) {
   return hash;
 }
 
+function crc32(bytes) {
+  let crc = ~0;
+  for (const byte of bytes) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
+  }
+  return ~crc >>> 0;
+}
+
+// A PNG file of one grey pixel.
+function pixelFile(grey) {
+  const sums = [0, grey, grey, grey].reduce(([a, b], byte) => [a + byte, b + a + byte], [1, 0]); // Adler-32
+  const adler = [sums[1] >> 8, sums[1] & 255, sums[0] >> 8, sums[0] & 255];
+  const packed = [0x78, 1, 1, 4, 0, 0xfb, 0xff, 0, grey, grey, grey, ...adler];
+  const chunks = [
+    ["IHDR", [0, 0, 0, 1, 0, 0, 0, 1, 8, 2, 0, 0, 0]],
+    ["IDAT", packed],
+    ["IEND", []],
+  ].map(([kind, content]) => {
+    const body = Buffer.concat([Buffer.from(kind), Buffer.from(content)]);
+    const ends = Buffer.alloc(8);
+    ends.writeUInt32BE(content.length, 0);
+    ends.writeUInt32BE(crc32(body), 4);
+    return Buffer.concat([ends.subarray(0, 4), body, ends.subarray(4)]);
+  });
+  return Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10]), ...chunks]);
+}
+
 class State {
   constructor(seed, factor) {
     const luck = new Random(seed);
@@ -115,7 +143,7 @@ class Game {
       library: "none 1",
       game: { name: "by the book", version: "1" },
       nonce: process.env.PE_NONCE,
-      capabilities: ["seed", "maps", "lookahead", "snapshot"],
+      capabilities: ["seed", "maps", "lookahead", "snapshot", "pictures"],
       metrics: METRICS.map((symbol) => ({ name: symbol, symbol, low: 0, high: null })),
       max_decisions: TURNS,
     });
@@ -182,7 +210,8 @@ class Game {
   begin(payload, { restore = 0n, depth = 0, snapshot = 0n }) {
     const order = {
       id: payload.readBigUInt64LE(0),
-      flags: payload.readUInt8(24),
+      flags: payload.readUInt8(24) & 3,
+      shown: (payload.readUInt8(24) & 4) !== 0,
       mode: payload.readUInt8(25),
       policy: payload.readUInt32LE(26),
       prefix: [],
@@ -212,8 +241,12 @@ class Game {
           trace.push([choice, CHOICES]);
           return this.result(2, "the prefix does not fit");
         }
+        if (order.shown) this.picture();
         this.make(choice);
-      } else if (order.mode === 2) this.make(this.best(this.policies.get(order.policy)));
+        continue;
+      }
+      if (order.shown) this.picture();
+      if (order.mode === 2) this.make(this.best(this.policies.get(order.policy)));
       else if (order.mode === 3) return this.ask();
       else this.make(choices.below(CHOICES));
     }
@@ -222,6 +255,7 @@ class Game {
       trace.push([order.prefix[trace.length][0], 0]);
       return this.result(2, "the game was over");
     }
+    if (order.shown) this.picture();
     return this.result(0, "");
   }
 
@@ -241,6 +275,14 @@ class Game {
     if (BigInt(said.id) !== this.playing.order.id) throw new Error("CHOICE answers another question");
     this.make(said.choice);
     this.play();
+  }
+
+  picture() {
+    const { order, state, trace } = this.playing;
+    const head = Buffer.alloc(12);
+    head.writeBigUInt64LE(order.id, 0);
+    head.writeUInt32LE(trace.length, 8);
+    this.send(12, Buffer.concat([head, pixelFile(Math.min(255, state.sum))]));
   }
 
   best(code) {
