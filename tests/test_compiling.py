@@ -366,7 +366,7 @@ def test_machine_code_of_another_processor_is_left_alone_and_that_is_said(
             cached.cache_clear()
 
 
-@pytest.mark.parametrize("edits", [25, pytest.param(1_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("edits", [10, pytest.param(1_000, marks=pytest.mark.slow)])
 def test_edits_never_end_in_an_error_and_the_folder_stays_small(
     folder: Path, monkeypatch: pytest.MonkeyPatch, edits: int
 ) -> None:

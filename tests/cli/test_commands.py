@@ -107,8 +107,9 @@ def test_an_unreachable_exit_is_a_finding(here: Path, capsys: pytest.CaptureFixt
 
 
 def test_a_run_is_resumed_shown_exported_and_installed(
-    run_folder: Path, here: Path, capsys: pytest.CaptureFixture[str]
+    run_folder: Path, here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("COLUMNS", "180")
     journal = (run_folder / "journal.jsonl").read_text()
     longer = run(capsys, "evolve", "--resume", run_folder, "--generations", 3, "--jobs", 1)
     assert longer.code == 0 and "generation 3/3" in longer.err

@@ -43,6 +43,7 @@ from persona_evo.personas.core import load
 from persona_evo.report import evolution as page
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.store import checkpoints, policies, runs
+from tests.conftest import leave_unsimplified
 from tests.evolve.evolving import evolve
 from tests.shared import unsealed
 
@@ -294,6 +295,14 @@ def test_many_levels_have_settings_of_their_own_and_what_is_set_wins() -> None:
 
 
 # whole runs
+
+
+@pytest.fixture(scope="module", autouse=True)
+def unsimplified_winners() -> Iterator[None]:
+    """Leave all winners as they are: what is compared here leaves the simplification out."""
+    with pytest.MonkeyPatch.context() as patch:
+        leave_unsimplified(patch)
+        yield
 
 
 @pytest.fixture(scope="module")

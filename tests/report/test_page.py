@@ -148,6 +148,20 @@ def test_charts_follow_dark_mode(full: Page) -> None:
     assert "font: 12.5px" in text
 
 
+def test_long_names_below_a_chart_are_whole_or_marked_as_cut() -> None:
+    names = ["regular / greedy", "monochromester / greedy", "x" * 60]
+    plot = charts.Plot([charts.Series("", [(0, 1)], "dots")], charts.Axis(names=names), charts.Axis(), width=300)
+    text = plot.svg()
+    assert ">monochromester / greedy</text>" in text and f"<title>{'x' * 60}</title>" in text
+    shown = re.findall(r"</title>([^<]*)</text>", text)
+    assert shown[2].endswith("…") and len(shown[2]) <= charts.MOST_LETTERS
+    (height,) = re.findall(r'^<svg class="drawn" width="300" height="(\d+)"', text)
+    assert plot.up.pixels[0] + 16 + max(map(len, shown)) * charts.LETTER * charts.RISE <= int(height)
+    assert all(
+        len(name) * charts.LETTER * charts.RUN <= tick.at for name, tick in zip(shown, plot.across.ticks, strict=True)
+    )
+
+
 def test_pictures_can_be_named_instead(full: Page, tmp_path: Path) -> None:
     page.write(full, tmp_path / "sub.html", embed=False)
     written = [path.read_text(encoding="utf-8") for path in (tmp_path / "levels").iterdir()]
