@@ -30,7 +30,7 @@ SMALL = {
         "compare before.txt": "--trials 2 --iterations 200 --jobs 1 --seed 1",
         "solve after.txt": "--seconds 1",
         "compare old_levels": "--personas runner --trials 1 --iterations 50 --jobs 1 --seed 1",
-        "compare train01@": "--personas runner --trials 1 --iterations 20 --jobs 1 --seed 1",
+        "compare train01@": "--personas thesis --trials 1 --iterations 20 --jobs 1 --seed 1",
         "level generate": "--count 2",
         "evolve --persona": "--levels generate:4 --held-out 2 --generations 2 --population 10 --islands 2 "
         "--iterations 100 --jobs 1 --set final_trials=1 --set levels_a_generation=0",
