@@ -39,7 +39,7 @@ BEYOND = [2**70, -1, 1.5, float("nan"), float("inf"), "5", True, np.True_, np.ar
 
 @pytest.fixture
 def files(tmp_path: Path) -> dict[str, Any]:
-    """A game of one's own in a file, a persona for it, and a level."""
+    """Return a game of one's own in a file, a persona for it, and a level."""
     text = inspect.getsource(corridor).replace("Corridor", "Passage")
     (tmp_path / "passage.py").write_text(text, encoding="utf-8")
     (tmp_path / "walker.toml").write_text(

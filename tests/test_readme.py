@@ -74,7 +74,7 @@ SHOWN = [README, ROOT / "CONTRIBUTING.md", *PAGES.rglob("*.md"), *ROOT.glob("per
 
 
 def commands(page: Path) -> list[str]:
-    """The commands in a page's shell blocks, in its order."""
+    """Return the commands in a page's shell blocks, in its order."""
     text = page.read_text(encoding="utf-8").replace("\\\n", " ")
     blocks = re.findall(r"^ *```sh\n(.*?)^ *```", text, flags=re.MULTILINE | re.DOTALL)
     return re.findall(r"^(?: *|.*/)persona-evo (.+)$", "\n".join(blocks), flags=re.MULTILINE)
