@@ -23,6 +23,7 @@ from persona_evo.api.naming import (
 )
 from persona_evo.api.options import EvolutionChanges
 from persona_evo.api.search_rules import SearchLike, budget_of, rules_of_search
+from persona_evo.arguments import checked
 from persona_evo.errors import SettingsError
 from persona_evo.evolve import comparison, genome, pools, time_plan
 from persona_evo.evolve.driving import GenerationProgress
@@ -50,6 +51,7 @@ from persona_evo.store import runs
 from persona_evo.store.policies import Policy
 
 
+@checked
 def evolve_policy(
     persona: PersonaLike,
     levels: LevelsLike = "train",
@@ -319,6 +321,7 @@ def _generated(levels: LevelsLike) -> int:
     return asked([name for name in listed(levels, "a level", (str, Path, Level)) if isinstance(name, str)])
 
 
+@checked
 def resume_evolution(
     folder: str | Path,
     *,

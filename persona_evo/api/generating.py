@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from persona_evo import limits
 from persona_evo.api.naming import LevelOption, game_of
+from persona_evo.arguments import checked
 from persona_evo.errors import SettingsError
 from persona_evo.evolve import pools
 from persona_evo.evolve.pools import Won as Won
@@ -19,6 +20,7 @@ from persona_evo.games.options import level_options
 from persona_evo.jobs.workers import lent
 
 
+@checked
 def generate_levels(
     count: int,
     seed: int,
