@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from persona_evo import limits
 from persona_evo.connect import description, description_file, traces
 from persona_evo.connect.description import Description, LevelName
 from persona_evo.connect.game import opened
@@ -212,7 +213,7 @@ def _description(source: Source) -> Description | None:
         return None
     if callable(source):
         return description.plain(Path("factory"), source)
-    text = str(source)
+    text = limits.name(source, "a game")
     if text.endswith(".toml"):
         return description_file.read(Path(text))
     known = text in registry.names() or (":" in text and not Path(text).exists())

@@ -174,7 +174,7 @@ def _plan(
     settings = replace(SearchSettings.anytime(), horizon=horizon)
     planner = Planner(problem.game, problem.level, settings, capacity_for(budget))
     policy = replace(TreePolicy.utility(problem.utility), lists=tuple(lists))
-    return planner.plan(problem.utility, policy, budget, seed, tell, polish=POLISH)
+    return planner.plan(problem.utility, policy, budget, seed, tell, polish=POLISH, concede=0.0)
 
 
 def _solution(plan: Plan, upper: float, method: str, states: int, began: float) -> Solution:

@@ -11,7 +11,7 @@ from persona_evo.compiling import Handle
 from persona_evo.compiling.arrays import ShortRow, ShortTable
 from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
-from persona_evo.games.core import main_metrics
+from persona_evo.games.core import RUNNING, main_metrics
 from persona_evo.personas.lists import CEILING as CEILING_OF
 from persona_evo.personas.lists import OWN, OpenList
 from persona_evo.search import layout, open_lists
@@ -30,6 +30,7 @@ from persona_evo.search.tree import (
     FIXED,
     LEFT,
     NOBODY,
+    OVER,
     PARENT,
     ROOT,
     STATUS,
@@ -39,6 +40,7 @@ from persona_evo.search.tree import (
     Tree,
 )
 from persona_evo.search.tree_policy import TreePolicy, read_of
+from persona_evo.search.walks import WalkedHome, walk_home
 from persona_evo.search.workspace import Workspace
 from persona_evo.seeds import derive, stream
 
@@ -250,6 +252,33 @@ class ListSearch(Counted):
         counts = self._counts
         moves = self._handle.work.search.buffers.best_moves[: int(counts[layout.BEST_LENGTH])]
         return int(counts[layout.BEST_NODE]), tuple(int(a) for a in moves)
+
+    @property
+    def best_utility(self) -> float:
+        """The utility of the best plan."""
+        return float(self._best[0])
+
+    def walk_home(self, utility: Formula, most: int, until: float | None) -> WalkedHome:
+        """Walk home from states that may lead to a better plan, those worth most first.
+
+        Args:
+            utility: the utility of the search.
+            most, until: see `walks.walk_home`.
+        """
+        tree, nodes, least = self.tree, self.nodes, self.best_utility if self.won else -np.inf
+        worth, waiting = tree.values[:nodes, WORTH], tree.links[:nodes, STATUS] & OVER == RUNNING
+        starts = np.flatnonzero(waiting & (tree.values[:nodes, CEILING] > least))
+        order = np.argsort(-worth[starts], kind="stable")
+        planner = self._planner
+        return walk_home(
+            self._handle.work.search,
+            planner.game,
+            starts[order].astype(np.int64),
+            utility,
+            planner.settings.variant,
+            most,
+            until,
+        )
 
     def other_ways(self) -> tuple[ShortRow, ShortTable]:
         """Return all equally short ways into the tree's states beside those it keeps (see `open_lists.alternatives`).

@@ -15,7 +15,7 @@ from persona_evo.games.core import WON, Game, Level
 from persona_evo.games.outside import Outside
 from persona_evo.search.pace import counted_from
 from persona_evo.search.routes import Routes
-from persona_evo.search.settings import POLISH, PROVEN, Budget, SearchSettings
+from persona_evo.search.settings import POLISH, PROVEN, Budget, SearchSettings, least_worth
 from persona_evo.search.tree_policy import STATIC, TreePolicy
 from persona_evo.search.tree_search import TreeSearch
 from persona_evo.search.win_search import Ending, play_on
@@ -31,12 +31,17 @@ MAX_NODES = 5_000_000
 """The largest number of nodes unless the budget says otherwise (about 1 GB for MiniDungeons 2)."""
 
 
+CONCEDED = 0.1
+"""How much of |utility| is given up by default for a plan that wins, if the best plan does not."""
+
+
 @dataclass(frozen=True)
 class Plan:
     """The result of a search: a sequence of actions from the start, and the state that it leads to.
 
     Attributes:
-        actions: the actions of the route shown, which may differ from the best plan within the settings' tolerance.
+        actions: the actions of the route shown. It may differ from the best plan within the settings' tolerance, or
+            because it wins and the best plan does not (see `Planner.plan`).
         utility: the utility of the last state of this route.
         metrics: the metrics of this state by symbol.
         outcome: the status of the game there (the result of `over`).
@@ -68,6 +73,16 @@ class Plan:
             object.__setattr__(self, "best_actions", self.actions)
 
 
+class PlanTask(NamedTuple):
+    """What `Planner.plan` is asked for; `began` is the time (`time.perf_counter`) at which it began."""
+
+    utility: Formula
+    budget: Budget
+    began: float
+    seed: int
+    progress: Callable[[int], None] | None
+
+
 class Planner(Workspace):
     """Plans a level in the same memory, any number of times.
 
@@ -95,11 +110,13 @@ class Planner(Workspace):
         seed: int,
         progress: Callable[[int], None] | None = None,
         polish: int = POLISH,
+        concede: float = CONCEDED,
     ) -> Plan:
         """Search from the level's start.
 
         The last share of the budget (`SearchSettings.finish`) is spent on a win that continues the best plan, if that
-        plan does not win and the utility does not fall (see `win_search.play_on`).
+        plan does not win and the utility does not fall (see `win_search.play_on`). A search with open lists walks home
+        from many states before that (see `walks`), with an equal share.
 
         Args:
             utility: a formula over the game's metrics. It is backed up, and plans are compared by it. If it can rise
@@ -110,6 +127,8 @@ class Planner(Workspace):
             progress: called about once a second with the number of iterations so far.
             polish: for searches with open lists: the number of iterations that are spent on an equally good plan that
                 wins or is shorter, for each iteration that the proof of the best utility took.
+            concede: for searches with open lists: if the best plan does not win, a plan that wins is shown instead if
+                its utility is lower by at most this share of |utility|. The best plan is then in `Plan.best_actions`.
 
         Raises:
             SettingsError: the policy does not suit the search.
@@ -125,11 +144,12 @@ class Planner(Workspace):
         policy.check_planned(f"the search {self.settings.preset_name!r}", best_first=self.by_leaf)
         if policy.holds != STATIC or not (self.settings.lists or policy.planned):
             run = TreeSearch(self, self.level.start, 0, utility, policy, seed, progress)
-            return self._plan(run, utility, budget, began, seed, progress)
+            return self._plan(run, PlanTask(utility, budget, began, seed, progress))
         from persona_evo.search.list_search import ListSearch
 
         search = ListSearch(self, utility, policy, budget, seed, progress, polish)
-        found = self._plan(search, utility, budget.part(1.0 - self.settings.hedge), began, seed, progress)
+        task = PlanTask(utility, budget.part(1.0 - self.settings.hedge), began, seed, progress)
+        found = self._plan_with_lists(search, task, concede) if self.settings.lists else self._plan(search, task)
         if self.settings.hedge and found.utility < found.upper:
             found = self._hedged(found, utility, budget.part(self.settings.hedge), began, progress)
         if found.utility >= found.upper:  # no plan can be better, so it is proven
@@ -141,45 +161,75 @@ class Planner(Workspace):
         )
         return self.another(found, seed) if self.settings.tolerance else found
 
-    def _plan(
-        self,
-        run: TreeSearch | ListSearch,
-        utility: Formula,
-        budget: Budget,
-        began: float,
-        seed: int,
-        progress: Callable[[int], None] | None,
-    ) -> Plan:
+    def _plan(self, run: TreeSearch | ListSearch, task: PlanTask) -> Plan:
         """Spend a budget on a search, and its last share on a win that continues the best plan."""
-        share = self.settings.finish
-        run.spend(budget.part(1.0 - share), began)
+        share, budget = self.settings.finish, task.budget
+        run.spend(budget.part(1.0 - share), task.began)
         last = Ending(run.actions)
         if share and not run.settled:
-            last = play_on(
-                self._finishing(),
-                run.actions,
-                utility,
-                budget.part(share),
-                seed,
-                counted_from(run.iterations, progress),
-            )
+            last = self._play_on(run, task, budget.part(share))
             if not last.iterations:
-                run.spend(budget, began)
+                run.spend(budget, task.began)
                 last = Ending(run.actions)
-        actions = last.actions
         end = run.end if self.game.compiled and isinstance(run, TreeSearch) and not last.iterations else None
-        metrics, worth, outcome = self._end(actions, utility, end)
+        return self._made(run, task, last, end)
+
+    def _plan_with_lists(self, run: ListSearch, task: PlanTask, concede: float) -> Plan:
+        """Spend a budget on a search with open lists, on walks home, and on a win that continues the best plan.
+
+        What walks leave of the budget goes on in the search if a win is at hand, and otherwise to the search for one.
+
+        Args:
+            concede: see `plan`.
+        """
+        budget, began, finish = task.budget, task.began, self.settings.finish
+        walking = min(finish, (1.0 - finish) / 2)
+        run.spend(budget.part(1.0 - finish - walking), began)
+        most = round(walking * (budget.iterations or run.iterations))
+        if budget.iterations is not None:
+            most = min(max(1, most), budget.iterations - run.iterations)
+        if run.settled or not finish or most <= 0:
+            run.spend(budget, began)
+            return self._made(run, task, Ending(run.actions))
+        last = Ending(run.actions)
+        until = None if budget.seconds is None else began + (1.0 - finish) * budget.seconds
+        home = run.walk_home(task.utility, most, until)
+        left = budget.less(home.walks, 0.0)
+        if left is not None and (run.won or home.utility >= run.best_utility):
+            run.spend(left, began)
+            last = Ending(run.actions)
+        elif left is not None and (left := left.less(run.iterations, time.perf_counter() - began)) is not None:
+            last = self._play_on(run, task, replace(budget.part(finish), iterations=left.iterations))
+        last = last._replace(iterations=last.iterations + home.walks)
+        found = self._made(run, task, last)
+        won = found.outcome == WON
+        least = found.utility if won else least_worth(found.utility, concede)
+        if home.utility < least or (won and home.utility == least):
+            return found
+        other = self._made(run, task, last._replace(actions=home.actions))
+        if other.utility >= found.utility:
+            return other
+        return replace(other, best_utility=found.utility, best_actions=found.actions, upper=found.upper)
+
+    def _play_on(self, run: TreeSearch | ListSearch, task: PlanTask, budget: Budget) -> Ending:
+        """Search for a win that continues the best plan of a search."""
+        tell = counted_from(run.iterations, task.progress)
+        return play_on(self._finishing(), run.actions, task.utility, budget, task.seed, tell)
+
+    def _made(self, run: TreeSearch | ListSearch, task: PlanTask, last: Ending, end: WordRow | None = None) -> Plan:
+        """Return the plan `last` with what the search took; `end` is the state after the plan, if it is known."""
+        metrics, worth, outcome = self._end(last.actions, task.utility, end)
         return Plan(
-            actions=actions,
+            actions=last.actions,
             utility=worth,
             metrics=metrics,
             outcome=outcome,
             iterations=run.iterations + last.iterations,
             nodes=run.nodes + last.nodes,
-            seconds=time.perf_counter() - began,
+            seconds=time.perf_counter() - task.began,
             stopped=run.stopped,
             proven=run.proven,
-            seed=seed,
+            seed=task.seed,
             upper=max(worth, run.upper),
         )
 
