@@ -312,6 +312,8 @@ def _told(args: argparse.Namespace, game: Game, level: Level, search: ConnectedS
     best = search.best
     assert best is not None
     proof = "proven: no way to play is better" if search.proven else "best known"
+    if search.ordering.worlds:
+        proof = f"moves searched with {counted(search.ordering.worlds, 'other seed')}"
     say(
         f"{level.name}: utility {figure(best.utility)} ({proof}), {counted(len(best.trace), 'decision')}, stopped by "
         f"{search.stopped}; {counted(search.iterations, 'rollout')} in {seconds:.1f} s, "
