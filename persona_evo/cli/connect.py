@@ -21,6 +21,7 @@ from persona_evo.cli.parser import Commands, filled, number, path, whole
 from persona_evo.cli.say import StatusLine, note, say
 from persona_evo.cli.template_file import write_template
 from persona_evo.errors import ConnectError, Place, SettingsError
+from persona_evo.jobs.windows import program
 from persona_evo.words import counted, figure
 
 if TYPE_CHECKING:
@@ -189,7 +190,7 @@ def _add_search(search: argparse.ArgumentParser) -> None:
 def run_new(args: argparse.Namespace) -> int:
     """Write a game's description."""
     target = write_template(args, "a game", ".toml", lambda name: TEMPLATE.format(name=name), ConnectError)
-    say(f"wrote {target}; edit it, then  persona-evo doctor --game {target}")
+    say(f"wrote {target}; edit it, then  {program('doctor', '--game', target)}")
     return 0
 
 
@@ -305,6 +306,18 @@ def _seed(args: argparse.Namespace) -> int:
     return option_values.seed_of(args) if known is None else known
 
 
+ENDED = {
+    "budget": "the budget is used up",
+    "time": "the time is used up",
+    "nodes": "the tree is as large as allowed",
+    "memory": "the memory is full",
+    "exhausted": "all ways to play were tried",
+    "stuck": "nothing is left to try",
+    "win": "ended by the first win",
+}
+"""Reasons why a connected search ends, in words; a search that was stopped names what stopped it."""
+
+
 def _told(args: argparse.Namespace, game: Game, level: Level, search: ConnectedSearch, seconds: float) -> list[str]:
     """Print the results of a search and write the requested files; return their names."""
     from persona_evo.connect.traces import Trace
@@ -312,9 +325,10 @@ def _told(args: argparse.Namespace, game: Game, level: Level, search: ConnectedS
     best = search.best
     assert best is not None
     proof = "proven: no way to play is better" if search.proven else "best known"
+    why = ENDED.get(search.stopped, f"stopped by {search.stopped}")
     say(
-        f"{level.name}: utility {figure(best.utility)} ({proof}), {counted(len(best.trace), 'decision')}, stopped by "
-        f"{search.stopped}; {counted(search.iterations, 'rollout')} in {seconds:.1f} s, "
+        f"{level.name}: utility {figure(best.utility)} ({proof}), {counted(len(best.trace), 'decision')}, "
+        f"{why}; {counted(search.iterations, 'rollout')} in {seconds:.1f} s, "
         f"{counted(search.tree.nodes, 'node')}"
     )
     say("  " + " ".join(str(choice) for choice, _ in best.trace))
@@ -323,7 +337,7 @@ def _told(args: argparse.Namespace, game: Game, level: Level, search: ConnectedS
         return []
     Trace(game.name, level.text, best.utility, best.score, best.metrics, best.trace).save(args.out / BEST)
     search.tree.save(args.out / TREE)
-    say(f"kept in {args.out}; watch it:  persona-evo connect replay {args.game} {args.out / BEST}")
+    say(f"kept in {args.out}; watch it:  {program('connect', 'replay', args.game, args.out / BEST)}")
     return [BEST, TREE]
 
 
@@ -393,7 +407,7 @@ def run_shrink(args: argparse.Namespace) -> int:
             line.done_with_line()
         say(f"{counted(len(found.prefix), 'choice')} left after {counted(player.played, 'rollout')}: {found}")
     add_case(out, found)
-    say(f"added to {out}; play it again:  persona-evo connect replay {args.game} {out}")
+    say(f"added to {out}; play it again:  {program('connect', 'replay', args.game, out)}")
     if out.resolve() == about.cases.resolve():
         say("  persona-evo playtest --require 'crashes == 0' plays these cases first")
     return 0
