@@ -306,18 +306,6 @@ def _seed(args: argparse.Namespace) -> int:
     return option_values.seed_of(args) if known is None else known
 
 
-ENDED = {
-    "budget": "the budget is used up",
-    "time": "the time is used up",
-    "nodes": "the tree is as large as allowed",
-    "memory": "the memory is full",
-    "exhausted": "all ways to play were tried",
-    "stuck": "nothing is left to try",
-    "win": "ended by the first win",
-}
-"""Reasons why a connected search ends, in words; a search that was stopped names what stopped it."""
-
-
 def _told(args: argparse.Namespace, game: Game, level: Level, search: ConnectedSearch, seconds: float) -> list[str]:
     """Print the results of a search and write the requested files; return their names."""
     from persona_evo.connect.traces import Trace
@@ -325,10 +313,9 @@ def _told(args: argparse.Namespace, game: Game, level: Level, search: ConnectedS
     best = search.best
     assert best is not None
     proof = "proven: no way to play is better" if search.proven else "best known"
-    why = ENDED.get(search.stopped, f"stopped by {search.stopped}")
     say(
         f"{level.name}: utility {figure(best.utility)} ({proof}), {counted(len(best.trace), 'decision')}, "
-        f"{why}; {counted(search.iterations, 'rollout')} in {seconds:.1f} s, "
+        f"{search.ending}; {counted(search.iterations, 'rollout')} in {seconds:.1f} s, "
         f"{counted(search.tree.nodes, 'node')}"
     )
     say("  " + " ".join(str(choice) for choice, _ in best.trace))

@@ -73,6 +73,18 @@ _WAY = 16
 """The number of ancestors of a rollout's start node whose states a game may begin from."""
 
 
+ENDED = {
+    "budget": "the budget is used up",
+    "time": "the time is used up",
+    "nodes": "the tree is as large as allowed",
+    "memory": "the memory is full",
+    "exhausted": "all ways to play were tried",
+    "stuck": "nothing is left to try",
+    "win": "ended by the first win",
+}
+"""Reasons why a connected search ends, in words; a search that was stopped names what stopped it."""
+
+
 class ConnectedSearch:
     """A Monte Carlo tree search on one level.
 
@@ -222,6 +234,11 @@ class ConnectedSearch:
         self._start, self._before, self._number = start, len(start) // p.PAIR, next(_searches)
         self.iterations = self.lost = self._known = 0
         self._full = False
+
+    @property
+    def ending(self) -> str:
+        """Why the search ended, in words."""
+        return ENDED.get(self.stopped, f"stopped by {self.stopped}")
 
     @property
     def proven(self) -> bool:
