@@ -21,7 +21,7 @@ PACKAGE = ROOT / "persona_evo"
 
 
 def shared(relative: str) -> Path:
-    """The path of a file or folder of the shared data; skips the test where it is not there."""
+    """Return the path of a file or folder of the shared data; skips the test where it is not there."""
     for base in filter(None, (os.environ.get("PERSONA_EVO_SHARED"), str(ROOT.parent / "shared"))):
         path = Path(base) / relative
         if path.exists():
@@ -40,7 +40,7 @@ def trees() -> dict[Path, ast.Module]:
 
 
 def bytes_per_node(memory: Memory, tree: Tree, slots: float) -> float:
-    """The memory of a search tree per node, with this many slots per node."""
+    """Return the memory of a search tree per node, with this many slots per node."""
     rows = (memory.nodes, memory.states, memory.twins, memory.table, memory.keys)
     return sum(float(row.nbytes) for row in rows) / memory.capacity + slots * 8.0 * tree.columns.width
 

@@ -29,7 +29,7 @@ SMALL = {
         "runs list": "",
         "compare before.txt": "--trials 2 --iterations 200 --jobs 1 --seed 1",
         "solve after.txt": "--seconds 1",
-        "compare old_levels": "--trials 1 --iterations 50 --jobs 1 --seed 1",
+        "compare old_levels": "--personas runner --trials 1 --iterations 50 --jobs 1 --seed 1",
         "compare train01@": "--personas thesis --trials 1 --iterations 20 --jobs 1 --seed 1",
         "level generate": "--count 2",
         "evolve --persona": "--levels generate:4 --held-out 2 --generations 2 --population 10 --islands 2 "
@@ -74,7 +74,7 @@ SHOWN = [README, ROOT / "CONTRIBUTING.md", *PAGES.rglob("*.md"), *ROOT.glob("per
 
 
 def commands(page: Path) -> list[str]:
-    """The commands in a page's shell blocks, in its order."""
+    """Return the commands in a page's shell blocks, in its order."""
     text = page.read_text(encoding="utf-8").replace("\\\n", " ")
     blocks = re.findall(r"^ *```sh\n(.*?)^ *```", text, flags=re.MULTILINE | re.DOTALL)
     return re.findall(r"^(?: *|.*/)persona-evo (.+)$", "\n".join(blocks), flags=re.MULTILINE)

@@ -51,14 +51,14 @@ PLAY = ("--trials", 3, "--iterations", 100, "--jobs", 1, "--seed", 5)
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty current folder."""
+    """Return an empty current folder."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 @pytest.fixture(scope="module")
 def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a finished run, made as a user does."""
+    """Return the folder of a finished run, made as a user does."""
     folder = tmp_path_factory.mktemp("evolved")
     ran = typed(folder, *EVOLVE)
     assert ran.code == 0, ran

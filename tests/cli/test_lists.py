@@ -29,7 +29,7 @@ LISTED = {
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A current folder with a persona, one that brings lists, and a policy of lists."""
+    """Return a current folder with a persona, one that brings lists, and a policy of lists."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "plain.toml").write_text(PLAIN, encoding="utf-8")
     (tmp_path / "lister.toml").write_text(PLAIN + LISTS, encoding="utf-8")

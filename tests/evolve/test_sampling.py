@@ -55,7 +55,7 @@ LEVELS, VALIDATION = 20, 6
 
 
 def small(**changes: Any) -> EvolutionSettings:
-    """Settings of a small evolution that draws its levels."""
+    """Return settings of a small evolution that draws its levels."""
     values: dict[str, Any] = {
         "population": 24,
         "islands": 2,
@@ -88,7 +88,7 @@ class Asked:
 
 
 def people(count: int, first: int = 0) -> list[Individual]:
-    """Individuals that all differ, the first the best."""
+    """Return individuals that all differ, the first the best."""
     return [
         Individual(f"PE * 0 + {1 + 0.1 * (first + i)}", 5, origin="random", key=f"k{first + i}") for i in range(count)
     ]
@@ -163,7 +163,7 @@ def test_levels_of_a_generation_follow_from_seed_and_generation() -> None:
 def course(
     settings: EvolutionSettings, evaluate: Asked, state: EvolutionState | None = None
 ) -> Iterator[dict[str, Any]]:
-    """The state after each generation, as plain values."""
+    """Yield the state after each generation, as plain values."""
     for generation in generations(
         settings, 7, evaluate, metrics=METRICS, levels=LEVELS, validation=VALIDATION, state=state
     ):
@@ -314,7 +314,7 @@ def made() -> dict[str, LevelPool]:
 
 
 def run(made: dict[str, LevelPool], root: Path, **options: Any) -> Outcome:
-    """A whole small run."""
+    """Return a whole small run."""
     values: dict[str, Any] = {
         "population": 12,
         "generations": 3,
@@ -349,13 +349,13 @@ def what_is_kept(outcome: Outcome) -> tuple[Any, ...]:
 
 @pytest.fixture(scope="module")
 def measured() -> list[Any]:
-    """The seeds of each level in which the policy of `whole` was measured at the end."""
+    """Return the seeds of each level in which the policy of `whole` was measured at the end."""
     return []
 
 
 @pytest.fixture(scope="module")
 def whole(made: dict[str, LevelPool], measured: list[Any], tmp_path_factory: pytest.TempPathFactory) -> Outcome:
-    """A run in one go."""
+    """Return a run in one go."""
     real = sampled.play_rounds
 
     def noted(fitness: Fitness, formulas: Any, plan: Any, *rest: Any) -> Any:

@@ -100,7 +100,7 @@ def check_recording(game: Game, path: Path) -> int:
 
 
 def random_actions(game: Game, level: Level, seed: int, most: int) -> list[int]:
-    """The actions of a random game."""
+    """Return the actions of a random game."""
     state, rng, actions = game.start(level, seed), stream(seed), []
     while game.over(level, state) == RUNNING and len(actions) < most:
         legal = game.legal(level, state)

@@ -61,7 +61,7 @@ def test_games_written_as_classes_keep_the_contract(game: Game, text: str) -> No
 
 
 def changed(game: Game = GAME, **functions: Any) -> Game:
-    """The game with some of its functions wrapped; each gets the original one first."""
+    """Return the game with some of its functions wrapped; each gets the original one first."""
     originals = {costly: game.rules(costly=costly) for costly in (False, True)}
 
     def rules(costly: bool = False) -> Rules:

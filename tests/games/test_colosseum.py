@@ -86,7 +86,7 @@ def test_every_recorded_game_begins_and_goes_as_it_did() -> None:
 
 
 def sample(state: Any, level: Level, count: int, seed: int) -> dict[int, int]:
-    """How often the course's random player, as compiled, makes which move."""
+    """Return how often the course's random player, as compiled, makes which move."""
     rng, played = stream(seed), np.zeros(1, dtype=np.int64)
     actions, seen = np.zeros(level.max_actions, dtype=np.int64), np.zeros((1, len(GAME.metrics)))
     found: dict[int, int] = {}

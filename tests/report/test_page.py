@@ -73,7 +73,7 @@ def rendered(content: Page) -> str:
 
 @pytest.fixture
 def full(tmp_path: Path) -> Page:
-    """A page with something in every part, and a level, a player and texts of an evil name."""
+    """Return a page with something in every part, and a level, a player and texts of an evil name."""
     rows = group(EVIL, EVIL, 3, 12) + group(EVIL, "other", 12, 12, steps=40)
     rows += [r for i in range(4) for p in (EVIL, "other") for r in group(f"level {i}", p, 6, 12, steps=20 + i)]
     picture = tmp_path / "a b#1.png"

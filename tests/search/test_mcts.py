@@ -39,7 +39,7 @@ CORRIDOR = level("XXXXXXX", "XH   eX", "XXXXXXX")
 
 
 def exhaustive(of: Level, horizon: int, utility: Any) -> float:
-    """The best utility of any action sequence of at most `horizon` moves, by trying all."""
+    """Return the best utility of any action sequence of at most `horizon` moves, by trying all."""
     best = utility.evaluate(GAME.measure(of, GAME.start(of)))
     for length in range(1, horizon + 1):
         for actions in product(range(4), repeat=length):
