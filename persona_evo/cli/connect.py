@@ -308,6 +308,7 @@ def _seed(args: argparse.Namespace) -> int:
 
 def _told(args: argparse.Namespace, game: Game, level: Level, search: ConnectedSearch, seconds: float) -> list[str]:
     """Print the results of a search and write the requested files; return their names."""
+    from persona_evo.connect.search_folder import why_ended
     from persona_evo.connect.traces import Trace
 
     best = search.best
@@ -315,7 +316,7 @@ def _told(args: argparse.Namespace, game: Game, level: Level, search: ConnectedS
     proof = "proven: no way to play is better" if search.proven else "best known"
     say(
         f"{level.name}: utility {figure(best.utility)} ({proof}), {counted(len(best.trace), 'decision')}, "
-        f"{search.ending}; {counted(search.iterations, 'rollout')} in {seconds:.1f} s, "
+        f"{why_ended(search.stopped)}; {counted(search.iterations, 'rollout')} in {seconds:.1f} s, "
         f"{counted(search.tree.nodes, 'node')}"
     )
     say("  " + " ".join(str(choice) for choice, _ in best.trace))
