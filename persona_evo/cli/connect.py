@@ -20,7 +20,7 @@ from persona_evo.cli import option_values, options
 from persona_evo.cli.parser import Commands, filled, number, path, whole
 from persona_evo.cli.say import StatusLine, note, say
 from persona_evo.cli.template_file import write_template
-from persona_evo.errors import ConnectError, Place, SettingsError
+from persona_evo.errors import ConnectError, GameError, PersonaEvoError, Place, SettingsError
 from persona_evo.jobs.windows import program
 from persona_evo.words import counted, figure
 
@@ -196,7 +196,6 @@ def run_new(args: argparse.Namespace) -> int:
 
 def run_search(args: argparse.Namespace) -> int:
     """Search one level; if the search ends early, the results so far are kept."""
-    from persona_evo.errors import PersonaEvoError
 
     kept: list[str] = []
     try:
@@ -360,7 +359,6 @@ def _replay_cases(game: str, file: Path, number: int | None) -> int:
     from persona_evo.connect.cases import UNPLAYABLE, CasePlayer
     from persona_evo.connect.description_file import read
     from persona_evo.connect.findings_file import read_cases
-    from persona_evo.errors import GameError
 
     cases, failed, lost = read_cases(file, number), 0, 0
     with CasePlayer(read(Path(game))) as player:
