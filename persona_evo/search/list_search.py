@@ -278,6 +278,7 @@ class ListSearch(Counted):
             planner.settings.variant,
             most,
             until,
+            self.best_utility,
         )
 
     def other_ways(self) -> tuple[ShortRow, ShortTable]:

@@ -2,7 +2,8 @@
 
 A search with few iterations often ends at a state that is worth much, but from which there is no way out. A walk makes
 the move after which `Game.homing` is highest, then `Game.care`, and never one that ends the game without a win. Walks
-that meet go the same way from there, so no state is walked through twice.
+that meet go the same way from there, so no state is walked through twice. A walk counts as one iteration of the search,
+like a new state with the random moves that follow it.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ STALLED = 3
 
 MOST = 1_000
 """The highest number of walks from one tree."""
+
+FEW = 60
+"""The number of walks for which a search with few iterations spends up to twice its share."""
 
 TABLE = 2**17
 """The highest number of entries in the table of states walked through."""
@@ -191,6 +195,16 @@ class WalkedHome(NamedTuple):
     utility: float = -math.inf
 
 
+def walking_share(finish: float, iterations: int | None) -> float:
+    """Return the share of a budget that goes to walks home.
+
+    Args:
+        finish: the share that is kept for playing on to a win (`SearchSettings.finish`).
+        iterations: the iterations of the budget; None if they are not limited.
+    """
+    return finish if iterations is None else max(finish, min(2 * finish, FEW / iterations))
+
+
 def promising(tree: Tree, ways: FloatRow, worth: FloatRow, candidates: IntRow) -> IntRow:
     """Return nodes in the order of what they would be worth after a way home.
 
@@ -221,6 +235,7 @@ def walk_home(
     variant: str,
     most: int,
     until: float | None,
+    enough: float,
 ) -> WalkedHome:
     """Walk home from nodes of a tree, the most promising first.
 
@@ -233,6 +248,7 @@ def walk_home(
         variant: the variant of the rules.
         most: the highest number of walks.
         until: the time (`time.perf_counter`) after which no more walks are begun; None for no limit.
+        enough: the utility of a win after which half of the walks are enough.
     """
     by = tuple(parse(text, game.symbols) if text else utility for text in (game.homing, game.care))
     rules = game.rules_for(utility.symbols.union(*(one.symbols for one in by)), variant)
@@ -256,6 +272,8 @@ def walk_home(
         handle = Handle(work._replace(starts=promising(space.tree, work.ways, worth, starts)))
         while counts[WALKED] < most and walk(handle, min(CHUNK, most - int(counts[WALKED]))):
             if until is not None and time.perf_counter() >= until:
+                break
+            if 2 * counts[WALKED] >= most and counts[START] != NOBODY and work.best[0] >= enough:
                 break
     if counts[START] == NOBODY:
         return WalkedHome(int(counts[WALKED]))
