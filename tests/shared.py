@@ -9,15 +9,19 @@ import os
 import re
 import signal
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from persona_evo.search.tree import Memory, Tree
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "persona_evo"
 
 
 def shared(relative: str) -> Path:
-    """The path of a file or folder of the shared data; skips the test where it is not there."""
+    """Return the path of a file or folder of the shared data; skips the test where it is not there."""
     for base in filter(None, (os.environ.get("PERSONA_EVO_SHARED"), str(ROOT.parent / "shared"))):
         path = Path(base) / relative
         if path.exists():
@@ -33,6 +37,12 @@ def trees() -> dict[Path, ast.Module]:
         return {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(PACKAGE.rglob("*.py"))}
     finally:
         gc.enable()
+
+
+def bytes_per_node(memory: Memory, tree: Tree, slots: float) -> float:
+    """Return the memory of a search tree per node, with this many slots per node."""
+    rows = (memory.nodes, memory.states, memory.twins, memory.table, memory.keys)
+    return sum(float(row.nbytes) for row in rows) / memory.capacity + slots * 8.0 * tree.columns.width
 
 
 def hear_ctrl_c() -> None:

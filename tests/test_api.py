@@ -120,7 +120,7 @@ def test_policies_are_found_by_what_they_are_called() -> None:
 
 
 def plain_persona(folder: Path, more: str = "") -> pe.Persona:
-    """One that nothing has been evolved for."""
+    """Return one that nothing has been evolved for."""
     path = folder / "plain.toml"
     path.write_text('game = "minidungeons2"\npriority = "TO"\nutility = "TO - DEAD"\n' + more, encoding="utf-8")
     return pe.load_persona(path)

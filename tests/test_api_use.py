@@ -39,7 +39,7 @@ BEYOND = [2**70, -1, 1.5, float("nan"), float("inf"), "5", True, np.True_, np.ar
 
 @pytest.fixture
 def files(tmp_path: Path) -> dict[str, Any]:
-    """A game of one's own in a file, a persona for it, and a level."""
+    """Return a game of one's own in a file, a persona for it, and a level."""
     text = inspect.getsource(corridor).replace("Corridor", "Passage")
     (tmp_path / "passage.py").write_text(text, encoding="utf-8")
     (tmp_path / "walker.toml").write_text(
@@ -59,6 +59,7 @@ def results() -> pe.Results:
     return pe.playtest_levels(["train01", "train02"], players, trials=2, iterations=60, seed=1, jobs=1)
 
 
+@pytest.mark.usefixtures("unsimplified")
 def test_a_game_by_its_path_evolves_with_workers_and_is_resumed(files: dict[str, Any], tmp_path: Path) -> None:
     who = pe.load_persona(files["persona"], game=files["game"])
     assert who == pe.load_persona(files["persona"], game=pe.load_game(files["game"]))
@@ -69,6 +70,7 @@ def test_a_game_by_its_path_evolves_with_workers_and_is_resumed(files: dict[str,
     assert longer.generations == 2
 
 
+@pytest.mark.usefixtures("unsimplified")
 def test_an_interrupted_evolution_has_a_policy(tmp_path: Path) -> None:
     def stop(progress: Any) -> None:
         if progress.generation == 1:
@@ -83,6 +85,7 @@ def test_an_interrupted_evolution_has_a_policy(tmp_path: Path) -> None:
     assert whole.status == "finished" and whole.generations == 3 and whole.policy != found.policy
 
 
+@pytest.mark.usefixtures("unsimplified")
 def test_a_game_that_was_made_here_is_played_on_one_core(files: dict[str, Any], tmp_path: Path) -> None:
     class Hallway(corridor.Corridor):
         def copy(self) -> Hallway:
@@ -217,6 +220,7 @@ def test_figures_are_drawn_whatever_backend_a_notebook_names() -> None:
         subprocess.run([sys.executable, "-c", code], env=given, check=True)
 
 
+@pytest.mark.usefixtures("unsimplified")
 def test_a_budget_and_settings_are_given_as_objects(tmp_path: Path) -> None:
     few = pe.Budget(40)
     assert pe.plan("train01", "runner", "ucb1", budget=few).iterations == 40

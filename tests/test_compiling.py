@@ -51,7 +51,7 @@ _modules = iter(range(10**6))
 
 
 def module_of(text: str, folder: Path, name: str = "") -> ModuleType:
-    """A module with a text, as a process sees it that starts now."""
+    """Return a module with a text, as a process sees it that starts now."""
     name = name or f"rules_{next(_modules)}"
     file = folder / f"{name}.py"
     file.write_text(text, encoding="utf-8")
@@ -75,7 +75,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def content(callback: compiling.Callback) -> bytes:
-    """The object file of a function, as a process gets it that has not loaded it."""
+    """Return the object file of a function, as a process gets it that has not loaded it."""
     program = callback.program
     return cache.read(program.file) or program.make()
 
@@ -230,7 +230,7 @@ def test_a_folder_that_cannot_be_written_is_done_without(
 
 @pytest.fixture
 def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A home, an XDG folder and a temporary folder of the test's own; nothing is chosen or told yet."""
+    """Return a home, an XDG folder and a temporary folder of the test's own; nothing is chosen or told yet."""
     for variable in ("PERSONA_EVO_CACHE", "XDG_CACHE_HOME"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
@@ -366,7 +366,7 @@ def test_machine_code_of_another_processor_is_left_alone_and_that_is_said(
             cached.cache_clear()
 
 
-@pytest.mark.parametrize("edits", [25, pytest.param(1_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("edits", [10, pytest.param(1_000, marks=pytest.mark.slow)])
 def test_edits_never_end_in_an_error_and_the_folder_stays_small(
     folder: Path, monkeypatch: pytest.MonkeyPatch, edits: int
 ) -> None:

@@ -11,7 +11,7 @@ from tests.shared import PACKAGE, trees
 
 
 def modules() -> dict[str, Path]:
-    """All modules of the package by name."""
+    """Return all modules of the package by name."""
     found = {}
     for path in trees():
         parts = (PACKAGE.name, *path.relative_to(PACKAGE).with_suffix("").parts)
@@ -20,7 +20,7 @@ def modules() -> dict[str, Path]:
 
 
 def imported(path: Path, known: dict[str, Path]) -> Iterator[str]:
-    """The modules of the package that a file imports anywhere."""
+    """Yield the modules of the package that a file imports anywhere."""
     for node in ast.walk(trees()[path]):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in known)

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.quick
 
 
 def room(item: pytest.Item) -> str:
-    """The room that a test is about: its folder, or the name of its module in `tests/` itself."""
+    """Return the room that a test is about: its folder, or the name of its module in `tests/` itself."""
     first, *rest = item.path.relative_to(ROOT / "tests").parts
     return first if rest else first.removeprefix("test_").removesuffix(".py")
 

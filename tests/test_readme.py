@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,7 @@ SMALL = {
         "runs list": "",
         "compare before.txt": "--trials 2 --iterations 200 --jobs 1 --seed 1",
         "solve after.txt": "--seconds 1",
-        "compare old_levels": "--trials 1 --iterations 50 --jobs 1 --seed 1",
+        "compare old_levels": "--personas runner --trials 1 --iterations 50 --jobs 1 --seed 1",
         "compare train01@": "--personas thesis --trials 1 --iterations 20 --jobs 1 --seed 1",
         "level generate": "--count 2",
         "evolve --persona": "--levels generate:4 --held-out 2 --generations 2 --population 10 --islands 2 "
@@ -61,7 +62,7 @@ SMALL = {
         "game check orchard.py": "--seed 1",
         "persona new gardener": "",
         "playtest orchard.txt": QUICK,
-        "level generate": "--count 12",
+        "level generate": "--count 2",
         "evolve --game": "--generations 1 --population 10 --islands 2 --iterations 20 --jobs 1 --set final_trials=1 "
         "--set final_candidates=1",
         "game new meadow": "",
@@ -73,14 +74,15 @@ SHOWN = [README, ROOT / "CONTRIBUTING.md", *PAGES.rglob("*.md"), *ROOT.glob("per
 
 
 def commands(page: Path) -> list[str]:
-    """The commands in a page's shell blocks, in its order."""
+    """Return the commands in a page's shell blocks, in its order."""
     text = page.read_text(encoding="utf-8").replace("\\\n", " ")
     blocks = re.findall(r"^ *```sh\n(.*?)^ *```", text, flags=re.MULTILINE | re.DOTALL)
     return re.findall(r"^(?: *|.*/)persona-evo (.+)$", "\n".join(blocks), flags=re.MULTILINE)
 
 
 STUDIES = "reproduce"
-"""The command whose studies take long; the tests of each study run it with smaller numbers."""
+SLOW = (STUDIES, "evolve --game tests/examples/museum.py")
+"""Commands that take long. The tests of each study run it with smaller numbers; others evolve in a Python class."""
 
 
 @pytest.mark.usefixtures("unsimplified")
@@ -90,7 +92,18 @@ def test_every_command_runs(
 ) -> None:
     lines = commands(page)
     assert len(lines) == len(SMALL[page])
-    all_run(page, [line for line in lines if not line.startswith(STUDIES)], tmp_path, monkeypatch, capsys)
+    all_run(page, [line for line in lines if not line.startswith(SLOW)], tmp_path, monkeypatch, capsys)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("unsimplified")
+def test_an_evolution_in_generated_levels_of_a_class_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = PAGES / "own_games.md"
+    lines = [line for line in commands(page) if "museum" in line]
+    assert len(lines) == 2
+    all_run(page, lines, tmp_path, monkeypatch, capsys, {"level generate": "--count 12"})
 
 
 @pytest.mark.slow
@@ -109,8 +122,13 @@ def all_run(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
+    changes: Mapping[str, str] | None = None,
 ) -> None:
-    """Run commands of a page in an empty folder with levels and examples, with what is added to each."""
+    """Run commands of a page in an empty folder with levels and examples, with what is added to each.
+
+    Args:
+        changes: what differs from SMALL.
+    """
     levels = ROOT / "persona_evo" / "games" / "catalog" / "minidungeons2" / "levels"
     for folder in ("my_levels", "old_levels", "new_levels"):
         (tmp_path / folder).mkdir()
@@ -126,7 +144,7 @@ def all_run(
         (tmp_path / f"{target}.txt").write_text(text, encoding="utf-8")
     shutil.copytree(ROOT / "tests" / "examples", tmp_path / "tests" / "examples")
     monkeypatch.chdir(tmp_path)
-    small = SMALL[page]
+    small = {**SMALL[page], **(changes or {})}
     for line in lines:
         name = next(k for k in small if line.startswith(k))
         words = [*shlex.split(line), *small[name].split()]

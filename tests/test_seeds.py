@@ -17,7 +17,7 @@ WORD = 0xFFFFFFFF
 
 
 def by_hand(a: int, b: int, count: int) -> list[int]:
-    """The generator in 32-bit arithmetic, written down from its description."""
+    """Return the generator in 32-bit arithmetic, written down from its description."""
 
     def turned(x: int, k: int) -> int:
         return ((x << k) | (x >> (32 - k))) & WORD

@@ -25,7 +25,7 @@ def run(*command: str | Path, cwd: Path) -> str:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel of this tree."""
+    """Return the wheel of this tree."""
     folder = tmp_path_factory.mktemp("wheel")
     run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, ROOT, cwd=folder)
     (built,) = folder.glob("*.whl")
@@ -33,7 +33,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def environment(folder: Path) -> Path:
-    """A new virtual environment without pip; its folder of programs."""
+    """Return a new virtual environment without pip; its folder of programs."""
     venv.create(folder)
     return folder / ("Scripts" if os.name == "nt" else "bin")
 

@@ -10,6 +10,8 @@
 | options | options with their types |
 | generating | levels drawn from a seed |
 | playtests | functions that play levels, compare two levels, and solve one |
+| policies | descriptions, simplification, exports and installation of tree policies |
+| personas | states that show what a persona's utility is worth |
 | players | personas with their tree policies and baselines, by their names |
 | expectations | requirements and pass rates, which are checked before levels are played |
 | matches, agent_list | matches between agents of two-player games, and the agents of a game |
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     )
     from persona_evo.api.players import make_players
     from persona_evo.api.playtests import compare, plan, playtest_levels, resume_playtest, solve
+    from persona_evo.api.policies import describe_policy, export_policy, install_policy, simplify_policy
     from persona_evo.api.results import Results
     from persona_evo.api.runs import compare_playtests, kept_playtest, save_figures
     from persona_evo.api.studies import Reproduction, reproduce, resume_reproduction
@@ -104,10 +107,13 @@ __all__ = [
     "check_levels",
     "compare",
     "compare_playtests",
+    "describe_policy",
     "evolve_policy",
     "experiment",
+    "export_policy",
     "from_class",
     "generate_levels",
+    "install_policy",
     "kept_match",
     "kept_playtest",
     "load_game",
@@ -129,6 +135,7 @@ __all__ = [
     "resume_reproduction",
     "run",
     "save_figures",
+    "simplify_policy",
     "solve",
     "tree_policy",
 ]
@@ -141,6 +148,7 @@ _NAMES = {
     "api.naming": "load_game load_level load_levels load_persona load_personas load_policy player tree_policy",
     "api.matches": "MatchResults kept_match play_match",
     "api.players": "make_players",
+    "api.policies": "describe_policy export_policy install_policy simplify_policy",
     "api.playtests": "compare plan playtest_levels resume_playtest solve",
     "api.comparison": "Comparison",
     "api.results": "Results",

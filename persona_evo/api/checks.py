@@ -6,6 +6,7 @@ import warnings
 
 from persona_evo import limits
 from persona_evo.api.naming import LevelsLike, game_of, levels_of
+from persona_evo.arguments import checked
 from persona_evo.games import check, registry
 from persona_evo.games.core import Game
 from persona_evo.games.diagnosis import diagnose
@@ -14,6 +15,7 @@ from persona_evo.games.options import for_check
 from persona_evo.games.twins import check_rows
 
 
+@checked
 def check_game(game: str | Game, levels: LevelsLike, *, seed: int = 0) -> int:
     """Play random games of a game of your own, and check every state in them.
 
@@ -36,6 +38,7 @@ def check_game(game: str | Game, levels: LevelsLike, *, seed: int = 0) -> int:
     return check.check_game(of, chosen, seed, notice=lambda text: warnings.warn(text, stacklevel=4))
 
 
+@checked
 def check_levels(levels: LevelsLike, game: str | Game = registry.DEFAULT) -> list[Finding]:
     """Find problems and peculiarities of levels without playing them.
 

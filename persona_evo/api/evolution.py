@@ -23,13 +23,16 @@ from persona_evo.api.naming import (
 )
 from persona_evo.api.options import EvolutionChanges
 from persona_evo.api.search_rules import SearchLike, budget_of, rules_of_search
+from persona_evo.arguments import checked
 from persona_evo.errors import SettingsError
 from persona_evo.evolve import comparison, genome, pools, time_plan
-from persona_evo.evolve import run as runs_of_evolution
 from persona_evo.evolve.driving import GenerationProgress
 from persona_evo.evolve.explanation import meanings
 from persona_evo.evolve.outcome import Outcome
 from persona_evo.evolve.pool_clock import POOL_SHARE, Tell
+from persona_evo.evolve.reopening import summary_of as summary_of
+from persona_evo.evolve.run import evolve_runs as evolve_runs
+from persona_evo.evolve.run import resume as resume
 from persona_evo.evolve.schedule import TellPhase
 from persona_evo.evolve.setting import SkilledPlay, with_usual
 from persona_evo.evolve.settings import EvolutionSettings
@@ -48,6 +51,7 @@ from persona_evo.store import runs
 from persona_evo.store.policies import Policy
 
 
+@checked
 def evolve_policy(
     persona: PersonaLike,
     levels: LevelsLike = "train",
@@ -113,9 +117,7 @@ def evolve_policy(
     )
     with lent(None, limits.jobs(jobs), alone=registry.alone(registry.get(who.game))) as workers:
         task = request.task(who, levels, workers, deadline=deadline)
-        best, _ = runs_of_evolution.evolve_runs(
-            task, root=Path(out), workers=workers, deadline=deadline, progress=progress, tell=tell
-        )
+        best, _ = evolve_runs(task, root=Path(out), workers=workers, deadline=deadline, progress=progress, tell=tell)
     return _usable(best)
 
 
@@ -319,6 +321,7 @@ def _generated(levels: LevelsLike) -> int:
     return asked([name for name in listed(levels, "a level", (str, Path, Level)) if isinstance(name, str)])
 
 
+@checked
 def resume_evolution(
     folder: str | Path,
     *,
@@ -342,7 +345,7 @@ def resume_evolution(
         SettingsError: fewer generations than the run has, or the game is not found.
         ConnectError: a connected game fails.
     """
-    outcome = runs_of_evolution.resume(
+    outcome = resume(
         Path(folder),
         generations=None if generations is None else limits.whole(generations, "generations", 1, 1_000_000),
         jobs=limits.jobs(jobs),

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from persona_evo import limits
+from persona_evo.arguments import checked
 from persona_evo.experiments import files, job
 from persona_evo.experiments.design import Experiment
 from persona_evo.experiments.job import ExperimentResults
@@ -15,6 +16,7 @@ from persona_evo.report import experiment as report
 from persona_evo.report.written import WrittenReport
 
 
+@checked
 def experiment(
     file: str | Path,
     folder: str | Path,

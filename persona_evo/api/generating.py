@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from persona_evo import limits
 from persona_evo.api.naming import LevelOption, game_of
+from persona_evo.arguments import checked
 from persona_evo.errors import SettingsError
 from persona_evo.evolve import pools
+from persona_evo.evolve.pools import Won as Won
 from persona_evo.games import registry
 from persona_evo.games.constraints import AllowedRange, Constraints
 from persona_evo.games.core import Game, Level
 from persona_evo.games.generating import generate, generator
+from persona_evo.games.level_text import LevelText
 from persona_evo.games.options import level_options
 from persona_evo.jobs.workers import lent
 
 
+@checked
 def generate_levels(
     count: int,
     seed: int,
@@ -56,11 +60,27 @@ def generate_levels(
     if min_path is not None or max_path is not None:
         spans.update(path_between(of, min_path, max_path))
     wanted, given = Constraints(tuple(kinds), spans), level_options(of, options)
-    if not of.planned:
-        return generate(of, count, seed, stream, wanted, given)
-    with lent(None, jobs, alone=registry.alone(of)) as workers:
-        found = pools.winnable(of, count, seed, stream, workers, constraints=wanted, options=given)
-    return [level.load(of) for level in found]
+    return [won.level.load(of) for won in each_level(of, count, seed, stream, jobs, wanted, given)]
+
+
+def each_level(
+    game: Game,
+    count: int,
+    seed: int,
+    stream: str,
+    jobs: int,
+    constraints: Constraints,
+    options: Mapping[str, LevelOption],
+) -> Iterator[Won]:
+    """Yield each generated level as soon as it is ready, with the moves of a plan that wins it, 0 if none is known.
+
+    The arguments are those of `generate_levels`.
+    """
+    if not game.planned:
+        yield from (Won(LevelText.of(level), 0) for level in generate(game, count, seed, stream, constraints, options))
+        return
+    with lent(None, jobs, alone=registry.alone(game)) as workers:
+        yield from pools.winners(game, count, seed, stream, workers, constraints=constraints, options=options)
 
 
 def _moves(value: int | None, name: str) -> int | None:

@@ -11,6 +11,7 @@ from typing import Any
 from persona_evo import limits
 from persona_evo.agents.program import MEGABYTES, MOVE_SECONDS, is_file, try_out
 from persona_evo.api.naming import LevelsLike, game_of, levels_of
+from persona_evo.arguments import checked
 from persona_evo.errors import Place, SettingsError
 from persona_evo.games import mapsets, registry
 from persona_evo.games.core import Game, Level
@@ -94,6 +95,7 @@ class MatchResults(job.PlayedMatch):
         return f"<Match in {self.match.game}: {agents}; {len(self.records)} games, seed {self.match.seed}>"
 
 
+@checked
 def play_match(
     game: str | Game,
     agents: Sequence[str],
@@ -175,6 +177,7 @@ def play_match(
     return MatchResults(played.match, played.records, played.complete, target)
 
 
+@checked
 def kept_match(folder: str | Path) -> Kept:
     """Read the games of a match from its folder; nothing is played.
 

@@ -6,7 +6,7 @@ A level may be given by its name, file or set, and a persona by its name, abbrev
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -14,6 +14,7 @@ from persona_evo import limits
 from persona_evo.agents.agent import Agent
 from persona_evo.agents.duel import League
 from persona_evo.api.search_rules import SearchLike, by_utility, search_of
+from persona_evo.arguments import checked
 from persona_evo.errors import PolicyError, SettingsError
 from persona_evo.formula import Formula
 from persona_evo.games import mapsets, registry
@@ -40,6 +41,7 @@ FORMULA = "formula:"
 """Prefix of a policy that is given as its formula."""
 
 
+@checked
 def load_game(name: str | Path = registry.DEFAULT) -> Game:
     """Load the game called `name`, or the one at "module:object", "FILE.py:GAME" or "FILE.toml".
 
@@ -50,6 +52,7 @@ def load_game(name: str | Path = registry.DEFAULT) -> Game:
     return registry.get(limits.name(name, "a game"))
 
 
+@checked
 def load_levels(*names: str | Path, game: str | Game = registry.DEFAULT, **options: LevelOption) -> list[Level]:
     """Load levels by file, folder, pattern, name or set.
 
@@ -66,6 +69,7 @@ def load_levels(*names: str | Path, game: str | Game = registry.DEFAULT, **optio
     return mapsets.resolve(of, [limits.name(n, "a level") for n in names], level_options(of, options))
 
 
+@checked
 def load_level(name: str | Path, game: str | Game = registry.DEFAULT, **options: LevelOption) -> Level:
     """Load one level; the arguments are those of `load_levels`.
 
@@ -79,6 +83,7 @@ def load_level(name: str | Path, game: str | Game = registry.DEFAULT, **options:
     return found[0]
 
 
+@checked
 def load_persona(name: str | Path, game: str | Game | None = None) -> Persona:
     """Load a persona by name, abbreviation or TOML file.
 
@@ -95,6 +100,7 @@ def load_persona(name: str | Path, game: str | Game | None = None) -> Persona:
     )
 
 
+@checked
 def load_personas(*names: str, game: str | Game = registry.DEFAULT) -> list[Persona]:
     """Load personas; "all" stands for the four of the paper, or for all of the game's if it has none of these.
 
@@ -104,6 +110,7 @@ def load_personas(*names: str, game: str | Game = registry.DEFAULT) -> list[Pers
     return resolve([limits.name(name, "a persona") for name in names], game_of(game))
 
 
+@checked
 def load_policy(name: str | Path, game: str = registry.DEFAULT) -> Policy:
     """Load a policy by name or file, or the final one of a run's folder.
 
@@ -113,6 +120,7 @@ def load_policy(name: str | Path, game: str = registry.DEFAULT) -> Policy:
     return policy_library.load(name if isinstance(name, Path) else limits.name(name, "a policy"), game)
 
 
+@checked
 def tree_policy(policy: PolicyLike, persona: Persona, game: Game) -> TreePolicy:
     """Find the tree policy by which a persona plays.
 
@@ -212,6 +220,7 @@ def not_evolved(error: PolicyError) -> bool:
     return error.what.startswith("there is no evolved policy")
 
 
+@checked
 def player(
     persona: PersonaLike, policy: PolicyLike | Agent | None = None, label: str = "", baseline: str = ""
 ) -> Player:
@@ -261,11 +270,12 @@ def listed(values: object, what: str, single: tuple[type, ...]) -> list[Any]:
     """
     if isinstance(values, single):
         return [values]
-    if not isinstance(values, Iterable):
+    try:
+        return list(values)  # type: ignore[call-overload, no-any-return]
+    except TypeError:  # also of an array without dimensions
         raise SettingsError(
             f"this does not name {what}", found=repr(values)[:200], expected="a name, a file, or a list"
-        )
-    return list(values)
+        ) from None
 
 
 def levels_of(game: Game, levels: LevelsLike, **options: LevelOption) -> list[Level]:

@@ -11,6 +11,7 @@ from persona_evo.agents.agent import Agent
 from persona_evo.api.naming import game_of, load_policy, not_evolved, player, tree_policy
 from persona_evo.api.options import Notice
 from persona_evo.api.search_rules import SearchLike, by_utility, search_of
+from persona_evo.arguments import checked
 from persona_evo.errors import PolicyError, SettingsError, unknown
 from persona_evo.games import mapsets, registry
 from persona_evo.games.commands import command
@@ -24,6 +25,7 @@ AGENT = "agent:"
 """Prefix of a policy that is an agent."""
 
 
+@checked
 def make_players(
     personas: Sequence[str] = ("all",),
     game: str | Game = registry.DEFAULT,

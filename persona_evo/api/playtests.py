@@ -30,6 +30,7 @@ from persona_evo.api.naming import (
 from persona_evo.api.options import ComparisonOptions, ExpectationOptions, Notice, PlaytestOptions, SearchOptions
 from persona_evo.api.results import Results, add_bounds, as_results
 from persona_evo.api.search_rules import TOLERANCE, SearchLike, budget_of, by_utility, rules_of_search
+from persona_evo.arguments import checked
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
 from persona_evo.games.outside import closing_outside
@@ -48,6 +49,7 @@ from persona_evo.search.tree_policy import TreePolicy, with_lists
 from persona_evo.seeds import fresh
 
 
+@checked
 def plan(
     level: LevelLike,
     persona: PersonaLike,
@@ -136,6 +138,7 @@ def playing_rules(
     return PlayingRules(league, budget_of(budget, iterations, seconds, league), search)
 
 
+@checked
 def playtest_levels(
     levels: LevelsLike,
     players: PlayersLike = "all",
@@ -228,6 +231,7 @@ def _played(
     )
 
 
+@checked
 def resume_playtest(
     folder: str | Path,
     *,
@@ -293,6 +297,7 @@ def _measured(
     return results
 
 
+@checked
 def compare(
     a: LevelsLike, b: LevelsLike, players: PlayersLike = "all", **options: Unpack[ComparisonOptions]
 ) -> Comparison:
@@ -318,6 +323,7 @@ def compare(
     return compared(playtest_levels([level for pair in pairs for level in pair], chosen, **options))
 
 
+@checked
 def solve(
     level: LevelLike,
     persona: PersonaLike,

@@ -18,6 +18,7 @@ from persona_evo.games.core import Level
 from persona_evo.games.diagnosis import harder_copies
 from persona_evo.games.findings import Finding
 from persona_evo.games.level_text import LevelText
+from persona_evo.games.outside import hidden_facts
 from persona_evo.jobs.workers import Workers
 from persona_evo.playtest import appraisals, batch, bounds, duels, require, routes
 from persona_evo.playtest.analysis import Analysis, analyse
@@ -167,6 +168,7 @@ class Results(batch.BatchResults):
                 }
             ),
             "search settings": listed(self.settings.to_dict()),
+            **hidden_facts(self.game),
             "trials": f"{self.trials} of each player in each level",
             **self._drawn,
             "players": "\n".join(f"{p.label}: {p.text}" for p in self.players),

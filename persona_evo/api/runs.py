@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from persona_evo.api.results import Results, as_results
 from persona_evo.api.studies import study_of
+from persona_evo.arguments import checked
 from persona_evo.errors import Place, RunError, SettingsError
 from persona_evo.playtest import batch, bounds, journal
 from persona_evo.playtest.changes import PlaytestChanges, changes
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from persona_evo.store.folders import RunEntry
 
 
+@checked
 def kept_playtest(folder: str | Path, game_name: str | None = None) -> Results:
     """Read the present results of a playtest's folder, with the bounds that were found; nothing is played.
 
@@ -55,6 +57,7 @@ def playthrough(results: Results, number: int) -> Playthrough:
     return results.records[number - 1]
 
 
+@checked
 def compare_playtests(a: Results, b: Results) -> PlaytestChanges:
     """Compare two playtests of the same levels, or of two versions of a level.
 
@@ -87,6 +90,7 @@ def compare_playtests(a: Results, b: Results) -> PlaytestChanges:
     return found
 
 
+@checked
 def save_figures(
     run: str | Path,
     folder: str | Path,

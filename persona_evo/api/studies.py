@@ -17,6 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from persona_evo.arguments import checked
 from persona_evo.errors import SettingsError, unknown
 from persona_evo.report.written import WrittenReport
 
@@ -124,6 +125,7 @@ def study_of(folder: Path) -> tuple[str, Study]:
     return name, get(name)
 
 
+@checked
 def reproduce(study: str = "minidungeons", *choices: Any, **settings: Any) -> Reproduction:
     """Run a study and write its report; the same call resumes it after any interruption.
 
@@ -140,6 +142,7 @@ def reproduce(study: str = "minidungeons", *choices: Any, **settings: Any) -> Re
     return found(*choices, **settings)
 
 
+@checked
 def resume_reproduction(folder: str | Path, **settings: Any) -> Reproduction:
     """Continue a study from its folder alone.
 

@@ -80,9 +80,7 @@ def run(args: argparse.Namespace) -> int:
     out = args.out or Path("runs") / "demo"
     game = option_values.game_of(args)
     outcome = _evolved(args, game, out)
-    from persona_evo.evolve.driving import INTERRUPTED
-
-    if outcome.status == INTERRUPTED or outcome.policy is None:
+    if outcome.interrupted or outcome.policy is None:
         return evolution_output.finish(outcome, game, args.persona)
     from persona_evo.api import load_policy
 
@@ -96,12 +94,12 @@ def run(args: argparse.Namespace) -> int:
 
 def _evolved(args: argparse.Namespace, game: Game, out: Path) -> Outcome:
     """Evolve a policy for the persona on the training levels."""
-    from persona_evo.evolve.run import evolve as evolve_policy
-    from persona_evo.evolve.settings import EvolutionSettings
-    from persona_evo.evolve.task import EvolutionTask
-    from persona_evo.games import mapsets, registry
+    from dataclasses import replace
+
+    from persona_evo.api import EvolutionSettings
+    from persona_evo.api.evolution import EvolutionRequest, evolve_runs
+    from persona_evo.jobs.workers import Workers
     from persona_evo.personas import load
-    from persona_evo.search.settings import Budget
 
     persona = load(args.persona, game)
     settings = EvolutionSettings.modern(
@@ -119,9 +117,10 @@ def _evolved(args: argparse.Namespace, game: Game, out: Path) -> Outcome:
         f"1. evolving a tree policy for the {persona.title or persona.name} ({persona.utility.text}) on "
         f"{', '.join(TRAINING)}, seed {args.seed}"
     )
-    levels, budget = mapsets.resolve(game, TRAINING), Budget(args.iterations)
-    task = EvolutionTask(game, persona, levels, settings, args.seed, budget=budget, game_name=registry.address(game))
-    return evolve_policy(task, root=out, jobs=option_values.jobs_of(args), progress=evolution_output.teller())
+    request = EvolutionRequest(settings, args.seed, args.iterations)
+    with Workers(option_values.jobs_of(args)) as workers:
+        task = replace(request.task(persona, TRAINING, workers, game=game), held_out=None)  # the playtest compares
+        return evolve_runs(task, root=out, workers=workers, progress=evolution_output.teller())[0]
 
 
 def _playtest(args: argparse.Namespace, game: Game, policy: Policy, file: Path, folder: Path) -> int:

@@ -8,6 +8,7 @@ from math import fsum
 from typing import TYPE_CHECKING
 
 from persona_evo.cli import policy as policy_command
+from persona_evo.cli.playtest_options import SKILLS
 from persona_evo.cli.say import StatusLine, duration, note, say
 from persona_evo.jobs.windows import command_line
 from persona_evo.words import counted, enumerated
@@ -21,28 +22,23 @@ if TYPE_CHECKING:
 
 GAMES = 4
 """Games of each pair in the recommended match, which is a first look; more games make a measurement."""
-MOST_LEVELS, SHOWN = 12, 3
-"""Largest number of levels that are all shown, and how many of more are: those with the lowest and highest utility."""
 AMPLE = 5
 """The recommended time after one that was too short, as a multiple of the first generation's time."""
 
 
 def teller() -> Callable[[GenerationProgress], None]:
     """Return a function that shows each generation on one line."""
-    from persona_evo.evolve.genome import is_lists
-
     line = StatusLine()
 
     def tell(p: GenerationProgress) -> None:
         mean = fsum(row.mean for row in p.rows) / len(p.rows)
         busy = f", cores {p.usage.share:.0%} busy" if p.usage is not None else ""
-        bred = "set" if is_lists(p.best.formula) else "formula"
-        known = [counted(n, what) for n, what in ((p.remembered, bred), (p.spared, "playthrough")) if n]
+        known = [counted(n, what) for n, what in ((p.remembered, p.bred), (p.spared, "playthrough")) if n]
         memory = f", {enumerated(known)} from memory" if known else ""
         where = " on the validation set" if p.best.validation else ""
         line.show(
             f"generation {p.generation + 1}/{p.target}: best {p.best.fitness:.4f}{where} "
-            f"({counted(p.best.size, 'node')}), mean {mean:.4f}, {p.rate:.1f} {bred}s/s{memory}{busy}, "
+            f"({counted(p.best.size, 'node')}), mean {mean:.4f}, {p.rate:.1f} {p.bred}s/s{memory}{busy}, "
             f"{duration(p.eta)} to go",
             last=p.generation + 1 == p.target,
         )
@@ -76,13 +72,11 @@ def finish(outcome: Outcome, game: Game, persona: str = "", levels: Sequence[str
     Args:
         persona, levels: the names on the command line.
     """
-    from persona_evo.agents.skill import MOVE_BY_MOVE
-    from persona_evo.evolve.driving import INTERRUPTED
     from persona_evo.games import registry
     from persona_evo.games.commands import command, unseen
     from persona_evo.store import policies
 
-    if outcome.status == INTERRUPTED:
+    if outcome.interrupted:
         note(f"stopped after {counted(outcome.generations, 'generation')}; all of them are kept in {outcome.folder}")
         note(f"resume with: {command(game, 'evolve', '--resume', outcome.folder)}")
         return 130
@@ -120,7 +114,7 @@ def finish(outcome: Outcome, game: Game, persona: str = "", levels: Sequence[str
         "--policy",
         outcome.policy,
         *(("--agent", outcome.policy) if policy.agent and game.players == 1 else ()),
-        *(("--skill", policy.skill["name"]) if policy.skill.get("name") in MOVE_BY_MOVE else ("--baseline", "ucb1")),
+        *(("--skill", policy.skill["name"]) if policy.skill.get("name") in SKILLS else ("--baseline", "ucb1")),
     )
     say(f"playtest:   {command(game, *play)}")
     if "simplification" in policy.unfinished:
@@ -150,14 +144,8 @@ def _tell_policy(policy: Policy, outcome: Outcome) -> None:
     trials = policy.run.get("trials")
     levels = "level of the validation set" if "validation" in policy.run else "level"
     seeds = f"{counted(trials, 'trial')} per {levels} on new seeds" if trials else "as the evolution measured it"
-    rows = list(policy.fitness.items())
-    many = len(rows) > MOST_LEVELS
-    if many:
-        rows.sort(key=lambda row: row[1])
-        rows = [*rows[:SHOWN], *rows[-SHOWN:]]
-    say(f"mean utility {policy.mean:.4f}, {seeds}, {'the lowest and the highest' if many else 'level by level'}")
-    for level, value in rows:
-        say(f"  {level:<12} {value:.4f}")
+    say(f"mean utility {policy.mean:.4f}, {seeds}")
+    policy_command.tell_levels(policy)
     if "tuning" in policy.unfinished:
         say("time ran out before all constants were tuned, so the same seed may give another policy")
     policy_command.tell_comparison(policy)

@@ -185,8 +185,7 @@ def run(args: argparse.Namespace) -> int:
 def _start(args: argparse.Namespace, end: float | None, workers: Workers) -> int:
     from pathlib import Path
 
-    from persona_evo.api.evolution import EvolutionRequest
-    from persona_evo.evolve.run import evolve_runs
+    from persona_evo.api.evolution import EvolutionRequest, evolve_runs
     from persona_evo.personas import load
 
     game = option_values.game_of(args)
@@ -229,7 +228,7 @@ def _start(args: argparse.Namespace, end: float | None, workers: Workers) -> int
         for outcome in all_runs:
             value = "–" if outcome.priority is None else f"{outcome.priority:.4f}"
             say(f"run {outcome.folder}: {persona.priority} {value}")
-    shown = best if all_runs[-1].status != "interrupted" else all_runs[-1]
+    shown = best if not all_runs[-1].interrupted else all_runs[-1]
     return finish(shown, game, args.persona, () if task.pools else args.levels or ())
 
 
@@ -275,8 +274,7 @@ def _resume(args: argparse.Namespace, end: float | None, workers: Workers) -> in
 
     options.accept(args, args.resume)
     config = runs.read_config(args.resume)
-    from persona_evo.evolve.reopening import summary_of
-    from persona_evo.evolve.run import resume
+    from persona_evo.api.evolution import resume, summary_of
     from persona_evo.games import registry
 
     note(f"resuming {args.resume}: {summary_of(args.resume)}")

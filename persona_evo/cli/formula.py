@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 from persona_evo.cli import option_values, options
 from persona_evo.cli.parser import Commands, filled, number, path
 from persona_evo.cli.say import say
-
-if TYPE_CHECKING:
-    from persona_evo.formula import Formula
 
 KINDS = ("text", "latex", "python", "numpy", "csharp")
 
@@ -49,12 +45,11 @@ def add_export(parser: argparse.ArgumentParser) -> None:
 
 def run_simplify(args: argparse.Namespace) -> int:
     """Print the raw and the simplified formula and the steps of the simplification."""
-    from persona_evo.formula.simplify import HANG_SECONDS, simplify
-    from persona_evo.search.tree_policy import columns_for
+    from persona_evo.api.policies import policy_formula, simplify_formula
 
-    formula = read(args.formula, args)
-    timeout = HANG_SECONDS if args.timeout is None else args.timeout
-    result = simplify(formula, columns_for(formula, option_values.game_of(args)), timeout=timeout)
+    game = option_values.game_of(args)
+    formula = policy_formula(args.formula, game)
+    result = simplify_formula(formula, game, args.timeout)
     say(f"raw         {formula.text}")
     say(f"simplified  {result.formula.text}")
     say(f"            {result.reason}")
@@ -63,25 +58,11 @@ def run_simplify(args: argparse.Namespace) -> int:
 
 def run_export(args: argparse.Namespace) -> int:
     """Print or write the formula in another language."""
-    return write(read(args.formula, args), args, "")
-
-
-def read(text: str, args: argparse.Namespace) -> Formula:
-    """Parse a formula over the symbols that tree policies of the game may use."""
-    from persona_evo.errors import Place
-    from persona_evo.formula import parse
-    from persona_evo.search.tree_policy import plan_variables, variables
-
-    game = option_values.game_of(args)
-    return parse(text, (*variables(game), *plan_variables(game)), place=Place("FORMULA", 1, 1))
-
-
-def write(formula: Formula, args: argparse.Namespace, about: str) -> int:
-    """Export a formula as the options say."""
+    from persona_evo.api.policies import policy_formula
     from persona_evo.formula.export import export
 
-    text = export(formula, args.to, args.name, about)
-    return put(text, args)
+    formula = policy_formula(args.formula, option_values.game_of(args))
+    return put(export(formula, args.to, args.name), args)
 
 
 def put(text: str, args: argparse.Namespace) -> int:

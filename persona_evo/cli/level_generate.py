@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from persona_evo.errors import LevelError, Place, SettingsError
 from persona_evo.words import counted, plural
 
 if TYPE_CHECKING:
-    from persona_evo.evolve.pools import Won
+    from persona_evo.api.generating import Won
     from persona_evo.games.constraints import Constraints, Generator
     from persona_evo.games.core import Game
 
@@ -111,6 +111,7 @@ def add(parts: Commands) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the levels, and describe each on one line."""
+    from persona_evo.api.generating import each_level
     from persona_evo.games.commands import command
     from persona_evo.games.generating import generator
 
@@ -127,7 +128,8 @@ def run(args: argparse.Namespace) -> int:
     check_folder(folder)
     made = 0
     try:
-        for won in _levels(args, game, seed, constraints):
+        stream, given = args.stream.replace("-", " "), option_values.options_of(args, game)
+        for won in each_level(game, args.count, seed, stream, option_values.jobs_of(args), constraints, given):
             write(folder / f"{won.level.name}{game.level_suffixes[0]}", won.level.text, args.force)
             say(f"{won.level.name}: {in_words(won, game, drawn)}")
             made += 1
@@ -140,22 +142,6 @@ def run(args: argparse.Namespace) -> int:
     say(f"{counted(made, 'level')} in {folder}")
     say(f"next: {command(game, 'level', 'check', folder)}")
     return 0
-
-
-def _levels(args: argparse.Namespace, game: Game, seed: int, constraints: Constraints) -> Iterator[Won]:
-    """Yield each level as soon as it is ready."""
-    from persona_evo.evolve import pools
-    from persona_evo.games.generating import generate
-    from persona_evo.games.level_text import LevelText
-    from persona_evo.jobs.workers import Workers
-
-    given, stream = option_values.options_of(args, game), args.stream.replace("-", " ")
-    if not game.planned:
-        for level in generate(game, args.count, seed, stream, constraints, given):
-            yield pools.Won(LevelText.of(level), 0)
-        return
-    with Workers(option_values.jobs_of(args)) as workers:
-        yield from pools.winners(game, args.count, seed, stream, workers, constraints=constraints, options=given)
 
 
 def constraints_of(args: argparse.Namespace, game: Game) -> Constraints:

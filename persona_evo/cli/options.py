@@ -18,6 +18,9 @@ PRESETS = ("paper", "single", "anytime")
 LEVELS = "files, folders, patterns, names or sets (train, test, all; one of your own: FILE.toml#name)"
 """The forms of names of levels."""
 
+TOLERANCE = 0.01
+"""The default of --tolerance (`api.search_rules.TOLERANCE`)."""
+
 PERSONA = "name, abbreviation or TOML file"
 
 
@@ -183,12 +186,8 @@ def add_policies(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_search(parser: argparse.ArgumentParser, tolerance: float) -> None:
-    """Add --search, --hedge and --tolerance.
-
-    Args:
-        tolerance: the default of --tolerance.
-    """
+def add_search(parser: argparse.ArgumentParser) -> None:
+    """Add --search, --hedge, --tolerance, --selection-rule and --rollout-policy."""
     parser.add_argument(
         "--search",
         choices=PRESETS,
@@ -207,7 +206,7 @@ def add_search(parser: argparse.ArgumentParser, tolerance: float) -> None:
         type=number(0, MOST_SHARE),
         metavar="SHARE",
         help="with anytime: each trial shows a different route among the plans whose utility is "
-        f"below the best by at most this share (default: {tolerance:g})",
+        f"below the best by at most this share (default: {TOLERANCE:g})",
     )
     parser.add_argument(
         "--selection-rule",
@@ -222,7 +221,6 @@ def add_search(parser: argparse.ArgumentParser, tolerance: float) -> None:
         metavar="NAME",
         help="a rollout policy of an installed package (default: the game's own random rollouts)",
     )
-    parser.set_defaults(usual_tolerance=tolerance)
 
 
 def add_out(parser: argparse.ArgumentParser, text: str) -> None:

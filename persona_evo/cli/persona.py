@@ -11,14 +11,12 @@ from persona_evo.cli.parser import Commands, filled
 from persona_evo.cli.say import note, say
 from persona_evo.cli.template_file import write_template
 from persona_evo.errors import PersonaError
-from persona_evo.words import counted
 
 if TYPE_CHECKING:
     from persona_evo.formula import Formula
     from persona_evo.games.core import Game, Level
     from persona_evo.personas import Persona
-    from persona_evo.personas.template import SampleRow, SampleState
-    from persona_evo.search.samples import Sampled
+    from persona_evo.personas.template import SampleRow
 
 SHOWN_LEVELS = 3
 """Number of shipped levels in which random games are played if no levels are named."""
@@ -64,10 +62,10 @@ def run_new(args: argparse.Namespace) -> int:
 
 def run_check(args: argparse.Namespace) -> int:
     """Explain a persona with states of random games, and print warnings."""
+    from persona_evo.api.personas import endings, random_states, telling
     from persona_evo.personas import doubts, load, template
     from persona_evo.personas.lists import LIST_VARIABLES
     from persona_evo.personas.rates import rates
-    from persona_evo.search.samples import random_states
 
     game = option_values.game_of(args)
     persona = load(args.file, game)
@@ -102,7 +100,7 @@ def run_check(args: argparse.Namespace) -> int:
     levels = _levels(args, game)
     states = random_states(game, levels)
     if states:
-        say("\n" + _table("states of random games", template.explain(persona, _telling(states, persona, game.players))))
+        say("\n" + _table("states of random games", template.explain(persona, telling(states, persona, game.players))))
     else:
         say("\n" + _table("made-up states", template.explain(persona, template.samples(game, persona))))
     by_level = {level.name: [s.metrics for s in states if s.level == level.name] for level in levels}
@@ -115,7 +113,7 @@ def run_check(args: argparse.Namespace) -> int:
     for warning in doubts.warnings(game, persona, [s.metrics for s in states]):
         note(f"warning: {warning}")
     for level in levels if args.levels else ():
-        say("\n" + _table(level.name, template.explain(persona, _played(game, level, persona))))
+        say("\n" + _table(level.name, template.explain(persona, endings(game, level, persona))))
     return 0
 
 
@@ -141,23 +139,6 @@ def _goals(persona: Persona) -> list[tuple[str, Formula]]:
     always = () if persona.always is None else (*persona.always.tokens, "+")
     count = float(len(persona.stages))
     return [(f" in stage {s.title!r}", Formula((*s.utility.tokens, count, "/", *always))) for s in persona.stages]
-
-
-def _telling(states: Sequence[Sampled], persona: Persona, players: int) -> list[SampleState]:
-    """Return the states that show most of a utility: a start, the worst, median and best, a lost and a won end."""
-    from persona_evo.games.core import LOST, WON
-    from persona_evo.personas.template import SampleState
-
-    ranked = sorted(states, key=lambda s: persona.utility.evaluate(s.metrics))
-    chosen = [
-        ("start", states[0]),
-        ("worst case", ranked[0]),
-        ("median", ranked[len(ranked) // 2]),
-        ("best case", ranked[-1]),
-    ]
-    for name, outcome in (("lost", LOST), ("won", WON)) if players == 1 else ():
-        chosen += [(name, s) for s in states if s.outcome == outcome][:1]
-    return [SampleState(f"{name}: {s.level}, move {s.move}", s.metrics) for name, s in chosen]
 
 
 def run_list(args: argparse.Namespace) -> int:
@@ -191,31 +172,3 @@ def _table(title: str, rows: Sequence[SampleRow]) -> str:
         body.append([row.label, f"{row.utility:.4g}", *([row.stage] if staged else []), parts, values])
     headers = ["state", "utility", *(["stage"] if staged else []), "terms", "metrics"]
     return Table(title, headers, body, left=frozenset({2, 3, 4})).render()
-
-
-def _played(game: Game, level: Level, persona: Persona) -> list[SampleState]:
-    """Return the start of a level, the end of a short search for this persona, and ends of random games."""
-    import numpy as np
-
-    from persona_evo.personas.template import SampleState
-    from persona_evo.search.plan import plan
-    from persona_evo.search.settings import Budget
-    from persona_evo.search.tree_policy import TreePolicy, with_lists
-    from persona_evo.seeds import below, stream
-
-    found = [SampleState("at the start", game.measure(level, game.start(level)))]
-    policy = TreePolicy.utility(persona.utility) if game.planned else TreePolicy.ucb1()
-    best = plan(game, level, persona.utility, with_lists(policy, persona.lists), Budget(3000))
-    found.append(SampleState(f"best of a short search, {counted(len(best.actions), 'move')}", best.metrics))
-    for trial in range(3):
-        state, rng = game.start(level), stream(trial)
-        moves = 0
-        while game.over(level, state) == 0 and moves < game.horizon:
-            legal = game.legal(level, state)
-            if not legal:
-                break
-            game.rules().step(level.tables, state, legal[int(below(rng, len(legal)))], rng)
-            moves += 1
-        ending = ("still running", "won", "lost", "ended")[game.over(level, np.ascontiguousarray(state))]
-        found.append(SampleState(f"random game, {ending} after {moves}", game.measure(level, state)))
-    return found

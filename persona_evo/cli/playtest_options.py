@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 
 from persona_evo import limits
-from persona_evo.agents.skill import FULL_SIGHT, LADDER, PERFECT, SKILLS
+from persona_evo.agents.skill import FULL_SIGHT, LADDER, PERFECT
+from persona_evo.agents.skill import SKILLS as SKILLS
 from persona_evo.cli import options
 from persona_evo.cli.parser import names, number, whole
 
@@ -51,8 +52,6 @@ levels of skill (--skill): players who search again before each move, and make m
 FEWEST_LEVELS = 4
 """The same as `playtest.calibration.FEWEST`."""
 BOUND_SECONDS = 3.0
-TOLERANCE = 0.01
-"""The same as `api.search_rules.TOLERANCE`."""
 CONTINUATION = 0.1
 """The same as `playtest.playing.CONTINUATION`."""
 
@@ -77,7 +76,7 @@ def add_playing(parser: argparse.ArgumentParser) -> None:
         help="playthroughs of each player in each level (default: %(default)s)",
     )
     options.add_budget(parser, each="playthrough, or per move with an agent", default="10000, or the agent's")
-    options.add_search(parser, TOLERANCE)
+    options.add_search(parser)
     parser.add_argument(
         "--continuation",
         type=number(0, 1),

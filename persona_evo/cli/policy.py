@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,12 +10,17 @@ from typing import TYPE_CHECKING
 from persona_evo.cli import formula, option_values, options
 from persona_evo.cli.parser import Commands, filled
 from persona_evo.cli.say import note, say
-from persona_evo.errors import Place, PolicyError
-from persona_evo.names import is_name
-from persona_evo.words import counted, listed
+from persona_evo.words import counted
 
 if TYPE_CHECKING:
+    from persona_evo.games.core import Game
     from persona_evo.store.policies import Policy
+
+
+MOST_LEVELS, SHOWN = 12, 3
+"""The largest number of levels that are all shown; of more, how many of the lowest and of the highest utility are."""
+LEAST_FORMULA = 30
+"""The fewest columns for a formula in the list of policies."""
 
 
 def add(commands: Commands) -> None:
@@ -55,50 +59,37 @@ def add(commands: Commands) -> None:
 
 
 def run_list(args: argparse.Namespace) -> int:
-    """Print one line per policy."""
+    """Print one line per policy; the file is on it where the terminal is wide enough."""
+    from persona_evo.report.layout import GAP, columns, terminal_width
     from persona_evo.report.tables import Table
     from persona_evo.store import policy_library
 
     game = option_values.game_of(args)
-    rows = []
+    rows: list[list[str]] = []
     found = policy_library.available(game.name)
     if all(p.kind != "ucb1" for p in found):
-        rows.append(["ucb1", "anyone", "–", "UCB1", "for every game"])
+        rows.append(["ucb1", "–", "UCB1", "for every game"])
     for p in found:
-        text = _rounded(p.text)
-        rows.append(
-            [
-                Path(p.file).stem,
-                p.persona or "anyone",
-                "–" if p.mean is None else f"{p.mean:.3f}",
-                text if len(text) <= 60 else text[:57] + "...",
-                p.file,
-            ]
-        )
+        name = Path(p.file).stem
+        of = f" ({p.persona})" if p.persona and p.persona not in name else ""
+        rows.append([name + of, "–" if p.mean is None else f"{p.mean:.3f}", _rounded(p.text), p.file])
     for error in policy_library.damaged(game.name):
         note(f"warning: a policy is skipped: {error}")
-        rows.append(
-            [
-                Path(error.place.source if error.place else "").stem,
-                "",
-                "–",
-                "damaged",
-                error.place.source if error.place else "",
-            ]
-        )
-    table = Table("", ["policy", "persona", "utility", "formula", "file"], rows, left=frozenset({1, 3, 4}))
-    say(table.render())
+        source = error.place.source if error.place else ""
+        rows.append([Path(source).stem, "–", "damaged", source])
+    names, files = (max(columns(row[k]) for row in rows) for k in (0, 3))
+    room = terminal_width() - names - len("utility") - 2 * GAP
+    wide = room - GAP - files >= LEAST_FORMULA
+    most = max(LEAST_FORMULA, room - (GAP + files) * wide)
+    for row in rows:
+        row[2] = row[2] if len(row[2]) <= most else row[2][: most - 3] + "..."
+    count = 4 if wide else 3
+    heads = ["policy", "utility", "formula", "file"][:count]
+    say(Table("", heads, [row[:count] for row in rows], left=frozenset({2, 3})).render())
+    if not wide:
+        folders = dict.fromkeys(str(Path(p.file).parent) for p in found)
+        note("files: " + ", ".join(str(Path(folder) / "POLICY.json") for folder in folders))
     return 0
-
-
-_NAMED = 12
-"""Largest number of training levels that are named; of more, the first ones and the total number are shown."""
-
-
-def _trained_on(levels: Sequence[str]) -> str:
-    if len(levels) <= _NAMED:
-        return ", ".join(levels)
-    return f"{counted(len(levels), 'level')}: {', '.join(levels[:3])}, ..."
 
 
 def _rounded(formula: str) -> str:
@@ -110,28 +101,45 @@ def _rounded(formula: str) -> str:
 
 def run_show(args: argparse.Namespace) -> int:
     """Print the contents of a policy's file for people."""
-    policy = _load(args)
-    from persona_evo.evolve.explanation import meanings, of_policy
-    from persona_evo.formula import parse
+    from persona_evo.api.policies import describe_policy
 
-    for label, text in _facts(policy):
-        if text:
-            say(f"{label:<15} {text}")
-    game = option_values.game_of(args)
+    policy, game = _load(args)
+    described = describe_policy(policy, game)
+    for label, text in described.facts:
+        _tell(f"{label:<15} ", text)
     say("\nin words")
-    tell_words(of_policy(policy, game))
-    formulas = [*([parse(policy.best)] if policy.best else []), *(one.score for one in policy.lists)]
-    if formulas:
+    tell_words(described.words)
+    if described.meanings:
         say("\nwhat its symbols mean")
-        for symbol, meaning in meanings(formulas, game).items():
-            say(f"  {symbol:<7} {meaning}")
+        for symbol, meaning in described.meanings.items():
+            _tell(f"  {symbol:<7} ", meaning)
     if policy.fitness:
         where = "of its validation set" if "validation" in policy.run else "it was trained on"
         say(f"\nmean utility in the levels {where}, on fresh seeds")
-        for level, value in policy.fitness.items():
-            say(f"  {level:<12} {value:.4f}")
-    tell_comparison(policy)
+        tell_levels(policy)
+    for line in described.comparison:
+        say(line)
     return 0
+
+
+def _tell(label: str, text: str) -> None:
+    """Print a text beside its label, in lines that fit the terminal."""
+    from persona_evo.report.layout import terminal_width, wrapped
+
+    for number, line in enumerate(wrapped(text, terminal_width() - len(label))):
+        say((" " * len(label) if number else label) + line)
+
+
+def tell_levels(policy: Policy) -> None:
+    """Print the mean utility of each level; of many, those with the lowest and the highest."""
+    rows = list(policy.fitness.items())
+    if len(rows) > MOST_LEVELS:
+        rows.sort(key=lambda row: row[1])
+        say(f"  (the lowest and the highest of {counted(len(rows), 'level')})")
+        rows = [*rows[:SHOWN], *rows[-SHOWN:]]
+    width = max(len(level) for level, _ in rows)
+    for level, value in rows:
+        say(f"  {level:<{width}}  {value:.4f}")
 
 
 def tell_formulas(policy: Policy) -> None:
@@ -154,37 +162,17 @@ def tell_words(words: Sequence[str]) -> None:
 
 def tell_comparison(policy: Policy) -> None:
     """Print the comparison of a policy with others, if its file has one."""
-    from persona_evo.evolve.rivals import of_policy
+    from persona_evo.api.policies import comparison_lines
 
-    comparison = of_policy(policy)
-    for line in comparison.lines() if comparison else []:
+    for line in comparison_lines(policy):
         say(line)
 
 
 def run_simplify(args: argparse.Namespace) -> int:
     """Simplify a policy's formula without a time limit, and write the file again."""
-    import contextlib
-    import dataclasses
+    from persona_evo.api.policies import simplify_policy
 
-    from persona_evo.jobs.lock import Lock
-    from persona_evo.store import policies, policy_library, runs
-
-    file = policy_library.file_of(args.policy)
-    if file is None:
-        raise PolicyError(
-            "only a policy in a file of its own can be simplified",
-            found=args.policy,
-            expected="a policy file, or the folder of a run",
-        )
-    policy = _load(args)
-    if policy.kind == "ucb1":
-        raise PolicyError("this policy has no formula", place=Place(str(file)), found=policy.kind)
-    game = option_values.game_of(args)
-    from persona_evo.evolve.simplification import simplify_policy
-
-    with Lock(file.parent) if (file.parent / runs.CONFIG).is_file() else contextlib.nullcontext():
-        done = simplify_policy(policy, game)
-        policies.write(dataclasses.replace(done, file="", digest=policy.digest if policy.edited else ""), file)
+    done, file = simplify_policy(args.policy, _game(args))
     tell_formulas(done)
     tell_words(done.words)
     say(f"wrote {file}")
@@ -193,96 +181,33 @@ def run_simplify(args: argparse.Namespace) -> int:
 
 def run_export(args: argparse.Namespace) -> int:
     """Print or write a policy's formula in another language."""
-    from persona_evo.formula import parse
-    from persona_evo.search.tree_policy import UCB1_FORMULA
+    from persona_evo.api.policies import export_policy
 
-    policy = _load(args)
-    if args.to == "json":
-        return formula.put(json.dumps(policy.to_dict(), indent=2, ensure_ascii=False), args)
-    if policy.kind == "lists":
-        raise PolicyError(
-            "open lists are not a single formula",
-            place=Place(policy.file or policy.name),
-            found=counted(len(policy.lists), "list"),
-            expected="a policy of the kind formula or ucb1",
-            hint="--to json writes them; formula export writes one score at a time",
-        )
-    text = policy.formula if args.raw else policy.best
-    if policy.kind == "ucb1":
-        text = UCB1_FORMULA.replace("1.4142135623730951", repr(policy.c))
-    about = f"tree policy {policy.name} for {policy.game}" + (f", persona {policy.persona}." if policy.persona else ".")
-    return formula.write(parse(text), args, about)
+    return formula.put(export_policy(_load(args)[0], args.to, args.name, raw=args.raw), args)
 
 
 def run_install(args: argparse.Namespace) -> int:
     """Copy a policy to the place where it is found by name."""
-    import dataclasses
-
+    from persona_evo.api.policies import install_policy
     from persona_evo.games.commands import command
-    from persona_evo.store import policies, policy_library
 
-    policy = _load(args)
-    name = args.name or policy.persona or policy.name
-    if not is_name(name, digits=True, more="."):
-        raise PolicyError(
-            "not a name for a policy", found=repr(name), expected="letters of any script, digits, _ . and -"
-        )
-    target = Path(policy_library.FOLDER) / policy.game / f"{name}.json"
-    if target.exists() and not args.force:
-        raise PolicyError(
-            "a policy of this name already exists", place=Place(str(target)), hint="--force overwrites it"
-        )
-    policies.write(dataclasses.replace(policy, name=name), target)
+    policy, game = _load(args)
+    target = install_policy(policy, args.name or "", force=args.force)
     say(f"wrote {target}")
-    play = command(
-        option_values.game_of(args), "playtest", "YOUR_LEVELS", "--personas", policy.persona or "all", "--policy", name
-    )
+    play = command(game, "playtest", "YOUR_LEVELS", "--personas", policy.persona or "all", "--policy", target.stem)
     say(f"playtest with it: {play}")
     return 0
 
 
-def _load(args: argparse.Namespace) -> Policy:
-    """Return the named policy; without --game, a file's policy is one of its own game."""
+def _load(args: argparse.Namespace) -> tuple[Policy, Game]:
+    """Return the named policy and its game; without --game, a file's policy is one of its own game."""
+    from persona_evo.api.policies import found_policy
+
+    return found_policy(args.policy, _game(args))
+
+
+def _game(args: argparse.Namespace) -> Game | None:
+    """Return the game of --game; None if it is not given."""
     from persona_evo.games import registry
-    from persona_evo.store import policies, policy_library
 
-    file = policy_library.file_of(args.policy)
-    if file is not None and args.game == registry.DEFAULT:
-        policy = policies.read(file)
-        args.game = policy.game if policy.game in registry.names() else args.game
-    return policy_library.load(args.policy, option_values.game_of(args).name)
-
-
-def _facts(policy: Policy) -> list[tuple[str, str]]:
-    from persona_evo.evolve.setting import in_words
-
-    run = policy.run
-    evolution = policy.evolution
-    facts = [
-        ("policy", policy.name),
-        ("game", policy.game + (f", rules version {policy.game_version}" if policy.game_version else "")),
-        ("persona", policy.persona),
-        ("utility", policy.utility),
-        ("priority", policy.priority),
-        (
-            "formula" if policy.kind != "lists" else "own score",
-            f"mean + {policy.c:.6g} sqrt(ln P / N)" if policy.kind == "ucb1" else policy.formula,
-        ),
-        ("simplified", policy.simplified),
-        ("", policy.simplification),
-        *((f"list {number}", one.text) for number, one in enumerate(policy.lists, 1)),
-        ("mean utility", "" if policy.mean is None else f"{policy.mean:.4f}"),
-        ("trained on", _trained_on(policy.levels)),
-        ("evolved by", f"preset {evolution['preset']}, seed {policy.seed}" if evolution.get("preset") else ""),
-        ("run", ", ".join(f"{k} {v}" for k, v in run.items() if not isinstance(v, dict))),
-        ("evolved for", in_words({"budget": policy.budget, "skill": policy.skill}) if policy.skill else ""),
-        ("search", "" if policy.skill else listed(policy.search)),
-        ("rollouts", listed(policy.connected)),
-        ("budget", ", ".join(f"{v:g} {k}" for k, v in policy.budget.items() if v is not None and not policy.skill)),
-        ("versions", ", ".join(f"{k} {v}" for k, v in policy.versions.items())),
-        ("notes", policy.notes),
-        ("source", policy.source),
-        ("file", policy.file),
-        ("edited", "since it was evolved: its formula, lists or settings have changed" if policy.edited else ""),
-    ]
-    return facts
+    return None if args.game == registry.DEFAULT else option_values.game_of(args)

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from persona_evo.compiling import cache
-from persona_evo.compiling.machine import NativeCode, NativeProgram, optimising_of, translating_of
+from persona_evo.compiling.machine import NativeCode, NativeProgram, optimising_of, seconds_of, translating_of
 from persona_evo.compiling.news import told
 
 WORTH = 3.0
@@ -29,9 +29,8 @@ def prepare(programs: Iterable[NativeProgram]) -> None:
     """Compile the programs that are missing, on two cores where that saves time."""
     missing = list({one.name: one for one in programs}.values())
     codes = list({one.file: one for program in missing for one in program.codes if not cache.has(one.file)}.values())
-    seconds = translating_of(codes) + optimising_of(missing)
-    what = missing[0].entry.title if len(missing) == 1 else f"{missing[0].entry.title} and {len(missing) - 1} more"
-    with told(what, seconds), _Other() as other:
+    what = " and ".join(dict.fromkeys(one.title for program in missing for one in program.codes))
+    with told(what, seconds_of(missing)), _Other() as other:
         _both(other, codes, translating_of, NativeCode.bitcode)
         _both(other, missing, optimising_of, NativeProgram.make)
 

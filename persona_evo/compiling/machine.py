@@ -13,7 +13,7 @@ import importlib.util
 import os
 import platform
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -30,6 +30,8 @@ from persona_evo.compiling.turns import turn
 SPEED = 2
 """LLVM's optimisation level, from 0 to 3."""
 
+_ROOMS = {"games": "random games", "search": "the search", "formula": "formulas"}
+"""What the functions of a folder are called in progress."""
 _loaded: dict[str, int] = {}
 
 
@@ -83,9 +85,12 @@ class NativeCode:
 
     @property
     def title(self) -> str:
-        """The function's name for people."""
-        module = self.function.__module__.removeprefix("persona_evo.").removeprefix("games.catalog.")
-        return f"{module}.{self.function.__qualname__}"
+        """What the function belongs to, for people."""
+        module = self.function.__module__
+        package, room, *rest = (*module.split("."), "")
+        if package != "persona_evo":
+            return f"the functions of {module}"
+        return f"the rules of {rest[1]}" if (room, *rest[:1]) == ("games", "catalog") else _ROOMS.get(room, room)
 
     @property
     def place(self) -> str | None:
@@ -165,7 +170,7 @@ class NativeProgram:
     def make(self, again: bool = False) -> bytes:
         """Return the object file; make it and keep it on disk if it is missing, or in any case with `again`."""
         cache.explain(mark())
-        seconds = translating_of(self.codes) + optimising_of([self])
+        seconds = seconds_of([self])
         with turn(self.file, self.entry.title, seconds):
             content = None if again else cache.read(self.file)
             if content is None:
@@ -191,6 +196,12 @@ def translating_of(codes: Iterable[NativeCode]) -> float:
 def optimising_of(programs: Iterable[NativeProgram]) -> float:
     """Return the estimated seconds for making programs from their bitcode."""
     return estimates.optimising(sum(one.size for program in programs for one in program.codes))
+
+
+def seconds_of(programs: Collection[NativeProgram]) -> float:
+    """Return the estimated seconds for making programs, with the bitcode that is missing."""
+    codes = {one.file: one for program in programs for one in program.codes}
+    return translating_of(codes.values()) + optimising_of(programs)
 
 
 @functools.cache

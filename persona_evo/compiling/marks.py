@@ -53,12 +53,19 @@ def row(n: int) -> IntRow:
     return np.zeros(n, dtype=np.int64)
 
 
-def with_names(function: F, **names: Any) -> F:
-    """Return a copy of a marked function in which some global names have other values."""
+def with_names(function: F, called: str = "", /, **names: Any) -> F:
+    """Return a copy of a marked function in which some global names have other values.
+
+    Args:
+        function: the function.
+        called: the name of its module that will hold the copy, so that another process finds it; "" for none.
+        names: the values of global names.
+    """
     assert isinstance(function, FunctionType)
-    known = {**function.__globals__, **names}
-    copied = FunctionType(function.__code__, known, function.__name__, function.__defaults__, function.__closure__)
+    known, name = {**function.__globals__, **names}, called or function.__name__
+    copied = FunctionType(function.__code__, known, name, function.__defaults__, function.__closure__)
     copied.__dict__.update(function.__dict__)
+    copied.__qualname__ = name
     copied.__module__, copied.__doc__ = function.__module__, function.__doc__
     return copied  # type: ignore[return-value]
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from persona_evo.evolve import reopening
 from persona_evo.evolve.fitness import OutOfTime
+from persona_evo.evolve.genome import is_lists
 from persona_evo.evolve.islands import Evaluate, generations
 from persona_evo.evolve.records import EvolutionState, Generation, Individual, IslandRow
 from persona_evo.jobs.workers import Usage
@@ -51,6 +52,11 @@ class GenerationProgress:
     rate: float
     eta: float
     usage: Usage | None
+
+    @property
+    def bred(self) -> str:
+        """What is evolved: a "formula", or a "set" of open lists."""
+        return "set" if is_lists(self.best.formula) else "formula"
 
 
 Tell = Callable[[GenerationProgress], None]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from persona_evo.evolve import genome, reopening
-from persona_evo.evolve.driving import DEADLINE, FINISHED
+from persona_evo.evolve.driving import DEADLINE, FINISHED, INTERRUPTED
 from persona_evo.evolve.records import Individual
 from persona_evo.games.core import Game
 from persona_evo.store import checkpoints, policies, runs
@@ -45,6 +45,11 @@ class Outcome:
     found_in_start: bool = False
     recovered: str = ""
     first_generation: float | None = None
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended the run."""
+        return self.status == INTERRUPTED
 
     def __str__(self) -> str:
         best = "" if self.best is None else f", best {self.best.fitness:.4f} with {counted(self.best.size, 'node')}"

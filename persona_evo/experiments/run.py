@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from persona_evo.arguments import checked
 from persona_evo.connect.ordering import Ordering
 from persona_evo.connect.search import INSIDE, OUTSIDE
 from persona_evo.connect.traces import Trace
@@ -115,6 +116,7 @@ class Run:
         return folder
 
 
+@checked
 def run(
     factory: Source,
     num_samples: int = 30_000,

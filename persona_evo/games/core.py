@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from persona_evo.games.constraints import Generator
 
 Better = Literal["higher", "lower", "neutral"]
+
+State: TypeAlias = NDArray[Any]
+"""A state of a game, or the tables of a level: a row of uint16, or of objects if the game is a Python class."""
 
 RUNNING, WON, LOST, ENDED = 0, 1, 2, 3
 """The values that `over` returns."""
@@ -145,8 +148,8 @@ class Level:
     game: str
     name: str
     text: str = field(repr=False)
-    tables: NDArray[Any] = field(repr=False)
-    start: NDArray[Any] = field(repr=False)
+    tables: State = field(repr=False)
+    start: State = field(repr=False)
     max_actions: int
     source: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -176,7 +179,7 @@ class Swift(NamedTuple):
 
     game: Game
     level: Level
-    pack: Callable[[NDArray[Any]], NDArray[Any]]
+    pack: Callable[[State], State]
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,20 +236,20 @@ class Game:
     metrics: tuple[Metric, ...]
     rules: Callable[..., Rules]
     load: Callable[..., Level]
-    action_name: Callable[[Level, NDArray[Any], int], str]
-    parse_action: Callable[[Level, NDArray[Any], str], int]
+    action_name: Callable[[Level, State, int], str]
+    parse_action: Callable[[Level, State, str], int]
     players: int = 1
     deterministic: bool = True
     compiled: bool = True
     horizon: int = 200
-    restart: Callable[[Level, int], NDArray[Any]] | None = None
-    locate: Callable[[Level, NDArray[Any]], tuple[int, int] | None] | None = None
-    events: Callable[[Level, NDArray[Any], NDArray[Any], int], list[Event]] | None = None
+    restart: Callable[[Level, int], State] | None = None
+    locate: Callable[[Level, State], tuple[int, int] | None] | None = None
+    events: Callable[[Level, State, State, int], list[Event]] | None = None
     structure: Callable[[Level], dict[str, float]] | None = None
     draw: str | None = None
     levels: str | None = None
     level_suffixes: tuple[str, ...] = (".txt",)
-    cause: Callable[[Level, NDArray[Any], NDArray[Any]], str] | None = None
+    cause: Callable[[Level, State, State], str] | None = None
     reach: Callable[[], Measure] | None = None
     homing: str = ""
     novelty: Callable[[Level], tuple[Legal, int]] | None = None
@@ -322,29 +325,29 @@ class Game:
         """Return the largest number of moves in a plan of this level: the level's own limit, or else the game's."""
         return level.horizon or self.horizon
 
-    def start(self, level: Level, seed: int = 0) -> NDArray[Any]:
+    def start(self, level: Level, seed: int = 0) -> State:
         """Return a new state before the first move; `seed` matters only if the start is random."""
         return self.restart(level, seed) if self.restart else level.start.copy()
 
-    def measure(self, level: Level, state: NDArray[Any], player: int = 0) -> dict[str, float]:
+    def measure(self, level: Level, state: State, player: int = 0) -> dict[str, float]:
         """Return every metric of a state by symbol."""
         out = np.zeros(len(self.metrics))
         self.rules(costly=True).measure(level.tables, state, player, out)
         return {m.symbol: float(v) for m, v in zip(self.metrics, out, strict=True)}
 
-    def legal(self, level: Level, state: NDArray[Any]) -> list[int]:
+    def legal(self, level: Level, state: State) -> list[int]:
         """Return the legal actions of a state, in the game's order."""
         actions = np.zeros(level.max_actions, dtype=np.int64)
         n = self.rules().legal(level.tables, state, actions)
         return [int(a) for a in actions[:n]]
 
-    def over(self, level: Level, state: NDArray[Any]) -> int:
+    def over(self, level: Level, state: State) -> int:
         """Return RUNNING, WON, LOST or ENDED."""
         return int(self.rules().over(level.tables, state))
 
     def replay(
         self, level: Level, actions: Sequence[int], rng: NDArray[np.int64] | None = None, seed: int = 0
-    ) -> list[NDArray[Any]]:
+    ) -> list[State]:
         """Return the states along a sequence of actions, beginning with the start: one more than there are actions."""
         state = self.start(level, seed)
         states = [state.copy()]

@@ -5,21 +5,18 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from persona_evo.games.analysis import leading_to
-from persona_evo.games.core import LOST, RUNNING, Game, Level
+from persona_evo.games.core import LOST, RUNNING, Game, Level, State
 from persona_evo.games.following import Following, Successors
 
 MOST_STATES = 20_000
 """States that an exploration looks at, unless the caller says otherwise."""
 
-State = NDArray[Any]
-
-Seen = Callable[[NDArray[Any], NDArray[np.int64], NDArray[Any]], None]
+Seen = Callable[[State, NDArray[np.int64], State], None]
 """Told all moves of an exploration, many at a time: a table with the state before each in a row, the actions, and a
 table of the states after them, which is used again for the next ones."""
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from persona_evo.compiling import Callback, Handle, entry
 from persona_evo.compiling.arrays import IntRow, WordRow, WordTable
-from persona_evo.games.core import Game, Level, Rules
+from persona_evo.games.core import Game, Level, Rules, State
 from persona_evo.seeds import stream
 
 ROWS = 512
@@ -75,7 +75,7 @@ class Successors(NamedTuple):
     moves: NDArray[np.int64]
     keys: list[int]
     ends: list[int]
-    rows: NDArray[Any]
+    rows: State
 
 
 class Following:
@@ -108,7 +108,7 @@ class Following:
         )
         self._handle = Handle(self._front)
 
-    def of(self, states: Sequence[NDArray[Any]]) -> Successors:
+    def of(self, states: Sequence[State]) -> Successors:
         """Return all successors of up to `most` states in which the game goes on."""
         front, count = self._front, len(states)
         for i, state in enumerate(states):

@@ -175,8 +175,6 @@ class _Finder:
         self._looked_at = 0
 
     def name(self, name: str) -> list[LevelEntry]:
-        from persona_evo.games.generating import GENERATE
-
         parts = [part.strip() for part in name.split(",")]
         several = len(parts) > 1 and all(parts)
         try:
@@ -187,8 +185,6 @@ class _Finder:
             found = None
         if found is not None:
             return [LevelEntry(path) for path in found]
-        if name.startswith(GENERATE):
-            raise self._unknown(name, Path())
         ranged = LevelRange.parse(name)
         if several:
             return [source for part in parts for source in self.name(part)]
@@ -227,6 +223,8 @@ class _Finder:
         return self.shipped.levels[member]
 
     def _on_disk(self, name: str, base: Path, place: Place | None = None) -> list[Path] | None:
+        from persona_evo.games.generating import GENERATE
+
         path = existing(base, name)
         if path is None:
             path = with_suffix(base, name, self.suffixes) or with_suffix(base, name, self._imported)
@@ -236,6 +234,14 @@ class _Finder:
         if mark and file.lower().endswith(".toml"):
             toml = existing(base, file)
             return None if toml is None else self._toml(toml, key)
+        if name.startswith(GENERATE):
+            raise SettingsError(
+                "only evolve generates levels",
+                place=place,
+                found=name,
+                expected="existing levels",
+                hint="persona-evo level generate --count N --seed S --out FOLDER writes them; then name FOLDER",
+            )
         return self._glob(name, base, place or Place(name)) if _GLOB.search(name) else None
 
     @property
@@ -333,18 +339,8 @@ class _Finder:
         return self._known[here]
 
     def _unknown(self, name: str, base: Path, place: Place | None = None) -> InputError:
-        from persona_evo.games.generating import GENERATE
-
         names = [*self.shipped.sets, *self.shipped.levels]
         folder = (base / home(name.replace("\\", "/"))).parent
-        if name.startswith(GENERATE):
-            return SettingsError(
-                "only evolve generates levels",
-                place=place,
-                found=name,
-                expected="existing levels",
-                hint="persona-evo level generate --count N --seed S --out FOLDER writes them; then name FOLDER",
-            )
         looks_like_path = any(sep in name for sep in "/\\") or name.lower().endswith((*self.suffixes, ".toml"))
         files = [path.name for path in level_files(folder, self.suffixes)] if folder.is_dir() else []
         near = nearest(Path(name.replace("\\", "/")).name, files) if looks_like_path else nearest(name, names)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from persona_evo.compiling import Callback, compiled, with_names
 from persona_evo.compiling.arrays import FloatTable, IntRow, WordRow
-from persona_evo.games.core import RUNNING, Rollout
+from persona_evo.games.core import RUNNING, Rollout, rule
 from persona_evo.seeds import below
 
 _nothing: Callable[..., int] = int
@@ -46,6 +46,17 @@ def play_out(
             _measure(tables, state, 0, seen[made])
         made += 1
     return made
+
+
+def rollout_by(play: Callable[..., int], name: str, measure: Callback) -> Callback:
+    """Return a game's rule `rollout`: a marked function of its own, which measures with another function.
+
+    Args:
+        play: has the parameters of `play_out` and calls `_measure`, a name of its module.
+        name: the name of the module that will hold the rule.
+        measure: takes the place of `_measure`.
+    """
+    return rule("rollout")(with_names(play, name, _measure=measure.plain))
 
 
 def rollout_of(legal: Callback, step: Callback, over: Callback, measure: Callback) -> Callback:

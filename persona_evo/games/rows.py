@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from persona_evo.compiling import compiled
 from persona_evo.compiling.arrays import WordRow
@@ -49,7 +46,7 @@ def mix(h: int, value: int) -> int:
 HASH_START = 0x1B873593
 
 
-def same_state(a: NDArray[Any], b: NDArray[Any]) -> bool:
+def same_state(a: Row, b: Row) -> bool:
     """Return whether two states are equal; Python objects are compared by what they hold."""
     if a.dtype != object:
         return bool((a == b).all())

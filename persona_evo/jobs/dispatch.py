@@ -80,14 +80,9 @@ class Costs:
         return max(took, 1e-9) / thought
 
     @property
-    def known(self) -> bool:
-        """Whether the duration of any job has been measured."""
-        return bool(self._kinds)
-
-    @property
-    def sure(self) -> bool:
-        """Whether SURE seconds of work have been measured."""
-        return self._all[1] - PRIOR >= SURE
+    def measured(self) -> float:
+        """The measured seconds of work; estimates are shown from SURE seconds on."""
+        return self._all[1] - PRIOR
 
 
 class Part(NamedTuple):
@@ -253,7 +248,7 @@ class Dispatch(Generic[S, J, R]):
         if not self.workers.alone and self.left <= LAST * self.workers.jobs * self._cost[longest]:
             first = longest
         low, high = PART_SECONDS
-        wanted = min(high, max(low, self.left / (PARTS * self.workers.jobs))) if self.costs.known else 0.0
+        wanted = min(high, max(low, self.left / (PARTS * self.workers.jobs))) if self.costs.measured else 0.0
         closed = np.flatnonzero(~self._open[first:])
         count, seconds = self.size(first, int(closed[0]) if len(closed) else len(self.jobs) - first, wanted)
         return first, first + count, LATE * seconds

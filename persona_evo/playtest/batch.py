@@ -27,7 +27,7 @@ from persona_evo.games.findings import Finding
 from persona_evo.games.level_text import LevelText, load_levels
 from persona_evo.games.outside import closing_outside, failures_of
 from persona_evo.jobs import runner
-from persona_evo.jobs.dispatch import Dispatch
+from persona_evo.jobs.dispatch import SURE, Dispatch
 from persona_evo.jobs.folder import JobFolder
 from persona_evo.jobs.journal import Journal
 from persona_evo.jobs.progress import Progress, Tell
@@ -195,9 +195,9 @@ def _collect(
     """
 
     def report(made: Sequence[Playthrough]) -> None:
-        if progress is not None and plays.costs.known:
+        if progress is not None and plays.costs.measured:
             last = f"{made[-1].player} in {made[-1].level}"
-            progress(Progress(len(results.records), total, plays.eta if plays.costs.sure else None, last))
+            progress(Progress(len(results.records), total, plays.eta if plays.costs.measured >= SURE else None, last))
 
     try:
         results.complete = runner.collect(plays, results.records, kept, report)

@@ -23,6 +23,15 @@ SERIES = 8
 LETTER = 6.8
 """Mean width of a letter in pixels."""
 
+RISE, RUN = 0.6, 0.83
+"""The height and the width of a slanted name, as shares of its length."""
+
+SLANT = 70.0
+"""The height of slanted names from which a chart becomes higher."""
+
+MOST_LETTERS = 32
+"""The largest number of letters of a slanted name."""
+
 Point = tuple[float, float]
 
 
@@ -161,7 +170,9 @@ class Plot(Chart):
         self.fit()
         top = 26 if self.title else 8
         turned = bool(across.names) and max(map(len, across.names)) * LETTER > (width - 70) / len(across.names)
-        bottom = (46 if across.label else 26) + (min(70, max(map(len, across.names)) * LETTER * 0.6) if turned else 0)
+        slant = min(MOST_LETTERS, max(map(len, across.names))) * LETTER * RISE if turned else 0.0
+        height += round(max(0.0, slant - SLANT))
+        bottom = (46 if across.label else 26) + slant
         up.pixels = (top + height - bottom, top + 6)
         left = 22 + max((len(t.text) for t in up.ticks), default=1) * LETTER + (16 if up.label else 0)
         across.pixels = (left, width - 12)
@@ -179,7 +190,7 @@ class Plot(Chart):
             series=drawn,
             legend=legend,
             marked=lines,
-            turned=turned,
+            turned=[_short(t.text, _letters(t.at)) for t in across.ticks] if turned else [],
             spans="blocks" if self.blocks else "spans",
         )
 
@@ -322,6 +333,11 @@ def _round_values(low: float, high: float, most: int, whole: bool) -> list[float
     step = max(1, round(step)) if whole else step
     first = math.ceil(low / step - 1e-9)
     return [round(k * step, 12) for k in range(first, math.floor(high / step + 1e-9) + 1)]
+
+
+def _letters(at: float) -> int:
+    """Return the number of letters of a slanted name that ends at this distance from the left edge."""
+    return min(MOST_LETTERS, int(at / (LETTER * RUN)))
 
 
 def _short(text: str, letters: int) -> str:

@@ -19,7 +19,7 @@ from persona_evo.report import plots
 from persona_evo.report.charts import Axis, Plot, Series
 from persona_evo.report.figures import Drawing
 from persona_evo.report.layout import clean, terminal_width
-from persona_evo.report.pages import Code, Document, Facts, Gallery, Heading, Lines, Section, Svg, Text
+from persona_evo.report.pages import Block, Code, Document, Facts, Gallery, Heading, Lines, Section, Svg, Text
 from persona_evo.report.pages import write as write_page
 from persona_evo.report.tables import Table
 from persona_evo.store import policies, runs
@@ -202,7 +202,7 @@ def write(e: Evolution) -> Path:
     return write_page(Document(f"Evolution of {persona}", under, sections), e.folder / PAGE)
 
 
-def _symbols(e: Evolution) -> list[Any]:
+def _symbols(e: Evolution) -> list[Block | None]:
     if e.policy is None:
         return [Text("There is no policy yet.")]
     lines = [e.policy.best, *(one.text for one in e.policy.lists)]

@@ -276,14 +276,11 @@ class Sheet:
                 self._text(self.middle(place), text, INK, max(12, self.scale * 0.34), halo=2)
 
     def note(self, place: Spot, text: str, colour: str = DAMAGE, above: bool = False) -> None:
-        """Draw a short text on white at the bottom of a tile, or at its top."""
+        """Draw a short text along the bottom of a tile, or along its top, so that an object on the tile can be seen."""
         if self.inside(place):
             size = max(18, self.scale * 0.34)
-            x, y = self.middle(place, -0.5, -0.5)
-            wide, high = size * (0.34 + 0.5 * len(text)), size * 0.95
-            y += 1 if above else self.scale - 1 - high
-            self.pen.rounded_rectangle((x + 2, y, x + 2 + wide, y + high), 4, CASING, colour)
-            self._text((x + 2 + wide / 2, y + high / 2), text, colour, size)
+            x, y = self.middle(place, 0, -0.5 if above else 0.5)
+            self._text((x, y + size * (0.42 if above else -0.38)), text, colour, size, halo=3)
 
     def skull(self, place: Spot, count: int) -> None:
         """Mark a tile on which players died, with the number of deaths."""
@@ -314,11 +311,11 @@ class Sheet:
                 self._disc(at, radius, marker.colour)
                 self._text(at, str(marker.number), CASING, radius * (1.35 if marker.number < 10 else 1.1))
 
-    def frame(self, places: Iterable[Spot], colour: str) -> None:
-        """Draw a frame around each tile."""
+    def frame(self, places: Iterable[Spot], colour: str, wide: int = 3) -> None:
+        """Draw a frame around each tile, `wide` pixels thick."""
         for place in filter(self.inside, places):
             x, y = self.middle(place, -0.5, -0.5)
-            self.pen.rectangle((x + 1, y + 1, x + self.scale - 2, y + self.scale - 2), None, colour, 3)
+            self.pen.rectangle((x + 1, y + 1, x + self.scale - 2, y + self.scale - 2), None, colour, wide)
 
     def _disc(self, at: tuple[float, float], radius: float, colour: str, edge: int = 2) -> None:
         x, y = at

@@ -13,7 +13,6 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from persona_evo.agents.agent import Agent
 from persona_evo.errors import SettingsError
@@ -28,6 +27,7 @@ from persona_evo.report import charts, csv_rows, match_replay, match_tables, pag
 from persona_evo.report.figures import Drawing
 from persona_evo.report.folder import EMBED
 from persona_evo.report.pages import (
+    Block,
     Code,
     Document,
     Facts,
@@ -158,7 +158,9 @@ NOTE = (
 )
 
 
-def _sentences(records: Sequence[GameRecord], names: Sequence[str], results: Sequence[tables.Table]) -> list[Any]:
+def _sentences(
+    records: Sequence[GameRecord], names: Sequence[str], results: Sequence[tables.Table]
+) -> list[Block | None]:
     """Return sentences on who is better, and the tables.
 
     With many agents the tables come first, and differences that may be due to chance are folded.
@@ -327,9 +329,9 @@ def picture_of(folder: Path, number: int) -> Path:
     return path
 
 
-def _gallery(shown: _Games, game: Game) -> list[Any]:
+def _gallery(shown: _Games, game: Game) -> list[Block | None]:
     """Return the pictures of each pair, followed by the moves of these games."""
-    parts: list[Any] = []
+    parts: list[Block | None] = []
     for (a, b), own in shown.pairs.items():
         if not own:
             continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from persona_evo import extensions
 from persona_evo.errors import SettingsError, raised
@@ -22,6 +22,7 @@ from persona_evo.playtest.skill import SkillStep
 from persona_evo.report import between, duels, level_pairs, maps, pages, plots, skill, tables, versions
 from persona_evo.report.charts import Chart
 from persona_evo.report.pages import (
+    Block,
     Document,
     Facts,
     Figure,
@@ -365,7 +366,7 @@ def _skill(page: Page) -> Section:
 
 
 def _comparisons(page: Page) -> Section:
-    parts: list[Any] = []
+    parts: list[Block | None] = []
     if page.versions is not None:
         return Section("comparison", "Comparison", [])
     single = not page.addresses

@@ -23,10 +23,11 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from persona_evo.jobs import files
+from persona_evo.report.tables import Block as Block
 from persona_evo.report.tables import Table
 from persona_evo.report.templating import environment
 
@@ -40,10 +41,10 @@ POLICY = "default-src 'none'; img-src data: 'self'; style-src 'unsafe-inline'"
 class _Blocks:
     """Base of classes that hold blocks; true if any block has content."""
 
-    content: Sequence[Any]
+    content: Sequence[Block | None]
 
     @property
-    def blocks(self) -> list[Any]:
+    def blocks(self) -> list[Block]:
         """The blocks that have content."""
         return [block for block in self.content if block]
 
@@ -64,7 +65,7 @@ class Section(_Blocks):
 
     name: str
     title: str
-    content: Sequence[Any]
+    content: Sequence[Block | None]
     link: str = ""
 
 
@@ -91,14 +92,14 @@ class Document:
 
 
 @dataclass
-class Heading:
+class Heading(Block):
     """A heading within a section."""
 
     text: str
 
 
 @dataclass
-class Text:
+class Text(Block):
     """A paragraph; `style` is "" for plain text, "dim" for a remark, "tag" for a warning."""
 
     text: str
@@ -106,7 +107,7 @@ class Text:
 
 
 @dataclass
-class Lines:
+class Lines(Block):
     """A list of sentences."""
 
     texts: Iterable[str]
@@ -119,7 +120,7 @@ class Lines:
 
 
 @dataclass
-class Facts:
+class Facts(Block):
     """A list of names and values; a value of several lines is a list."""
 
     values: Mapping[str, str]
@@ -129,7 +130,7 @@ class Facts:
 
 
 @dataclass
-class Link:
+class Link(Block):
     """A sentence that ends in a link to a file beside the page; `path` is relative to the page's folder."""
 
     text: str
@@ -137,7 +138,7 @@ class Link:
 
 
 @dataclass
-class Links:
+class Links(Block):
     """Links side by side; `addresses` maps the text of each to its target."""
 
     addresses: Mapping[str, str]
@@ -147,14 +148,14 @@ class Links:
 
 
 @dataclass
-class Code:
+class Code(Block):
     """A text shown unchanged in a monospaced font."""
 
     text: str
 
 
 @dataclass
-class Svg:
+class Svg(Block):
     """A chart that is part of the page, so that it follows the page's colours."""
 
     content: Chart
@@ -162,7 +163,7 @@ class Svg:
 
 
 @dataclass
-class Figure:
+class Figure(Block):
     """A picture from a file, with a caption.
 
     Attributes:
@@ -192,26 +193,26 @@ class Figure:
 
 
 @dataclass
-class Gallery:
+class Gallery(Block):
     """Pictures and charts side by side; `kind` is their layout (chart, chart tiled, map, replay, pair or match)."""
 
     kind: str
-    figures: Sequence[Any]
+    figures: Sequence[Block]
 
     def __bool__(self) -> bool:
         return bool(self.figures)
 
 
 @dataclass
-class Folded(_Blocks):
+class Folded(_Blocks, Block):
     """Blocks that readers can unfold."""
 
     title: str
-    content: Sequence[Any]
+    content: Sequence[Block | None]
 
 
 @dataclass
-class Grid:
+class Grid(Block):
     """Tables side by side, with each of their notes once below them; `style` is that of `Styled`."""
 
     tables: Sequence[Table]
@@ -227,11 +228,11 @@ class Grid:
 
 
 @dataclass
-class Styled(_Blocks):
+class Styled(_Blocks, Block):
     """Blocks in another style: "dense" for many columns, "wrapped" for cells of several lines."""
 
     style: str
-    content: Sequence[Any]
+    content: Sequence[Block | None]
 
 
 def render(page: Document, folder: Path | None = None, embed: bool = True) -> str:

@@ -10,10 +10,11 @@ from persona_evo.games.findings import Finding
 from persona_evo.playtest.metrics import Summary
 from persona_evo.playtest.requirement import Check
 from persona_evo.report import maps
+from persona_evo.report.tables import Block
 
 
 @dataclass
-class Cards:
+class Cards(Block):
     """Findings as cards with their numbers on the maps; `brief` shows one line each, with a link to the card."""
 
     items: Sequence[Card]
@@ -45,7 +46,7 @@ class Card:
 
 
 @dataclass
-class Checks:
+class Checks(Block):
     """Requirements, and whether they hold."""
 
     items: Sequence[Check]
@@ -55,7 +56,7 @@ class Checks:
 
 
 @dataclass
-class Rates:
+class Rates(Block):
     """Win rates with intervals by level (rows) and player (columns); `addresses` are those of the levels' pages."""
 
     players: Sequence[str]
@@ -69,7 +70,7 @@ class Rates:
 
 
 @dataclass
-class Legend:
+class Legend(Block):
     """The meaning of the signs on maps.
 
     Attributes:

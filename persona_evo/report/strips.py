@@ -28,6 +28,7 @@ from persona_evo.playtest.metrics import grouped
 from persona_evo.playtest.records import Playthrough
 from persona_evo.report import replay
 from persona_evo.report.pages import Figure
+from persona_evo.report.tables import Block
 from persona_evo.report.written import Names
 from persona_evo.words import counted, figure
 
@@ -53,7 +54,7 @@ _UNREADABLE = (
 
 
 @dataclass
-class Strip:
+class Strip(Block):
     """Pictures of a playthrough, in the order of play.
 
     Attributes:

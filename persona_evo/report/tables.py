@@ -49,8 +49,12 @@ EXACT_NOTE = "players of one proven search each are compared exactly, without a 
 """Note below tables that compare exact values."""
 
 
+class Block:
+    """Base of what a page shows; each class has a template of its name in `templates/blocks/`."""
+
+
 @dataclass
-class Table:
+class Table(Block):
     """A table of texts. The first column is left-aligned, the others right-aligned unless named in `left`.
 
     `keys` is the number of columns at the start that say what a row is about.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from persona_evo.report.tables import Table
+from persona_evo.report.tables import Block, Table
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -35,7 +35,7 @@ def environment() -> Environment:
     return made
 
 
-def _template(block: Any) -> str:
+def _template(block: Block) -> str:
     """Return the path of a block's template: `blocks/` and the name of its class."""
     return f"blocks/{type(block).__name__.lower()}.html"
 

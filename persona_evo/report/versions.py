@@ -18,7 +18,7 @@ from persona_evo.playtest.metrics import grouped
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.versions import Changes
 from persona_evo.report import charts, maps, pages, replay, tables
-from persona_evo.report.pages import Figure, Folded, Gallery, Heading, Lines, Section, Svg
+from persona_evo.report.pages import Block, Figure, Folded, Gallery, Heading, Lines, Section, Svg
 
 LETTERS = ("A", "B")
 
@@ -48,7 +48,7 @@ class Versions:
     health: Sequence[charts.Plot] = ()
 
 
-def section(versions: Versions, pairs: Iterable[Sequence[Figure]], legend: object) -> Section:
+def section(versions: Versions, pairs: Iterable[Sequence[Figure]], legend: Block | None) -> Section:
     """Create the first section of the page.
 
     Args:
@@ -101,10 +101,8 @@ def changed_maps(game: Game, a: Level, b: Level, changes: Changes, paths: tuple[
 
 
 def _draw(game: Game, level: Level, size: Spot, places: Sequence[Spot], colour: str, path: Path) -> None:
-    red, green, blue = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
-    tiles = {place: (red, green, blue, 90) for place in places}
-    sheet = maps.Sheet(game, level, *size, tiles)
-    sheet.frame(places, colour)
+    sheet = maps.Sheet(game, level, *size)
+    sheet.frame(places, colour, 5)
     sheet.save(path)
 
 

@@ -185,8 +185,3 @@ class TreeMemory:
             rows = (self.nodes, self.states, self.twins, self.table, self.keys)
             self._last = last = Tree(values.view(np.int32), values, *rows, columns)
         return last
-
-    def bytes_per_node(self, tree: Tree, slots: float) -> float:
-        """Return the memory of a tree per node, given the number of slots per node."""
-        rows = (self.nodes, self.states, self.twins, self.table, self.keys)
-        return sum(float(row.nbytes) for row in rows) / self.capacity + slots * 8.0 * tree.columns.width

@@ -21,6 +21,7 @@ from persona_evo.search.plan import Budget, Plan, Planner, SearchSettings, TreeP
 from persona_evo.search.tree import SLOT
 from persona_evo.search.tree_search import TreeSearch
 from persona_evo.seeds import below, stream
+from tests import shared
 
 from . import turns, yardstick
 from .caverns import cavern
@@ -288,7 +289,7 @@ def bytes_per_node(level: Level, iterations: int) -> float:
     planner = Planner(game(), level, to_the_end(), iterations + 1)
     run = TreeSearch(planner, planner.level.start, 0, utility(), TreePolicy.ucb1(), SEED, None)
     run.spend(Budget(iterations=iterations), 0.0)
-    return planner.memory.bytes_per_node(run.tree, int(run.tree.nodes[: run.nodes, SLOT].max()) / run.nodes)
+    return shared.bytes_per_node(planner.memory, run.tree, int(run.tree.nodes[: run.nodes, SLOT].max()) / run.nodes)
 
 
 def measure_formulas(effort: Effort) -> list[Row]:

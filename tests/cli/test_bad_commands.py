@@ -156,7 +156,7 @@ BAD: list[tuple[str, str]] = [
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A current folder with files that are wrong in one way each."""
+    """Return a current folder with files that are wrong in one way each."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty").mkdir()
     (tmp_path / "broken.toml").write_text('game = "minidungeons2"\nutility = MS\n')

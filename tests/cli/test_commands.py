@@ -51,14 +51,14 @@ PLAY = ("--trials", 3, "--iterations", 100, "--jobs", 1, "--seed", 5)
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty current folder."""
+    """Return an empty current folder."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 @pytest.fixture(scope="module")
 def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a finished run, made as a user does."""
+    """Return the folder of a finished run, made as a user does."""
     folder = tmp_path_factory.mktemp("evolved")
     ran = typed(folder, *EVOLVE)
     assert ran.code == 0, ran
@@ -107,8 +107,9 @@ def test_an_unreachable_exit_is_a_finding(here: Path, capsys: pytest.CaptureFixt
 
 
 def test_a_run_is_resumed_shown_exported_and_installed(
-    run_folder: Path, here: Path, capsys: pytest.CaptureFixture[str]
+    run_folder: Path, here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("COLUMNS", "180")
     journal = (run_folder / "journal.jsonl").read_text()
     longer = run(capsys, "evolve", "--resume", run_folder, "--generations", 3, "--jobs", 1)
     assert longer.code == 0 and "generation 3/3" in longer.err

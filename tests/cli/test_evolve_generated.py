@@ -33,7 +33,7 @@ SMALL = (
 
 
 def config_of(folder: Path) -> dict[str, object]:
-    """The configuration of the only run in a folder."""
+    """Return the configuration of the only run in a folder."""
     (one,) = folder.iterdir()
     found: dict[str, object] = json.loads((one / "config.json").read_text())
     return found

@@ -34,14 +34,14 @@ FEW = (
 
 @pytest.fixture
 def level(tmp_path: Path) -> Path:
-    """A small level in a file."""
+    """Return a small level in a file."""
     path = tmp_path / "small.txt"
     path.write_text(LEVEL)
     return path
 
 
 def config_of(folder: Path) -> dict[str, object]:
-    """The configuration of the only run in a folder."""
+    """Return the configuration of the only run in a folder."""
     (one,) = folder.iterdir()
     found: dict[str, object] = json.loads((one / "config.json").read_text())
     return found

@@ -55,7 +55,7 @@ XXXXXXXXXXXXXX
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A current folder with the levels."""
+    """Return a current folder with the levels."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
     levels = {"sound": SOUND, "ambush": AMBUSH, "corridor": CORRIDOR, "walled": WALLED, "shortcut": SHORTCUT}
@@ -65,7 +65,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def findings(folder: Path) -> list[dict[str, Any]]:
-    """The findings that a folder holds."""
+    """Return the findings that a folder holds."""
     content = json.loads((folder / "findings.json").read_text(encoding="utf-8"))
     assert content["schema"] == 1
     found: list[dict[str, Any]] = content["findings"]

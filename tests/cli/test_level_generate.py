@@ -101,7 +101,7 @@ def test_what_cannot_be_is_told(
 def test_a_folder_that_cannot_be_used_is_told_before_anything_is_drawn(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("persona_evo.cli.level_generate._levels", None)
+    monkeypatch.setattr("persona_evo.api.generating.each_level", None)
     (tmp_path / "file").write_text("mine")
     refused = run(capsys, "level", "generate", "--count", 1, "--seed", 1, "--out", tmp_path / "file" / "x" / "y")
     assert refused.code == 2 and f"{tmp_path / 'file'} is not a folder" in refused.err and "rrno" not in refused.err
@@ -114,7 +114,7 @@ def test_an_interrupt_says_what_is_there_and_how_to_go_on(
         yield pools.Won(LevelText("one", "XXX", "", ()), 3)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("persona_evo.cli.level_generate._levels", stopped)
+    monkeypatch.setattr("persona_evo.api.generating.each_level", stopped)
     monkeypatch.setattr("persona_evo.cli.level_generate.in_words", lambda *_: "a level")
     found = run(capsys, "level", "generate", "--count", 9, "--seed", 4, "--out", tmp_path)
     assert found.code == 130 and (tmp_path / "one.txt").read_text() == "XXX"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from persona_evo.api import search_rules
-from persona_evo.cli import options, playtest_options
+from persona_evo.cli import options
 from persona_evo.errors import SettingsError
 from persona_evo.search import settings
 from tests.cli.tool import run
@@ -29,7 +29,7 @@ LISTED = {
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A current folder with a persona, one that brings lists, and a policy of lists."""
+    """Return a current folder with a persona, one that brings lists, and a policy of lists."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "plain.toml").write_text(PLAIN, encoding="utf-8")
     (tmp_path / "lister.toml").write_text(PLAIN + LISTS, encoding="utf-8")
@@ -42,7 +42,7 @@ def config(folder: Path) -> Any:
 
 
 def test_the_command_line_has_the_numbers_of_the_searches() -> None:
-    assert options.PRESETS == settings.PRESETS and playtest_options.TOLERANCE == search_rules.TOLERANCE == 0.01
+    assert options.PRESETS == settings.PRESETS and options.TOLERANCE == search_rules.TOLERANCE == 0.01
 
 
 def test_a_persona_without_a_policy_plays_by_its_utility(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

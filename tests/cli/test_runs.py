@@ -55,7 +55,7 @@ def within(folder: Path) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder in which one run of each kind was made."""
+    """Return a folder in which one run of each kind was made."""
     home = tmp_path_factory.mktemp("home")
     (home / "deadly.txt").write_text(DEADLY)
     (home / "open.txt").write_text(OPEN)

@@ -13,7 +13,7 @@ from tests.cli.tool import environment
 
 
 def loaded(folder: Path, *command: str) -> set[str]:
-    """The modules that a process has loaded when a command is done."""
+    """Return the modules that a process has loaded when a command is done."""
     program = (
         "import sys; from persona_evo.cli.main import main\n"
         "try: code = main(sys.argv[1:])\n"

@@ -53,7 +53,7 @@ class Watched:
             self._lines.put(line)
 
     def until(self, words: str, seconds: float = 180.0) -> str:
-        """The first line from now on that has these words."""
+        """Return the first line from now on that has these words."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             try:
@@ -128,7 +128,7 @@ def wait_for(page: Path, words: str) -> None:
 
 
 def snapshot(folder: Path, stamp: str) -> latest.Snapshot:
-    """What a playtest's folder holds, as a version of a watch."""
+    """Return what a playtest's folder holds, as a version of a watch."""
     config = json.loads((folder / "playtest.json").read_text())
     lines = (folder / "traces.jsonl").read_text().splitlines()
     return latest.Snapshot(config, tuple(lines), stamp, "persona-evo watch", pictures=False)

@@ -40,7 +40,7 @@ def silent(*arguments: object) -> Ran:
 
 
 def command(*arguments: object) -> list[str]:
-    """A command line that starts the program in a process of its own."""
+    """Return a command line that starts the program in a process of its own."""
     return [sys.executable, "-m", "persona_evo.cli.main", *(str(a) for a in arguments)]
 
 

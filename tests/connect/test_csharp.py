@@ -6,6 +6,7 @@ frames cannot hide one in the C# code.
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
@@ -21,6 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from PIL import Image
 
 from persona_evo.formula import TABLE, Formula, parse
 
@@ -230,21 +232,26 @@ class Driver:
     def answer(self) -> Answer:
         kind, data = self.receive()
         assert kind == 4, data
-        id_, status, score, n = struct.unpack_from("<QBdI", data)
-        at = 21
-        pairs = data[at : at + 4 * n]
-        trace = list(struct.iter_unpack("<HH", pairs))
-        at += 4 * n
-        count, columns = struct.unpack_from("<IH", data, at)
-        at += 6
-        width = 4 * columns
-        rows = [struct.unpack_from(f"<{columns}f", data, at + width * i) for i in range(count)]
-        at += width * count
-        last = data[at : at + width]
-        state, micros = struct.unpack_from("<QI", data, at + width)
-        message = data[at + width + 12 :].decode()
-        final = struct.unpack(f"<{columns}f", last)
-        return Answer(id_, status, score, trace, rows, final, state, micros, message, pairs, last)
+        return read_answer(data)
+
+
+def read_answer(data: bytes) -> Answer:
+    """RESULT's payload in parts."""
+    id_, status, score, n = struct.unpack_from("<QBdI", data)
+    at = 21
+    pairs = data[at : at + 4 * n]
+    trace = list(struct.iter_unpack("<HH", pairs))
+    at += 4 * n
+    count, columns = struct.unpack_from("<IH", data, at)
+    at += 6
+    width = 4 * columns
+    rows = [struct.unpack_from(f"<{columns}f", data, at + width * i) for i in range(count)]
+    at += width * count
+    last = data[at : at + width]
+    state, micros = struct.unpack_from("<QI", data, at + width)
+    message = data[at + width + 12 :].decode()
+    final = struct.unpack(f"<{columns}f", last)
+    return Answer(id_, status, score, trace, rows, final, state, micros, message, pairs, last)
 
 
 def fnv(data: bytes) -> int:
@@ -340,6 +347,34 @@ def test_a_kept_state_changes_nothing_but_the_time(built: Path, game: str, setti
         assert after._replace(microseconds=0) == driver.rollout(5, 8, 6, mode=1, prefix=whole.trace[:2])._replace(
             microseconds=0
         )
+
+
+def test_pictures_come_before_each_decision_and_change_nothing(built: Path) -> None:
+    with Driver(built, "roguelike2d", days=1) as driver:
+        assert "pictures" in driver.hello["capabilities"]
+        plain = driver.rollout(5, 1001, 3)
+        for mode, prefix in ((0, []), (0, plain.trace[:7]), (3, [])):
+            driver.order(6, 1001, 3, flags=6, mode=mode, prefix=prefix)
+            shown, last = [], None
+            while last is None:
+                kind, data = driver.receive()
+                if kind == 12:
+                    assert struct.unpack_from("<QI", data) == (6, len(shown))
+                    shown.append(data[12:])
+                elif kind == 6:
+                    asked = json.loads(data)
+                    assert asked["depth"] == len(shown) - 1, "the picture comes before the question"
+                    driver.send(7, json.dumps({"id": 6, "choice": plain.trace[asked["depth"]][0]}).encode())
+                else:
+                    last = read_answer(data)
+            assert last._replace(id=5, microseconds=0) == plain._replace(microseconds=0) or prefix
+            assert last.status == 0 and len(shown) == len(last.trace) + 1
+        corners = []
+        for data in shown:
+            with Image.open(io.BytesIO(data)) as image:
+                assert image.size == (128, 136) and image.mode == "RGB"
+                corners.append(image.getpixel((8, 120)))
+        assert corners[0] == (0xF2, 0xB7, 0x05) and corners[-1] != corners[0], "the avatar begins at the bottom left"
 
 
 def test_weights_policies_and_asking(built: Path) -> None:

@@ -1,4 +1,8 @@
-"""Tests that the search inside a C# game equals the one that its policy was evolved for: same visits, same plan."""
+"""Tests that the search inside a C# game equals the one that its policy was evolved for: same visits, same plan.
+
+With rollouts by weights, `paths.cs` has no luck in them. Uniform rollouts, ties, and a random order of expansion draw random
+numbers, which are the same on both sides, too.
+"""
 
 import subprocess
 import time
@@ -24,7 +28,7 @@ ALL = "RMAX - 0.2 * RSD + 0.3 * R + sqrt(P) / N + 0.01 * D + SCORE - 0.0002 * KE
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
-    """The game of `paths.cs`, whose rollouts have no luck in them."""
+    """The game of `paths.cs`."""
     if not BUILD.is_file():
         pytest.skip("the C# client is not here (it stands in the repository, not in the package)")
     target = tmp_path_factory.mktemp("paths") / "paths.exe"
@@ -57,6 +61,10 @@ def described(program, folder, top):
         ('slots = 3\nrollout = "weights"\nwidening = 2', {"kind": "ucb1"}, "300 * KEY", {}),
         ('slots = 2\nrollout = "weights"\nwidening = 3', {"formula": MIXED}, "SCORE - 0.01 * ST", {}),
         ('slots = 2\nrollout = "weights"', {"kind": "ucb1"}, "0.001 * KEY", {"horizon": 4}),
+        ('slots = 1\nrollout = "uniform"', {"kind": "ucb1", "c": 300.0}, "KEY", {}),
+        ('slots = 8\nrollout = "uniform"', {"formula": MIXED}, "SCORE - 0.01 * ST", {"expansion": "random"}),
+        ('slots = 3\nrollout = "uniform"\nwidening = 3', {"kind": "ucb1"}, "300 * KEY", {"terminal": "revisit"}),
+        ('slots = 2\nrollout = "uniform"', {"formula": "R + sqrt(log(P) / N)"}, "KEY > 500", {"expansion": "random"}),
         (
             'slots = 4\nrollout = "weights"\nconstant = "inside"',
             {"kind": "ucb1", "c": 3000.0},
@@ -79,7 +87,7 @@ def test_the_search_in_the_game_is_the_drivers(program, tmp_path, top, policy, u
         tree_policy = policies.read(file).tree_policy(game)
         for iterations in (1, 7, 60, 250):
             planner = game.outside.planner(game, level, rules, 10_000)
-            search = planner.search(parse(utility, game.symbols), tree_policy, seed=5)
+            search = planner.search(parse(utility, game.symbols), tree_policy, seed=iterations + 5)
             search.spend(Budget(iterations=iterations), time.perf_counter())
             root = search.tree.node(0)
             visits = [0] * root.count
@@ -87,7 +95,10 @@ def test_the_search_in_the_game_is_the_drivers(program, tmp_path, top, policy, u
                 visits[child.choices[-1]] = child.visits
             plan = [choice for choice, _ in search.best.trace]
             said = subprocess.run(
-                ["mono", program, "search", file, str(iterations)], capture_output=True, text=True, check=True
+                ["mono", program, "search", file, str(iterations), str(iterations + 5)],
+                capture_output=True,
+                text=True,
+                check=True,
             ).stdout.split()
             assert said[:3] == [str(search.iterations), ",".join(map(str, visits)), ",".join(map(str, plan))]
             assert float(said[3]) == pytest.approx(search.best.utility, rel=1e-12)

@@ -287,16 +287,17 @@ def test_strangers_are_sent_away_and_the_game_is_let_in(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("fault", "logs"), [("", []), ("raise", ["findings.jsonl", "worker-0.log"]), ("nan", ["worker-0.log"])]
+    ("fault", "rollouts", "logs"),
+    [("", 30, []), ("raise", 30, ["findings.jsonl", "worker-0.log"]), ("nan", 3, ["worker-0.log"])],
 )
-def test_temporary_logs_are_kept_where_the_game_fails(tmp_path, monkeypatch, fault, logs):
+def test_temporary_logs_are_kept_where_the_game_fails(tmp_path, monkeypatch, fault, rollouts, logs):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
     (tmp_path / "temporary").mkdir()
     file = faulty(tmp_path, fault)
     file.write_text(file.read_text(encoding="utf-8").replace('logs = "logs"', ""), encoding="utf-8")
     running = session(file)
     try:
-        for seed in range(30):
+        for seed in range(rollouts):
             with contextlib.suppress(ConnectError):
                 running.play(SOUND, b"", seed)
     finally:

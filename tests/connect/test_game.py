@@ -382,28 +382,14 @@ def test_an_experiment_has_ranges_of_seeds(file, tmp_path, capsys):
     ]
 
 
-def test_compiled_and_plain_code_search_alike(file, tmp_path):
+def test_compiled_and_plain_code_search_alike(file, tmp_path, capsys):
     kept = []
-    for name, plain in (("compiled", ""), ("plain", "1")):
+    for name in ("compiled", "plain"):
         for policy in ("ucb1", "formula:R + sqrt(log(P) / N) + 0.1 * HEIGHT + RSD"):
-            out = tmp_path / name / policy[:4]
-            done = typed(
-                tmp_path,
-                "connect",
-                "search",
-                file,
-                "--level",
-                "long@3",
-                "--policy",
-                policy,
-                "--seed",
-                4,
-                "--iterations",
-                60,
-                "--out",
-                out,
-                PERSONA_EVO_INTERPRET=plain,
-            )
+            out, search = tmp_path / name / policy[:4], ("connect", "search", file, "--level", "long@3")
+            words = (*search, "--policy", policy, "--seed", 4, "--iterations", 60, "--out", out)
+            plain = name == "plain"
+            done = typed(tmp_path, *words, PERSONA_EVO_INTERPRET="1") if plain else run(capsys, *words)
             assert done.code == 0, done.err
             kept.append([(out / f).read_bytes() for f in ("best.json", "samples.csv")])
     assert kept[:2] == kept[2:] and kept[0] != kept[1]

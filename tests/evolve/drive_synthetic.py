@@ -18,7 +18,7 @@ GENERATIONS = 30
 
 
 def config(preset: str, generations: int = GENERATIONS) -> dict[str, Any]:
-    """The configuration of the run."""
+    """Return the configuration of the run."""
     settings = small(preset, generations=generations)
     return {
         "game": "synthetic",
@@ -31,13 +31,13 @@ def config(preset: str, generations: int = GENERATIONS) -> dict[str, Any]:
 
 
 def work(run: runs.RunFolder, evaluate: Evaluate = synthetic, **options: Any) -> str:
-    """All generations that are missing."""
+    """Return all generations that are missing."""
     with run:
         return drive(run, evaluate, METRICS, LEVELS, **options)
 
 
 def lazy(requests: Sequence[Request]) -> list[list[float]]:
-    """The synthetic fitness, slow enough to be killed in the middle."""
+    """Return the synthetic fitness, slow enough to be killed in the middle."""
     time.sleep(0.01)
     return synthetic(requests)
 

@@ -19,7 +19,7 @@ OF_TASK = {field.name for field in dataclasses.fields(EvolutionTask)}
 def task_of(
     game: Game, persona: Persona, levels: Sequence[Level], settings: EvolutionSettings, seed: int, **options: Any
 ) -> EvolutionTask:
-    """The task that is made of those options that belong to one."""
+    """Return the task that is made of those options that belong to one."""
     own = {name: value for name, value in options.items() if name in OF_TASK}
     return EvolutionTask(game, persona, levels, settings, seed, **own)
 

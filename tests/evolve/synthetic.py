@@ -29,12 +29,12 @@ POINTS: tuple[dict[str, float], ...] = tuple(
 
 
 def luck(seed: int) -> float:
-    """A number in [0, 0.05) that depends on the seed alone."""
+    """Return a number in [0, 0.05) that depends on the seed alone."""
     return (seed % 1009) / 1009 * 0.05
 
 
 def synthetic(requests: Sequence[Request]) -> list[list[float]]:
-    """Utilities of each level: minus the distance to 1 + the level's number, within [-10, 0], plus luck."""
+    """Return utilities of each level: minus the distance to 1 + the level's number, within [-10, 0], plus luck."""
     results = []
     for request in requests:
         formula = parse(request.formula)
@@ -62,7 +62,7 @@ class Counting:
 
 
 def small(preset: str = "paper", **changes: Any) -> EvolutionSettings:
-    """A preset made small."""
+    """Return a preset made small."""
     values: dict[str, Any] = {"population": 18, "islands": 3, "generations": 5, "elites": 2, "migrants": 2}
     if preset == "modern":
         values["first"] = ()

@@ -117,7 +117,7 @@ SPECS = {rules.preset_name: spec(rules, Budget(150)) for rules in (SearchSetting
 
 
 def swapped(tokens: tuple[Token, ...], stream: random.Random) -> tuple[Token, ...]:
-    """The same formula with some operands the other way round."""
+    """Return the same formula with some operands the other way round."""
     stack: list[tuple[Token, ...]] = []
     for token in tokens:
         if token in ("+", "*", "-", "/"):

@@ -28,7 +28,7 @@ def course(
     state: EvolutionState | None = None,
     first: Sequence[str] = (),
 ) -> list[Generation]:
-    """All generations; their states are as of the end, since a state is handed on."""
+    """Return all generations; their states are as of the end, since a state is handed on."""
     return list(generations(settings, seed, evaluate, metrics=METRICS, levels=LEVELS, first=first, state=state))  # type: ignore[arg-type]
 
 

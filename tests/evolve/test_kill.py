@@ -31,7 +31,7 @@ def journal(folder: Path) -> list[dict[str, Any]]:
 
 
 def killed_and_resumed(folder: Path, kills: int, stream: random.Random) -> tuple[Path, list[int]]:
-    """The run's folder after `kills` kills and a last, whole process; and how far each killed one came."""
+    """Return the run's folder after `kills` kills and a last, whole process; and how far each killed one came."""
     reached = []
     for _ in range(kills):
         process = start(folder)

@@ -32,6 +32,7 @@ from persona_evo.personas.lists import OpenList
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import UCB1_FORMULA
 from persona_evo.store import checkpoints, policies, runs
+from tests.conftest import leave_unsimplified
 from tests.evolve.evolving import evolve, task_of
 from tests.shared import unsealed
 
@@ -290,7 +291,7 @@ def tiny(preset: str = "modern", **changes: Any) -> EvolutionSettings:
     return EvolutionSettings.of(preset, **{**values, **changes})
 
 
-def test_from_a_persona_to_a_policy_that_the_search_takes(tmp_path: Path) -> None:
+def test_from_a_persona_to_a_policy_that_the_search_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     levels = mapsets.resolve(GAME, ["train"])[:2]
     persona = load("runner", GAME)
     budget = Budget(iterations=300)
@@ -309,6 +310,7 @@ def test_from_a_persona_to_a_policy_that_the_search_takes(tmp_path: Path) -> Non
     again = resume(outcome.folder)
     assert again.policy == outcome.policy and again.priority == pytest.approx(outcome.priority)
     before = {p.name: p.read_bytes() for p in outcome.folder.iterdir() if p.name.startswith(("policy", "config"))}
+    leave_unsimplified(monkeypatch)
     more = resume(outcome.folder, generations=3)
     assert more.generations == 3 and more.policy is not None
     assert all((outcome.folder / name).read_bytes() == data for name, data in before.items())

@@ -43,6 +43,7 @@ from persona_evo.personas.core import load
 from persona_evo.report import evolution as page
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.store import checkpoints, policies, runs
+from tests.conftest import leave_unsimplified
 from tests.evolve.evolving import evolve
 from tests.shared import unsealed
 
@@ -54,7 +55,7 @@ LEVELS, VALIDATION = 20, 6
 
 
 def small(**changes: Any) -> EvolutionSettings:
-    """Settings of a small evolution that draws its levels."""
+    """Return settings of a small evolution that draws its levels."""
     values: dict[str, Any] = {
         "population": 24,
         "islands": 2,
@@ -87,7 +88,7 @@ class Asked:
 
 
 def people(count: int, first: int = 0) -> list[Individual]:
-    """Individuals that all differ, the first the best."""
+    """Return individuals that all differ, the first the best."""
     return [
         Individual(f"PE * 0 + {1 + 0.1 * (first + i)}", 5, origin="random", key=f"k{first + i}") for i in range(count)
     ]
@@ -162,7 +163,7 @@ def test_levels_of_a_generation_follow_from_seed_and_generation() -> None:
 def course(
     settings: EvolutionSettings, evaluate: Asked, state: EvolutionState | None = None
 ) -> Iterator[dict[str, Any]]:
-    """The state after each generation, as plain values."""
+    """Yield the state after each generation, as plain values."""
     for generation in generations(
         settings, 7, evaluate, metrics=METRICS, levels=LEVELS, validation=VALIDATION, state=state
     ):
@@ -296,6 +297,14 @@ def test_many_levels_have_settings_of_their_own_and_what_is_set_wins() -> None:
 # whole runs
 
 
+@pytest.fixture(scope="module", autouse=True)
+def unsimplified_winners() -> Iterator[None]:
+    """Leave all winners as they are: what is compared here leaves the simplification out."""
+    with pytest.MonkeyPatch.context() as patch:
+        leave_unsimplified(patch)
+        yield
+
+
 @pytest.fixture(scope="module")
 def made() -> dict[str, LevelPool]:
     """Solved pools, small ones."""
@@ -305,7 +314,7 @@ def made() -> dict[str, LevelPool]:
 
 
 def run(made: dict[str, LevelPool], root: Path, **options: Any) -> Outcome:
-    """A whole small run."""
+    """Return a whole small run."""
     values: dict[str, Any] = {
         "population": 12,
         "generations": 3,
@@ -340,13 +349,13 @@ def what_is_kept(outcome: Outcome) -> tuple[Any, ...]:
 
 @pytest.fixture(scope="module")
 def measured() -> list[Any]:
-    """The seeds of each level in which the policy of `whole` was measured at the end."""
+    """Return the seeds of each level in which the policy of `whole` was measured at the end."""
     return []
 
 
 @pytest.fixture(scope="module")
 def whole(made: dict[str, LevelPool], measured: list[Any], tmp_path_factory: pytest.TempPathFactory) -> Outcome:
-    """A run in one go."""
+    """Return a run in one go."""
     real = sampled.play_rounds
 
     def noted(fitness: Fitness, formulas: Any, plan: Any, *rest: Any) -> Any:

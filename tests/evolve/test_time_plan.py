@@ -28,7 +28,7 @@ LEVELS = mapsets.resolve(GAME, ["train01", "train02"])
 
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine on which 10,000 iterations take a second."""
+    """Return a machine on which 10,000 iterations take a second."""
 
     def time_one(self: Fitness, formula: str) -> float:
         self.pace = (self.spec.budget.iterations or 0) / 10_000

@@ -355,7 +355,7 @@ def test_jobs_change_nothing(tmp_path: Path) -> None:
 
 
 def made(scores: dict[str, Sequence[float]], growth: Growth | None = None) -> ExperimentResults:
-    """Results of a player each."""
+    """Return results of a player each."""
     cells = tuple(Cell("", name, "", "", "", {}, SearchSpec(100)) for name in scores)
     experiment = Experiment("x", "x", "its_alive", 1, max(map(len, scores.values())), cells)
     records = [
@@ -411,7 +411,7 @@ GOALS = {
 
 
 def mixed(scores: dict[str, Sequence[float]]) -> ExperimentResults:
-    """Results of players with the goals of GOALS."""
+    """Return results of players with the goals of GOALS."""
     found = made(scores)
     cells = tuple(
         dataclasses.replace(c, score=GOALS[c.player][0], persona=GOALS[c.player][1]) for c in found.experiment.cells

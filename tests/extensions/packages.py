@@ -35,6 +35,6 @@ def install(folder: Path, module: str, source: str, points: Mapping[str, Mapping
 def command(
     environment: Mapping[str, str], *words: object, cwd: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """What the command line says in an environment."""
+    """Return what the command line says in an environment."""
     line = [sys.executable, "-m", "persona_evo", *map(str, words)]
     return subprocess.run(line, env=environment, cwd=cwd, capture_output=True, encoding="utf-8", timeout=300)

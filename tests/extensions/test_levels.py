@@ -26,7 +26,7 @@ def installed(install: Install) -> dict[str, str]:
 
 @pytest.fixture
 def maps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with one map, in the current folder."""
+    """Return a folder with one map, in the current folder."""
     monkeypatch.chdir(tmp_path)
     folder = tmp_path / "maps"
     folder.mkdir()

@@ -36,7 +36,7 @@ formulas = st.recursive(leaves, _grow, max_leaves=25).map(Formula)
 
 
 def bits(value: float) -> bytes:
-    """A float to the last bit, the sign of a zero included."""
+    """Return a float to the last bit, the sign of a zero included."""
     return struct.pack("<d", value)
 
 

@@ -88,7 +88,7 @@ COMMANDS = (
 
 
 def from_latex(text: str) -> str:
-    """The language of formulas again, from the few commands that the export uses."""
+    """Return the language of formulas again, from the few commands that the export uses."""
     text = re.sub(r"\\mathrm\{([^}]*)\}", lambda m: m[1].replace("\\_", "_"), text)
     text = re.sub(r"(-?[0-9.]+) \\cdot 10\^\{(-?[0-9]+)\}", r"(\1e\2)", text)
     for old, new in COMMANDS:
@@ -111,7 +111,7 @@ def from_latex(text: str) -> str:
 
 
 def braces(text: str, at: int) -> tuple[str, int]:
-    """What stands in the braces that open at `at`, and where they end."""
+    """Return what stands in the braces that open at `at`, and where they end."""
     depth = 0
     for i in range(at, len(text)):
         depth += (text[i] == "{") - (text[i] == "}")

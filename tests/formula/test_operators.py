@@ -49,7 +49,7 @@ for text in ("clamp(a, 0)", "clump(a, 0, 1)"):
 
 @pytest.fixture
 def installed(tmp_path: Path) -> dict[str, str]:
-    """The environment in which a package with two operators is installed."""
+    """Return the environment in which a package with two operators is installed."""
     (tmp_path / "more_operators.py").write_text(PLUGIN, encoding="utf-8")
     info = tmp_path / "more_operators-1.0.dist-info"
     info.mkdir()

@@ -36,7 +36,7 @@ each = pytest.mark.parametrize("primitive", TABLE, ids=lambda p: p.name)
 
 
 def applied(primitive: Primitive, *operands: Token) -> Formula:
-    """The operation on a, b, c, or on these operands."""
+    """Return the operation on a, b, c, or on these operands."""
     return Formula((*(operands or NAMES[: primitive.arity]), primitive.name))
 
 

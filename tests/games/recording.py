@@ -1,16 +1,27 @@
-"""Records games, so that a change of the rules is noticed."""
+"""Records games, so that a change of the rules is noticed.
+
+    python -m tests.games.recording GAME
+
+plays the recorded game of the catalog again, or a random one if there is none, and writes it to `recorded/GAME.json`.
+"""
 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from persona_evo.errors import GameError, InputError
-from persona_evo.games.core import Game, Level
-from persona_evo.seeds import stream
+from persona_evo.games import mapsets, registry
+from persona_evo.games.core import RUNNING, Game, Level
+from persona_evo.seeds import below, stream
+
+RECORDED = Path(__file__).parent / "recorded"
+MOST_MOVES, SEEDS = 80, 10
+"""The longest random game that is recorded, and the number of seeds of which the longest game is taken."""
 
 
 @dataclass(frozen=True)
@@ -88,9 +99,37 @@ def check_recording(game: Game, path: Path) -> int:
     return len(actions)
 
 
+def random_actions(game: Game, level: Level, seed: int, most: int) -> list[int]:
+    """Return the actions of a random game."""
+    state, rng, actions = game.start(level, seed), stream(seed), []
+    while game.over(level, state) == RUNNING and len(actions) < most:
+        legal = game.legal(level, state)
+        actions.append(legal[int(below(rng, len(legal)))])
+        game.rules().step(level.tables, state, actions[-1], rng)
+    return actions
+
+
+def record_again(game: Game, path: Path) -> Recording:
+    """Record the moves of a recorded game with the present rules, or a random game in the first level."""
+    if path.is_file():
+        kept = Recording(**json.loads(path.read_text(encoding="utf-8")))
+        level = game.load(kept.text, kept.level, str(path), **kept.options)
+        return record(game, level, _parsed(game, level, kept), kept.seed)
+    level = mapsets.resolve(game, ["all"])[0]
+    seeds = (random_actions(game, level, seed, MOST_MOVES) for seed in range(SEEDS))
+    longest = max(enumerate(seeds), key=lambda found: len(found[1]))
+    return record(game, level, longest[1], longest[0])
+
+
 def _parsed(game: Game, level: Level, kept: Recording) -> list[int]:
     state, rng, actions = game.start(level, kept.seed), stream(kept.seed), []
     for name in kept.actions:
         actions.append(game.parse_action(level, state, name))
         game.rules().step(level.tables, state, actions[-1], rng)
     return actions
+
+
+if __name__ == "__main__":
+    name = sys.argv[1]
+    file = RECORDED / f"{name}.json"
+    write_recording(file, record_again(registry.get(name), file))

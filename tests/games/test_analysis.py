@@ -27,7 +27,7 @@ def load(*rows: str, **options: Any) -> Level:
 
 
 def found(*rows: str, **options: Any) -> dict[str, Finding]:
-    """The findings on a level by kind; no kind comes twice in these levels."""
+    """Return the findings on a level by kind; no kind comes twice in these levels."""
     findings = diagnose(GAME, [load(*rows, **options)])
     assert len({f.kind for f in findings}) == len(findings)
     return {f.kind: f for f in findings}
@@ -210,7 +210,7 @@ ROWS = st.lists(st.text(alphabet="    XXttTPMRobm", min_size=7, max_size=7), min
 
 @st.composite
 def levels(draw: st.DrawFn, monsters: bool = True) -> Level:
-    """A small level with a start and an exit somewhere, and perhaps portals."""
+    """Return a small level with a start and an exit somewhere, and perhaps portals."""
     rows = ["".join(row) for row in draw(ROWS)]
     cells = [list(row if monsters else "".join(" " if c in "MRobm" else c for c in row)) for row in rows]
     spots = draw(

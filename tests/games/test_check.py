@@ -14,11 +14,10 @@ from persona_evo.games.check import check_game
 from persona_evo.games.core import WON, Game, Metric, Rules
 from persona_evo.games.python_game import from_class
 from tests.examples import coin, corridor, nim
-from tests.games.recording import check_recording, record, write_recording
+from tests.games.recording import RECORDED, check_recording, record, record_again, write_recording
 from tests.shared import shared
 
 GAME = registry.get("minidungeons2")
-RECORDED = Path(__file__).parent / "recorded"
 (LEVEL,) = mapsets.resolve(GAME, ["train01"])
 
 
@@ -35,7 +34,7 @@ def test_every_game_of_the_catalog_has_a_readme_and_a_recorded_game(name: str) -
     readme = Path(__file__).parents[2] / module / "README.md"
     assert readme.is_file(), f"{name} has no {readme}"
     path = RECORDED / f"{name}.json"
-    assert path.is_file(), f"{name} has no recorded game: write one with tests.games.recording.write_recording"
+    assert path.is_file(), f"{name} has no recorded game: write one with python -m tests.games.recording {name}"
     assert check_recording(registry.get(name), path) >= 20
 
 
@@ -62,7 +61,7 @@ def test_games_written_as_classes_keep_the_contract(game: Game, text: str) -> No
 
 
 def changed(game: Game = GAME, **functions: Any) -> Game:
-    """The game with some of its functions wrapped; each gets the original one first."""
+    """Return the game with some of its functions wrapped; each gets the original one first."""
     originals = {costly: game.rules(costly=costly) for costly in (False, True)}
 
     def rules(costly: bool = False) -> Rules:
@@ -187,6 +186,9 @@ def test_a_recording_notices_a_change_of_the_rules(tmp_path: Path) -> None:
     path = tmp_path / "corridor.json"
     write_recording(path, record(game, of, [0, 0, 1, 1, 1, 1, 1]))
     assert check_recording(game, path) == 7
+    before = path.read_bytes()
+    write_recording(path, record_again(game, path))
+    assert path.read_bytes() == before
 
     def generous(measure: Any, tables: Any, state: Any, player: int, out: Any) -> int:
         measure(tables, state, player, out)

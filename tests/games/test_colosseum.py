@@ -86,7 +86,7 @@ def test_every_recorded_game_begins_and_goes_as_it_did() -> None:
 
 
 def sample(state: Any, level: Level, count: int, seed: int) -> dict[int, int]:
-    """How often the course's random player, as compiled, makes which move."""
+    """Return how often the course's random player, as compiled, makes which move."""
     rng, played = stream(seed), np.zeros(1, dtype=np.int64)
     actions, seen = np.zeros(level.max_actions, dtype=np.int64), np.zeros((1, len(GAME.metrics)))
     found: dict[int, int] = {}
@@ -99,7 +99,7 @@ def sample(state: Any, level: Level, count: int, seed: int) -> dict[int, int]:
 def test_the_random_player_moves_as_the_recorded_one() -> None:
     """Against its exact probabilities, and against the recorded counts; p values corrected for their number."""
     positions = {row["id"]: row for row in lines("positions")}
-    values, count = [], 20_000
+    values, count = [], 10_000
     for row in lines("random_agent_policy"):
         at = positions[row["position_id"]]
         n, level = at["size"], random_level(at["size"])

@@ -19,7 +19,7 @@ HOP = (ROOT / "tests" / "examples" / "corridor.py").read_text(encoding="utf-8").
 
 @pytest.fixture
 def hopper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A game of one's own in the current folder, as it is named there."""
+    """Return a game of one's own in the current folder, as it is named there."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "hop.py").write_text(HOP, encoding="utf-8")
     return "hop.py:GAME"

@@ -29,7 +29,7 @@ GAME = registry.get("minidungeons2")
 
 
 def problems(game_name: str, count: int, seed: int) -> list[str]:
-    """The problems that the whole level check finds in generated levels."""
+    """Return the problems that the whole level check finds in generated levels."""
     game = registry.get(game_name)
     return [f.text for f in diagnose(game, generate(game, count, seed)) if f.severity == "problem"]
 

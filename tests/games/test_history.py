@@ -27,7 +27,7 @@ def level(*rows: str) -> Level:
 
 
 def told(made: Level, *actions: str) -> list[list[Event]]:
-    """The events of each turn of a playthrough."""
+    """Return the events of each turn of a playthrough."""
     states = GAME.replay(made, [GAME.parse_action(made, None, a) for a in actions])
     return [history.events(made, a, b, i) for i, (a, b) in enumerate(itertools.pairwise(states), 1)]
 

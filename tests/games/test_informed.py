@@ -13,7 +13,7 @@ GAME = registry.get("minidungeons2")
 
 
 def corridor(end: str):
-    """A long way to the right with the exit at one end and a hero in the middle."""
+    """Return a long way to the right with the exit at one end and a hero in the middle."""
     rows = ["XXXXXXXXXXXXXXXXXXXXX", "Xe       H        " + end + "X", "XXXXXXXXXXXXXXXXXXXXX"]
     return GAME.load("\n".join(rows), "corridor")
 

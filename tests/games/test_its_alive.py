@@ -48,7 +48,7 @@ class Plain:
         return (*field[:column], grown, *field[column + 1 :])
 
     def monsters(self, field: Field) -> list[tuple[frozenset[tuple[int, int]], int]]:
-        """The living monsters: their cells and same-colour joints."""
+        """Return the living monsters: their cells and same-colour joints."""
         cells = {(x, y): piece for x, column in enumerate(field) for y, piece in enumerate(column)}
         found, seen = [], set[tuple[int, int]]()
         for start in cells:
@@ -79,7 +79,7 @@ class Plain:
         return tuple(tuple(p for y, p in enumerate(column) if (x, y) not in monster) for x, column in enumerate(field))
 
     def best(self) -> int:
-        """The most points of any game, by looking at all of them."""
+        """Return the most points of any game, by looking at all of them."""
 
         @functools.cache
         def most(field: Field, number: int, collected: int) -> int:
@@ -100,7 +100,7 @@ class Plain:
 
 
 def field_of(level: Level, state: Any) -> Field:
-    """The columns of a state."""
+    """Return the columns of a state."""
     width, height = int(level.tables[layout.WIDTH]), int(level.tables[layout.HEIGHT])
     columns: list[tuple[Piece, ...]] = []
     for x in range(width):

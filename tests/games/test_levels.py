@@ -119,7 +119,7 @@ def test_a_minidungeons_1_file_points_at_the_importer() -> None:
 
 
 def open_field(width: int, height: int, content: str) -> str:
-    """A field without walls: the content's characters row by row after the hero, the exit in the last corner."""
+    """Return a field without walls: the content's characters row by row after the hero, the exit in the last corner."""
     cells = list(("H" + content).ljust(width * height - 1) + "e")
     return "\n".join("".join(cells[y * width : (y + 1) * width]) for y in range(height))
 

@@ -28,7 +28,7 @@ def load(text: str, name: str, source: str = "", **options: Any) -> Level:
 
 @pytest.fixture
 def game(tmp_path: Path) -> Game:
-    """A game whose two shipped levels and two sets stand in a folder of their own."""
+    """Return a game whose two shipped levels and two sets stand in a folder of their own."""
     folder = tmp_path / "shipped"
     folder.mkdir()
     for name in ("train01", "train02", "test01"):
@@ -42,7 +42,7 @@ def game(tmp_path: Path) -> Game:
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The current folder, with some levels whose names are not easy."""
+    """Return the current folder, with some levels whose names are not easy."""
     folder = tmp_path / "here"
     (folder / "my levels" / "deep").mkdir(parents=True)
     for name in ("map10.txt", "map2.txt", "Map1.txt", "Höhle.lvl", ".hidden.txt", "notes.md"):

@@ -21,7 +21,7 @@ GAME = registry.get("minidungeons2")
 
 
 def printed(level: Level, s: Any) -> str:
-    """A state as the recordings print it: later objects over earlier ones, used-up ones as blanks."""
+    """Return a state as the recordings print it: later objects over earlier ones, used-up ones as blanks."""
     grid = level.facts["grid"]
     board = [["X" if c == "X" else " " for c in row] for row in grid.rows]
     x, y = GAME.locate(level, s)  # type: ignore[misc]
@@ -98,7 +98,7 @@ def load(path: Path) -> Level:
 
 
 def replay_all(lines: Iterable[str]) -> tuple[int, int]:
-    """How many games and turns of a file of recordings replay."""
+    """Return how many games and turns of a file of recordings replay."""
     levels: dict[str, Level] = {}
     folder = shared("levels/md2/extra")
     turns = games = 0

@@ -130,7 +130,7 @@ NAMES = [*(f"train{k:02}" for k in range(1, 12)), *(f"test{k:02}" for k in range
 
 
 def shipped(name: str) -> Level:
-    """One of them."""
+    """Return one of them."""
     return resolve(GAME, [name])[0]
 
 

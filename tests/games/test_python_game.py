@@ -257,7 +257,7 @@ def test_actions_have_names_that_are_read_again() -> None:
 
 
 def facts(game: Game, level: Level, state: Any = None) -> list[int]:
-    """The variables of a state, the start if none is given."""
+    """Return the variables of a state, the start if none is given."""
     assert game.novelty is not None
     function, count = game.novelty(level)
     out = np.full(count, -7, dtype=np.int64)

@@ -27,7 +27,7 @@ LEADS = {
 
 
 def levels_of(game: Game) -> list[Level]:
-    """Levels of a game with all its options."""
+    """Return levels of a game with all its options."""
     found = mapsets.resolve(game, ["all"])[:6]
     if game.name == "minidungeons2":
         found += mapsets.resolve(game, ["test01"], rules="paper")
@@ -45,7 +45,7 @@ def levels_of(game: Game) -> list[Level]:
 
 
 def played(game: Game, level: Level, seed: int, care: float) -> tuple[list[Any], Any]:
-    """The states of a game and their metrics; one move in `care` is random, the others are the best at once."""
+    """Return the states of a game and their metrics; one move in `care` is random, the others are the best at once."""
     rules, rng, luck = game.rules(costly=True), stream(seed), np.ones(2, dtype=np.int64)
     worth = parse(LEADS[game.name], game.symbols)
     state, states, rows = game.start(level), [], []
@@ -142,7 +142,7 @@ def test_bounds_of_short_games_are_tight() -> None:
 
 
 def reached(game: Game, level: Level, moves: int) -> dict[str, tuple[float, float]]:
-    """What `reach` says of a level's start."""
+    """Return what `reach` says of a level's start."""
     n, out = len(game.metrics), np.zeros(2 * len(game.metrics))
     assert game.reach is not None
     game.reach()(level.tables, level.start, moves, out)

@@ -25,13 +25,13 @@ def cell(x: int, y: int) -> int:
 
 
 def made(*days: DayLayout, variant: str = "default", player: str = "unrestricted") -> Level:
-    """A level of made-up days."""
+    """Return a level of made-up days."""
     tables = layout.build(days, variant, player)
     return Level("roguelike2d", "made", "", tables, r.first(tables), 4, facts={"days": days})
 
 
 def played(level: Level, moves: str, state: Any = None, **changed: int) -> tuple[Any, dict[str, float]]:
-    """The state after these moves and its metrics; `changed` sets entries of the state first."""
+    """Return the state after these moves and its metrics; `changed` sets entries of the state first."""
     state = level.start.copy() if state is None else state
     for name, value in changed.items():
         state[getattr(r, f"{name.upper()}_AT")] = value

@@ -17,7 +17,7 @@ COLUMNS = [
 
 
 def facts() -> dict[str, dict[str, str]]:
-    """The fact sheet of the shared levels: map -> column -> value as printed."""
+    """Return the fact sheet of the shared levels: map -> column -> value as printed."""
     rows = {}
     for line in shared("levels/md2/README.md").read_text().splitlines():
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]

@@ -56,7 +56,7 @@ def machine(triple: str, features: str) -> Any:
 
 @pytest.fixture(scope="module", params=FEATURES.values(), ids=FEATURES)
 def compiled(request: pytest.FixtureRequest) -> Any:
-    """The functions of `emitted` in this process's machine code."""
+    """Return the functions of `emitted` in this process's machine code."""
     text = emitted(HOST, request.param)
     host = machine(HOST, llvm.get_host_cpu_features().flatten())
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(text), host)

@@ -19,7 +19,7 @@ PARTS = (kills.PART, damages.PART, frames.PART, inputs.PART)
 
 
 def share_of(text: str) -> tuple[int, int]:
-    """A share such as 1/10."""
+    """Return a share such as 1/10."""
     part, _, parts = text.partition("/")
     if not (part.isdecimal() and parts.isdecimal() and 1 <= int(part) <= int(parts)):
         raise argparse.ArgumentTypeError(f"found {text}, expected a share such as 1/10")
@@ -27,7 +27,7 @@ def share_of(text: str) -> tuple[int, int]:
 
 
 def table(rows: Sequence[Row]) -> str:
-    """What came of the trials, a line for each part and outcome."""
+    """Return what came of the trials, a line for each part and outcome."""
     lines = []
     for part in PARTS:
         own = [row for row in rows if row.part == part.name]

@@ -45,7 +45,7 @@ def mapping(dice: random.Random, depth: int = 0) -> dict[str, object]:
 
 
 def result(dice: random.Random, number: int) -> bytes:
-    """A RESULT that is almost what was ordered."""
+    """Return a RESULT that is almost what was ordered."""
     trace = p.pack([(0, 2), (1, 3), *((dice.randrange(2), 2) for _ in range(dice.randrange(4)))])
     rows = dice.choice((0, len(trace) // p.PAIR))
     columns = dice.choice((0, 2, 2, 2, 3))
@@ -71,7 +71,7 @@ def result(dice: random.Random, number: int) -> bytes:
 
 
 def order(dice: random.Random, number: int) -> bytes:
-    """A ROLLOUT that may ask for anything."""
+    """Return a ROLLOUT that may ask for anything."""
     prefix = p.pack([(dice.randrange(2), dice.choice((2, 2, 3))) for _ in range(dice.randrange(5))])
     return p.encode_rollout(
         p.Rollout(
@@ -87,7 +87,7 @@ def order(dice: random.Random, number: int) -> bytes:
 
 
 def some(dice: random.Random, number: int, usual: Callable[[random.Random, int], bytes]) -> bytes:
-    """A frame: mostly the usual one of this side, else any other."""
+    """Return a frame: mostly the usual one of this side, else any other."""
     return dice.choice(
         (
             lambda: usual(dice, number),
@@ -101,7 +101,7 @@ def some(dice: random.Random, number: int, usual: Callable[[random.Random, int],
 
 
 def mutated(frame: bytes, dice: random.Random) -> bytes:
-    """A frame after a mutation of its head or payload; now and then nothing but noise."""
+    """Return a frame after a mutation of its head or payload; now and then nothing but noise."""
     if dice.random() < 0.1:
         return dice.randbytes(dice.randrange(1, 60))
     data = bytearray(frame)
@@ -110,7 +110,7 @@ def mutated(frame: bytes, dice: random.Random) -> bytes:
 
 
 def stream(dice: random.Random, usual: Callable[[random.Random, int], bytes]) -> list[bytes]:
-    """What one side sends: whole frames of any content, then mutated ones."""
+    """Return what one side sends: whole frames of any content, then mutated ones."""
     whole = [some(dice, number, usual) for number in range(FRAMES)]
     intact = dice.randrange(FRAMES)
     return [*whole[:intact], *(mutated(frame, dice) for frame in whole[intact:])]
@@ -131,7 +131,7 @@ def speak(address: str, port: int, frames: list[bytes], dice: random.Random) -> 
 
 
 def to_driver(trial: Trial) -> str:
-    """A game that sends such frames in answer to orders."""
+    """Return a game that sends such frames in answer to orders."""
     sent = stream(trial.dice, result)
     threads: list[threading.Thread] = []
 
@@ -164,7 +164,7 @@ def to_driver(trial: Trial) -> str:
 
 
 def to_client(trial: Trial) -> str:
-    """A driver that sends such frames to a game."""
+    """Return a driver that sends such frames to a game."""
     sent = [p.json_frame(p.Kind.WELCOME, {"settings": {}, "map": "m"}), *stream(trial.dice, order)]
     if trial.dice.random() < 0.2:
         sent[0] = mutated(sent[0], trial.dice)

@@ -184,7 +184,7 @@ def _levels(game: str) -> list[InputKind]:
 
 
 def _trace() -> bytes:
-    """A playthrough of a connected game as the search keeps it."""
+    """Return a playthrough of a connected game as the search keeps it."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "best.json"
         traces.Trace("ladder", "default", 2.0, 2.0, {"HEIGHT": 2.0, "TURN": 2.0}, ((1, 2), (0, 2))).save(path)
@@ -200,7 +200,7 @@ def _agents(game: str) -> InputKind:
 
 @functools.cache
 def kinds() -> tuple[InputKind, ...]:
-    """All kinds, with the sound inputs that ship with the package."""
+    """Return all kinds, with the sound inputs that ship with the package."""
     brief = TEMPLATE.format(name="game")
     full = re.sub(r'^# (?!game|arguments = \["|personas)', "", brief, flags=re.MULTILINE)
     return (

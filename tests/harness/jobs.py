@@ -42,7 +42,7 @@ class Command(Kind):
     texts: tuple[str, ...] = ()
 
     def content(self, folder: Path) -> list[str]:
-        """The lines of results without what is measured with a clock, and the other files of results."""
+        """Return the lines of results without what is measured with a clock, and the other files of results."""
         found = []
         for path in sorted(folder.glob(self.lines)):
             rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
@@ -76,7 +76,7 @@ ROOM = "XXXXXXXX\nXH T  eX\nX XX XXX\nX   M TX\nXXXXXXXX\n"
 
 
 def _rooms(folder: Path) -> list[Path]:
-    """Two versions of a level beside a folder."""
+    """Return two versions of a level beside a folder."""
     paths = [folder.parent / name for name in ("room.txt", "other.txt")]
     folder.parent.mkdir(parents=True, exist_ok=True)
     for path, text in zip(paths, (ROOM, ROOM.replace("M", " ")), strict=True):

@@ -73,7 +73,7 @@ class Part:
     prepare: Callable[[], object]
 
     def share(self, part: int, parts: int) -> range:
-        """The numbers of the trials of a share; share 1 of 10 has the first tenth."""
+        """Return the numbers of the trials of a share; share 1 of 10 has the first tenth."""
         return range(self.trials * (part - 1) // parts, self.trials * part // parts)
 
 
@@ -122,7 +122,7 @@ class Record:
             file.write(json.dumps(asdict(row)) + "\n")
 
     def numbers(self, part: Part) -> set[int]:
-        """The trials of a part that were made."""
+        """Return the trials of a part that were made."""
         return {row.number for row in self.rows if row.part == part.name}
 
 

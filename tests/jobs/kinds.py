@@ -56,13 +56,13 @@ class Kind:
         return self.name
 
     def content(self, folder: Path) -> list[str]:
-        """The lines without what is measured with a clock."""
+        """Return the lines without what is measured with a clock."""
         text = (folder / self.lines).read_text(encoding="utf-8")
         rows = [json.loads(line) for line in text.splitlines()]
         return [json.dumps({k: v for k, v in row.items() if k not in (*self.clock, "crc")}) for row in rows]
 
     def same(self, one: Path, other: Path) -> bool:
-        """Whether two folders hold the same results; those of a study come in any order."""
+        """Return whether two folders hold the same results; those of a study come in any order."""
         contents = self.content(one), self.content(other)
         return contents[0] == contents[1] or (self.name == "study" and sorted(contents[0]) == sorted(contents[1]))
 
@@ -127,7 +127,7 @@ def _keep(path: Path, row: dict[str, Any]) -> None:
 
 
 def squared(task: tuple[int, int]) -> dict[str, Any]:
-    """The job of the study."""
+    """Return the job of the study."""
     time.sleep(0.01)
     return {"number": task[1], "square": task[0] * task[1] ** 2}
 

@@ -22,7 +22,7 @@ SEED = 1
 
 @pytest.fixture(scope="module", params=KINDS, ids=str)
 def whole(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Kind, Path]]:
-    """A job that was never stopped."""
+    """Return a job that was never stopped."""
     kind, folder = request.param, tmp_path_factory.mktemp("whole") / "job"
     kind.run(folder, SEED, 1)
     assert len(kind.content(folder)) == kind.results
@@ -31,7 +31,7 @@ def whole(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 @pytest.fixture
 def copy(whole: tuple[Kind, Path], tmp_path: Path) -> tuple[Kind, Path]:
-    """The same in a folder of its own."""
+    """Return the same in a folder of its own."""
     kind, folder = whole
     shutil.copytree(folder, tmp_path / "job")
     return kind, tmp_path / "job"

@@ -52,9 +52,9 @@ def test_a_long_job_at_the_end_does_not_come_last(monkeypatch: pytest.MonkeyPatc
 
 def test_what_a_kind_takes_is_learned_and_what_comes_late_is_given_out_again() -> None:
     costs = Costs()
-    assert costs.factor("a") == 1.0 and not costs.known
+    assert costs.factor("a") == 1.0 and costs.measured == 0.0
     costs.learn("a", 0.1, 0.4)
-    assert costs.known and costs.factor("a") == pytest.approx(4.0) and 1.0 < costs.factor("b") < 2.0
+    assert costs.measured > 0.0 and costs.factor("a") == pytest.approx(4.0) and 1.0 < costs.factor("b") < 2.0
     part = done((sleeps, 0.0, [0.02] * 10, 0.03))
     assert 1 <= len(part.results) < 10 and len(part.seconds) == len(part.results)
 

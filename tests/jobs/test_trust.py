@@ -26,14 +26,14 @@ RAN = "trust_test_ran"
 
 
 def hostile(path: Path) -> str:
-    """A game's file that says when it is run; its address."""
+    """Return a game's file that says when it is run; its address."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"import sys\nsys.{RAN} = True\nGAME = None\n", encoding="utf-8")
     return f"{path}:GAME"
 
 
 def ran() -> bool:
-    """Whether it was run."""
+    """Return whether it was run."""
     return hasattr(sys, RAN)
 
 

@@ -20,7 +20,7 @@ INFOS = (
 
 
 def played(level: str = "one", player: str = "runner", outcome: str = "won", **changes: Any) -> Playthrough:
-    """One playthrough; `treasure` and `teleports` are its metrics, everything else a field."""
+    """Return one playthrough; `treasure` and `teleports` are its metrics, everything else a field."""
     steps = int(changes.pop("steps", 10))
     metrics = {
         "ST": float(steps),
@@ -75,5 +75,5 @@ def drawn(level: str, player: str, trials: int, source: int = 0, **changes: Any)
 
 
 def reading(path: Path) -> list[Playthrough]:
-    """The playthroughs of a file."""
+    """Return the playthroughs of a file."""
     return Journal(path, LINES).read()

@@ -42,7 +42,7 @@ def results() -> Any:
 
 
 def dueled(results: str, opponent: str = "random", side: str = "first", level: str = "one") -> list[Playthrough]:
-    """Games by their results: w, d and l."""
+    """Return games by their results: w, d and l."""
     outcomes = {"w": "won", "d": "ended", "l": "lost"}
     return [
         played(level, outcome=outcomes[r], opponent=opponent, side=side, cause=opponent if r == "l" else "")

@@ -42,14 +42,14 @@ def static(kind: str, *places: tuple[int, int], severity: Any = "problem") -> li
 
 
 def failed(player: str = "runner", n: int = 4, outcome: str = "running", **changes: Any) -> list[Playthrough]:
-    """Playthroughs that do not finish the level."""
+    """Return playthroughs that do not finish the level."""
     return [
         played(player=player, outcome=outcome, **{"stopped": "budget", "iterations": 300, "utility": -0.1, **changes})
     ] * n
 
 
 def ended(outcome: str, place: tuple[int, int] = (4, 2), **changes: Any) -> Playthrough:
-    """A playthrough whose plan stops before the game does."""
+    """Return a playthrough whose plan stops before the game does."""
     end = End(outcome, 0.0, 12, "ogre" if outcome == "lost" else "", place, events=changes.pop("after", []))
     return played(outcome="running", end=end, **changes)
 

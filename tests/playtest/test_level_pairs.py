@@ -19,7 +19,7 @@ PAIRS = LevelPairs.of([f"cave@{n}" for n in SEEDS], [f"cave:hard@{n}" for n in S
 
 
 def both(wins_a: int, wins_b: int, steps: int = 20, trials: int = 10) -> list[Playthrough]:
-    """Playthroughs of all pairs, in each of which A and B are won equally often, and B takes other steps."""
+    """Return playthroughs of all pairs, in each of which A and B are won equally often, and B takes other steps."""
     return [
         record
         for a, b in PAIRS.names

@@ -96,7 +96,7 @@ def test_a_problem_that_only_one_version_has_is_named() -> None:
 
 
 def hurt(records: list[Playthrough], *points: float) -> list[Playthrough]:
-    """The playthroughs with hit points lost on the way, taken in turn from `points`."""
+    """Return the playthroughs with hit points lost on the way, taken in turn from `points`."""
     return [
         dataclasses.replace(r, hit_points=[10.0, 10.0 - points[i % len(points)]], end=End(r.outcome, 0.0, 5))
         for i, r in enumerate(records)
@@ -148,7 +148,7 @@ def test_the_maps_decide_where_no_player_shows_anything() -> None:
 
 
 def routed(level: str, *points: float, best: float = 0.9) -> list[Playthrough]:
-    """Trials of one proven search, each with a route of its own and its loss of hit points."""
+    """Return trials of one proven search, each with a route of its own and its loss of hit points."""
     plans = hurt(drawn(level, "runner", len(points), best=best, steps=10), *points)
     return [dataclasses.replace(r, actions=[f"way {k}"]) for k, r in enumerate(plans)]
 
@@ -214,7 +214,7 @@ YARD = "XXXXXXXXXXXX\nXH         X\nX  XXXXXX  X\nX T      T X\nX          X\nX 
 
 
 def looted(level: str, share: float, best: float, damage: float) -> list[Playthrough]:
-    """Routes of a proven plan that opens this share of the treasures and loses so many hit points."""
+    """Return routes of a proven plan that opens this share of the treasures and loses so many hit points."""
     plans = drawn(level, "runner", 5, best=best)
     return hurt([dataclasses.replace(r, metrics={**r.metrics, "TO": share}) for r in plans], damage)
 

@@ -33,7 +33,7 @@ class Bot:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A match of three, one of them a program that raises, as the command leaves it."""
+    """Return a match of three, one of them a program that raises, as the command leaves it."""
     here = tmp_path_factory.mktemp("match")
     (here / "bot.py").write_text(BOT, encoding="utf-8")
     words = [

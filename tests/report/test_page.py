@@ -73,7 +73,7 @@ def rendered(content: Page) -> str:
 
 @pytest.fixture
 def full(tmp_path: Path) -> Page:
-    """A page with something in every part, and a level, a player and texts of an evil name."""
+    """Return a page with something in every part, and a level, a player and texts of an evil name."""
     rows = group(EVIL, EVIL, 3, 12) + group(EVIL, "other", 12, 12, steps=40)
     rows += [r for i in range(4) for p in (EVIL, "other") for r in group(f"level {i}", p, 6, 12, steps=20 + i)]
     picture = tmp_path / "a b#1.png"
@@ -146,6 +146,20 @@ def test_charts_follow_dark_mode(full: Page) -> None:
     drawn = re.findall(r"<svg.*?</svg>", text, re.DOTALL)
     assert drawn and not any(re.search(r"(fill|stroke)=|#[0-9a-f]{3,6}\b", svg) for svg in drawn)
     assert "font: 12.5px" in text
+
+
+def test_long_names_below_a_chart_are_whole_or_marked_as_cut() -> None:
+    names = ["regular / greedy", "monochromester / greedy", "x" * 60]
+    plot = charts.Plot([charts.Series("", [(0, 1)], "dots")], charts.Axis(names=names), charts.Axis(), width=300)
+    text = plot.svg()
+    assert ">monochromester / greedy</text>" in text and f"<title>{'x' * 60}</title>" in text
+    shown = re.findall(r"</title>([^<]*)</text>", text)
+    assert shown[2].endswith("…") and len(shown[2]) <= charts.MOST_LETTERS
+    (height,) = re.findall(r'^<svg class="drawn" width="300" height="(\d+)"', text)
+    assert plot.up.pixels[0] + 16 + max(map(len, shown)) * charts.LETTER * charts.RISE <= int(height)
+    assert all(
+        len(name) * charts.LETTER * charts.RUN <= tick.at for name, tick in zip(shown, plot.across.ticks, strict=True)
+    )
 
 
 def test_pictures_can_be_named_instead(full: Page, tmp_path: Path) -> None:

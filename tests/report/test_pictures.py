@@ -44,7 +44,7 @@ def level(game: Game) -> Level:
 
 
 def walked(game: Game, level: Level, actions: list[str], **changes: Any) -> Playthrough:
-    """A playthrough of the level by names of actions."""
+    """Return a playthrough of the level by names of actions."""
     state = game.start(level)
     positions = [game.locate(level, state)] if game.locate else []
     for text in actions:

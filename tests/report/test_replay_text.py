@@ -57,7 +57,7 @@ PICTURES = {
 
 
 def playing(game: Game, level: Level, moves: int) -> tuple[list[str], list[str]]:
-    """Names of the first legal moves, and the lines of the last state."""
+    """Return names of the first legal moves, and the lines of the last state."""
     state = game.start(level, 1)
     names = []
     for _ in range(moves):

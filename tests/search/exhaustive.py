@@ -28,7 +28,7 @@ class Everything:
     measured: NDArray[np.float64]
 
     def best(self, utility: Formula) -> float:
-        """The highest utility of any of the plans."""
+        """Return the highest utility of any of the plans."""
         read = [i for i, symbol in enumerate(self.symbols) if symbol in utility.symbols]
         different = np.unique(self.measured[:, read], axis=0) if read else self.measured[:1, read]
         names = [self.symbols[i] for i in read]
@@ -36,7 +36,7 @@ class Everything:
 
 
 def identity(state: State) -> Any:
-    """What is equal for two states only if they are the same in everything."""
+    """Return what is equal for two states only if they are the same in everything."""
     return repr(sorted(vars(state[0]).items())) if state.dtype == object else state.tobytes()
 
 
@@ -62,7 +62,7 @@ def explore(game: Game, level: Level, moves: int, most: int) -> Everything:
 
 
 def measures(game: Game, level: Level, layer: list[State]) -> NDArray[np.float64]:
-    """The metrics of states, costly ones as well."""
+    """Return the metrics of states, costly ones as well."""
     measure, out = game.rules(costly=True).measure, np.zeros((len(layer), len(game.metrics)))
     for state, row in zip(layer, out, strict=True):
         measure(level.tables, state, 0, row)
@@ -70,12 +70,12 @@ def measures(game: Game, level: Level, layer: list[State]) -> NDArray[np.float64
 
 
 def following(game: Game, level: Level, layer: list[State]) -> list[State]:
-    """The different states one move later."""
+    """Return the different states one move later."""
     return list({identity(after): after for state in layer for after in successors(game, level, state)}.values())
 
 
 def successors(game: Game, level: Level, state: State) -> Iterator[State]:
-    """What each legal move leads to; nothing follows when the game is over."""
+    """Yield what each legal move leads to; nothing follows when the game is over."""
     rules, rng = game.rules(), np.ones(2, dtype=np.int64)
     if rules.over(level.tables, state) != RUNNING:
         return

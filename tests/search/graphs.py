@@ -41,7 +41,7 @@ class Map:
         self.marked = [rng.random() < 0.3 for _ in range(nodes)]
 
     def within(self, node: int, moves: int) -> set[int]:
-        """All nodes that one can come to with so many moves."""
+        """Return all nodes that one can come to with so many moves."""
         found, layer = {node}, {node}
         for _ in range(moves):
             layer = {n for at in layer if not self.ends[at] for n in self.edges[at]} - found
@@ -100,7 +100,7 @@ class Bounded(Walk):
 
 
 def game_of(cls: type[Any]) -> Game:
-    """The game of one of the classes."""
+    """Return the game of one of the classes."""
     return from_class(cls, max_actions=MOST_EDGES)
 
 

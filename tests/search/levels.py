@@ -23,7 +23,7 @@ RNG = np.ones(2, dtype=np.int64)
 
 
 def level(*rows: str) -> Level:
-    """A MiniDungeons 2 level with its walls around."""
+    """Return a MiniDungeons 2 level with its walls around."""
     wall = "X" * (len(rows[0]) + 2)
     return GAME.load("\n".join([wall, *(f"X{row}X" for row in rows), wall]) + "\n", "tiny")
 
@@ -45,7 +45,7 @@ def tiny(width: int = 4, height: int = 3, objects: str = "XXTPMotR") -> st.Searc
 
 
 def optimum(game: Game, of: Level, utility: Formula, horizon: int) -> float:
-    """The best utility of any plan of at most `horizon` legal moves, by trying all of them."""
+    """Return the best utility of any plan of at most `horizon` legal moves, by trying all of them."""
     best = -float("inf")
     rules = game.rules()
     layer: dict[bytes, Any] = {b"": game.start(of)}
@@ -64,7 +64,7 @@ def optimum(game: Game, of: Level, utility: Formula, horizon: int) -> float:
 
 
 def tree_of(planner: Planner, utility: Formula, policy: TreePolicy, iterations: int, seed: int) -> Tree:
-    """The tree of a search from the level's start, cut to its nodes."""
+    """Return the tree of a search from the level's start, cut to its nodes."""
     run = TreeSearch(planner, planner.level.start, 0, utility, policy, seed, None)
     run.spend(Budget(iterations), 0.0)
     tree, nodes = run.tree, run.nodes
@@ -72,5 +72,5 @@ def tree_of(planner: Planner, utility: Formula, policy: TreePolicy, iterations: 
 
 
 def slots_of(tree: Tree) -> NDArray[np.float64]:
-    """The rows of a tree's nodes in their order."""
+    """Return the rows of a tree's nodes in their order."""
     return tree.values[tree.nodes[:, SLOT]]

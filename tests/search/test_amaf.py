@@ -47,7 +47,7 @@ class Node:
 
 
 def reference(game: Game, level: Level, utility: Formula, policy: Formula, iterations: int, seed: int) -> Node:
-    """The whole search again, slowly: same stream of random numbers, same order of untried moves."""
+    """Return the whole search again, slowly: same stream of random numbers, same order of untried moves."""
     rules, tables = game.rules(costly=True), level.tables
     rng, out = stream(derive(seed, "move", 1)), np.zeros(len(game.metrics))
     actions, played = np.zeros(level.max_actions, dtype=np.int64), np.zeros(1, dtype=np.int64)
@@ -120,7 +120,7 @@ def kept(actor: Actor) -> dict[tuple[int, ...], tuple[float, ...]]:
 
 
 def wanted(game: Game, level: Level, root: Node) -> dict[tuple[int, ...], tuple[float, ...]]:
-    """The same of the reference."""
+    """Return the same of the reference."""
     found, waiting = {}, [((), root)]
     for path, node in waiting:
         player = int(game.rules().mover(level.tables, node.state))

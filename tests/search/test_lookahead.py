@@ -23,7 +23,7 @@ SCORE = parse("SC - 1000000 * DEAD", PUYO.symbols)
 
 
 def by_hand(level: Any, state: Any, depth: int) -> dict[int, float]:
-    """The best utility at the depth limit or the game's end for each first move, by plain recursion."""
+    """Return the best utility at the depth limit or the game's end for each first move, by plain recursion."""
 
     def best(now: Any, left: int) -> float:
         if left == 0 or PUYO.over(level, now) != RUNNING:

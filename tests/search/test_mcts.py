@@ -22,6 +22,7 @@ from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree import SLOT
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.search.tree_search import TreeSearch
+from tests import shared
 
 GAME = registry.get("minidungeons2")
 RUNNER = parse("PE - 0.01*ST - 5*DEAD", GAME.symbols)
@@ -38,7 +39,7 @@ CORRIDOR = level("XXXXXXX", "XH   eX", "XXXXXXX")
 
 
 def exhaustive(of: Level, horizon: int, utility: Any) -> float:
-    """The best utility of any action sequence of at most `horizon` moves, by trying all."""
+    """Return the best utility of any action sequence of at most `horizon` moves, by trying all."""
     best = utility.evaluate(GAME.measure(of, GAME.start(of)))
     for length in range(1, horizon + 1):
         for actions in product(range(4), repeat=length):
@@ -177,7 +178,7 @@ def test_a_node_takes_little_memory() -> None:
         run.spend(Budget(20_000), 0.0)
         slots = int(run.tree.nodes[: run.nodes, SLOT].max()) / run.nodes
         assert run.nodes > 15_000
-        assert planner.memory.bytes_per_node(run.tree, slots) <= 68 + 2 * len(planner.level.start)
+        assert shared.bytes_per_node(planner.memory, run.tree, slots) <= 68 + 2 * len(planner.level.start)
 
 
 def test_leaf_selection_is_best_first_search_over_the_whole_tree() -> None:

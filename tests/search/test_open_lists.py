@@ -18,6 +18,7 @@ from persona_evo.search.list_search import ListSearch
 from persona_evo.search.plan import Budget, Plan, Planner, SearchSettings, TreePolicy, plan
 from persona_evo.search.settings import PROVEN, STOPPED
 from persona_evo.search.tree import Columns
+from tests import shared
 from tests.search.levels import level
 
 GAME = get("minidungeons2")
@@ -170,7 +171,10 @@ def test_a_node_takes_8_bytes_for_each_list_and_96_more_beside_its_state() -> No
         memory = planner.lists
         lists = len(memory.heaps)
         assert memory.heaps.nbytes == 4 * lists * capacity
-        taken = planner.memory.bytes_per_node(search.tree, 1.0) + (memory.heaps.nbytes + memory.facts.nbytes) / capacity
+        taken = (
+            shared.bytes_per_node(planner.memory, search.tree, 1.0)
+            + (memory.heaps.nbytes + memory.facts.nbytes) / capacity
+        )
         assert taken - planner.memory.states.nbytes / capacity <= 96 + 8 * lists
 
 

@@ -54,7 +54,7 @@ def whole_formulas() -> Iterator[None]:
 
 
 def tree(game: Game, of: Level, rules: SearchSettings, text: str, iterations: int) -> tuple[object, ...]:
-    """All that a search leaves behind, but what is kept for scores."""
+    """Return all that a search leaves behind, but what is kept for scores."""
     planner = Planner(game, of, rules, iterations + 1)
     utility = UTILITY if game is GAME else parse("0.7*COINS + 0.3*OUT - 0.001*ST", game.symbols)
     policy = TreePolicy.of(text, game)

@@ -45,7 +45,7 @@ class Checked:
 
 
 def sum_of(rng: Random, game: Game) -> Formula:
-    """A random sum of weighted metrics, often with a term for the clock, which costs or pays."""
+    """Return a random sum of weighted metrics, often with a term for the clock, which costs or pays."""
     clock = game.metrics[game.clock].symbol
     others = [s for s in game.symbols if s not in (clock, "DEAD")]
     terms = [f"{rng.choice(WEIGHTS)} * {s}" for s in rng.sample(others, rng.randint(1, min(4, len(others))))]
@@ -57,12 +57,12 @@ def sum_of(rng: Random, game: Game) -> Formula:
 
 @cache
 def of_the_paper(name: str) -> tuple[Persona, TreePolicy]:
-    """One of the paper's personas with the policy that ships for it."""
+    """Return one of the paper's personas with the policy that ships for it."""
     return load(name, GAME), policy_library.find(name, GAME.name).tree_policy(GAME)
 
 
 def searches(rng: Random) -> list[tuple[Formula, TreePolicy]]:
-    """Utilities of MiniDungeons 2 and what plays for them: three of its own making, one of the paper's."""
+    """Return utilities of MiniDungeons 2 and what plays for them: three of its own making, one of the paper's."""
     own = [sum_of(rng, GAME), sum_of(rng, GAME), parse(rng.choice(CROOKED), GAME.symbols)]
     persona, policy = of_the_paper(rng.choice(PAPER))
     others = [(u, rng.choice((TreePolicy.utility(u), TreePolicy.utility(u), policy))) for u in own]
@@ -70,7 +70,7 @@ def searches(rng: Random) -> list[tuple[Formula, TreePolicy]]:
 
 
 def settings_of(rng: Random, horizon: int) -> SearchSettings:
-    """The planner, its lists or some of them, now and then with a hedge, with a tolerance, without rollouts."""
+    """Return the planner, its lists or some of them, now and then with a hedge, with a tolerance, without rollouts."""
     whole = SearchSettings.anytime()
     kept = rng.sample(whole.lists, rng.randint(1, len(whole.lists)))
     return replace(
@@ -103,7 +103,7 @@ def check(
 
 
 def playable(game: Game, level: Level, found: Plan, utility: Formula, horizon: int) -> bool:
-    """Whether both plans consist of legal moves, not too many, and are worth what is said."""
+    """Return whether both plans consist of legal moves, not too many, and are worth what is said."""
     for actions, value in ((found.best_actions, found.best_utility), (found.actions, found.utility)):
         states = game.replay(level, actions)
         for state, action in zip(states, actions, strict=False):

@@ -71,7 +71,7 @@ class Tree:
         return max(self.backed_up[slot].tolist(), default=-math.inf)
 
     def expected(self, slot: int, parent_visits: int, depth: int) -> float:
-        """The score as selection defines it, step by step."""
+        """Return the score as selection defines it, step by step."""
         n = int(self.visits[slot])
         average = top = spread = 0.0
         if n > 0:

@@ -66,7 +66,7 @@ def compare(text: str | Formula, settings: SearchSettings, case: int, monkeypatc
 
 
 def settings_of(case: int) -> SearchSettings:
-    """The paper's settings with other values of what a proof has to do with."""
+    """Return the paper's settings with other values of what a proof has to do with."""
     return replace(
         SearchSettings.paper(),
         horizon=(3, 5, 9, 0)[case % 4],

@@ -50,7 +50,7 @@ LISTS = (OpenList(parse("UTILITY - 0.001 * ST"), 2.0, True), OpenList(parse("CAR
 
 
 def listed(**changes: Any) -> dict[str, Any]:
-    """What makes FULL a policy of lists whose own score reads metrics only."""
+    """Return what makes FULL a policy of lists whose own score reads metrics only."""
     return {"kind": "lists", "formula": "MS - 0.01 * ST", "simplified": "", "lists": [LISTS[0].to_dict()], **changes}
 
 

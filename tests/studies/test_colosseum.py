@@ -112,7 +112,7 @@ def test_all_pairs_of_a_match_meet_at_equal_iterations() -> None:
 
 
 def made(first: str, second: str, won: int, lost: int, size: int = 6, depth: float = 2.0) -> list[GameRecord]:
-    """Games of which the first agent won and lost so many, with trees of one depth."""
+    """Return games of which the first agent won and lost so many, with trees of one depth."""
     search = [5, 600.0, 600.0, 100.0, depth, 100, depth]
     return [
         GameRecord(

@@ -41,7 +41,7 @@ LEVEL = "XXXXXXX\nXH T eX\nXXXXXXX\n"
 
 
 def rows(path: Path) -> list[dict[str, Any]]:
-    """The lines of a file in an order of their own, without times."""
+    """Return the lines of a file in an order of their own, without times."""
     found = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     return sorted(({k: v for k, v in row.items() if k not in ("seconds", "crc")} for row in found), key=json.dumps)
 

@@ -41,7 +41,7 @@ def measure(*utilities: float, won: int = 1, trials: int = 1) -> RunMeasurement:
 
 @pytest.fixture
 def choices() -> Choices:
-    """Two runs of each cell, without measurements."""
+    """Return two runs of each cell, without measurements."""
     pool = LevelPool(LEVELS, (1.0,) * 6)
     levels = Levels({(WHO, HELD_OUT): pool, (WHO, TRAINING): pool}, {})
     runs = {

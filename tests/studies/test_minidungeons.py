@@ -62,7 +62,7 @@ def made(level: str, player: str, trial: int, share: float, won: bool, seconds: 
 
 
 def material(folder: Path, seconds: bool = True) -> DungeonResults:
-    """Two levels, three trials. In test01 each evolved persona is better than UCB1, in test02 all are alike; the
+    """Return two levels, three trials. In test01 each evolved persona is better than UCB1, in test02 all are alike; the
     monster killer has the most of everything."""
     personas = [load_persona(name, GAME) for name in PAPER.personas]
     records = []

@@ -56,7 +56,7 @@ def levels(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def tables(folder: Path) -> dict[str, list[list[str]]]:
-    """The tables of a report, without what is measured with a clock."""
+    """Return the tables of a report, without what is measured with a clock."""
     found = {}
     for path in sorted((folder / "tables").iterdir()):
         if path.name in ("correlations.csv", "correlations_named.csv", "differences.csv", "levels.csv"):

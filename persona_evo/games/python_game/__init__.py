@@ -47,6 +47,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
+from persona_evo.arguments import checked
 from persona_evo.games import explored
 from persona_evo.games.core import Game, Legal, Measure, Metric
 from persona_evo.games.python_game.declaration import declaration_of
@@ -58,6 +59,7 @@ from persona_evo.games.python_game.walks import ClassPlayer
 __all__ = ["Dice", "from_class"]
 
 
+@checked
 def from_class(
     cls: type[Any],
     *,

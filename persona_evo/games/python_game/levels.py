@@ -8,11 +8,10 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from persona_evo.errors import GameError, LevelError, PersonaEvoError, Place, raised
 from persona_evo.games.constraints import Constraints, Generator
-from persona_evo.games.core import Level
+from persona_evo.games.core import Level, State
 from persona_evo.games.python_game.declaration import Declaration, module_of
 from persona_evo.games.python_game.rules import ClassRules
 from persona_evo.games.python_game.ways import MoveGraph
@@ -89,7 +88,7 @@ def generator(rules: ClassRules) -> Generator:
     return Generator(drawn, {"level": "as the class draws them"})
 
 
-def as_text(state: NDArray[Any]) -> str:
+def as_text(state: State) -> str:
     """Return a state as its class shows it: what its method `draw` returns, or its own `__str__`; "" without either.
 
     Raises:

@@ -10,12 +10,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from persona_evo.playtest.metrics import grouped
 from persona_evo.playtest.summaries import summarise
 from persona_evo.report import csv_rows, maps, pages, plots, tables, tile_counts
 from persona_evo.report.pages import (
+    Block,
     Document,
     Facts,
     Folded,
@@ -145,7 +144,7 @@ def _compared(folder: ReportFolder, m: DungeonResults) -> Section:
     if not m.differing:
         words += f"; in the paper most in {chosen[0]} ({counts[chosen[0]]} here), fewest in {chosen[1]} "
         words += f"({counts[chosen[1]]} here)"
-    parts: list[Any] = [Text(f"{words}.")]
+    parts: list[Block | None] = [Text(f"{words}.")]
     for number, name in enumerate(chosen):
         level = next(v for v in m.levels if v.name == name)
         parts += [
@@ -186,7 +185,7 @@ def _cross(folder: ReportFolder, m: DungeonResults, crossed: Crossed) -> Section
         shown.append(table)
     budgets = _budgets(m)
     folder.layout("cross_budgets", budgets)
-    parts: list[Any] = [
+    parts: list[Block | None] = [
         Grid(shown),
         budgets,
         Lines(cross.budget_words(m, crossed)),

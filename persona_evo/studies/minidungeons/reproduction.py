@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from persona_evo.api.studies import Reproduction
+from persona_evo.arguments import checked
 from persona_evo.games import registry
 from persona_evo.games.core import Level
 from persona_evo.jobs.progress import Tell
@@ -32,6 +33,7 @@ class PersonasReproduced(Reproduction):
     material: DungeonResults
 
 
+@checked
 def reproduce(
     protocol: str = "paper",
     levels: str | Path | None = None,
@@ -65,6 +67,7 @@ def reproduce(
     return _reproduce(target, chosen, loaded, jobs, backend, duration, progress, drawing)
 
 
+@checked
 def resume(
     folder: str | Path,
     *,

@@ -6,8 +6,8 @@ using PersonaEvo.Playtest;
 /// <summary>
 /// Six decisions of 2 to 4 choices; KEY mixes all choices so far, so that no two states are alike to a policy.
 ///
-///     paths.exe                          plays for the driver that started it
-///     paths.exe search FILE ITERATIONS   searches by a policy file inside the game and prints what it found
+///     paths.exe                               plays for the driver that started it
+///     paths.exe search FILE ITERATIONS SEED   searches by a policy file inside the game and prints what it found
 /// </summary>
 internal sealed class Paths : IWeightedModel
 {
@@ -50,16 +50,19 @@ internal sealed class Paths : IWeightedModel
         var session = new PlaytestSession("paths", "1", Decisions) { Abilities = Abilities.Seed | Abilities.Weights, Model = game };
         session.DeclareMetric("KEY", "all choices so far", 0, 996);
         session.DeclareMetric("ST", "decisions so far", 0, Decisions);
-        if (words.Length == 3)
-            game.Search(session, Policy.Read(File.ReadAllText(words[1]), session.Symbols), int.Parse(words[2]));
+        if (words.Length == 4)
+        {
+            var settings = new SearchSettings { Iterations = int.Parse(words[2]), Seed = ulong.Parse(words[3]) };
+            game.Search(session, Policy.Read(File.ReadAllText(words[1]), session.Symbols), settings);
+        }
         else
             session.Run(() => game.Play(session));
         return 0;
     }
 
-    private void Search(PlaytestSession session, Policy policy, int iterations)
+    private void Search(PlaytestSession session, Policy policy, SearchSettings settings)
     {
-        var search = new TreeSearch(this, policy, session.Symbols.Count, new SearchSettings { Iterations = iterations });
+        var search = new TreeSearch(this, policy, session.Symbols.Count, settings);
         search.Choose();
         Console.WriteLine(string.Format(CultureInfo.InvariantCulture, "{0} {1} {2} {3:R}",
             search.Iterations, string.Join(",", search.RootVisits()), string.Join(",", search.Plan()), search.PlanUtility));

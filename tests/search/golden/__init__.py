@@ -21,14 +21,14 @@ FOLDER = Path(__file__).parent
 
 
 def groups() -> dict[str, Callable[[], Cases]]:
-    """The functions that make the cases, by the name of their file."""
+    """Return the functions that make the cases, by the name of their file."""
     from tests.search.golden import planned, played
 
     return {name: function for module in (planned, played) for name, function in module.GROUPS.items()}
 
 
 def read(name: str) -> dict[str, Record]:
-    """What a file holds."""
+    """Return what a file holds."""
     found: dict[str, Record] = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
     return found
 

@@ -84,7 +84,7 @@ def moves(actions: Iterable[object]) -> str:
 
 
 def record(found: Plan) -> Record:
-    """What is kept of a plan: `plan` is what it is worth, `search` what the search did."""
+    """Return what is kept of a plan: `plan` is what it is worth, `search` what the search did."""
     kept: Record = {
         "plan": [moves(found.actions), found.utility.hex(), found.outcome],
         "search": [found.iterations, found.nodes, found.stopped, found.proven, found.upper.hex()],
@@ -100,12 +100,12 @@ def policy_of(text: str, game: Game) -> TreePolicy:
 
 
 def levels_of(game: Game, *names: str, **options: Any) -> list[Level]:
-    """Levels that come with the project."""
+    """Return levels that come with the project."""
     return mapsets.resolve(game, names, options)
 
 
 def utility_of(name: str, game: Game) -> Formula:
-    """What a persona wants."""
+    """Return what a persona wants."""
     return personas.load(name, game).utility
 
 
@@ -140,7 +140,7 @@ def settings() -> Cases:
 
 
 def pairs() -> Cases:
-    """Settings of the search with one list varied together, from both ends, with two seeds."""
+    """Yield settings of the search with one list varied together, from both ends, with two seeds."""
     game = registry.get("minidungeons2")
     goal = utility_of("treasure_collector", game)
     (level,) = levels_of(game, "train09")
@@ -153,7 +153,7 @@ def pairs() -> Cases:
 
 
 def budgets() -> Cases:
-    """Budgets of nodes, memory that is used up, long searches, and one planner used again, in MiniDungeons 2."""
+    """Yield budgets of nodes, memory that is used up, long searches, and one planner used again, in MiniDungeons 2."""
     game = registry.get("minidungeons2")
     goal = utility_of("completionist", game)
     (level,) = levels_of(game, "train04")
@@ -179,7 +179,7 @@ def budgets() -> Cases:
 
 
 def shipped() -> Cases:
-    """The policies that come with the project, for what they were evolved for."""
+    """Yield the policies that come with the project, for what they were evolved for."""
     for file in sorted(POLICIES.glob("*/*.json")):
         data = json.loads(file.read_text(encoding="utf-8"))
         game = registry.get(data["game"])
@@ -217,7 +217,7 @@ GAMES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = 
 
 
 def games() -> Cases:
-    """The other games of the catalog for one player."""
+    """Yield the other games of the catalog for one player."""
     for name, (levels, wishes, formulas) in GAMES.items():
         game = registry.get(name)
         for level, wish in itertools.product(levels_of(game, *levels), wishes):
@@ -294,7 +294,7 @@ def lists() -> Cases:
 
 
 def variants() -> Cases:
-    """Searches with a variant of the rules."""
+    """Yield searches with a variant of the rules."""
     game = registry.get("minidungeons2")
     goal = utility_of("monster_killer", game)
     for level, text in itertools.product(levels_of(game, "train06", "train11"), SMALL):
@@ -305,7 +305,7 @@ def variants() -> Cases:
 
 
 def classes() -> Cases:
-    """A game that is a Python class."""
+    """Yield a game that is a Python class."""
     game = corridor.GAME
     goal = parse("COINS + OUT - 0.01 * ST", game.symbols)
     for text, steps in (("$..@..$..D", 16), ("D$@", 6)):

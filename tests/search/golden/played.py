@@ -45,7 +45,7 @@ def _moves_policy(text: str, game: Game) -> TreePolicy:
 
 
 def _thought(actor: Actor, state: Any) -> Record:
-    """What an actor thinks of a state: its choice, its tree and all options."""
+    """Return what an actor thinks of a state: its choice, its tree and all options."""
     move = actor.think(state)
     return {
         "move": [move.action, move.iterations, move.nodes, move.kept, move.full],
@@ -54,7 +54,7 @@ def _thought(actor: Actor, state: Any) -> Record:
 
 
 def _walked(game: Game, level: Level, actor: Actor, count: int) -> Record:
-    """What an actor thinks in a game's first moves, which it makes itself."""
+    """Return what an actor thinks in a game's first moves, which it makes itself."""
     state, thoughts = game.start(level, 1), []
     for _ in range(count):
         if game.over(level, state):
@@ -220,7 +220,7 @@ def lookaheads() -> Cases:
 
 
 def players() -> Cases:
-    """Players of limited skill, continuations of plans, and whether levels can be won."""
+    """Yield players of limited skill, continuations of plans, and whether levels can be won."""
     game = registry.get("minidungeons2")
     for level, wish in itertools.product(levels_of(game, "train02", "test05"), ("runner", "completionist")):
         goal = utility_of(wish, game)
@@ -259,7 +259,7 @@ PREFIXES: Mapping[str, tuple[dict[str, Any], dict[str, Any]]] = {
 
 
 def prefixes() -> Cases:
-    """The search by prefixes on games of the catalog in this process."""
+    """Yield the search by prefixes on games of the catalog in this process."""
     for name, names, wish in (
         ("its_alive", ("small01", "train01"), "collector"),
         ("puyo", ("short01",), "survivor"),
@@ -281,7 +281,7 @@ def prefixes() -> Cases:
 
 
 def _searched(search: ConnectedSearch) -> Record:
-    """What a search by prefixes did, with a digest of its whole tree."""
+    """Return what a search by prefixes did, with a digest of its whole tree."""
     digest = hashlib.sha256()
     for node in search.tree.walk():
         digest.update(f"{node.choices} {node.visits} {node.status} {node.mean.hex()} {node.best.hex()}\n".encode())

@@ -43,6 +43,7 @@ namespace PersonaEvo.Playtest.Games.Roguelike2d
             {
                 session.Abilities = Abilities.Seed | Abilities.Weights | Abilities.Hash | Abilities.Maps
                     | Abilities.Snapshots;
+                session.Draw = () => Picture.Of(model.Game);
                 foreach (Metrics.Metric metric in Metrics.All)
                     session.DeclareMetric(metric.Symbol, metric.Name, 0, metric.High);
                 session.DeclareMetric("X", "column", 0, Roguelike.Side - 1);

@@ -99,6 +99,23 @@ namespace PersonaEvo.Playtest.Games.Roguelike2d
         public int Broken { get; private set; }
         public int Reward { get; private set; }
 
+        /// <summary>How many bumps the wall in a cell still takes, 0 where there is none.</summary>
+        public int WallAt(int cell)
+        {
+            return walls[cell];
+        }
+
+        /// <summary>What lies in a cell: 0 nothing, 1 food, 2 soda.</summary>
+        public int ItemAt(int cell)
+        {
+            return items[cell];
+        }
+
+        public bool IsEnemyAt(int cell)
+        {
+            return enemies.Contains(cell);
+        }
+
         /// <summary>What a factored player said first: 0 nothing yet, 1 toward, 2 away.</summary>
         public int Said { get; private set; }
 

@@ -44,12 +44,13 @@ from persona_evo.games.catalog.colosseum.rules import (
     measure,
     measure_all,
     nth_move,
-    play_uniform,
     put_down,
+    rollout_all,
     step,
     walks,
 )
 from persona_evo.games.core import RUNNING, Rules, rule
+from persona_evo.games.rollouts import rollout_by
 from persona_evo.seeds import below
 
 WIDTH = 20
@@ -179,8 +180,11 @@ def blind(t: Any, s: Any, actions: Any) -> int:
     return fewer(t, s, actions, 0, 1)
 
 
+_step, _measure, _rollout = step.plain, measure.plain, rollout_all.plain
+
+
 @compiled
-def play_killers(measured: Any, t: Any, s: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
+def play_killers(t: Any, s: Any, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
     """Play random moves that look out for single cells."""
     east, south, area = row(ROWS), row(ROWS), row(ROWS)
     read_walls(t, s, east, south)
@@ -199,7 +203,7 @@ def play_killers(measured: Any, t: Any, s: Any, played: Any, length: int, rng: A
         put_down(t, s, east, south, action)
         played[made] = action
         if every:
-            measured(t, s, 0, seen[made])
+            _measure(t, s, 0, seen[made])
         made += 1
     return made
 
@@ -255,9 +259,6 @@ def backwards(t: Any, s: Any, actions: Any) -> int:
     return count
 
 
-_step, _measure, _measure_all = step.plain, measure.plain, measure_all.plain
-
-
 @rule("step")
 def same_mover(t: Any, s: Any, action: int, rng: Any) -> int:
     """Make a move after which it is the same player's turn."""
@@ -271,14 +272,10 @@ def same_mover(t: Any, s: Any, action: int, rng: Any) -> int:
 def others_first(t: Any, s: Any, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
     """Play a uniformly random game that the other player begins."""
     s[SIDE] = 1 - word(s, SIDE)
-    return play_uniform(_measure_all, t, s, played, length, rng, seen, every)
+    return _rollout(t, s, actions, played, length, rng, seen, every)
 
 
-@rule("rollout")
-def killer_games(t: Any, s: Any, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
-    """Play a random game that looks out for single cells."""
-    return play_killers(_measure_all, t, s, played, length, rng, seen, every)
-
+killer_games = rollout_by(play_killers, "killer_games", measure_all)
 
 CHANGES: dict[str, dict[str, Any]] = {
     "random": {"rollout": walks},

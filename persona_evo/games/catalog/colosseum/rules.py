@@ -34,6 +34,7 @@ from persona_evo.games.catalog.colosseum.board import (
     word,
 )
 from persona_evo.games.core import ENDED, LOST, RUNNING, WON, Rules, rule
+from persona_evo.games.rollouts import rollout_by
 from persona_evo.seeds import below
 
 (
@@ -305,8 +306,11 @@ def key(t: Any, s: Any) -> int:
     return h
 
 
+_measure = measure.plain
+
+
 @compiled
-def play_uniform(measure: Any, t: Any, s: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
+def play_uniform(t: Any, s: Any, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
     """Play uniformly random legal moves, as `play_out` does, but without listing them."""
     east, south, area = row(ROWS), row(ROWS), row(ROWS)
     read_walls(t, s, east, south)
@@ -320,13 +324,13 @@ def play_uniform(measure: Any, t: Any, s: Any, played: Any, length: int, rng: An
         put_down(t, s, east, south, action)
         played[made] = action
         if every:
-            measure(t, s, 0, seen[made])
+            _measure(t, s, 0, seen[made])
         made += 1
     return made
 
 
 @compiled
-def play_walks(measure: Any, t: Any, s: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
+def play_walks(t: Any, s: Any, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
     """Play moves of the course's random player."""
     east, south = row(ROWS), row(ROWS)
     n = read_walls(t, s, east, south)
@@ -339,31 +343,13 @@ def play_walks(measure: Any, t: Any, s: Any, played: Any, length: int, rng: Any,
         put_down(t, s, east, south, action)
         played[made] = action
         if every:
-            measure(t, s, 0, seen[made])
+            _measure(t, s, 0, seen[made])
         made += 1
     return made
 
 
-_measure, _measure_all = measure.plain, measure_all.plain
-
-
-@rule("rollout")
-def rollout(t: Any, s: Any, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
-    """Play random moves in place."""
-    return play_uniform(_measure, t, s, played, length, rng, seen, every)
-
-
-@rule("rollout")
-def rollout_all(t: Any, s: Any, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
-    """Play random moves in place, and write every metric of the states on the way."""
-    return play_uniform(_measure_all, t, s, played, length, rng, seen, every)
-
-
-@rule("rollout")
-def walks(t: Any, s: Any, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
-    """Play moves of the course's random player in place."""
-    return play_walks(_measure_all, t, s, played, length, rng, seen, every)
-
-
+rollout = rollout_by(play_uniform, "rollout", measure)
+rollout_all = rollout_by(play_uniform, "rollout_all", measure_all)
+walks = rollout_by(play_walks, "walks", measure_all)
 RULES = Rules(legal, step, over, mover, measure, key, rollout)
 ALL_METRICS = RULES._replace(measure=measure_all, rollout=rollout_all)

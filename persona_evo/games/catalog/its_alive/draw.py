@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from persona_evo.games import lettering
 from persona_evo.games.catalog.its_alive import layout
 from persona_evo.games.catalog.its_alive import rules as r
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from PIL import Image, ImageDraw
 
-    from persona_evo.games.core import Level
+    from persona_evo.games.core import Level, State
 
 SCALE = 40
 """The side of a cell, in pixels."""
@@ -23,8 +22,11 @@ INK, GROUND, GLOW, PAPER = "#2b2b33", "#e9e5da", "#ffd84d", "#ffffff"
 COLOURS = ("#d8504a", "#4aa35a", "#4a7ad8")
 _ENDS = {layout.NORTH: (0.5, 0.0), layout.EAST: (1.0, 0.5), layout.SOUTH: (0.5, 1.0), layout.WEST: (0.0, 0.5)}
 
+WIDE = 14
+"""The width of a picture in letters' heights from which points and monsters are on one line."""
 
-def state_image(level: Level, state: NDArray[Any], *, scale: int = SCALE, caption: str = "") -> Image.Image:
+
+def state_image(level: Level, state: State, *, scale: int = SCALE, caption: str = "") -> Image.Image:
     """Draw a state: the field, the next pieces beside it, points and monsters below it, and the caption.
 
     A piece is a disc of its colour with an arm on each side on which it joins; heads have eyes, hearts a heart.
@@ -33,9 +35,12 @@ def state_image(level: Level, state: NDArray[Any], *, scale: int = SCALE, captio
     from PIL import Image, ImageDraw
 
     width, height, win = (int(level.tables[k]) for k in (layout.WIDTH, layout.HEIGHT, layout.WIN))
-    size = max(9, min(scale // 3, 14))
-    strip = (2 if caption else 1) * (size + 6)
+    size = max(12, min(scale // 3, 14))
     across, down = (width + 2) * scale, max(height, AHEAD) * scale
+    words = [f"{int(state[r.POINTS_AT])} points", f"{int(state[r.COLLECTED_AT])}/{win} monsters"]
+    words = [", ".join(words)] if across >= WIDE * size else words
+    lines = [*words, *([caption] if caption else [])]
+    strip = len(lines) * (size + 6)
     picture = Image.new("RGB", (across, down + strip), PAPER)
     draw = ImageDraw.Draw(picture)
     groups = r.FIELD_AT + width * height
@@ -53,8 +58,7 @@ def state_image(level: Level, state: NDArray[Any], *, scale: int = SCALE, captio
             kind = int(level.tables[next_at])
             at = (width * scale + scale // 2, k * scale)
             _piece(draw, kind, layout.CONNECTORS[kind % len(layout.SHAPES)], at, scale)
-    words = f"{int(state[r.POINTS_AT])} points, {int(state[r.COLLECTED_AT])}/{win} monsters"
-    for number, text in enumerate(filter(None, (words, caption))):
+    for number, text in enumerate(lines):
         lettering.write(draw, (4, down + 2 + number * (size + 6)), text, size, across - 8, INK)
     return picture
 

@@ -15,17 +15,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from persona_evo.games import lettering
 from persona_evo.games.catalog.minidungeons2.levels import MONSTERS, WALL, DungeonLevel
 from persona_evo.games.catalog.minidungeons2.shapes import INK, JAVELIN, SHAPES, Colour, Pen
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from PIL import Image
 
-    from persona_evo.games.core import Level
+    from persona_evo.games.core import Level, State
 
 SCALE = 32
 """The side of a tile, in pixels."""
@@ -194,7 +193,7 @@ def _captioned(picture: Image.Image, caption: str, scale: int) -> Image.Image:
     return whole
 
 
-def objects_of(level: Level, state: NDArray[Any]) -> list[Drawn]:
+def objects_of(level: Level, state: State) -> list[Drawn]:
     """Return the objects of a state, the hero first (reads the rows described in `tables`)."""
     from persona_evo.games.catalog.minidungeons2 import tables as t
 
@@ -219,7 +218,7 @@ def objects_of(level: Level, state: NDArray[Any]) -> list[Drawn]:
     return found
 
 
-def state_image(level: Level, state: NDArray[Any], *, scale: int = SCALE, caption: str = "") -> Image.Image:
+def state_image(level: Level, state: State, *, scale: int = SCALE, caption: str = "") -> Image.Image:
     """Draw one state of a loaded level, as a frame of a replay."""
     return draw_state(level.facts["grid"], objects_of(level, state), scale=scale, caption=caption)
 
@@ -229,7 +228,7 @@ def map_image(level: Level, *, scale: int = SCALE, tiles: Mapping[tuple[int, int
     return image(level.facts["grid"], tiles, scale)
 
 
-def state_text(level: Level, state: NDArray[Any]) -> str:
+def state_text(level: Level, state: State) -> str:
     """Return a state in the level's own characters; x is a slain monster, + a dead hero, J a javelin on the floor."""
     grid: DungeonLevel = level.facts["grid"]
     rows = [list(row) for row in grid.rows]

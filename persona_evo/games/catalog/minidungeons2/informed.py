@@ -38,14 +38,15 @@ from persona_evo.games.catalog.minidungeons2.tables import (
     WORDS,
     offset,
 )
-from persona_evo.games.core import RUNNING, Rules, rule
+from persona_evo.games.core import RUNNING, Rules
+from persona_evo.games.rollouts import rollout_by
 from persona_evo.games.rows import Row, word
 from persona_evo.seeds import below
 
 ANY = 4
 """On average, one move in this many is any legal move."""
 
-_legal, _step, _over, _measure, _measure_all = (f.plain for f in (legal, step, over, measure, measure_all))
+_legal, _step, _over, _measure = (f.plain for f in (legal, step, over, measure))
 
 
 @compiled
@@ -81,7 +82,7 @@ def toward(t: Row, s: Row, target: int) -> int:
 
 
 @compiled
-def walk(measured: Any, t: Row, s: Row, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
+def walk(t: Row, s: Row, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
     """Play moves in place as `play_out` does, but toward one object after another."""
     made, target = 0, NOWHERE
     while made < length and _over(t, s) == RUNNING:
@@ -96,21 +97,13 @@ def walk(measured: Any, t: Row, s: Row, actions: Any, played: Any, length: int, 
         _step(t, s, action, rng)
         played[made] = action
         if every:
-            measured(t, s, 0, seen[made])
+            _measure(t, s, 0, seen[made])
         made += 1
     return made
 
 
-@rule("rollout")
-def rollout(t: Row, s: Row, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
-    """Play moves toward what is left, in place."""
-    return walk(_measure, t, s, actions, played, length, rng, seen, every)
-
-
-@rule("rollout")
-def rollout_all(t: Row, s: Row, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
-    """Play moves toward what is left, in place, and write every metric of the states on the way."""
-    return walk(_measure_all, t, s, actions, played, length, rng, seen, every)
+rollout = rollout_by(walk, "rollout", measure)
+rollout_all = rollout_by(walk, "rollout_all", measure_all)
 
 
 def informed(costly: bool = False) -> Rules:

@@ -128,16 +128,22 @@ def most_ports(t: Row, s: Row, moves: int) -> int:
     return max(0, moves - way + 1)
 
 
-@rule("measure")
-def reach(t: Row, s: Row, moves: int, out: NDArray[np.float64]) -> int:
-    """Write the lowest value of each metric within this many moves from this state, then the highest of each."""
-    measure_cheap(t, s, out)
+@compiled
+def stay(out: NDArray[np.float64]) -> None:
+    """Write the bounds of a state in which no metric changes any more: its metrics, twice, and any distances."""
     for i in range(CHEAP):
         out[METRICS + i] = out[i]
     for i in range(CHEAP, DAMAGE):
         out[i] = 0.0
         out[METRICS + i] = math.inf
     out[METRICS + DAMAGE] = out[DAMAGE]
+
+
+@rule("measure")
+def reach(t: Row, s: Row, moves: int, out: NDArray[np.float64]) -> int:
+    """Write the lowest value of each metric within this many moves from this state, then the highest of each."""
+    measure_cheap(t, s, out)
+    stay(out)
     if word(s, FLAGS_AT) != 0 or moves <= 0:
         return 0
     potions, treasures, mortals = word(t, POTIONS), word(t, TREASURES), word(t, MORTALS)

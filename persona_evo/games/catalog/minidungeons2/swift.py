@@ -49,6 +49,7 @@ from persona_evo.games.catalog.minidungeons2.rules import HAS_WON, IS_DEAD, THRO
 from persona_evo.games.catalog.minidungeons2.tables import START_HP
 from persona_evo.games.catalog.minidungeons2.turn import alive, half, is_dead, targets, turn
 from persona_evo.games.core import LOST, RUNNING, WON, Rules, rule
+from persona_evo.games.rollouts import rollout_by
 from persona_evo.games.rows import HASH_START, Row, mix, word
 from persona_evo.games.vectors import byte, lane, load, lowest, ones, real, store
 from persona_evo.seeds import below
@@ -177,12 +178,12 @@ def key(t: Row, s: Row) -> int:
     return h
 
 
-_measure, _measure_all = measure.plain, measure_all.plain
+_measure = measure.plain
 
 
 @compiled
-def play(measured: Any, t: Row, s: Row, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
-    """Play random moves in place, as `play_out` does; `measured` writes the metrics of the states on the way."""
+def play(t: Row, s: Row, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
+    """Play random moves in place, as `play_out` does."""
     tiles = load(s, TILES_AT)
     made = 0
     while made < length and byte(s, FLAGS_AT) == 0:
@@ -196,23 +197,13 @@ def play(measured: Any, t: Row, s: Row, played: Any, length: int, rng: Any, seen
         played[made] = action
         if every:
             store(s, TILES_AT, tiles)
-            measured(t, s, 0, seen[made])
+            _measure(t, s, 0, seen[made])
         made += 1
     store(s, TILES_AT, tiles)
     return made
 
 
-@rule("rollout")
-def rollout(t: Row, s: Row, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
-    """Play random moves in place."""
-    return play(_measure, t, s, played, length, rng, seen, every)
-
-
-@rule("rollout")
-def rollout_all(t: Row, s: Row, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
-    """Play random moves in place, and write every metric of the states on the way."""
-    return play(_measure_all, t, s, played, length, rng, seen, every)
-
-
+rollout = rollout_by(play, "rollout", measure)
+rollout_all = rollout_by(play, "rollout_all", measure_all)
 RULES = Rules(legal, step, over, mover, measure, key, rollout)
 ALL_METRICS = RULES._replace(measure=measure_all, rollout=rollout_all)

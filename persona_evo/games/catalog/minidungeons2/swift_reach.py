@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -34,7 +32,7 @@ from persona_evo.games.catalog.minidungeons2.packed import (
     TO_SHARES,
     TREASURES,
 )
-from persona_evo.games.catalog.minidungeons2.reach import CHEAP, DAMAGE, METRICS
+from persona_evo.games.catalog.minidungeons2.reach import DAMAGE, METRICS, stay
 from persona_evo.games.catalog.minidungeons2.swift import far, measure_cheap
 from persona_evo.games.catalog.minidungeons2.tables import NOWHERE
 from persona_evo.games.catalog.minidungeons2.turn import half, hit_points
@@ -88,12 +86,7 @@ def most_ports(t: Row, s: Row, moves: int) -> int:
 def reach(t: Row, s: Row, moves: int, out: NDArray[np.float64]) -> int:
     """Write the lowest value of each metric within this many moves from this state, then the highest of each."""
     measure_cheap(t, s, out)
-    for i in range(CHEAP):
-        out[METRICS + i] = out[i]
-    for i in range(CHEAP, DAMAGE):
-        out[i] = 0.0
-        out[METRICS + i] = math.inf
-    out[METRICS + DAMAGE] = out[DAMAGE]
+    stay(out)
     if byte(s, FLAGS_AT) != 0 or moves <= 0:
         return 0
     minitaurs, hp = ones(half(t, MINITAURS)), byte(s, HP_AT)

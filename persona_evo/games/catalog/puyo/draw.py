@@ -11,10 +11,9 @@ from persona_evo.games.catalog.puyo import links
 from persona_evo.games.catalog.puyo import tables as t
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from PIL import Image
 
-    from persona_evo.games.core import Level
+    from persona_evo.games.core import Level, State
 
 SCALE = 24
 """The side of a cell, in pixels."""
@@ -60,7 +59,7 @@ def _eye(pen: Any, size: int, x: float, colour: int) -> None:
     pen.ellipse((cx - p, cy - p, cx + p, cy + p), INK)
 
 
-def pairs_in_sight(level: Level, state: NDArray[Any]) -> list[int]:
+def pairs_in_sight(level: Level, state: State) -> list[int]:
     """Return the pairs that a player sees, axis + 8 * child, the falling one first."""
     visible, dropped = int(level.tables[t.VISIBLE]), int(state[t.DROPPED])
     if level.tables[t.HIDDEN]:
@@ -70,7 +69,7 @@ def pairs_in_sight(level: Level, state: NDArray[Any]) -> list[int]:
 
 
 def between(
-    level: Level, before: NDArray[Any], action: int, after: NDArray[Any], *, scale: int = SCALE, number: int = 0
+    level: Level, before: State, action: int, after: State, *, scale: int = SCALE, number: int = 0
 ) -> list[tuple[Image.Image, int]]:
     """Return pictures of a drop that pops something before it has resolved, each with its milliseconds.
 
@@ -104,13 +103,13 @@ def _placement(action: int) -> str:
     return f"{(action >> 2) + 1}{t.SIDES[action & 3]}"
 
 
-def state_text(level: Level, state: NDArray[Any]) -> str:
+def state_text(level: Level, state: State) -> str:
     """Return the field of a state in letters, the ghost row first."""
     return "\n".join("".join(t.LETTERS[cell] for cell in row) for row in t.cells(state))
 
 
 def state_image(
-    level: Level, state: NDArray[Any], *, scale: int = SCALE, caption: str = "", popping: Collection[links.Cell] = ()
+    level: Level, state: State, *, scale: int = SCALE, caption: str = "", popping: Collection[links.Cell] = ()
 ) -> Image.Image:
     """Draw a state: the field, the visible pairs beside it, score and chain below, and a line of text.
 

@@ -22,12 +22,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from persona_evo.compiling import compiled
+from persona_evo.games.core import State
 
 Row = NDArray[np.uint16]
 
@@ -79,9 +79,7 @@ def placements(left: int, right: int) -> list[int]:
     return [4 * x + side for side in range(4) for x in range(left + first[side], right - last[side] + 1)]
 
 
-def build(
-    colours: int, visible: int, pairs: Sequence[int], rows: Sequence[str], hidden: bool
-) -> tuple[NDArray[Any], NDArray[Any]]:
+def build(colours: int, visible: int, pairs: Sequence[int], rows: Sequence[str], hidden: bool) -> tuple[State, State]:
     """Build the tables and the start of a level; `rows` is the field, 13 strings of 6 letters, the ghost row first."""
     tables = np.zeros(PAIRS + len(pairs), dtype=np.uint16)
     tables[[COLOURS, DROPS, VISIBLE, HIDDEN]] = colours, len(pairs), visible, hidden
@@ -99,7 +97,7 @@ def build(
     return tables, start
 
 
-def fill(state: NDArray[Any], rows: Sequence[str]) -> None:
+def fill(state: State, rows: Sequence[str]) -> None:
     """Write a settled field, in the form that `build` takes, to a state."""
     for x in range(COLUMNS):
         column = [LETTERS.index(rows[ROWS - 1 - r][x]) for r in range(ROWS)]
@@ -108,12 +106,12 @@ def fill(state: NDArray[Any], rows: Sequence[str]) -> None:
             state[PLANES + 6 * plane + x] = sum((cell >> plane & 1) << r for r, cell in enumerate(column))
 
 
-def points(state: NDArray[Any]) -> int:
+def points(state: State) -> int:
     """Return the score of a state."""
     return int(state[SCORE_LOW]) + (int(state[SCORE_HIGH]) << 16)
 
 
-def cells(state: NDArray[Any]) -> list[list[int]]:
+def cells(state: State) -> list[list[int]]:
     """Return the field of a state as numbers: 13 rows of 6, the ghost row first."""
     planes = [[int(state[PLANES + 6 * p + x]) for x in range(COLUMNS)] for p in range(3)]
     return [
@@ -121,6 +119,6 @@ def cells(state: NDArray[Any]) -> list[list[int]]:
     ]
 
 
-def text(state: NDArray[Any]) -> str:
+def text(state: State) -> str:
     """Return the field of a state as 78 letters, the ghost row first."""
     return "".join(LETTERS[cell] for row in cells(state) for cell in row)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from persona_evo.games import lettering
 from persona_evo.games.catalog.roguelike2d import layout
@@ -11,10 +11,9 @@ from persona_evo.games.catalog.roguelike2d import rules as r
 from persona_evo.games.catalog.roguelike2d.moves import place
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from PIL import Image, ImageDraw
 
-    from persona_evo.games.core import Level
+    from persona_evo.games.core import Level, State
 
 SCALE = 32
 """The side of a cell, in pixels."""
@@ -24,7 +23,7 @@ WALL, CRACKED, EXIT_COLOUR, PLAYER_COLOUR, DEAD_COLOUR = "#8b7a63", "#c2b39a", "
 ITEM_COLOURS, ENEMY_COLOURS = ("#43b04a", "#e8b020"), ("#d8643c", "#8a3ca8")
 
 
-def state_image(level: Level, state: NDArray[Any], *, scale: int = SCALE, caption: str = "") -> Image.Image:
+def state_image(level: Level, state: State, *, scale: int = SCALE, caption: str = "") -> Image.Image:
     """Draw a state: the board with its ring of outer walls, food and day below it, and the caption.
 
     Inner walls lose a stripe with every bump. Food is a green disc, Soda a yellow can; enemies of the first kind are
@@ -33,7 +32,7 @@ def state_image(level: Level, state: NDArray[Any], *, scale: int = SCALE, captio
     from PIL import Image, ImageDraw
 
     side = (layout.SIDE + 2) * scale
-    size = max(10, min(scale // 2, 16))
+    size = max(12, min(scale // 2, 16))
     strip = 2 * (size + 6) if caption else size + 6
     picture = Image.new("RGB", (side, side + strip), "#ffffff")
     draw = ImageDraw.Draw(picture)
@@ -48,7 +47,7 @@ def state_image(level: Level, state: NDArray[Any], *, scale: int = SCALE, captio
     return picture
 
 
-def state_text(level: Level, state: NDArray[Any]) -> str:
+def state_text(level: Level, state: State) -> str:
     """Return a state as text: @ player (x if dead), # walls, F Food, S Soda, A and B enemies of both kinds, E exit."""
     block = int(r.today(level.tables, state))
     rows = [["."] * layout.SIDE for _ in range(layout.SIDE)]
@@ -79,7 +78,7 @@ def _box(cell: int, scale: int, share: float = 1.0) -> tuple[float, float, float
     return left, top, left + scale * share - 1, top + scale * share - 1
 
 
-def _cell(draw: ImageDraw.ImageDraw, level: Level, state: NDArray[Any], cell: int, scale: int) -> None:
+def _cell(draw: ImageDraw.ImageDraw, level: Level, state: State, cell: int, scale: int) -> None:
     """Draw the floor of a cell and what is on it, except the player."""
     block = int(r.today(level.tables, state))
     draw.rectangle(_box(cell, scale), FLOOR_DARK if sum(place(cell)) % 2 else FLOOR)
@@ -109,7 +108,7 @@ def _wall(draw: ImageDraw.ImageDraw, cell: int, left: int, scale: int) -> None:
         draw.rectangle((x0 + 1, y1 - (k + 1) * high + 1, x1 - 1, y1 - k * high - 1), WALL)
 
 
-def _player(draw: ImageDraw.ImageDraw, state: NDArray[Any], scale: int) -> None:
+def _player(draw: ImageDraw.ImageDraw, state: State, scale: int) -> None:
     dead = int(state[r.FLAGS_AT]) == r.IS_DEAD
     cell = int(state[r.CELL_AT])
     draw.ellipse(_box(cell, scale, 0.7), DEAD_COLOUR if dead else PLAYER_COLOUR, INK)

@@ -122,6 +122,53 @@ namespace UnityEngine
         public static Color clear { get { return new Color(); } }
     }
 
+    public struct Color32
+    {
+        public byte r, g, b, a;
+    }
+
+    public struct Rect
+    {
+        public Rect(float x, float y, float width, float height) { }
+    }
+
+    public class Texture : Object { }
+
+    public class RenderTexture : Texture
+    {
+        public static RenderTexture active;
+        public static RenderTexture GetTemporary(int width, int height, int depthBuffer) { return new RenderTexture(); }
+        public static void ReleaseTemporary(RenderTexture texture) { }
+    }
+
+    public enum TextureFormat { RGB24 }
+
+    public class Texture2D : Texture
+    {
+        private readonly int size;
+        public Texture2D(int width, int height, TextureFormat format, bool mipChain) { size = width * height; }
+        public void ReadPixels(Rect source, int x, int y) { }
+        /// <summary>Not Unity's: the red of each pixel is its number from the bottom left.</summary>
+        public Color32[] GetPixels32()
+        {
+            var pixels = new Color32[size];
+            for (int i = 0; i < size; i++)
+                pixels[i].r = (byte)i;
+            return pixels;
+        }
+    }
+
+    public class Camera : Behaviour
+    {
+        public RenderTexture targetTexture;
+        public void Render() { }
+    }
+
+    public static class SystemInfo
+    {
+        public static Rendering.GraphicsDeviceType graphicsDeviceType;
+    }
+
     public class GUILayoutOption { }
 
     public static class GUILayout
@@ -192,6 +239,12 @@ namespace UnityEngine
     public sealed class DisallowMultipleComponent : Attribute { }
 
     [AttributeUsage(AttributeTargets.Class)]
+    public sealed class RequireComponent : Attribute
+    {
+        public RequireComponent(Type component) { }
+    }
+
+    [AttributeUsage(AttributeTargets.Class)]
     public sealed class DefaultExecutionOrder : Attribute
     {
         public DefaultExecutionOrder(int order) { }
@@ -202,6 +255,11 @@ namespace UnityEngine
     {
         public AddComponentMenu(string menu) { }
     }
+}
+
+namespace UnityEngine.Rendering
+{
+    public enum GraphicsDeviceType { Vulkan, Null = 4 }
 }
 
 namespace UnityEngine.Tilemaps

@@ -23,6 +23,8 @@ namespace PersonaEvo.Playtest
         public const int MostMessage = 4096;
         /// <summary>Largest whole number that is written as a number in JSON; larger ones are texts.</summary>
         public const ulong MostJsonInteger = (1UL << 53) - 1;
+        /// <summary>Largest file of a picture, in bytes.</summary>
+        public const int MostPicture = 1024 * 1024;
         /// <summary>Most bytes that come back from a PING.</summary>
         public const int MostPing = 64;
     }
@@ -30,7 +32,7 @@ namespace PersonaEvo.Playtest
     internal enum FrameType : byte
     {
         Hello = 1, Welcome = 2, Rollout = 3, Result = 4, Policy = 5, Decide = 6, Choice = 7, Ping = 8, Error = 9, Bye = 10,
-        Restore = 11
+        Restore = 11, Picture = 12
     }
 
     /// <summary>How a playthrough ended, as RESULT tells it.</summary>

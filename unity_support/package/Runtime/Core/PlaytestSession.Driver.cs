@@ -29,6 +29,8 @@ namespace PersonaEvo.Playtest
                 json.Value("maps");
             if (Model != null && (Abilities & Abilities.Snapshots) != 0)
                 json.Value("snapshot");
+            if (Draw != null)
+                json.Value("pictures");
             json.EndArray().Name("metrics").BeginArray();
             foreach (MetricInfo m in metrics.Infos)
             {

@@ -217,7 +217,11 @@ namespace PersonaEvo.Playtest
                 return Local(count, weights);
             int depth = trace.Count;
             if (depth >= MaxDecisions)
+            {
+                Show();
                 throw End(PlaythroughStatus.Truncated, "", "after " + depth + " decisions");
+            }
+            Show();
             if (depth < rollout.Length)
                 return Prescribed(depth, count);
             if (depth == rollout.Length && rollout.Snapshot != 0)
@@ -276,7 +280,10 @@ namespace PersonaEvo.Playtest
             else if (trace.Count < rollout.Length)
                 PrefixLeft();
             else
+            {
+                Show();
                 Finish(PlaythroughStatus.Ok, "");
+            }
         }
 
         /// <summary>Ends the playthrough, if there is one, because the game's code failed.</summary>

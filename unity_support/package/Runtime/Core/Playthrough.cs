@@ -7,6 +7,8 @@ namespace PersonaEvo.Playtest
     {
         internal ulong Id, GameSeed, RolloutSeed;
         internal MetricsWanted Metrics;
+        /// <summary>Whether the driver asks for pictures of the game.</summary>
+        internal bool Pictures;
         internal ChoiceRule Rule;
         internal uint Policy;
         internal int Length;
@@ -29,9 +31,11 @@ namespace PersonaEvo.Playtest
             RolloutSeed = payload.U64();
             byte flags = payload.U8(), mode = payload.U8();
             Policy = payload.U32();
+            Pictures = (flags & 4) != 0;
+            flags = (byte)(flags & ~4);
             if (flags > 2 || mode > 3 || payload.Left % 4 != 0)
                 throw new PlaytestException("ROLLOUT " + Id + " has flags " + flags + ", mode " + mode + " and a prefix of "
-                    + payload.Left + " bytes; expected are flags up to 2, a mode up to 3 and pairs of 4 bytes");
+                    + payload.Left + " bytes; expected are flags up to 2 (or 4 more), a mode up to 3 and pairs of 4 bytes");
             Metrics = (MetricsWanted)flags;
             Rule = (ChoiceRule)mode;
             Length = payload.Left / 4;

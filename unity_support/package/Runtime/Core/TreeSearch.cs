@@ -40,8 +40,8 @@ namespace PersonaEvo.Playtest
     /// <summary>
     /// Monte Carlo tree search over a forward model, by the rules of the driver's search (see PROTOCOL.md for what it asks
     /// of a game): the first rollout goes out from the root; later ones descend by the tree policy to a node with untried
-    /// choices, try the next of them, and go on from there. Ties are broken at random by the search's own stream, which is
-    /// not the driver's.
+    /// choices, try the next of them, and go on from there. All random numbers are those of the driver's search of the same
+    /// seed, so a policy of a connected game finds the same here.
     /// </summary>
     public sealed class TreeSearch
     {
@@ -49,10 +49,9 @@ namespace PersonaEvo.Playtest
         {
             internal Node Parent;
             internal readonly List<Node> Children = new List<Node>();
-            internal int[] Order;
             internal object State;
             internal double[] Metrics;
-            internal int Action, Count, Depth, Visits, Pending, Draws;
+            internal int Number, Action, Count, Depth, Visits, Pending, Draws;
             internal double Total, Squares, Best = double.NegativeInfinity;
             /// <summary>Whether a rollout from here has come back: only then the driver knows its choices.</summary>
             internal bool Known;
@@ -84,11 +83,10 @@ namespace PersonaEvo.Playtest
         private readonly EvolvedSearch rules;
         private readonly SearchSettings settings;
         private readonly int horizon, decisions;
-        private readonly SplitMix64 random, rollouts;
+        private readonly SearchRandom random;
         private readonly Scorer scorer, rolloutScorer;
         private readonly double[] measured;
         private readonly List<int> rolled = new List<int>();
-        private readonly List<Node> ties = new List<Node>();
         private readonly List<int> planRolled = new List<int>();
         private readonly Queue<Order> underWay = new Queue<Order>();
         private Node root, planNode;
@@ -108,8 +106,7 @@ namespace PersonaEvo.Playtest
             decisions = this.settings.Horizon > 0 ? this.settings.Horizon
                 : rules.MaxDecisions > 0 ? rules.MaxDecisions : SearchSettings.UsualHorizon;
             horizon = rules.Horizon > 0 ? Math.Min(rules.Horizon, decisions) : decisions;
-            random = new SplitMix64(this.settings.Seed);
-            rollouts = new SplitMix64(random.Next());
+            random = new SearchRandom(this.settings.Seed);
             scorer = policy.Formula == null ? null : new Scorer(policy.Formula, metrics);
             rolloutScorer = rules.RolloutFormula == null ? null : new Scorer(rules.RolloutFormula, metrics);
             measured = new double[metrics + 1];
@@ -203,7 +200,7 @@ namespace PersonaEvo.Playtest
             bool known = node.Count == 0 && node.Visits > 0;
             underWay.Enqueue(new Order
             {
-                Node = node, Draws = IsWide(node) && node.Known && node.Depth < horizon, Seed = rollouts.Next(),
+                Node = node, Draws = IsWide(node) && node.Known && node.Depth < horizon, Seed = random.Rollouts.Next(),
                 Repeated = known ? node.Mean : double.NaN
             });
             for (Node at = node; at != null; at = at.Parent)
@@ -309,15 +306,8 @@ namespace PersonaEvo.Playtest
 
         private Node Expand(Node parent)
         {
-            int next = parent.Children.Count;
-            if (rules.IsExpandedAtRandom && parent.Order == null)
-            {
-                parent.Order = new int[parent.Count];
-                for (int i = 0; i < parent.Count; i++)
-                    parent.Order[i] = i;
-                random.Shuffle(parent.Order);
-            }
-            int action = parent.Order == null ? next : parent.Order[next];
+            int tried = parent.Children.Count;
+            int action = rules.IsExpandedAtRandom ? random.Untried(parent.Number, parent.Count, tried) : tried;
             model.Restore(parent.State);
             model.Apply(action);
             return NewNode(parent, action);
@@ -325,7 +315,10 @@ namespace PersonaEvo.Playtest
 
         private Node NewNode(Node parent, int action)
         {
-            var node = new Node { Parent = parent, Action = action, Count = model.Count, State = model.Save() };
+            var node = new Node
+            {
+                Parent = parent, Number = nodes, Action = action, Count = model.Count, State = model.Save()
+            };
             if (scorer != null)
             {
                 Measure();
@@ -349,27 +342,28 @@ namespace PersonaEvo.Playtest
         private Node Best(Node parent)
         {
             double top = double.NegativeInfinity;
-            Node waiting = null;
-            ties.Clear();
-            foreach (Node child in parent.Children)
+            Node waiting = null, best = null;
+            int equals = 1;
+            for (int i = parent.Children.Count - 1; i >= 0; i--)
             {
+                Node child = parent.Children[i];
                 if (rules.CutOff && child.Done)
                     continue;
-                if (waiting == null || child.Pending < waiting.Pending)
+                if (waiting == null || child.Pending <= waiting.Pending)
                     waiting = child;
                 if (child.Visits == 0)
                     continue;
                 double score = Score(child, parent);
-                if (score < top)
-                    continue;
                 if (score > top)
-                    ties.Clear();
-                top = score;
-                ties.Add(child);
+                {
+                    top = score;
+                    best = child;
+                    equals = 1;
+                }
+                else if (score == top && best != null && random.TakesLast(++equals))
+                    best = child;
             }
-            if (ties.Count == 0)
-                return waiting;
-            return ties.Count == 1 ? ties[0] : ties[random.Below(ties.Count)];
+            return best ?? waiting;
         }
 
         private double Score(Node child, Node parent)

@@ -520,31 +520,51 @@ namespace PersonaEvo.Playtest.Tests
                     bytes.Clear();
                 }
             }
-            Assert.AreEqual(2, frames.Count);
+            Assert.AreEqual(3, frames.Count);
             using (var fake = new FakeDriver())
             {
                 var session = new PlaytestSession("by the book", "1", 6, fake.Address);
                 session.DeclareMetric("SUM");
                 session.DeclareMetric("ZERO");
-                byte[] answer = null;
+                var pixel = new byte[frames[2].Length - 17];
+                Array.Copy(frames[2], 17, pixel, 0, pixel.Length);
+                session.Draw = () => pixel;
+                byte[] answer = null, picture = null, again = null;
+                var types = new List<byte>();
                 var driver = new Thread(() =>
                 {
                     fake.Accept();
                     fake.SendRaw(frames[0]);
                     byte type;
                     answer = fake.Read(out type);
+                    frames[0][29] = 6; // flags: metrics before every decision, and pictures
+                    fake.SendRaw(frames[0]);
+                    do
+                    {
+                        picture = again;
+                        again = fake.Read(out type);
+                        types.Add(type);
+                    } while (type == 12);
                     fake.Send(10, "");
                 });
                 driver.Start();
                 session.Run(() => PlayThePage(session));
                 driver.Join();
                 session.Dispose();
-                for (int i = 1; i <= 4; i++)
-                    answer[answer.Length - i] = 0;      // the microseconds, which stand last where there is no message
-                var expected = new byte[frames[1].Length - 5];
-                Array.Copy(frames[1], 5, expected, 0, expected.Length);
-                CollectionAssert.AreEqual(expected, answer);
+                for (int i = 1; i <= 4; i++)      // the microseconds, which stand last where there is no message
+                    answer[answer.Length - i] = again[again.Length - i] = 0;
+                CollectionAssert.AreEqual(Payload(frames[1]), answer);
+                CollectionAssert.AreEqual(answer, again);
+                CollectionAssert.AreEqual(new byte[] { 12, 12, 12, 12, 12, 12, 12, 4 }, types);
+                CollectionAssert.AreEqual(Payload(frames[2]), picture);
             }
+        }
+
+        private static byte[] Payload(byte[] frame)
+        {
+            var payload = new byte[frame.Length - 5];
+            Array.Copy(frame, 5, payload, 0, payload.Length);
+            return payload;
         }
 
         [Test]

@@ -1,0 +1,175 @@
+"""Checks the types of the arguments of public functions against their annotations, before anything is done.
+
+Numbers are left to `limits`, which has their ranges. What an annotation calls ...Like, such as a level or its name, is
+converted and checked where it is used.
+"""
+
+from __future__ import annotations
+
+import builtins
+import collections.abc
+import functools
+import importlib
+import inspect
+import types
+import typing
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Literal, ParamSpec, TypeVar, Union
+
+from persona_evo.errors import SettingsError
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_LATER = {
+    "Budget": "persona_evo.search.settings",
+    "Game": "persona_evo.games.core",
+    "Workers": "persona_evo.jobs.workers",
+}
+"""Types that modules import for type checkers alone, and the modules that have them."""
+
+_PLAIN: dict[object, str] = {
+    None: "None",
+    types.NoneType: "None",
+    str: "text",
+    Path: "a path",
+    int: "a whole number",
+    float: "a number",
+    bool: "True or False",
+}
+
+_NUMBERS = (int, float, bool)
+
+
+def checked(function: Callable[P, R]) -> Callable[P, R]:
+    """Check the arguments of a public function: SettingsError is raised if one has another type than its annotation."""
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        signature, hints = _known(function)
+        try:
+            given = signature.bind(*args, **kwargs).arguments
+        except TypeError:  # an argument is missing or unknown, which Python says itself
+            return function(*args, **kwargs)
+        for name, value in given.items():
+            kind = signature.parameters[name].kind
+            if kind is inspect.Parameter.VAR_POSITIONAL:
+                for one in value:
+                    _check(name, one, hints[name])
+            elif kind is inspect.Parameter.VAR_KEYWORD:
+                for option, one in value.items():
+                    _check(option, one, hints.get(option, hints[name]))
+            else:
+                _check(name, value, hints[name])
+        return function(*args, **kwargs)
+
+    return call
+
+
+def _check(name: str, value: object, hint: Any) -> None:
+    if not _fits(value, hint):
+        raise SettingsError(
+            f"the argument {name} is of the wrong type",
+            found=f"{_shown(value)}, {type(value).__name__}",
+            expected=_words(hint),
+        )
+
+
+def _shown(value: object) -> str:
+    try:
+        return repr(value)[:100]
+    except Exception:  # a class of the user's, or a whole number with thousands of digits
+        return "a value that cannot be shown"
+
+
+@functools.cache
+def _known(function: Callable[..., Any]) -> tuple[inspect.Signature, dict[str, Any]]:
+    """Return the signature of a function, and the types of its arguments and options; Any where nothing is checked."""
+    signature, hints = inspect.signature(function), dict[str, Any]()
+    for name, parameter in signature.parameters.items():
+        text = str(parameter.annotation)
+        hints[name] = Any
+        if text.startswith("Unpack["):
+            options = _evaluated(text.removeprefix("Unpack[").removesuffix("]"), function.__module__)
+            for option, reference in options.__annotations__.items():
+                hints[option] = _evaluated(reference.__forward_arg__, reference.__forward_module__)
+        else:
+            hints[name] = _evaluated(text, function.__module__)
+    return signature, hints
+
+
+class _Names(dict[str, Any]):
+    """The names that an annotation may use; unknown ones stand for anything."""
+
+    def __missing__(self, name: str) -> Any:
+        return getattr(importlib.import_module(_LATER[name]), name) if name in _LATER else Any
+
+
+def _evaluated(annotation: str, module: str) -> Any:
+    """Return the type that an annotation in a module stands for; Any if it is converted where it is used."""
+    if "Like" in annotation:
+        return Any
+    known = _Names({**vars(builtins), **vars(importlib.import_module(module))})
+    annotated = types.SimpleNamespace(__annotations__={"argument": annotation})
+    try:
+        return typing.get_type_hints(annotated, globalns={}, localns=known)["argument"]
+    except TypeError:  # it combines names that are unknown here
+        return Any
+
+
+def _fits(value: object, hint: Any) -> bool:
+    """Return whether a value is of a type."""
+    if hint is None:
+        return value is None
+    origin, parts = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (Union, types.UnionType):
+        return any(_fits(value, part) for part in parts)
+    if origin is Literal:
+        return value in parts
+    if hint is Any or hint in _NUMBERS:
+        return True
+    if origin is collections.abc.Callable:
+        return callable(value)
+    if origin is type:
+        return isinstance(value, type)
+    if typing.is_typeddict(hint):
+        return isinstance(value, Mapping)
+    kind = origin or hint
+    if not isinstance(kind, type) or (getattr(kind, "_is_protocol", False) and kind.__module__ != "collections.abc"):
+        return True
+    if issubclass(kind, Mapping):
+        return isinstance(value, Mapping)
+    if issubclass(kind, Iterable) and parts:
+        return _lists(value, parts[0])
+    return isinstance(value, kind)
+
+
+def _lists(values: object, hint: Any) -> bool:
+    """Return whether a value is a list, or another collection, of values of a type; text is one of text."""
+    try:
+        iter(values)  # type: ignore[call-overload]
+    except TypeError:  # an array without dimensions is an Iterable, too
+        return False
+    return not isinstance(values, collections.abc.Collection) or all(_fits(one, hint) for one in values)
+
+
+def _words(hint: Any) -> str:
+    """Describe a type in words."""
+    origin, parts = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (Union, types.UnionType):
+        return " or ".join(dict.fromkeys(map(_words, parts)))
+    if origin is collections.abc.Callable:
+        return "a function"
+    if origin is Literal:
+        return " or ".join(map(repr, parts))
+    if origin is type:
+        return "a class"
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return "a mapping"
+    if origin is not None and parts:
+        return "a list of text" if parts[0] is str else f"a list of {_words(parts[0]).partition(' ')[2]}s"
+    if (known := _PLAIN.get(hint)) is not None:
+        return known
+    name = str(getattr(hint, "__name__", hint))
+    return f"{'an' if name[0] in 'AEIOU' else 'a'} {name}"

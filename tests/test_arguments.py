@@ -1,0 +1,172 @@
+"""Every public function with arguments of wrong types: it succeeds, or raises an error of this package."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+
+import persona_evo as pe
+from persona_evo import arguments
+from persona_evo.arguments import checked
+from persona_evo.errors import PersonaEvoError, SettingsError
+
+WRONG = (5, "x", None, object(), np.array(3), 10**400, float("nan"))
+ROOM = "XXXXXXXX\nXH T  eX\nX XX XXX\nX   M TX\nXXXXXXXX\n"
+FUNCTIONS = [name for name in pe.__all__ if inspect.isfunction(getattr(pe, name))]
+
+PLAYED = {"trials": 1, "iterations": 20, "seed": 1, "jobs": 1}
+
+
+WORK = {
+    "compare": "persona_evo.api.playtests._played",
+    "evolve_policy": "persona_evo.api.evolution.EvolutionTask.check",
+}
+"""Functions that begin the work of others and are left out, since all arguments were looked at before."""
+
+
+class NoGame:
+    """A class that is no game."""
+
+
+@pytest.fixture(scope="module")
+def calls(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    """Arguments with which each function succeeds quickly, or gets as far as it can without a long job."""
+    home = tmp_path_factory.mktemp("arguments")
+    room, other, kept = home / "room.txt", home / "other.txt", home / "kept"
+    room.write_text(ROOM, encoding="utf-8")
+    other.write_text(ROOM.replace("M", " "), encoding="utf-8")
+    results = pe.playtest_levels(room, "runner", folder=kept, **PLAYED)
+    runner, game = pe.load_persona("runner"), pe.load_game()
+    evolved = {"generations": 1, "population": 4, "islands": 1, "final_trials": 1, "jobs": 1, "out": home / "runs"}
+    return {
+        "check_game": {"game": game, "levels": room},
+        "check_levels": {"levels": room},
+        "compare": {"a": room, "b": other, "players": "runner", **PLAYED},
+        "compare_playtests": {"a": results, "b": results},
+        "evolve_policy": {"persona": "runner", "levels": room, "iterations": 20, **evolved},
+        "experiment": {"file": home / "none.toml", "folder": home / "experiment"},
+        "from_class": {"cls": NoGame},
+        "generate_levels": {"count": 1, "seed": 1, "jobs": 1},
+        "kept_match": {"folder": kept},
+        "kept_playtest": {"folder": kept},
+        "load_level": {"name": room},
+        "load_persona": {"name": "runner"},
+        "load_policy": {"name": "runner"},
+        "parse": {"text": "R"},
+        "plan": {"level": room, "persona": "runner", "iterations": 20},
+        "play_match": {"game": "colosseum", "agents": ["random", "random"], "games": 1, "sizes": [5], "jobs": 1},
+        "player": {"persona": "runner"},
+        "playtest_levels": {"levels": room, "players": "runner", **PLAYED},
+        "register": {"name": "x", "extension": None},
+        "reproduce": {"study": "minidungeons"},
+        "resume_evolution": {"folder": kept},
+        "resume_playtest": {"folder": kept, "jobs": 1},
+        "resume_reproduction": {"folder": kept},
+        "run": {"factory": "no_such_game", "num_samples": 5},
+        "save_figures": {"run": home, "folder": home / "figures"},
+        "solve": {"level": room, "persona": "runner", "iterations": 200},
+        "tree_policy": {"policy": "ucb1", "persona": runner, "game": game},
+    }
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_wrong_types_are_errors_of_this_package(
+    name: str, calls: dict[str, dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    function, usual = getattr(pe, name), calls.get(name, {})
+    signature, hints = arguments._known(function.__wrapped__)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("warnings.warn", lambda *_: None)
+    if name in WORK:
+        monkeypatch.setattr(WORK[name], refuse)
+    for argument, hint in hints.items():
+        kind = signature.parameters[argument].kind if argument in signature.parameters else None
+        if kind is inspect.Parameter.VAR_KEYWORD:  # Python says itself that there is no argument of this name
+            continue
+        for value in WRONG:
+            if right(value, hint):
+                continue
+            try:
+                if kind is inspect.Parameter.VAR_POSITIONAL:
+                    function(*list(usual.values())[:1], value)
+                else:
+                    function(**{**usual, argument: value})
+            except PersonaEvoError:
+                pass
+            except Exception as e:
+                raise AssertionError(f"{name}({argument}={str(value)[:9]})") from e
+
+
+def right(value: object, hint: Any) -> bool:
+    """Whether a value is of the right type, so that the function may have much to do: None, and numbers."""
+    if value is None:
+        return hint is not Any and arguments._fits(value, hint)
+    number = any(kind in (int, float, bool) for kind in (hint, *typing.get_args(hint)))
+    return number and (value is WRONG[0] or isinstance(value, np.ndarray))
+
+
+def refuse(*_: object, **__: object) -> None:
+    raise SettingsError("no work is done")
+
+
+def test_the_functions_of_the_package_are_checked() -> None:
+    assert len(FUNCTIONS) > 25
+    assert all(hasattr(getattr(pe, name), "__wrapped__") for name in FUNCTIONS)
+
+
+class Other:
+    pass
+
+
+@checked
+def example(
+    text: str,
+    *more: str | Path,
+    lists: Sequence[str] = (),
+    pairs: Mapping[str, int] | None = None,
+    kind: Literal["a", "b"] = "a",
+    tell: Callable[[str], None] | None = None,
+    other: Other | None = None,
+    cls: type[Any] = Other,
+    all_: Iterable[Path] = (),
+    number: float = 0,
+) -> str:
+    return text
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"text": None}, "text"),
+        ({"text": b"a"}, "text"),
+        ({"text": "a", "lists": 5}, "a list of text"),
+        ({"text": "a", "lists": ["a", 5]}, "a list of text"),
+        ({"text": "a", "lists": np.array(3)}, "a list of text"),
+        ({"text": "a", "pairs": [("a", 1)]}, "a mapping or None"),
+        ({"text": "a", "kind": "c"}, "'a' or 'b'"),
+        ({"text": "a", "tell": "f"}, "a function or None"),
+        ({"text": "a", "other": Other}, "an Other or None"),
+        ({"text": "a", "cls": Other()}, "a class"),
+        ({"text": "a", "all_": ["a"]}, "a list of paths"),
+    ],
+)
+def test_what_was_found_and_expected_is_told(given: dict[str, Any], expected: str) -> None:
+    with pytest.raises(SettingsError, match=f"the argument {list(given)[-1]} is of the wrong type") as refused:
+        example(**given)
+    assert refused.value.expected == expected and type(list(given.values())[-1]).__name__ in str(refused.value.found)
+
+
+def test_values_of_the_right_type_pass_and_python_tells_what_is_missing() -> None:
+    calls: list[str] = []
+    assert example("a", "b", Path("c"), lists=("a",), pairs={}, kind="b", tell=calls.append, other=Other()) == "a"
+    assert example("a", lists=(one for one in "ab"), cls=int, all_={Path()}, number=10**400) == "a"
+    with pytest.raises(SettingsError, match="argument more"):
+        example("a", "b", 5)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'text'"):
+        example()  # type: ignore[call-arg]
