@@ -132,8 +132,9 @@ class SearchSettings:
             this needs a score that never changes. Policies that read the search's variables always select by `child`.
         finish: the share of the budget kept for playing on to a win from the best plan found, or from somewhat before
             its end, if that plan does not end the game. A win that lowers the utility is not taken. What is left of the
-            share when a win is found is not spent. A search with open lists spends an equal share on walks home from
-            the states worth most (see `walks`). Its wins may cost a little utility (see `Planner.plan`).
+            share when a win is found is not spent. A search with open lists spends an equal share, or twice as much if
+            it has few iterations, on walks home before that (see `walks`). Its wins may cost a little utility (see
+            `Planner.plan`).
         watch: which states count as the end of a plan: those in the tree, also the ends of rollouts, or all states
             seen.
         variant: a variant of the game's rules used in the search only (`Game.variants`); "" for the rules as they are.
