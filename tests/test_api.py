@@ -56,6 +56,7 @@ def test_the_main_job_in_ten_lines(outcome: pe.Outcome, tmp_path: Path) -> None:
     assert results.check("monster_killer.win_rate >= 0").passed
 
 
+@pytest.mark.usefixtures("unsimplified")
 def test_a_run_is_a_policy_and_goes_on(outcome: pe.Outcome) -> None:
     assert pe.load_policy(outcome.folder) == pe.load_policy(outcome.policy or "")
     longer = pe.resume_evolution(outcome.folder, generations=3, jobs=1)
@@ -227,6 +228,7 @@ def test_all_names_are_there_and_loaded_late() -> None:
     assert not heavy, "the command line's parser loads what only commands need"
 
 
+@pytest.mark.usefixtures("unsimplified")
 def test_policies_to_start_from_are_named_as_on_the_command_line(tmp_path: Path) -> None:
     few = {
         "generations": 1,

@@ -8,6 +8,7 @@ from persona_evo.cli.parser import Commands, filled, path
 from persona_evo.cli.say import say
 from persona_evo.cli.template_file import write_template
 from persona_evo.errors import ConnectError
+from persona_evo.jobs.windows import program
 
 TEMPLATE = """\
 name = "{name}"
@@ -61,5 +62,5 @@ def add(parts: Commands) -> None:
 def run_new(args: argparse.Namespace) -> int:
     """Write a game's description."""
     target = write_template(args, "a game", ".toml", lambda name: TEMPLATE.format(name=name), ConnectError)
-    say(f"wrote {target}; edit it, then  persona-evo doctor --game {target}")
+    say(f"wrote {target}; edit it, then  {program('doctor', '--game', target)}")
     return 0
