@@ -204,7 +204,7 @@ class Results(batch.BatchResults):
     @property
     def effort(self) -> str:
         """How much the players search, in words."""
-        limit = ", ".join(f"{v:g} {k}" for k, v in self.budget.to_dict().items() if v is not None)
+        limit = self.budget.text
         if self.league is not None:
             return f"{limit} a move"
         each = {

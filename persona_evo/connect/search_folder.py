@@ -42,6 +42,23 @@ KIND = JobKind(
 )
 
 
+ENDED = {
+    "budget": "the budget is used up",
+    "time": "the time is used up",
+    "nodes": "the tree is as large as allowed",
+    "memory": "the memory is full",
+    "exhausted": "all ways to play were tried",
+    "stuck": "nothing is left to try",
+    "win": "ended by the first win",
+}
+"""Reasons why a connected search ends, in words; a search that was stopped names what stopped it."""
+
+
+def why_ended(stopped: str) -> str:
+    """Say why a search ended (see `ConnectedSearch.stopped`)."""
+    return ENDED.get(stopped, f"stopped by {stopped}")
+
+
 class RecordedRollout:
     """A rollout in the journal, with the part of `protocol.Result` that a search reads."""
 

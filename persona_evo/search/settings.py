@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from persona_evo import extensions, limits
 from persona_evo.errors import SettingsError, unknown
 from persona_evo.personas.lists import DEFAULT_LISTS, MOST_LISTS, OpenList
+from persona_evo.words import plural
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "stop": ("first_win", "budget"),
@@ -87,6 +88,12 @@ class Budget:
         time = None if self.seconds is None else self.seconds - seconds
         spent = (left is not None and left <= 0) or (time is not None and time <= 0)
         return None if spent else Budget(left, time, self.nodes)
+
+    @property
+    def text(self) -> str:
+        """The limits in words: 1 iteration, 0.5 seconds."""
+        limits = {name.removesuffix("s"): value for name, value in dataclasses.asdict(self).items()}
+        return ", ".join(f"{value:g} {plural(value, name)}" for name, value in limits.items() if value is not None)
 
     @property
     def reproducible(self) -> bool:
