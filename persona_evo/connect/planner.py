@@ -124,10 +124,14 @@ class ConnectedPlanner:
         return self._session.confirm(self._name, search.best)[1]
 
     def advise(self, search: ConnectedSearch) -> None:
-        """Let the session note once that UCB1's constant does not fit the utilities that a search saw."""
+        """Let the session note once that UCB1's constant does not fit the utilities or the length of a search."""
         advice = search.utilities.advice(search.policy, self._session.about.scores)
         if advice:
             self._session.note(f"{search.policy.c:g}", f"utilities were {advice}")
+        elif search.best is not None and not search.ordering.worlds:
+            depth, decisions = int(search.engine.depths().max()), len(search.best.trace)
+            if shallow := search.utilities.depth_advice(search.policy, depth, decisions):
+                self._session.note("depth", shallow)
 
     def plan_of(self, search: ConnectedSearch, seed: int, seconds: float) -> Plan:
         """Return the plan that a search found, and remember the states on its way for a replay."""

@@ -24,6 +24,13 @@ ENOUGH = 100
 """The number of rollouts after which a narrow range of utilities is no accident."""
 
 
+LONG = 500
+"""The number of rollouts from which on a shallow tree is worth a notice."""
+
+DEEP = 0.05
+"""A constant of UCB1, as a share of the range of utilities, with which the trees of long games become deep."""
+
+
 def is_fitted(policy: TreePolicy, scores: str) -> bool:
     """Return whether connected searches fit a policy's constant to the utilities that they see."""
     return scores == NORMALISED and policy.kind == "ucb1" and policy.c == UCB1_CONSTANT
@@ -77,3 +84,20 @@ class UtilityRange:
         if scores == NORMALISED:
             fits += ", and --policy ucb1 finds the range by itself"
         return f"from {figure(self.low)} to {figure(self.high)}: UCB1 with the constant {policy.c:.3g} {what}; {fits}"
+
+    def depth_advice(self, policy: TreePolicy, depth: int, decisions: int) -> str:
+        """Return what to do about a tree that leaves most decisions to chance; "" if it does not, or is small.
+
+        Args:
+            policy: the tree policy.
+            depth: the depth of the tree.
+            decisions: the number of decisions of the best playthrough.
+        """
+        spread = self.high - self.low
+        if policy.kind != "ucb1" or self.count < LONG or 2 * depth >= decisions or not 0.0 < spread < math.inf:
+            return ""
+        deeper = f"try --policy ucb1:{DEEP * spread:.1g}, or " if policy.c > DEEP * spread else ""
+        return (
+            f"the search tree reached {depth} of {decisions} decisions and left the others to chance; {deeper}play "
+            "from move to move (--skill, --agent)"
+        )

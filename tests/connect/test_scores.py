@@ -77,3 +77,16 @@ def test_places_stay_out_of_formulas_and_comparisons_unless_asked_for(tmp_path, 
     assert sorted(own) == kept
     assert metrics_of(EvolutionSettings(metrics=("Y",)), found) == ("Y",), "named metrics are used"
     assert {m.key for m in measures((), found.metrics)}.isdisjoint({"X", "Y"})
+
+
+@pytest.mark.parametrize(
+    ("constant", "count", "depth", "told"),
+    [(1.4, 500, 5, "; try --policy ucb1:0.1, or play"), (1.4, 499, 5, ""), (1.4, 500, 6, ""), (0.1, 500, 5, "; play")],
+)
+def test_a_tree_that_leaves_most_decisions_to_chance_gets_advice(constant, count, depth, told):
+    seen = UtilityRange()
+    for i in range(count):
+        seen.add(2.0 * (i % 2))
+    advice = seen.depth_advice(TreePolicy.ucb1(constant), depth, 12)
+    assert bool(advice) == bool(told) and told in advice
+    assert not advice or "reached 5 of 12 decisions" in advice
