@@ -198,7 +198,11 @@ class ConnectedSearch:
         self.pool.settle()
         if not self.has_result:
             first = shown(self.pool.findings[0].message) if self.pool.findings else "no rollout was completed"
-            raise ConnectError("the game could not be played to its end a single time", found=first)
+            raise ConnectError(
+                "the game could not be played to its end a single time",
+                found=first,
+                hint="persona-evo doctor --game FILE tells how it fails, and where its logs are",
+            )
 
     @property
     def has_result(self) -> bool:
