@@ -1,7 +1,7 @@
 """Tests that the search inside a C# game equals the one that its policy was evolved for: same visits, same plan.
 
-With rollouts by weights, `paths.cs` has no luck in them. Uniform rollouts, ties, and a random order of expansion draw random
-numbers, which are the same on both sides, too.
+With rollouts by weights, `paths.cs` has no luck in them. Uniform rollouts, ties, and a random order of expansion draw
+random numbers, which are the same on both sides, too.
 """
 
 import subprocess
