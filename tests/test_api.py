@@ -56,6 +56,7 @@ def test_the_main_job_in_ten_lines(outcome: pe.Outcome, tmp_path: Path) -> None:
     assert results.check("monster_killer.win_rate >= 0").passed
 
 
+@pytest.mark.usefixtures("unsimplified")
 def test_a_run_is_a_policy_and_goes_on(outcome: pe.Outcome) -> None:
     assert pe.load_policy(outcome.folder) == pe.load_policy(outcome.policy or "")
     longer = pe.resume_evolution(outcome.folder, generations=3, jobs=1)
@@ -227,6 +228,7 @@ def test_all_names_are_there_and_loaded_late() -> None:
     assert not heavy, "the command line's parser loads what only commands need"
 
 
+@pytest.mark.usefixtures("unsimplified")
 def test_policies_to_start_from_are_named_as_on_the_command_line(tmp_path: Path) -> None:
     few = {
         "generations": 1,
@@ -248,3 +250,19 @@ def test_policies_to_start_from_are_named_as_on_the_command_line(tmp_path: Path)
     found = pe.evolve_policy("runner", "train01", seed_policies=["ucb1", "formula:PE + R"], **few)
     config = json.loads((found.folder / "config.json").read_text(encoding="utf-8"))
     assert config["evolution"]["variables"] == "extended" and config["first"][1] == "PE + R"
+
+
+def test_policies_are_described_exported_and_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = pe.load_policy("runner")
+    described = pe.describe_policy("runner")
+    assert ("persona", "runner") in described.facts and described.words and described.comparison
+    assert set(described.meanings) == pe.parse(found.best).symbols
+    assert pe.describe_policy(found) == described
+    assert "def score" in pe.export_policy(found, "python") and pe.export_policy(found).strip() == found.best
+    monkeypatch.chdir(tmp_path)
+    file = pe.install_policy(found, "mine")
+    assert file == Path("policies/minidungeons2/mine.json") and pe.load_policy("mine").formula == found.formula
+    with pytest.raises(pe.PersonaEvoError, match="already exists"):
+        pe.install_policy(found, "mine")
+    done, written = pe.simplify_policy(file)
+    assert written == file and done.name == "mine" and "simplification" not in pe.load_policy("mine").unfinished

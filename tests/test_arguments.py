@@ -49,10 +49,13 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]
         "check_levels": {"levels": room},
         "compare": {"a": room, "b": other, "players": "runner", **PLAYED},
         "compare_playtests": {"a": results, "b": results},
+        "describe_policy": {"policy": "runner"},
         "evolve_policy": {"persona": "runner", "levels": room, "iterations": 20, **evolved},
+        "export_policy": {"policy": pe.load_policy("runner")},
         "experiment": {"file": home / "none.toml", "folder": home / "experiment"},
         "from_class": {"cls": NoGame},
         "generate_levels": {"count": 1, "seed": 1, "jobs": 1},
+        "install_policy": {"policy": None},  # nothing is to be installed
         "kept_match": {"folder": kept},
         "kept_playtest": {"folder": kept},
         "load_level": {"name": room},
@@ -70,6 +73,7 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]
         "resume_reproduction": {"folder": kept},
         "run": {"factory": "no_such_game", "num_samples": 5},
         "save_figures": {"run": home, "folder": home / "figures"},
+        "simplify_policy": {"policy": home / "none.json"},
         "solve": {"level": room, "persona": "runner", "iterations": 200},
         "tree_policy": {"policy": "ucb1", "persona": runner, "game": game},
     }

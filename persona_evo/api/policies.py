@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from persona_evo.arguments import checked
 from persona_evo.errors import Place, PolicyError
 from persona_evo.evolve.explanation import meanings, of_policy
 from persona_evo.evolve.rivals import of_policy as comparison_of
@@ -66,6 +67,7 @@ def _game(game: str | Game | None, otherwise: str) -> Game:
     return game if isinstance(game, Game) else registry.get(game or otherwise)
 
 
+@checked
 def describe_policy(policy: str | Path | Policy, game: str | Game | None = None) -> PolicyDescription:
     """Describe a policy.
 
@@ -96,6 +98,7 @@ def comparison_lines(policy: Policy) -> Sequence[str]:
     return found.lines() if found else ()
 
 
+@checked
 def simplify_policy(policy: str | Path, game: str | Game | None = None) -> tuple[Policy, Path]:
     """Simplify the formula of a policy, for as long as it takes, and write its file again.
 
@@ -128,6 +131,7 @@ def simplify_policy(policy: str | Path, game: str | Game | None = None) -> tuple
     return done, file
 
 
+@checked
 def export_policy(policy: Policy, to: str = "text", name: str = "score", *, raw: bool = False) -> str:
     """Return the formula of a policy in another language.
 
@@ -157,6 +161,7 @@ def export_policy(policy: Policy, to: str = "text", name: str = "score", *, raw:
     return export(parse(text), to, name, about)
 
 
+@checked
 def install_policy(policy: Policy, name: str = "", *, force: bool = False) -> Path:
     """Copy a policy into the folder `policies`, where it is found by name; return its new file.
 

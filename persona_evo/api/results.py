@@ -18,6 +18,7 @@ from persona_evo.games.core import Level
 from persona_evo.games.diagnosis import harder_copies
 from persona_evo.games.findings import Finding
 from persona_evo.games.level_text import LevelText
+from persona_evo.games.outside import hidden_facts
 from persona_evo.jobs.workers import Workers
 from persona_evo.playtest import appraisals, batch, bounds, duels, require, routes
 from persona_evo.playtest.analysis import Analysis, analyse
@@ -167,6 +168,7 @@ class Results(batch.BatchResults):
                 }
             ),
             "search settings": listed(self.settings.to_dict()),
+            **hidden_facts(self.game),
             "trials": f"{self.trials} of each player in each level",
             **self._drawn,
             "players": "\n".join(f"{p.label}: {p.text}" for p in self.players),
@@ -202,7 +204,7 @@ class Results(batch.BatchResults):
     @property
     def effort(self) -> str:
         """How much the players search, in words."""
-        limit = ", ".join(f"{v:g} {k}" for k, v in self.budget.to_dict().items() if v is not None)
+        limit = self.budget.text
         if self.league is not None:
             return f"{limit} a move"
         each = {

@@ -10,6 +10,7 @@ from persona_evo.api.results import Results, as_results
 from persona_evo.api.studies import study_of
 from persona_evo.arguments import checked
 from persona_evo.errors import Place, RunError, SettingsError
+from persona_evo.jobs.windows import program
 from persona_evo.playtest import batch, bounds, journal
 from persona_evo.playtest.changes import PlaytestChanges, changes
 from persona_evo.playtest.records import Playthrough
@@ -34,7 +35,7 @@ def kept_playtest(folder: str | Path, game_name: str | None = None) -> Results:
         raise RunError(
             "the playtest has no playthroughs yet",
             place=Place(str(where / journal.TRACES)),
-            hint=f"continue it: persona-evo playtest --resume {where}",
+            hint=f"continue it: {program('playtest', '--resume', where)}",
         )
     personas = [p.persona for p in results.players]
     if results.game.outside is None and (where / bounds.FILE).is_file():

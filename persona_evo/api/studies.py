@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.arguments import checked
 from persona_evo.errors import SettingsError, unknown
+from persona_evo.jobs.windows import program
 from persona_evo.report.written import WrittenReport
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ def reproduce(study: str = "minidungeons", *choices: Any, **settings: Any) -> Re
     """
     found = get(study).reproduce
     if found is None:
-        raise _command_only(study, f"persona-evo reproduce {study}")
+        raise _command_only(study, program("reproduce", study))
     return found(*choices, **settings)
 
 
@@ -156,7 +157,7 @@ def resume_reproduction(folder: str | Path, **settings: Any) -> Reproduction:
     """
     name, study = study_of(Path(folder))
     if study.resume is None:
-        raise _command_only(name, f"persona-evo reproduce {name} --resume {folder}")
+        raise _command_only(name, program("reproduce", name, "--resume", folder))
     return study.resume(Path(folder), **settings)
 
 

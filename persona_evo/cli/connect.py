@@ -20,7 +20,8 @@ from persona_evo.cli import option_values, options
 from persona_evo.cli.parser import Commands, filled, number, path, whole
 from persona_evo.cli.say import StatusLine, note, say
 from persona_evo.cli.template_file import write_template
-from persona_evo.errors import ConnectError, Place, SettingsError
+from persona_evo.errors import ConnectError, GameError, PersonaEvoError, Place, SettingsError
+from persona_evo.jobs.windows import program
 from persona_evo.words import counted, figure
 
 if TYPE_CHECKING:
@@ -189,13 +190,12 @@ def _add_search(search: argparse.ArgumentParser) -> None:
 def run_new(args: argparse.Namespace) -> int:
     """Write a game's description."""
     target = write_template(args, "a game", ".toml", lambda name: TEMPLATE.format(name=name), ConnectError)
-    say(f"wrote {target}; edit it, then  persona-evo doctor --game {target}")
+    say(f"wrote {target}; edit it, then  {program('doctor', '--game', target)}")
     return 0
 
 
 def run_search(args: argparse.Namespace) -> int:
     """Search one level; if the search ends early, the results so far are kept."""
-    from persona_evo.errors import PersonaEvoError
 
     kept: list[str] = []
     try:
@@ -307,14 +307,15 @@ def _seed(args: argparse.Namespace) -> int:
 
 def _told(args: argparse.Namespace, game: Game, level: Level, search: ConnectedSearch, seconds: float) -> list[str]:
     """Print the results of a search and write the requested files; return their names."""
+    from persona_evo.connect.search_folder import why_ended
     from persona_evo.connect.traces import Trace
 
     best = search.best
     assert best is not None
     proof = "proven: no way to play is better" if search.proven else "best known"
     say(
-        f"{level.name}: utility {figure(best.utility)} ({proof}), {counted(len(best.trace), 'decision')}, stopped by "
-        f"{search.stopped}; {counted(search.iterations, 'rollout')} in {seconds:.1f} s, "
+        f"{level.name}: utility {figure(best.utility)} ({proof}), {counted(len(best.trace), 'decision')}, "
+        f"{why_ended(search.stopped)}; {counted(search.iterations, 'rollout')} in {seconds:.1f} s, "
         f"{counted(search.tree.nodes, 'node')}"
     )
     say("  " + " ".join(str(choice) for choice, _ in best.trace))
@@ -323,7 +324,7 @@ def _told(args: argparse.Namespace, game: Game, level: Level, search: ConnectedS
         return []
     Trace(game.name, level.text, best.utility, best.score, best.metrics, best.trace).save(args.out / BEST)
     search.tree.save(args.out / TREE)
-    say(f"kept in {args.out}; watch it:  persona-evo connect replay {args.game} {args.out / BEST}")
+    say(f"kept in {args.out}; watch it:  {program('connect', 'replay', args.game, args.out / BEST)}")
     return [BEST, TREE]
 
 
@@ -358,7 +359,6 @@ def _replay_cases(game: str, file: Path, number: int | None) -> int:
     from persona_evo.connect.cases import UNPLAYABLE, CasePlayer
     from persona_evo.connect.description_file import read
     from persona_evo.connect.findings_file import read_cases
-    from persona_evo.errors import GameError
 
     cases, failed, lost = read_cases(file, number), 0, 0
     with CasePlayer(read(Path(game))) as player:
@@ -393,7 +393,7 @@ def run_shrink(args: argparse.Namespace) -> int:
             line.done_with_line()
         say(f"{counted(len(found.prefix), 'choice')} left after {counted(player.played, 'rollout')}: {found}")
     add_case(out, found)
-    say(f"added to {out}; play it again:  persona-evo connect replay {args.game} {out}")
+    say(f"added to {out}; play it again:  {program('connect', 'replay', args.game, out)}")
     if out.resolve() == about.cases.resolve():
         say("  persona-evo playtest --require 'crashes == 0' plays these cases first")
     return 0

@@ -14,6 +14,7 @@ from persona_evo import __version__
 from persona_evo.cli.parser import Commands, filled, whole
 from persona_evo.cli.say import say
 from persona_evo.errors import Place, SettingsError
+from persona_evo.jobs.windows import program
 from persona_evo.words import counted, figure
 
 OPTIONAL = ("distributed", "ray")
@@ -113,7 +114,9 @@ def _check(args: argparse.Namespace) -> int:
     for m in game.metrics:
         say(f"  metric {m.symbol:<12} {m.name}")
     if args.level is None:
-        say(f"the game can be loaded; now check its rules:  persona-evo game check {registry.address(game)} LEVEL")
+        say(
+            f"the game can be loaded; now check its rules:  {program('game', 'check', registry.address(game), 'LEVEL')}"
+        )
         return 0
     levels = mapsets.resolve(game, [args.level])
     looked = check_game(game, levels)

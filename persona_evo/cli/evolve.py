@@ -247,8 +247,15 @@ def _changes(args: argparse.Namespace) -> dict[str, Any]:
             value = tuple(map(plain, parts) if name == "budgets" else parts)
         changes[name] = value
     for name in ("generations", "population", "islands", "runs"):
-        if getattr(args, name) is not None:
-            changes[name] = getattr(args, name)
+        given = getattr(args, name)
+        if given is None:
+            continue
+        if changes.setdefault(name, given) != given:
+            raise SettingsError(
+                f"{name} is given twice",
+                found=f"--{name} {given} and --set {name}={changes[name]}",
+                expected="one of them",
+            )
     return changes
 
 

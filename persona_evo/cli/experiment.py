@@ -21,6 +21,7 @@ from persona_evo.cli.parser import Commands, filled, number, path, whole
 from persona_evo.cli.say import StatusLine, note, say, to_go
 from persona_evo.cli.template_file import write_template
 from persona_evo.errors import ConnectError, GameError, Place, SettingsError, unknown
+from persona_evo.jobs.windows import program
 from persona_evo.words import counted
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def _new(args: argparse.Namespace) -> int:
     from persona_evo.api.experiments import experiment_template
 
     target = write_template(args, "an experiment", ".toml", experiment_template, SettingsError)
-    say(f"wrote {target}; edit it, then  persona-evo experiment {target}")
+    say(f"wrote {target}; edit it, then  {program('experiment', target)}")
     return 0
 
 

@@ -10,6 +10,7 @@ from persona_evo.cli.parser import Commands, filled, path
 from persona_evo.cli.say import StatusLine, note, say
 from persona_evo.cli.template_file import write_template
 from persona_evo.errors import SettingsError
+from persona_evo.jobs.windows import program
 from persona_evo.words import counted
 
 SILENT = 3.0
@@ -58,8 +59,9 @@ def run_new(args: argparse.Namespace) -> int:
     level = target.with_suffix(".txt")
     if not level.exists() or args.force:
         level.write_text(LEVEL, encoding="utf-8", newline="\n")
-    like = f" --like {target}:CLASS" if args.compiled else ""
-    say(f"wrote {target} and a level, {level}; edit them, then  persona-evo game check {target} {level}{like}")
+    like = ("--like", f"{target}:CLASS") if args.compiled else ()
+    again = program("game", "check", target, level, *like)
+    say(f"wrote {target} and a level, {level}; edit them, then  {again}")
     return 0
 
 

@@ -20,6 +20,7 @@ from persona_evo.cli import option_values, options
 from persona_evo.cli.parser import Commands, filled, number, path, whole
 from persona_evo.cli.say import StatusLine, duration, note, say, to_go
 from persona_evo.errors import SettingsError
+from persona_evo.jobs.windows import command_line
 from persona_evo.words import counted, plural
 
 if TYPE_CHECKING:
@@ -259,7 +260,7 @@ def _finish(args: argparse.Namespace, played: MatchResults) -> int:
             say(f"{played}\n")
         note(
             f"stopped after {counted(len(played.records), 'game')}, which are kept in {folder}; the same command "
-            "continues" + ("" if args.out else f" with --out {folder}")
+            "continues" + ("" if args.out else f" with --out {command_line([str(folder)])}")
         )
         return 130
     line = StatusLine()

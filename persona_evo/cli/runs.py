@@ -22,6 +22,7 @@ from persona_evo.cli import option_values, options
 from persona_evo.cli.parser import Commands, filled, path, whole
 from persona_evo.cli.say import StatusLine, note, say
 from persona_evo.errors import Place, RunError, SettingsError
+from persona_evo.jobs.windows import program
 from persona_evo.words import counted
 
 if TYPE_CHECKING:
@@ -166,7 +167,7 @@ def run_show(args: argparse.Namespace) -> int:
         raise SettingsError(
             "only the page of an evolution can be written again",
             found=f"--page, {entry.kind}",
-            hint=f"persona-evo playtest --resume {entry.folder}" if entry.kind == "playtest" else None,
+            hint=program("playtest", "--resume", entry.folder) if entry.kind == "playtest" else None,
         )
     say(facts(folders.deep(entry) if entry.state == "running" else entry))
     text = _found(entry, args)

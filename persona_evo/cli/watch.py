@@ -19,6 +19,7 @@ from persona_evo.cli import option_values, options, playtest_options
 from persona_evo.cli.parser import Commands, filled
 from persona_evo.cli.say import StatusLine, duration, note, say
 from persona_evo.errors import PersonaEvoError, SettingsError
+from persona_evo.jobs.windows import program
 from persona_evo.words import counted, enumerated
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
         raise SettingsError(
             "a connected game has no level files to watch",
             found=args.game,
-            hint=f"persona-evo playtest --game {args.game} LEVELS",
+            hint=program("playtest", "--game", args.game, "LEVELS"),
         )
     from persona_evo.api import latest
     from persona_evo.api.live import live_playtest

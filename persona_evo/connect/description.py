@@ -14,6 +14,9 @@
                                         # played (capability lookahead)
     widening = 16                       # with so many choices or more, a decision is searched by some of them first,
                                         # drawn as rollouts draw; 0 for never (default: 16)
+    deterministic = true                # false: the level's seed decides what the player cannot know, such as dice and
+                                        # hidden traps, so searches play with other seeds (capability seed)
+    seeds = 8                           # with deterministic = false: how many seeds a search averages over
     constant = "outside"                # UCB1's constant: outside the root, or "inside" as in Monte Carlo's first code
     scores = "normalised"               # UCB1 without a constant of one's own divides utilities by the range of those
                                         # seen; "raw": it does not
@@ -93,9 +96,11 @@ MOST_LEVELS = 100_000
 """The largest total number of levels that names and sets may stand for. A level counts every time it is named."""
 MOST_NESTED = 50
 """The largest nesting depth of sets."""
-MOST_SLOTS = 4096
+MOST_SLOTS, MOST_SEEDS = 4096, 256
 WIDENING = 16
 """The default number of choices from which a decision is searched by some of its choices first."""
+SEEDS = 8
+"""The default number of game seeds that searches average over where a game's seed decides what a player cannot know."""
 SLOTS = 8
 """The default number of rollouts under way. It is the same for 1 to 8 workers, so their results are the same, and it is
 large enough that the process of a fast game does not wait between two orders."""
@@ -166,6 +171,8 @@ class Description:
     rollout: str
     policy: str
     widening: int
+    deterministic: bool
+    seeds: int
     constant: str
     scores: str
     personas: tuple[Path, ...]
@@ -184,6 +191,11 @@ class Description:
     metrics: tuple[MetricWords, ...]
     factory: Factory | None = None
     attachment: Attachment | None = None
+
+    @property
+    def worlds(self) -> int:
+        """The number of game seeds that searches average over; 0 if they play with the level's own."""
+        return 0 if self.deterministic else self.seeds
 
     def settings_for(self, variant: str) -> dict[str, Any]:
         """Return the settings of a variant: those of the game, overridden by the variant's own."""
@@ -354,6 +366,8 @@ def plain(game: Path, factory: Factory | None = None) -> Description:
         rollout="uniform",
         policy="",
         widening=WIDENING,
+        deterministic=True,
+        seeds=SEEDS,
         constant="outside",
         scores=NORMALISED,
         personas=(),

@@ -13,7 +13,9 @@ from persona_evo.connect.description import (
     CASES,
     GAME_NAME,
     MAX_BYTES,
+    MOST_SEEDS,
     MOST_SLOTS,
+    SEEDS,
     SLOTS,
     WIDENING,
     Description,
@@ -42,6 +44,8 @@ KEYS = (
     "rollout",
     "policy",
     "widening",
+    "deterministic",
+    "seeds",
     "constant",
     "scores",
     "personas",
@@ -110,6 +114,8 @@ class _Reader:
             rollout=self.choice("rollout", ("uniform", "weights", "policy")),
             policy=self.policy(),
             widening=self.whole("widening", WIDENING, 0, MOST_CHOICES),
+            deterministic=self.deterministic(),
+            seeds=self.whole("seeds", SEEDS, 1, MOST_SEEDS),
             constant=self.choice("constant", ("outside", "inside")),
             scores=self.choice("scores", (NORMALISED, RAW)),
             personas=self.personas(),
@@ -214,6 +220,18 @@ class _Reader:
             raise self.wrong('`policy` and `rollout = "policy"` go together', "policy" if text else "rollout")
         return text
 
+    def deterministic(self) -> bool:
+        """Return whether players know everything that the seed decides; `seeds` counts only if they do not."""
+        value = self.truth("deterministic", True)
+        if value and "seeds" in self.values:
+            raise self.wrong(
+                "a deterministic game is searched with its own seed alone",
+                "seeds",
+                found="seeds without deterministic = false",
+                expected="deterministic = false, if the seed decides what the player cannot know",
+            )
+        return value
+
     def wrong(self, what: str, key: str, table: str = "", **more: Any) -> ConnectError:
         return ConnectError(what, place=key_place(self.text, str(self.path), key, table), **more)
 
@@ -269,6 +287,14 @@ class _Reader:
                 expected="seconds, 0 for no limit",
             )
         return float(value) or None
+
+    def truth(self, key: str, default: bool, values: Mapping[str, Any] | None = None, table: str = "") -> bool:
+        value = (self.values if values is None else values).get(key, default)
+        if not isinstance(value, bool):
+            raise self.wrong(
+                f"{key} is not true or false", key, table, found=textfile.shown(value), expected="true or false"
+            )
+        return value
 
     def choice(self, key: str, known: tuple[str, ...]) -> str:
         value = self.word(key, known[0])
@@ -353,14 +379,7 @@ class _Reader:
         for table in value:
             self.only("metrics", table, tuple(MetricWords.__dataclass_fields__))
             given = {k: self.word(k, "", table, "metrics") for k in table if k not in ("symbol", "place")}
-            if not isinstance(place := table.get("place", True), bool):
-                raise self.wrong(
-                    "place is not true or false",
-                    "place",
-                    "metrics",
-                    found=textfile.shown(place),
-                    expected="true or false",
-                )
+            place = self.truth("place", True, table, "metrics")
             words = MetricWords(self.word("symbol", None, table, "metrics"), place=place, **given)
             if words.better not in BETTER:
                 expected, hint = unknown(words.better, BETTER)

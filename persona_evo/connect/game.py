@@ -97,6 +97,13 @@ def opened(session: Session) -> Game:
 def of(session: Session) -> Game:
     """Return the game of a session."""
     about, hello = session.about, session.hello()
+    if about.worlds and "seed" not in hello.capabilities:
+        raise ConnectError(
+            "the game does not take seeds, so they cannot decide what the player does not know",
+            place=about.place("deterministic"),
+            found="deterministic = false",
+            expected="a game that announces the capability `seed`",
+        )
     metrics = _metrics(about, hello)
     symbols = tuple(m.symbol for m in metrics)
     outcome = _outcome(about, symbols)
@@ -112,6 +119,7 @@ def of(session: Session) -> Game:
         load=partial(_level, about),
         action_name=lambda level, state, a: str(a),
         parse_action=_parse_action,
+        deterministic=about.deterministic,
         compiled=False,
         horizon=about.horizon or hello.max_decisions,
         locate=partial(_locate, rules, symbols) if set(PLACE) <= set(symbols) else None,
@@ -169,6 +177,7 @@ def _ordering(about: Description, hello: p.Hello) -> dict[str, object]:
         "policy": about.policy,
         "slots": about.slots,
         "widening": about.widening,
+        **({"seeds": about.worlds} if about.worlds else {}),
         "constant": about.constant,
         "scores": about.scores,
         "horizon": about.horizon or hello.max_decisions,
@@ -359,6 +368,8 @@ def _version(about: Description, hello: p.Hello) -> int:
     ]
     if about.widening != WIDENING:
         parts.append(about.widening)
+    if about.worlds:
+        parts.append({"seeds": about.worlds})
     if about.environment:
         parts.append(dict(about.environment))
     text = json.dumps(parts, sort_keys=True)

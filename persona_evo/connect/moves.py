@@ -14,11 +14,13 @@ from typing import Any
 import numpy as np
 
 from persona_evo.connect import protocol as p
+from persona_evo.connect.open_search import OpenLoopSearch
 from persona_evo.connect.ordering import Ordering
 from persona_evo.connect.planner import name_of
 from persona_evo.connect.pool import ProcessPool
 from persona_evo.connect.search import ConnectedSearch
 from persona_evo.connect.session import Session
+from persona_evo.connect.worlds import Observation
 from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
 from persona_evo.games.core import Game, Level
@@ -52,7 +54,7 @@ class ConnectedActor:
         spec.settings.refuse_added("play from move to move")
         self._session, self._name, self._choice = session, name_of(level), spec.choose
         self.budget = spec.budget
-        self._search = ConnectedSearch(
+        self._search = (OpenLoopSearch if ordering.worlds else ConnectedSearch)(
             game,
             session.pool(self._name),
             self._name.seed,
@@ -72,20 +74,23 @@ class ConnectedActor:
             ConnectError, GameError: the game cannot be played, or no rollout comes to its end.
         """
         began, search = time.perf_counter(), self._search
-        search.move_to(self._prefix_of(state[0]))
-        kept = search.tree.nodes
+        seen = self._seen_at(state[0])
+        if not seen.choices:
+            raise SettingsError("the game is over here, so there is no move to search for")
+        search.look(seen, self.budget.iterations)
+        kept, before = search.tree.nodes, search.iterations
         pool = search.pool = self._session.pool(self._name)
         try:
             search.spend(self.budget, began)
         finally:
             assert isinstance(pool, ProcessPool)
             self._session.settle(pool)
-        options = search.engine.options()
+        options = search.options()
         if not options:
             raise SettingsError("no move was tried", hint="give the budget more iterations")
         action = best_option(options, self._choice).action
         took = time.perf_counter() - began
-        return ChosenMove(action, options, search.iterations, search.tree.nodes, kept, search.is_full, took)
+        return ChosenMove(action, options, search.iterations - before, search.tree.nodes, kept, search.is_full, took)
 
     def follow(self, action: int) -> None:
         """Do nothing: the next state says which moves were made."""
@@ -95,11 +100,12 @@ class ConnectedActor:
         layers = np.bincount(self._search.engine.depths())[1:]
         return int(layers.max(initial=0)), len(layers)
 
-    def _prefix_of(self, choices: tuple[int, ...]) -> bytes:
-        """Return the encoded pairs of choice and count of a state, asking the game for counts that are not known yet.
+    def _seen_at(self, choices: tuple[int, ...]) -> Observation:
+        """Return what a player has seen who made these choices, asking the game for what is not known yet.
 
         Raises:
             GameError: the game does not offer these choices.
         """
-        session, name = self._session, self._name
-        return p.pack((choice, session.state_at(name, choices[:i]).choices) for i, choice in enumerate(choices))
+        states = [self._session.state_at(self._name, choices[:i]) for i in range(len(choices) + 1)]
+        prefix = p.pack((choice, state.choices) for choice, state in zip(choices, states, strict=False))
+        return Observation(prefix, tuple(state.metrics for state in states), states[-1].choices)

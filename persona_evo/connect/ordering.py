@@ -71,6 +71,7 @@ class Ordering:
         snapshots: whether the game can keep the states of nodes and begin there (capability `snapshot`). This does not
             change any result.
         wide: the number of choices from which a node is wide (see `search.prefixes`); 0 for none.
+        worlds: the number of game seeds that an `OpenLoopSearch` averages over; 0 to search with the level's own.
     """
 
     slots: int = 1
@@ -80,6 +81,7 @@ class Ordering:
     scores: str = RAW
     snapshots: bool = False
     wide: int = 0
+    worlds: int = 0
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 
 from persona_evo.connect.description import LevelName
+from persona_evo.connect.hidden_play import search_for
 from persona_evo.connect.ordering import FinishedRollout, Ordering
 from persona_evo.connect.pool import ProcessPool
 from persona_evo.connect.search import INSIDE, ConnectedSearch
@@ -57,20 +58,22 @@ class ConnectedPlanner:
             scores=about.scores,
             snapshots=snapshots,
             wide=about.widening,
+            worlds=about.worlds,
         )
 
     def search(
         self, utility: Formula, policy: TreePolicy, seed: int, tell: Callable[[FinishedRollout], None] | None = None
     ) -> ConnectedSearch:
         """Return a new search."""
-        search = ConnectedSearch(
+        ordering = self.ordering
+        search = search_for(ordering)(
             self.game,
             self._session.pool(self._name),
             self._name.seed,
             utility,
             policy,
             self.settings,
-            self.ordering,
+            ordering,
             seed,
             self.capacity,
             won=lambda metrics: self._outcome(metrics) == WON,

@@ -110,6 +110,7 @@ class Rollout(NamedTuple):
         snapshot: the number under which the game keeps the state at the end of the prefix; 0 for none.
         states: depths and numbers of states along the prefix that a process may have kept, deepest first. They are not
             sent; `restore` and `depth` are chosen from them for the process that plays the rollout.
+        is_guess: whether the game may reject the prefix. This is not sent.
     """
 
     id: int
@@ -123,6 +124,7 @@ class Rollout(NamedTuple):
     depth: int = 0
     snapshot: int = 0
     states: tuple[tuple[int, int], ...] = ()
+    is_guess: bool = False
 
 
 class Result(NamedTuple):

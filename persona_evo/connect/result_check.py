@@ -14,9 +14,10 @@ def check_result(order: p.Rollout, result: p.Result, hello: p.Hello) -> None:
     """
     columns = len(hello.metrics) if order.flags & ~p.PICTURES else 0
     whole = result.status in (p.OK, p.TRUNCATED)
+    has_rows = whole or (order.is_guess and result.status == p.ILLEGAL)
     if result.columns != columns:
         raise ProtocolError("RESULT has a wrong number of metrics", found=f"{result.columns}", expected=f"{columns}")
-    if whole and columns and (result.rows == 0) != (order.flags & ~p.PICTURES != p.ALL_METRICS or not result.trace):
+    if has_rows and columns and (result.rows == 0) != (order.flags & ~p.PICTURES != p.ALL_METRICS or not result.trace):
         raise ProtocolError(
             "RESULT has rows that were not requested, or lacks rows that were", found=f"{result.rows} rows"
         )

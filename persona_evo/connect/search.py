@@ -21,7 +21,6 @@ then stand before every prefix, and what the tree holds below that state is kept
 
 from __future__ import annotations
 
-import itertools
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -32,11 +31,14 @@ from persona_evo.connect import protocol as p
 from persona_evo.connect.findings import Lost, shown
 from persona_evo.connect.ordering import FinishedRollout, Ordering, PendingRollout, RolloutResult, RolloutSource
 from persona_evo.connect.scores import UtilityRange, is_fitted
+from persona_evo.connect.snapshot_orders import SnapshotOrders
 from persona_evo.connect.tree import PrefixTree
+from persona_evo.connect.worlds import Observation
 from persona_evo.errors import ConnectError
 from persona_evo.formula import Formula
 from persona_evo.games.core import Game
-from persona_evo.search.layout import IS_UCB1, Options
+from persona_evo.search.layout import IS_UCB1, Codes, Options
+from persona_evo.search.moves import Option
 from persona_evo.search.prefix_engine import PrefixEngine
 from persona_evo.search.scoring import Scoring, policy_code
 from persona_evo.search.settings import Budget, SearchSettings
@@ -45,13 +47,12 @@ from persona_evo.search.tree import (
     DEPTH,
     DONE,
     NOBODY,
-    PARENT,
     ROOT,
-    ROOTLESS,
     SLOT,
     TOTAL,
     UNKNOWN,
     VISITS,
+    Columns,
 )
 from persona_evo.search.tree_policy import EVERY_TIME, STATIC, TreePolicy
 from persona_evo.seeds import SplitMix64, derive, stream
@@ -64,13 +65,6 @@ SCORE = "SCORE"
 
 PATIENCE = 1000
 """The number of consecutive visits to known ends after which a search with a static policy counts as stuck."""
-
-
-_searches = itertools.count(1)
-"""Numbers the searches, so that the states that a game keeps for different searches do not get mixed up."""
-
-_WAY = 16
-"""The number of ancestors of a rollout's start node whose states a game may begin from."""
 
 
 class ConnectedSearch:
@@ -148,22 +142,26 @@ class ConnectedSearch:
             salt=derive(seed, "expansion") & 0xFFFFFFFF,
             early=1,
         )
-        self.engine = PrefixEngine(
+        self._most, self._seed = max(1, most), seed
+        self.engine = self._new_engine(options, codes, columns)
+        self._worth, self._end = codes.utility, np.zeros(len(game.metrics))
+        self._start, self._before, self._states = b"", 0, SnapshotOrders(max(1, ordering.worlds))
+        self._spent_before = self._known = self._decisions = self._played = 0
+        self._full = self._limited = False
+
+    def _new_engine(self, options: Options, codes: Codes, columns: Columns) -> PrefixEngine:
+        """Return the memory of a new search."""
+        return PrefixEngine(
             options,
             codes,
             columns,
-            len(game.metrics),
-            max(1, most),
+            len(self.game.metrics),
+            self._most,
             p.MOST_CHOICES + 1,
-            stream(seed),
-            ordering.whole,
-            ordering.wide,
+            stream(self._seed),
+            self.ordering.whole,
+            self.ordering.wide,
         )
-        self._worth, self._end = codes.utility, np.zeros(len(game.metrics))
-        self._number = next(_searches)
-        self._start, self._before = b"", 0
-        self._known = 0
-        self._full = self._limited = False
 
     @property
     def tree(self) -> PrefixTree:
@@ -171,7 +169,7 @@ class ConnectedSearch:
         return PrefixTree.of(self.engine.work, self.game.symbols)
 
     def spend(self, budget: Budget, began: float, progress: Callable[[int], None] | None = None) -> None:
-        """Continue until the search has used up its budget, whose seconds count from `began`.
+        """Continue until the search has used up its budget for the state where it is; seconds count from `began`.
 
         Raises:
             ConnectError, GameError: the game cannot be played, or no rollout comes to its end.
@@ -182,15 +180,15 @@ class ConnectedSearch:
 
     def steps(self, budget: Budget, began: float) -> Iterator[int]:
         """Continue as in `spend`, and yield the number of rollouts that have ended before each wait for the next."""
-        limit = budget.iterations if budget.iterations is not None else 2**62
+        limit = self._spent_before + (budget.iterations if budget.iterations is not None else 2**62)
         end = None if budget.seconds is None else began + budget.seconds
         self.stopped = "budget"
         while True:
-            self._fill(limit - self.iterations - self.lost, budget.nodes)
+            self._fill(limit - self.spent, budget.nodes)
             if not self._under_way:
                 self._stop_empty(limit)
                 break
-            yield self.iterations + self.lost
+            yield self.spent
             self._take()
             if self.stopped == "win":
                 break
@@ -198,9 +196,23 @@ class ConnectedSearch:
                 self.stopped = "time"
         self._under_way.clear()
         self.pool.settle()
-        if self.best is None:
+        if not self.has_result:
             first = shown(self.pool.findings[0].message) if self.pool.findings else "no rollout was completed"
-            raise ConnectError("the game could not be played to its end a single time", found=first)
+            raise ConnectError(
+                "the game could not be played to its end a single time",
+                found=first,
+                hint="persona-evo doctor --game FILE tells how it fails, and where its logs are",
+            )
+
+    @property
+    def has_result(self) -> bool:
+        """Whether a rollout has come to its end."""
+        return self.best is not None
+
+    @property
+    def spent(self) -> int:
+        """The number of rollouts that count towards the budget."""
+        return self.iterations + self.lost
 
     @property
     def is_full(self) -> bool:
@@ -219,9 +231,32 @@ class ConnectedSearch:
             self.engine.plant()
         elif node != ROOT:
             self.engine.move_root(node)
-        self._start, self._before, self._number = start, len(start) // p.PAIR, next(_searches)
-        self.iterations = self.lost = self._known = 0
+        self._restart(start)
+
+    def _restart(self, start: bytes) -> None:
+        """Begin a new budget, at the state that a prefix leads to."""
+        self._start, self._before = start, len(start) // p.PAIR
+        self._states = SnapshotOrders(max(1, self.ordering.worlds))
+        self._spent_before, self._known, self._decisions, self._played = self.spent, 0, 0, 0
         self._full = False
+
+    def look(self, seen: Observation, rollouts: int | None) -> None:
+        """Go on from what a player sees, with what the tree holds below it. No rollout may be under way.
+
+        Args:
+            seen: what the player has seen.
+            rollouts: the number of rollouts that the search for this move has, None if only its time is limited.
+        """
+        self.move_to(seen.prefix)
+
+    def options(self) -> tuple[Option, ...]:
+        """Return what is known of the choices at the state where the search is."""
+        return self.engine.options()
+
+    @property
+    def decisions_left(self) -> float:
+        """The mean number of decisions of the rollouts after the state at which the search starts, at least 1."""
+        return max(1.0, self._decisions / max(1, self._played))
 
     @property
     def proven(self) -> bool:
@@ -247,40 +282,32 @@ class ConnectedSearch:
         slot, depth = tree.nodes[node, SLOT], self._before + int(tree.nodes[node, DEPTH])
         visits = int(tree.links[slot, VISITS])
         if work.choices[node] == 0 and visits > 0:
-            self._known += 1
-            self._under_way.append(PendingRollout(node, seed, depth, float(tree.values[slot, TOTAL]) / visits))
-            if self.policy.formula is not None and self.policy.holds == STATIC and self._known >= PATIENCE:
-                self.stopped = "stuck"
+            self._repeat(PendingRollout(node, seed, depth, float(tree.values[slot, TOTAL]) / visits))
             return True
-        self._known = 0
         draw = 0 < self.ordering.wide <= work.choices[node] and depth - self._before < self._horizon
         self._submit(PendingRollout(node, seed, depth, draw=bool(draw)))
         return True
+
+    def _repeat(self, one: PendingRollout) -> None:
+        """Count a known result once more; a static policy that chooses nothing else is stuck."""
+        self._known += 1
+        self._under_way.append(one)
+        if self.policy.formula is not None and self.policy.holds == STATIC and self._known >= PATIENCE:
+            self.stopped = "stuck"
 
     def _submit(self, one: PendingRollout) -> None:
         """Order a rollout from a node."""
         prefix = self._start + self.engine.prefix(one.node).astype("<u2").tobytes()
         order = p.Rollout(0, self._game_seed, one.seed, p.ALL_METRICS, self.ordering.mode, 0, prefix)
+        self._send(order, one, new=bool(self.engine.work.choices[one.node] == UNKNOWN))
+
+    def _send(self, order: p.Rollout, one: PendingRollout, *, new: bool, world: int = 0) -> None:
+        """Give an order to the pool; a game with snapshots may keep the state at its node if that is new."""
         if self.ordering.snapshots:
-            order = self._with_states(order, one.node)
+            order = self._states.complete(order, self.engine, one.node, self._before, new=new, world=world)
         self.pool.submit(order)
         self._under_way.append(one)
-
-    def _with_states(self, order: p.Rollout, node: int) -> p.Rollout:
-        """Return the order with the states that the game may keep or begin from.
-
-        The game keeps the state of a new node. It begins from the state of an ancestor, or of a node that is known.
-        """
-        work, states = self.engine.work, list[tuple[int, int]]()
-        new = work.choices[node] == UNKNOWN
-        at = int(work.search.tree.nodes[node, PARENT]) if new else node
-        while at != ROOTLESS and len(states) < _WAY:
-            states.append((self._before + int(work.search.tree.nodes[at, DEPTH]), self._state_number(at)))
-            at = int(work.search.tree.nodes[at, PARENT])
-        return order._replace(snapshot=self._state_number(node) if new else 0, states=tuple(states))
-
-    def _state_number(self, node: int) -> int:
-        return self._number << 32 | (node + 1)
+        self._known = 0
 
     def _take(self) -> None:
         """Enter the result of the oldest rollout under way into the tree."""
@@ -294,21 +321,10 @@ class ConnectedSearch:
             self.lost += 1
             engine.lose(order.node)
             return
-        work, end = engine.work, self._end
-        final = result.last()
-        end[: len(final)] = final
-        end[len(final) :] = result.score
-        utility = self._worth(end)
-        over = result.decisions == order.depth
+        work, utility, over = engine.work, self._utility_of(result), result.decisions == order.depth
         if work.choices[order.node] == UNKNOWN:
-            row = work.metrics[order.node]
-            row[: len(final)] = final if over else result.row(order.depth)
-            row[len(final) :] = result.score if over else 0.0
+            self._describe(order.node, result, order.depth)
         self._limited |= not over and order.depth - self._before >= self._horizon
-        self.utilities.add(utility)
-        work.lowest[0] = self.utilities.low
-        if self._fitted:
-            work.scale[0], work.spread[0] = self.utilities.scale, self.utilities.deviation
         engine.back_up(order.node, 0 if over else result.count(order.depth), utility)
         if self.ordering.whole and not over and (self.best is None or utility > self.best.utility):
             self._graft(order, result, utility)
@@ -316,6 +332,27 @@ class ConnectedSearch:
             self._graft(order, result, utility, most=1)
         self._keep(order, result, utility, over)
         self.iterations += 1
+
+    def _utility_of(self, result: RolloutResult) -> float:
+        """Return the utility of a rollout, and take it into account where utilities are compared with each other."""
+        work, end, final = self.engine.work, self._end, result.last()
+        end[: len(final)] = final
+        end[len(final) :] = result.score
+        utility = self._worth(end)
+        self.utilities.add(utility)
+        work.lowest[0] = self.utilities.low
+        if self._fitted:
+            work.scale[0], work.spread[0] = self.utilities.scale, self.utilities.deviation
+        self._decisions += result.decisions - self._before
+        self._played += 1
+        return utility
+
+    def _describe(self, node: int, result: RolloutResult, at: int) -> None:
+        """Fill in the metrics at a node, which a rollout passed after its first `at` decisions."""
+        over, row = result.decisions == at, self.engine.work.metrics[node]
+        known = result.last() if over else result.row(at)
+        row[: len(known)] = known
+        row[len(known) :] = result.score if over else 0.0
 
     def _graft(self, order: PendingRollout, result: RolloutResult, utility: float, most: int = 2**31) -> None:
         """Add the rest of a rollout to the tree, or its first `most` decisions."""
@@ -354,7 +391,7 @@ class ConnectedSearch:
 
     def _stop_empty(self, limit: int) -> None:
         """Set the reason why no rollout is under way any more."""
-        if self.stopped == "budget" and self.iterations + self.lost < limit:
+        if self.stopped == "budget" and self.spent < limit:
             self.stopped = "exhausted"
         elif self.stopped == "budget" and self._full:
             self.stopped = "memory"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import math
+import struct
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping
@@ -41,17 +42,38 @@ KIND = JobKind(
 )
 
 
+ENDED = {
+    "budget": "the budget is used up",
+    "time": "the time is used up",
+    "nodes": "the tree is as large as allowed",
+    "memory": "the memory is full",
+    "exhausted": "all ways to play were tried",
+    "stuck": "nothing is left to try",
+    "win": "ended by the first win",
+}
+"""Reasons why a connected search ends, in words; a search that was stopped names what stopped it."""
+
+
+def why_ended(stopped: str) -> str:
+    """Say why a search ended (see `ConnectedSearch.stopped`)."""
+    return ENDED.get(stopped, f"stopped by {stopped}")
+
+
 class RecordedRollout:
     """A rollout in the journal, with the part of `protocol.Result` that a search reads."""
 
     def __init__(self, row: journal.Row, place: Place) -> None:
         try:
-            self.prefix = p.pack(tuple(zip(row["choices"], row["counts"], strict=True))[: row["depth"]])
-            self.trace = p.pack(zip(row["choices"], row["counts"], strict=True))
+            pairs, depth = list(zip(row["choices"], row["counts"], strict=True)), int(row["depth"])
+            asked = row.get("asked")  # only if the game rejected this prefix
+            self.prefix = p.pack(pairs[:depth]) if asked is None else p.pack(zip(asked[::2], asked[1::2], strict=True))
+            self.trace = p.pack(pairs) if asked is None else p.pack(pairs[:-1]) + struct.pack("<HH", *pairs[-1])
             self.score, self.hash = float(row["score"]), int(row["hash"])
-            self._depth = int(row["depth"])
-            self._row, self._last = tuple(map(float, row["before"])), tuple(map(float, row["end"]))
-        except (KeyError, TypeError, ValueError, ProtocolError) as e:
+            self._rows = {depth: tuple(map(float, row["before"]))} if row["before"] else {}
+            for i, values in enumerate(row.get("rows", []), int(row.get("first", 0))):
+                self._rows[i] = tuple(map(float, values))
+            self._last = tuple(map(float, row["end"]))
+        except (KeyError, IndexError, TypeError, ValueError, ProtocolError, struct.error) as e:
             raise RunError("a rollout cannot be read", place=place, found=str(e)[:200], hint=journal.REPEAT) from e
 
     @property
@@ -64,9 +86,8 @@ class RecordedRollout:
         return int.from_bytes(self.trace[i * p.PAIR + 2 : i * p.PAIR + 4], "little")
 
     def row(self, i: int) -> tuple[float, ...]:
-        """Return the metrics before decision i, which has to be the first one after the prefix."""
-        assert i == self._depth
-        return self._row
+        """Return the metrics before decision i, which has to be one that the search reads (see `_row`)."""
+        return self._rows[i]
 
     def last(self) -> tuple[float, ...]:
         """Return the metrics at the end."""
@@ -90,6 +111,7 @@ def search_values(
         "inside": ordering.inside,
         "widening": ordering.wide,
         "scores": ordering.scores,
+        **({"seeds": ordering.worlds} if ordering.worlds else {}),
         "seed": seed,
         "budget": budget.to_dict(),
     }
@@ -122,6 +144,7 @@ class SearchFolder:
         self._new: list[journal.Row] = []
         self._best = -math.inf
         self._names = game.name, level.text
+        self.wide, self.hidden = int(values["widening"]), "seeds" in values
         self._trace: Trace | None = None
         self._samples = (path / SAMPLES).open("w", encoding="utf-8", newline="")
         self._table = csv.writer(self._samples)
@@ -218,7 +241,7 @@ class RecordedSource:
         order, known = self._orders.popleft()
         if known is None:
             result = self._source.next()
-            self._folder.add(_row(order, result))
+            self._folder.add(_row(order, result, self._folder))
             return result
         row, place = known
         seed = row.get("seed")
@@ -239,11 +262,17 @@ class RecordedSource:
         self._source.settle()
 
 
-def _row(order: p.Rollout, result: RolloutResult | Lost) -> journal.Row:
-    """Return a result as a row of the journal."""
+def _row(order: p.Rollout, result: RolloutResult | Lost, folder: SearchFolder) -> journal.Row:
+    """Return a result as a row of the journal of a folder."""
     if isinstance(result, Lost):
         return {"seed": order.rollout_seed, "lost": result.finding.to_dict()}
     pairs, depth = p.unpack(result.trace), len(order.prefix) // p.PAIR
+    first, more = 0 if folder.hidden else depth + 1, dict[str, Any]()
+    if folder.hidden or 0 < folder.wide <= max((count for _, count in pairs[depth : depth + 1]), default=0):
+        read = range(first, min(depth + 2, len(pairs)))
+        more = {"first": first, "rows": [[*map(float, result.row(i))] for i in read]}
+    if not result.trace.startswith(order.prefix):
+        more["asked"] = [number for pair in p.unpack(order.prefix) for number in pair]
     return {
         "seed": order.rollout_seed,
         "depth": depth,
@@ -253,4 +282,5 @@ def _row(order: p.Rollout, result: RolloutResult | Lost) -> journal.Row:
         "end": [*map(float, result.last())],
         "score": result.score,
         "hash": result.hash,
+        **more,
     }

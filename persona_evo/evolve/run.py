@@ -12,7 +12,7 @@ from persona_evo.errors import ConnectError, SettingsError
 from persona_evo.evolve import genome, reopening, sampled
 from persona_evo.evolve import winner as winners
 from persona_evo.evolve.comparison import Comparing
-from persona_evo.evolve.driving import INTERRUPTED, Tell, drive, state_of
+from persona_evo.evolve.driving import INTERRUPTED, Tell, drive, hall_entry, state_of
 from persona_evo.evolve.fitness import Fitness
 from persona_evo.evolve.genetics import judged
 from persona_evo.evolve.individuals import symbols_of
@@ -180,6 +180,8 @@ def _work(
     except KeyboardInterrupt:
         status = INTERRUPTED
     state = state_of(run)
+    if state is not None and not (run.folder / runs.HALL).exists():  # somebody deleted it
+        run.write_hall(state.generation, [hall_entry(i) for i in state.hall])
     hall = _evaluated(fitness, run.config.get("first", ())) if state is None else state.hall
     done = 0 if state is None else state.generation + 1
     best = hall[0] if hall else None

@@ -119,8 +119,7 @@ def in_words(played: Mapping[str, Any]) -> str:
     Args:
         played: "budget" and, if present, "skill" or "league", as `fitness_spec.spec_to_dict` returns them.
     """
-    budget = played["budget"]
-    limit = ", ".join(f"{budget[k]:g} {k}" for k in ("iterations", "seconds", "nodes") if budget.get(k) is not None)
+    limit = Budget.from_dict(played["budget"]).text
     if "skill" not in played:
         return f"{limit} a {'move' if 'league' in played else 'playthrough'}"
     skill, per_legal_move = skill_from_dict(played["skill"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +88,10 @@ class Cell:
 
 @dataclass(frozen=True)
 class Experiment:
-    """Searches to compare: `replicates` of each cell in each of its levels; `game` is a source for `open_stage`."""
+    """Searches to compare: `replicates` of each cell in each of its levels; `game` is a source for `open_stage`.
+
+    `file` is the file that the experiment was read from, "" for none; nothing depends on it but the places in messages.
+    """
 
     name: str
     title: str
@@ -96,6 +99,7 @@ class Experiment:
     seed: int
     replicates: int
     cells: tuple[Cell, ...]
+    file: str = field(default="", compare=False)
 
     @property
     def connected(self) -> bool:

@@ -38,7 +38,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from persona_evo.errors import InputError, SettingsError, has_control, unknown
+from persona_evo.errors import InputError, Place, SettingsError, has_control, unknown
 from persona_evo.experiments.design import KEYS, MOST_REPLICATES, SEARCH_KEYS, Cell, Experiment, check, identical
 from persona_evo.experiments.run import SearchSpec
 from persona_evo.experiments.subject import level_names
@@ -91,6 +91,30 @@ def read(path: Path) -> Experiment:
     text = textfile.read_text(path, MAX_BYTES, SettingsError)
     values = textfile.toml(text, str(path), SettingsError, 'lines such as game = "its_alive"')
     return ExperimentReader(Places(text, str(path)), values, path.resolve().parent).experiment(path.stem)
+
+
+def placed(error: InputError, experiment: Experiment, cell: Cell) -> InputError:
+    """Return an error that a cell's level or goal caused, with the name of the cell and its place in the file."""
+    place = error.place
+    if experiment.file and (place is None or not Path(place.source).exists()):
+        place = _place_of(experiment.file, cell, error)
+    what = f"{cell.label}: {error.what}"
+    return type(error)(what, place=place, found=error.found, expected=error.expected, hint=error.hint)
+
+
+def _place_of(file: str, cell: Cell, error: InputError) -> Place:
+    """Find the value that an error is about: what was found, or the goal, in the cell's tables or above them."""
+    text = textfile.read_text(Path(file), MAX_BYTES, SettingsError)
+    values = textfile.toml(text, file, SettingsError, "an experiment")
+    for wanted in (error.found, cell.score, cell.persona, cell.level):
+        for tables in (("players", cell.player), ("variants", cell.variant), ("settings",), ()):
+            table: Any = values
+            for name in tables:
+                table = table.get(name, {})
+            for key, value in table.items():
+                if wanted and str(value) == wanted:
+                    return Places(text, file).value(*tables, key)
+    return Place(file)
 
 
 class ExperimentReader:
@@ -150,6 +174,7 @@ class ExperimentReader:
             self._whole("seed", 1, 0, _SEEDS - 1),
             self._whole("replicates", 20, 1, MOST_REPLICATES),
             tuple(cells),
+            self.places.source,
         )
 
     def wrong(self, what: str, key: str, *tables: str, **more: Any) -> SettingsError:

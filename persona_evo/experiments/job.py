@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 from persona_evo.connect.traces import Trace
 from persona_evo.errors import InputError, Place, RunError
 from persona_evo.experiments.design import Cell, Experiment
+from persona_evo.experiments.files import placed
 from persona_evo.experiments.run import Growth, search
 from persona_evo.experiments.subject import ExperimentLevel
 from persona_evo.games import trust
@@ -247,16 +248,14 @@ def configuration(experiment: Experiment) -> dict[str, Any]:
     for cell, number in every[: 1 if experiment.connected else None]:
         try:
             stage = cell.open(experiment.game, number)
+            try:
+                stage.utility(cell.score, cell.persona)
+                version = stage.game.version
+                levels.append(stage.level.text if not experiment.connected else stage.name)
+            finally:
+                stage.close()
         except InputError as e:
-            raise type(e)(
-                f"{cell.label}: {e.what}", place=e.place, found=e.found, expected=e.expected, hint=e.hint
-            ) from e
-        try:
-            stage.utility(cell.score, cell.persona)
-            version = stage.game.version
-            levels.append(stage.level.text if not experiment.connected else stage.name)
-        finally:
-            stage.close()
+            raise placed(e, experiment, cell) from e
     return {**experiment.to_dict(), **trust.code_of(experiment.game), "game_version": version, "levels": levels}
 
 

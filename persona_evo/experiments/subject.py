@@ -11,6 +11,7 @@ from persona_evo import limits
 from persona_evo.connect import description, description_file, traces
 from persona_evo.connect.description import Description, LevelName
 from persona_evo.connect.game import opened
+from persona_evo.connect.hidden_play import search_for
 from persona_evo.connect.local_pool import LocalPool
 from persona_evo.connect.ordering import Ordering
 from persona_evo.connect.process_start import Factory
@@ -127,9 +128,9 @@ class Connected(ExperimentLevel):
         self, utility: Formula, policy: TreePolicy, settings: SearchSettings, ordering: Ordering, seed: int, most: int
     ) -> ConnectedSearch:
         """Create a search that has not begun."""
-        ordering = dataclasses.replace(ordering, mode=self._session.mode)
+        ordering = dataclasses.replace(ordering, mode=self._session.mode, worlds=self.about.worlds)
         pool = self._session.pool(self._name)
-        return ConnectedSearch(self.game, pool, self._name.seed, utility, policy, settings, ordering, seed, most)
+        return search_for(ordering)(self.game, pool, self._name.seed, utility, policy, settings, ordering, seed, most)
 
     def replay(self, trace: Trace, screen: bool = True, delay: float | None = None) -> None:
         """Let the game play a trace in its window.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from persona_evo.games import mapsets, registry
 from persona_evo.games.core import Game
-from persona_evo.jobs.windows import command_line
+from persona_evo.jobs.windows import program
 
 UNSEEN = "test"
 """The set of levels that a policy has not been trained on, where a game ships one."""
@@ -15,10 +15,7 @@ UNSEEN = "test"
 
 def command(game: Game, *words: object) -> str:
     """Return a command line of the program, with `--game` if the game is not the one that is meant without it."""
-    typed = ["persona-evo", *(str(word) for word in words if str(word))]
-    if game.name != registry.DEFAULT:
-        typed += ["--game", _near(registry.address(game))]
-    return command_line(typed)
+    return program(*words, *(() if game.name == registry.DEFAULT else ("--game", _near(registry.address(game)))))
 
 
 def unseen(game: Game, otherwise: tuple[str, ...] = ()) -> tuple[str, ...]:

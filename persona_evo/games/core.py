@@ -19,9 +19,10 @@ with one loop and compare them by hash. A second row, the level's tables, holds 
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -366,3 +367,23 @@ def rule(kind: str) -> Callable[[Callable[..., Any]], Callback]:
     other rules, where a call costs nothing.
     """
     return callback(KINDS[kind])
+
+
+def rules_in(module: str) -> Callable[..., Rules]:
+    """Return a game's `rules`: RULES of a module, or ALL_METRICS, which is imported at the first call."""
+    return partial(_rules, module)
+
+
+def _rules(module: str, costly: bool = False) -> Rules:
+    found = importlib.import_module(module)
+    rules: Rules = getattr(found, "ALL_METRICS", found.RULES) if costly else found.RULES
+    return rules
+
+
+def found_in(module: str, name: str) -> Callable[[], Any]:
+    """Return a function that returns an object of a module, which is imported at the first call."""
+    return partial(_found, module, name)
+
+
+def _found(module: str, name: str) -> Any:
+    return getattr(importlib.import_module(module), name)

@@ -109,3 +109,11 @@ def closing_outside(game: _MayBeOutside) -> Iterator[None]:
 def failures_of(game: _MayBeOutside, folder: Path | None) -> list[Finding]:
     """Return findings on all failures of a game (see `Outside.failures`); none if it runs in this process."""
     return [] if game.outside is None else game.outside.failures(folder)
+
+
+def hidden_facts(game: _MayBeOutside) -> dict[str, str]:
+    """Return a fact about the searches of a game whose seed decides what players cannot know; none for other games."""
+    seeds = None if game.outside is None else game.outside.ordering.get("seeds")
+    if not seeds:
+        return {}
+    return {"hidden": f"each move was searched with {seeds} seeds other than the level's, on average over them"}

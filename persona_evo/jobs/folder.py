@@ -16,6 +16,7 @@ from typing import Any, Self
 from persona_evo.errors import Place, RunError
 from persona_evo.jobs import schema
 from persona_evo.jobs.lock import Lock
+from persona_evo.jobs.windows import command_line
 from persona_evo.words import counted
 
 Values = Mapping[str, Any]
@@ -144,7 +145,10 @@ def claim(kind: JobKind, folder: Path, values: Values) -> None:
             place=Place(str(config)),
             found=different[0],
             expected=different[1],
-            hint=next((hints[k] for k in hints if known.get(k) != ours.get(k)), kind.hint.format(folder=folder)),
+            hint=next(
+                (hints[k] for k in hints if known.get(k) != ours.get(k)),
+                kind.hint.format(folder=command_line([str(folder)])),
+            ),
         )
 
 

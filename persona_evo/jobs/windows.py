@@ -97,6 +97,11 @@ def command_line(words: Iterable[str]) -> str:
     return shlex.join(words)
 
 
+def program(*words: object) -> str:
+    """Return a command line of this program; empty words are left out, and those with blanks are quoted."""
+    return command_line(["persona-evo", *filter(None, map(str, words))])
+
+
 def split_at_colon(text: str) -> tuple[str, str]:
     """Split a text at its first colon that does not belong to a drive, as in C:/lists/agents.toml#NAME:c=2."""
     drive, rest = ntpath.splitdrive(text) if text[2:3] in ("\\", "/") else ("", text)

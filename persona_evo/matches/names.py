@@ -23,7 +23,7 @@ from persona_evo.agents.duel import League
 from persona_evo.agents.program import is_file
 from persona_evo.errors import InputError, Place, PolicyError, SettingsError, unknown
 from persona_evo.games.core import Game
-from persona_evo.jobs.windows import split_at_colon
+from persona_evo.jobs.windows import program, split_at_colon
 from persona_evo.search.settings import SearchSettings
 from persona_evo.store import policy_library, runs
 
@@ -115,7 +115,7 @@ def _final(path: Path) -> Path:
     """Return a policy's file; for a run's folder, that of its last policy."""
     found = runs.policy_of(path) if path.is_dir() else path
     if found is None:
-        raise SettingsError("the run has no policy yet", found=str(path), hint=f"persona-evo evolve --resume {path}")
+        raise SettingsError("the run has no policy yet", found=str(path), hint=program("evolve", "--resume", path))
     return found
 
 

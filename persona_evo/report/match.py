@@ -43,7 +43,7 @@ from persona_evo.report.pages import (
 from persona_evo.report.written import WrittenReport
 from persona_evo.statistics import holm
 from persona_evo.store.versions import versions
-from persona_evo.words import counted
+from persona_evo.words import counted, plural
 
 PAGE, PICTURES = "index.html", "pictures"
 
@@ -237,7 +237,7 @@ def _said(agent: Agent) -> str:
         filter(
             None,
             (
-                f"{budget.iterations} iterations" if budget.iterations else "",
+                f"{budget.iterations} {plural(budget.iterations, 'iteration')}" if budget.iterations else "",
                 f"{budget.seconds:g} s" if budget.seconds else "",
             ),
         )

@@ -259,7 +259,7 @@ class ListSearch(Counted):
         return float(self._best[0])
 
     def walk_home(self, utility: Formula, most: int, until: float | None) -> WalkedHome:
-        """Walk home from states that may lead to a better plan, those worth most first.
+        """Walk home from states that may lead to a better plan, the most promising first.
 
         Args:
             utility: the utility of the search.
@@ -268,16 +268,17 @@ class ListSearch(Counted):
         tree, nodes, least = self.tree, self.nodes, self.best_utility if self.won else -np.inf
         worth, waiting = tree.values[:nodes, WORTH], tree.links[:nodes, STATUS] & OVER == RUNNING
         starts = np.flatnonzero(waiting & (tree.values[:nodes, CEILING] > least))
-        order = np.argsort(-worth[starts], kind="stable")
         planner = self._planner
         return walk_home(
             self._handle.work.search,
             planner.game,
-            starts[order].astype(np.int64),
+            starts,
+            worth,
             utility,
             planner.settings.variant,
             most,
             until,
+            self.best_utility,
         )
 
     def other_ways(self) -> tuple[ShortRow, ShortTable]:

@@ -18,6 +18,7 @@ from persona_evo.search.routes import Routes
 from persona_evo.search.settings import POLISH, PROVEN, Budget, SearchSettings, least_worth
 from persona_evo.search.tree_policy import STATIC, TreePolicy
 from persona_evo.search.tree_search import TreeSearch
+from persona_evo.search.walks import walking_share
 from persona_evo.search.win_search import Ending, play_on
 from persona_evo.search.workspace import Workspace
 
@@ -116,7 +117,7 @@ class Planner(Workspace):
 
         The last share of the budget (`SearchSettings.finish`) is spent on a win that continues the best plan, if that
         plan does not win and the utility does not fall (see `win_search.play_on`). A search with open lists walks home
-        from many states before that (see `walks`), with an equal share.
+        from many states before that (see `walks`), with a share of its own.
 
         Args:
             utility: a formula over the game's metrics. It is backed up, and plans are compared by it. If it can rise
@@ -183,7 +184,7 @@ class Planner(Workspace):
             concede: see `plan`.
         """
         budget, began, finish = task.budget, task.began, self.settings.finish
-        walking = min(finish, (1.0 - finish) / 2)
+        walking = min(walking_share(finish, budget.iterations), (1.0 - finish) / 2)
         run.spend(budget.part(1.0 - finish - walking), began)
         most = round(walking * (budget.iterations or run.iterations))
         if budget.iterations is not None:

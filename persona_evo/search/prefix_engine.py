@@ -23,6 +23,15 @@ from persona_evo.search.layout import (
     SearchSpace,
 )
 from persona_evo.search.moves import Option
+from persona_evo.search.open_prefixes import (
+    adopt,
+    back_up_open,
+    descend_open,
+    learn_counts,
+    plant_open,
+    prefix_in,
+    withdraw,
+)
 from persona_evo.search.prefixes import FULL, Prefixes, back_up, descend, graft, lose, plant, prefix
 from persona_evo.search.relocation import Relocation, move_root
 from persona_evo.search.tree import ACTION, DEPTH, NOBODY, NODE, ROOT, TOTAL, UNKNOWN, VISITS, Columns, TreeMemory
@@ -40,6 +49,7 @@ class PrefixEngine:
         rng: the search's random stream.
         grafting: whether whole traces are added to the tree.
         wide: as in `Prefixes`.
+        worlds: the number of worlds that an `OpenPrefixEngine` averages over; 0 in a search of one world.
     """
 
     def __init__(
@@ -53,6 +63,7 @@ class PrefixEngine:
         rng: IntRow,
         grafting: bool,
         wide: int = 0,
+        worlds: int = 0,
     ) -> None:
         none = np.zeros(0, dtype=np.uint16)
         self._memory = TreeMemory(most, none)
@@ -93,9 +104,10 @@ class PrefixEngine:
                 grafting,
                 wide,
                 np.ones(1),
+                np.empty((most if worlds else 0, worlds), dtype=np.int64),
             )
         )
-        plant(self._handle)
+        self.plant()
 
     @property
     def work(self) -> Prefixes:
@@ -184,3 +196,53 @@ class PrefixEngine:
             work = self.work
             tree = self._memory.grow(work.search.tree, int(work.search.buffers.counts[SLOTS]))
             self._handle.work = work._replace(search=work.search._replace(tree=tree))
+
+
+class OpenPrefixEngine(PrefixEngine):
+    """A search over prefixes that averages over several worlds (see `open_prefixes`)."""
+
+    def plant(self, count: int = UNKNOWN) -> None:
+        """Begin anew with a root of which no more is known than the number of choices."""
+        plant_open(self._handle, count)
+
+    def forget(self, world: int) -> None:
+        """Forget the numbers of choices in a world, whose seed has changed."""
+        self.work.seen[: self.nodes, world] = UNKNOWN
+
+    def descend_in(self, world: int) -> tuple[int, bool]:
+        """Return the node to roll out from in a world, and whether there was no room for a new node."""
+        found = self._run(descend_open, NO_ROOM - FULL, world)
+        return (found - FULL, True) if found >= FULL else (found, False)
+
+    def prefix_in(self, node: int, world: int) -> IntRow:
+        """Return the choices that lead to a node, each followed by the number of choices in a world."""
+        return self.work.pairs[: prefix_in(self._handle, node, world)]
+
+    def learn_counts(self, node: int, world: int, counts: Sequence[int]) -> None:
+        """Enter the numbers of choices in a world on the way to a node, from the root on."""
+        counts = counts[: len(self.work.pairs) // 2]
+        self.work.pairs[1 : 2 * len(counts) : 2] = counts
+        learn_counts(self._handle, node, world, len(counts))
+
+    def known(self, node: int, world: int) -> int:
+        """Return the number of choices at a node in a world, UNKNOWN if it is not known."""
+        return int(self.work.seen[node, world])
+
+    def expected(self, node: int, world: int) -> int:
+        """Return the number of choices at a node in a world, known or guessed; UNKNOWN or 0 without either."""
+        known = self.known(node, world)
+        return int(self.work.choices[node]) if known == UNKNOWN else known
+
+    def back_up_open(self, node: int, utility: float) -> None:
+        """Back up a result (see `open_prefixes.back_up_open`)."""
+        self.work.search.buffers.utils[0] = utility
+        back_up_open(self._handle, node)
+
+    def withdraw(self, node: int) -> None:
+        """Stop counting a rollout from a node as under way."""
+        withdraw(self._handle, node)
+
+    def adopt(self, node: int, choice: int, count: int, utility: float) -> int:
+        """Add a drawn choice to the tree, with its result (see `open_prefixes.adopt`)."""
+        self.work.search.buffers.utils[0] = utility
+        return self._run(adopt, NO_ROOM - FULL, node, choice, count)

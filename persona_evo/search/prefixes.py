@@ -21,7 +21,7 @@ import math
 from typing import NamedTuple
 
 from persona_evo.compiling import compiled, entry
-from persona_evo.compiling.arrays import FloatRow, FloatTable, IntRow
+from persona_evo.compiling.arrays import FloatRow, FloatTable, IntRow, IntTable
 from persona_evo.search.expansion import child_by, clear, close, take_slot, untried
 from persona_evo.search.layout import (
     IS_UCB1,
@@ -79,6 +79,8 @@ class Prefixes(NamedTuple):
         grafting: whether whole traces are put into the tree (`graft`).
         wide: the number of choices from which a node is wide; 0 if no node is.
         spread: float64[1], what UCB1's constant is multiplied by at wide nodes.
+        seen: int64[capacity, worlds], the number of choices at each node in each world (see `open_prefixes`); without
+            rows and columns if there is only one world.
     """
 
     search: SearchSpace
@@ -93,6 +95,7 @@ class Prefixes(NamedTuple):
     grafting: int
     wide: int
     spread: FloatRow
+    seen: IntTable
 
 
 @compiled

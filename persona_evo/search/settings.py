@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from persona_evo import extensions, limits
 from persona_evo.errors import SettingsError, unknown
 from persona_evo.personas.lists import DEFAULT_LISTS, MOST_LISTS, OpenList
+from persona_evo.words import plural
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "stop": ("first_win", "budget"),
@@ -89,6 +90,12 @@ class Budget:
         return None if spent else Budget(left, time, self.nodes)
 
     @property
+    def text(self) -> str:
+        """The limits in words: 1 iteration, 0.5 seconds."""
+        limits = {name.removesuffix("s"): value for name, value in dataclasses.asdict(self).items()}
+        return ", ".join(f"{value:g} {plural(value, name)}" for name, value in limits.items() if value is not None)
+
+    @property
     def reproducible(self) -> bool:
         """Whether the same seed gives the same result on every machine."""
         return self.seconds is None
@@ -125,8 +132,9 @@ class SearchSettings:
             this needs a score that never changes. Policies that read the search's variables always select by `child`.
         finish: the share of the budget kept for playing on to a win from the best plan found, or from somewhat before
             its end, if that plan does not end the game. A win that lowers the utility is not taken. What is left of the
-            share when a win is found is not spent. A search with open lists spends an equal share on walks home from
-            the states worth most (see `walks`). Its wins may cost a little utility (see `Planner.plan`).
+            share when a win is found is not spent. A search with open lists spends an equal share, or twice as much if
+            it has few iterations, on walks home before that (see `walks`). Its wins may cost a little utility (see
+            `Planner.plan`).
         watch: which states count as the end of a plan: those in the tree, also the ends of rollouts, or all states
             seen.
         variant: a variant of the game's rules used in the search only (`Game.variants`); "" for the rules as they are.

@@ -2,7 +2,8 @@
 
 A search with few iterations often ends at a state that is worth much, but from which there is no way out. A walk makes
 the move after which `Game.homing` is highest, then `Game.care`, and never one that ends the game without a win. Walks
-that meet go the same way from there, so no state is walked through twice.
+that meet go the same way from there, so no state is walked through twice. A walk counts as one iteration of the search,
+like a new state with the random moves that follow it.
 """
 
 from __future__ import annotations
@@ -22,13 +23,16 @@ from persona_evo.games.core import RUNNING, WON, Game
 from persona_evo.search.expansion import copy
 from persona_evo.search.layout import SearchSpace
 from persona_evo.search.play import is_better, place_in
-from persona_evo.search.tree import DEPTH, NOBODY
+from persona_evo.search.tree import DEPTH, NOBODY, PARENT, Tree
 
 STALLED = 3
 """The highest number of moves in a row that do not come closer to a win; somebody may stand in the way."""
 
 MOST = 1_000
 """The highest number of walks from one tree."""
+
+FEW = 60
+"""The number of walks for which a search with few iterations spends up to twice its share."""
 
 TABLE = 2**17
 """The highest number of entries in the table of states walked through."""
@@ -49,6 +53,7 @@ class Walks(NamedTuple):
     Attributes:
         search: the search in whose tree the walks start; its last state is scratch space.
         order: a function that writes what a walk goes by, (homing, care), for a row of metrics.
+        ways: float64[nodes], the homing of each node.
         starts: int64[n], the nodes from which to walk.
         seen: int64[2**k], hashes of the states walked through, 0 where free.
         found: float64[2], the output of `order`.
@@ -59,6 +64,7 @@ class Walks(NamedTuple):
 
     search: SearchSpace
     order: Annotated[Callable[[FloatRow, FloatRow], None], Pointed()]
+    ways: FloatRow
     starts: IntRow
     seen: IntRow
     found: FloatRow
@@ -150,6 +156,17 @@ def follow(work: Walks, node: int) -> bool:
 
 
 @entry
+def measure_ways(work: Walks) -> int:
+    """Write to `ways` how near each node is to a win."""
+    search = work.search
+    for node in range(len(work.ways)):
+        search.rules.measure(search.tables, search.tree.states[node], 0, search.buffers.metrics)
+        work.order(search.buffers.metrics, work.found)
+        work.ways[node] = work.found[0]
+    return 0
+
+
+@entry
 def walk(work: Walks, most: int) -> int:
     """Walk from the next starts until `most` walks are made, and return whether starts are left.
 
@@ -178,19 +195,60 @@ class WalkedHome(NamedTuple):
     utility: float = -math.inf
 
 
+def walking_share(finish: float, iterations: int | None) -> float:
+    """Return the share of a budget that goes to walks home.
+
+    Args:
+        finish: the share that is kept for playing on to a win (`SearchSettings.finish`).
+        iterations: the iterations of the budget; None if they are not limited.
+    """
+    return finish if iterations is None else max(finish, min(2 * finish, FEW / iterations))
+
+
+def promising(tree: Tree, ways: FloatRow, worth: FloatRow, candidates: IntRow) -> IntRow:
+    """Return nodes in the order of what they would be worth after a way home.
+
+    Most moves change nothing but the place. The median over all moves of the gain in utility per gain in homing is
+    therefore what coming home is worth. It counts for what is left of the way.
+
+    Args:
+        tree: the tree.
+        ways: float64[nodes], the homing of each node.
+        worth: float64[nodes], the utility of each node.
+        candidates: int64[n], the nodes to order.
+    """
+    parents = tree.nodes[1 : len(ways), PARENT]
+    nearer = ways[1:] - ways[parents]
+    gained = worth[1:] - worth[parents]
+    moved = (nearer != 0) & np.isfinite(gained) & np.isfinite(nearer)
+    price = max(0.0, float(np.median(gained[moved] / nearer[moved]))) if moved.any() else 0.0
+    order = np.argsort(price * ways[candidates] - worth[candidates], kind="stable")
+    return candidates[order].astype(np.int64)
+
+
 def walk_home(
-    space: SearchSpace, game: Game, starts: IntRow, utility: Formula, variant: str, most: int, until: float | None
+    space: SearchSpace,
+    game: Game,
+    starts: IntRow,
+    worth: FloatRow,
+    utility: Formula,
+    variant: str,
+    most: int,
+    until: float | None,
+    enough: float,
 ) -> WalkedHome:
-    """Walk home from nodes of a tree.
+    """Walk home from nodes of a tree, the most promising first.
 
     Args:
         space: the search that made the tree; its codes hold the utility.
         game: the game, as the search plays it.
-        starts: int64[n], the nodes to walk from, the most promising first.
+        starts: int64[n], the nodes to walk from.
+        worth: float64[nodes], the utility of each node.
         utility: the utility, by which wins are compared. It takes the place of a homing or care that the game lacks.
         variant: the variant of the rules.
         most: the highest number of walks.
         until: the time (`time.perf_counter`) after which no more walks are begun; None for no limit.
+        enough: the utility of a win after which half of the walks are enough.
     """
     by = tuple(parse(text, game.symbols) if text else utility for text in (game.homing, game.care))
     rules = game.rules_for(utility.symbols.union(*(one.symbols for one in by)), variant)
@@ -199,6 +257,7 @@ def walk_home(
     work = Walks(
         space._replace(rules=rules),
         compile_all([Rows(by, game.symbols)])[0],
+        np.zeros(len(worth)),
         starts,
         np.zeros(size, dtype=np.int64),
         np.zeros(2),
@@ -207,10 +266,14 @@ def walk_home(
         np.zeros(horizon, dtype=np.int64),
         np.array([NOBODY, 0, 0, 0, 0], dtype=np.int64),
     )
-    handle, counts = Handle(work), work.counts
+    counts = work.counts
     with np.errstate(all="ignore"):
+        measure_ways(Handle(work))
+        handle = Handle(work._replace(starts=promising(space.tree, work.ways, worth, starts)))
         while counts[WALKED] < most and walk(handle, min(CHUNK, most - int(counts[WALKED]))):
             if until is not None and time.perf_counter() >= until:
+                break
+            if 2 * counts[WALKED] >= most and counts[START] != NOBODY and work.best[0] >= enough:
                 break
     if counts[START] == NOBODY:
         return WalkedHome(int(counts[WALKED]))

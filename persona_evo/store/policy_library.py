@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from persona_evo.errors import InputError, PolicyError, unknown
+from persona_evo.jobs.windows import program
 from persona_evo.store import runs
 from persona_evo.store.policies import Policy, foreign, read
 from persona_evo.words import counted
@@ -115,7 +116,7 @@ def file_of(name: str | Path) -> Path | None:
         final = runs.policy_of(path)
         if final is None:
             raise PolicyError(
-                "the run has no policy yet", found=str(path), hint=f"finish it: persona-evo evolve --resume {path}"
+                "the run has no policy yet", found=str(path), hint=f"finish it: {program('evolve', '--resume', path)}"
             )
         return final
     return path if path.is_file() else None

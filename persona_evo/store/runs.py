@@ -116,6 +116,10 @@ class RunFolder:
             raise
         return run
 
+    def write_hall(self, generation: int, hall: Sequence[Mapping[str, Any]]) -> None:
+        """Write the hall of fame after a generation."""
+        schema.write(self.folder / HALL, {"generation": generation, "members": list(hall)})
+
     def record(
         self,
         generation: int,
@@ -134,7 +138,7 @@ class RunFolder:
             journal.check_kept(self.folder / JOURNAL, self.checkpoint.journal)
         lines = [json.dumps({**row, TIMING: dict(timing)}, allow_nan=False) for row in rows]
         end = journal.append(self.folder / JOURNAL, lines)
-        schema.write(self.folder / HALL, {"generation": generation, "members": list(hall)})
+        self.write_hall(generation, hall)
         if self.checkpoint is not None:
             self.checkpoint.write(self.folder / PREVIOUS)
         self.checkpoint = Checkpoint(generation, target, end, state, self._digest)

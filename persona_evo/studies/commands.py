@@ -10,6 +10,7 @@ from persona_evo.cli import options
 from persona_evo.cli.parser import path, whole
 from persona_evo.cli.say import StatusLine, note, say
 from persona_evo.errors import SettingsError
+from persona_evo.jobs.windows import program
 
 INTERRUPTED = 130
 
@@ -81,5 +82,5 @@ def finished(folder: Path, text: str, page: Path) -> int:
 def stopped(args: argparse.Namespace, folder: Path) -> int:
     """Say how to resume after Ctrl-C; return the exit code."""
     note(f"stopped; everything up to here is kept in {folder}")
-    note(f"resume with: persona-evo reproduce {args.command_reproduce} --resume {folder}")
+    note(f"resume with: {program('reproduce', args.command_reproduce, '--resume', folder)}")
     return INTERRUPTED

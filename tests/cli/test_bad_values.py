@@ -25,6 +25,7 @@ EVOLVE = ("evolve", "--persona", "runner", "--levels", "train01", "--generations
         (("--set", "constant_low=1e400"), "within +-1e300"),
         (("--set", "elites=1_0"), "expected a number"),
         (("--set", "trials=1", "--set", "trials=2"), "given twice"),
+        (("--population", "4", "--set", "population=5"), "found: --population 4 and --set population=5"),
         (("--set", "trials=99999999999999999999"), "from 1 to 100000"),
         (("--set", "rounds=99999999999"), "to 10000"),
         (("--set", "depth_min=99999999999"), "to 100"),

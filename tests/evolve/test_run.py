@@ -333,6 +333,17 @@ def test_several_runs_are_compared_by_the_core_priority(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("unsimplified")
+def test_a_hall_of_fame_that_was_deleted_is_written_again(tmp_path: Path) -> None:
+    levels = mapsets.resolve(GAME, ["train"])[:1]
+    options: dict[str, Any] = {"root": tmp_path, "budget": Budget(iterations=50)}
+    hall = evolve(GAME, load("runner", GAME), levels, tiny("paper", generations=1), 3, **options).folder / runs.HALL
+    before = hall.read_bytes()
+    hall.unlink()
+    resume(hall.parent)
+    assert hall.read_bytes() == before
+
+
+@pytest.mark.usefixtures("unsimplified")
 def test_a_run_goes_on_from_the_checkpoint_before_a_damaged_one(tmp_path: Path) -> None:
     levels = mapsets.resolve(GAME, ["train"])[:1]
     options: dict[str, Any] = {"root": tmp_path, "budget": Budget(iterations=50)}

@@ -345,6 +345,25 @@ def test_levels_and_options_are_looked_at_before_anything_is_searched(tmp_path: 
     assert not (tmp_path / "kept").exists()
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "place", "words"),
+    [
+        ('"monochromester"', '"monochrome"', "10:10", "mono / greedy: no such design"),
+        ('level = "small01"', 'level = "small99"', "2:9", "no such level"),
+        ('level = "small01"', 'score = "PTS + 1"', "2:9", "unknown symbol"),
+        ('level = "small01"', 'persona = "nobody"', "2:11", "no such persona"),
+        ("[players.greedy]", '[players.greedy]\nscore = "PTS"', "13:9", "unknown symbol"),
+    ],
+)
+def test_what_a_level_or_a_goal_refuses_has_its_place_in_the_file(
+    tmp_path: Path, old: str, new: str, place: str, words: str
+) -> None:
+    file = written(tmp_path, TEXT.replace(old, new))
+    with pytest.raises(InputError, match=words) as told:
+        course.conduct(reading.read(file), tmp_path / "kept")
+    assert str(told.value.place) == f"{file}:{place}" and not (tmp_path / "kept").exists()
+
+
 @pytest.mark.slow
 def test_jobs_change_nothing(tmp_path: Path) -> None:
     experiment = reading.read(written(tmp_path))

@@ -126,6 +126,7 @@ def test_command_lines_are_those_of_the_shell(on_windows: SimpleNamespace, monke
         r'persona-evo playtest "C:\my levels\a.txt" --require "runner.win_rate >= 0.95"'
     )
     monkeypatch.setattr(windows, "WINDOWS", False)
+    assert windows.program("evolve", "--resume", Path("my runs/a"), "") == "persona-evo evolve --resume 'my runs/a'"
     line = windows.command_line(words)
     assert (
         subprocess.run(["sh", "-c", f"printf '%s\\n' {line}"], capture_output=True, text=True).stdout.split("\n")[:-1]

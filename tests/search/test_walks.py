@@ -33,18 +33,18 @@ def test_a_search_with_few_iterations_walks_to_the_exit() -> None:
     assert len(found.actions) == 27 and found.iterations <= 9
 
 
-@pytest.mark.parametrize("name", ["train10", "test02"])
-def test_a_win_may_cost_a_little_utility_but_not_more(name: str) -> None:
+@pytest.mark.parametrize(("name", "iterations"), [("train03", 100), ("train10", 60)])
+def test_a_win_may_cost_a_little_utility_but_not_more(name: str, iterations: int) -> None:
     planner = Planner(GAME, named(name), RULES, 101)
 
     def planned(concede: float) -> Plan:
-        return planner.plan(KILLER, TreePolicy.utility(KILLER), Budget(100), 0, concede=concede)
+        return planner.plan(KILLER, TreePolicy.utility(KILLER), Budget(iterations), 0, concede=concede)
 
     best, shown = planned(0.0), planned(0.1)
     assert best.outcome != WON and best.best_utility == best.utility
     assert shown.outcome == WON and 0.9 * best.utility <= shown.utility < best.utility
     assert (shown.best_utility, shown.best_actions) == (best.utility, best.actions), "the best plan is kept"
-    assert shown.upper >= shown.best_utility and shown.iterations <= 100
+    assert shown.upper >= shown.best_utility and shown.iterations <= iterations
 
 
 @pytest.mark.parametrize("iterations", [1, 2, 3, 10, 37, 300])

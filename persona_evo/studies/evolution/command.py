@@ -11,6 +11,7 @@ from persona_evo.api.studies import Study
 from persona_evo.cli import option_values
 from persona_evo.cli.parser import filled, path, whole
 from persona_evo.cli.say import StatusLine, note, to_go
+from persona_evo.jobs.windows import program
 from persona_evo.studies.commands import add_running, check_running, drawing, finished, stopped
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def run(args: argparse.Namespace) -> int:
         return stopped(args, folder)
     if late:
         note(f"time ran out in stage {late}; everything that is finished is kept")
-        note(f"resume with: persona-evo reproduce evolution --resume {folder}")
+        note(f"resume with: {program('reproduce', 'evolution', '--resume', folder)}")
     if args.stage and "report" not in args.stage:
         return 0
     written = report.write(folder, settings, drawing())

@@ -31,6 +31,7 @@ from persona_evo.evolve.task import EvolutionTask
 from persona_evo.games import registry
 from persona_evo.games.core import Level
 from persona_evo.jobs.progress import Tell
+from persona_evo.jobs.windows import program
 from persona_evo.personas import Persona
 from persona_evo.personas import load as load_persona
 from persona_evo.playtest import batch
@@ -138,7 +139,7 @@ class StudyRun:
         return RunError(
             "part of the reproduction is not finished",
             place=Place(str(part)),
-            hint=f"finish it first: persona-evo reproduce {self.settings.study} --resume {self.folder}",
+            hint=f"finish it first: {program('reproduce', self.settings.study, '--resume', self.folder)}",
         )
 
     def _best(self, outcomes: Mapping[str, Sequence[Outcome]]) -> dict[str, Outcome]:

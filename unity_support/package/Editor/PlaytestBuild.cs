@@ -61,8 +61,8 @@ namespace PersonaEvo.Playtest.Editor
         }
 
         /// <summary>
-        /// The file that tells persona-evo of the game, beside the player; one that is there is left as it is, for the
-        /// designer to say what won and lost mean, and to add maps, personas and settings.
+        /// Writes the file beside the player that describes the game to persona-evo. An existing file is left unchanged,
+        /// because designers define in it what winning and losing mean, and add maps, personas and settings.
         /// </summary>
         internal static string Description(string player, string name)
         {

@@ -9,16 +9,9 @@ from persona_evo.games.catalog.colosseum.levels import load, restart
 from persona_evo.games.catalog.colosseum.metrics import METRICS
 from persona_evo.games.catalog.colosseum.moves import action_name, events, locate, parse_action
 from persona_evo.games.catalog.colosseum.structure import structure
-from persona_evo.games.core import Game, Rules
+from persona_evo.games.core import Game, Rules, rules_in
 
 MOST_MOVES = 2 * 32 * 31
-
-
-def rules(costly: bool = False) -> Rules:
-    """Return the rules, which are compiled or read from disk at the first call."""
-    from persona_evo.games.catalog.colosseum.rules import ALL_METRICS, RULES
-
-    return ALL_METRICS if costly else RULES
 
 
 VARIANTS = ("random", "killers", "narrow", "killer_games", "wide", "blind", "calm", "unswapped")
@@ -37,7 +30,7 @@ GAME = Game(
     title="Colosseum Survival!",
     version=1,
     metrics=METRICS,
-    rules=rules,
+    rules=rules_in("persona_evo.games.catalog.colosseum.rules"),
     load=load,
     action_name=action_name,
     parse_action=parse_action,

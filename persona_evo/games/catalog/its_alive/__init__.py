@@ -3,32 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from persona_evo.games.catalog.its_alive import layout
 from persona_evo.games.catalog.its_alive.levels import load
 from persona_evo.games.catalog.its_alive.metrics import METRICS
 from persona_evo.games.catalog.its_alive.moves import action_name, cause, events, parse_action
 from persona_evo.games.catalog.its_alive.structure import structure
-from persona_evo.games.core import Game, Level, Rules
+from persona_evo.games.core import Game, Level, found_in, rules_in
 from persona_evo.games.findings import Finding
-
-if TYPE_CHECKING:
-    from persona_evo.games.constraints import Generator
-
-
-def rules_of(costly: bool = False) -> Rules:
-    """Return the compiled rules; all metrics are cheap, so they are always computed."""
-    from persona_evo.games.catalog.its_alive.rules import RULES
-
-    return RULES
-
-
-def reach() -> Any:
-    """Return the function that bounds what each metric can still become (see `reach`)."""
-    from persona_evo.games.catalog.its_alive.reach import reach as compiled
-
-    return compiled
 
 
 def novelty(level: Level) -> tuple[Any, int]:
@@ -45,19 +28,12 @@ def analyse(level: Level) -> list[Finding]:
     return lost_start(GAME, level, int(level.tables[layout.WIDTH]) * int(level.tables[layout.HEIGHT]))
 
 
-def generator() -> Generator:
-    """Return the level generator (see `generate`)."""
-    from persona_evo.games.catalog.its_alive.generate import GENERATOR
-
-    return GENERATOR
-
-
 GAME = Game(
     name="its_alive",
     title="It's Alive!",
     version=1,
     metrics=METRICS,
-    rules=rules_of,
+    rules=rules_in("persona_evo.games.catalog.its_alive.rules"),
     load=load,
     action_name=action_name,
     parse_action=parse_action,
@@ -67,12 +43,12 @@ GAME = Game(
     structure=structure,
     draw="persona_evo.games.catalog.its_alive.draw",
     levels=str(Path(__file__).parent / "levels"),
-    reach=reach,
+    reach=found_in("persona_evo.games.catalog.its_alive.reach", "reach"),
     homing="MC + 0.5 * min(LV, 1) + 0.1 * LG",
     novelty=novelty,
     care="min(LV, 1) - FI",
     score=lambda level: "PT",
     analyse=analyse,
     sound=lambda level: None,  # the analysis has nothing to say of levels that can be won
-    generator=generator,
+    generator=found_in("persona_evo.games.catalog.its_alive.generate", "GENERATOR"),
 )

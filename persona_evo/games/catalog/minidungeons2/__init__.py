@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from persona_evo.games.catalog.minidungeons2.core import CORE
 from persona_evo.games.catalog.minidungeons2.moves import locate
-from persona_evo.games.core import Event, Level, Rules, Swift
+from persona_evo.games.core import Event, Level, Rules, Swift, found_in, rules_in
 from persona_evo.games.findings import Finding
-
-if TYPE_CHECKING:
-    from persona_evo.games.constraints import Generator
 
 
 def events(level: Level, before: Any, after: Any, step: int) -> list[Event]:
@@ -57,25 +54,11 @@ def hardness(level: Level) -> dict[str, float]:
     return found(level)
 
 
-def generator() -> Generator:
-    """Return the level generator (see `generate`)."""
-    from persona_evo.games.catalog.minidungeons2.generate import GENERATOR
-
-    return GENERATOR
-
-
 def informed(costly: bool = False) -> Rules:
     """Return rules whose rollouts walk toward objects (see `informed`)."""
     from persona_evo.games.catalog.minidungeons2.informed import informed as found
 
     return found(costly)
-
-
-def reach() -> Any:
-    """Return the function that bounds what each metric can still become (see `reach`)."""
-    from persona_evo.games.catalog.minidungeons2.reach import reach as compiled
-
-    return compiled
 
 
 def novelty(level: Level) -> tuple[Any, int]:
@@ -96,20 +79,6 @@ def swift(level: Level) -> Swift | None:
     return Swift(SWIFT_GAME, replace(level, tables=tables, start=start), partial(packed.pack, level.tables))
 
 
-def swift_rules(costly: bool = False) -> Rules:
-    """Return the compiled rules for that layout."""
-    from persona_evo.games.catalog.minidungeons2.swift import ALL_METRICS, RULES
-
-    return ALL_METRICS if costly else RULES
-
-
-def swift_reach() -> Any:
-    """Return `reach` for that layout."""
-    from persona_evo.games.catalog.minidungeons2.swift_reach import reach as compiled
-
-    return compiled
-
-
 def swift_novelty(level: Level) -> tuple[Any, int]:
     """Return `novelty` for that layout."""
     from persona_evo.games.catalog.minidungeons2.packed import variables
@@ -125,20 +94,20 @@ GAME = replace(
     cause=cause,
     structure=structure,
     draw="persona_evo.games.catalog.minidungeons2.draw",
-    reach=reach,
+    reach=found_in("persona_evo.games.catalog.minidungeons2.reach", "reach"),
     novelty=novelty,
     variants={"informed": informed},
     analyse=analyse,
     hardness=hardness,
     swift=swift,
     sound=sound,
-    generator=generator,
+    generator=found_in("persona_evo.games.catalog.minidungeons2.generate", "GENERATOR"),
 )
 
 SWIFT_GAME = replace(
     GAME,
-    rules=swift_rules,
-    reach=swift_reach,
+    rules=rules_in("persona_evo.games.catalog.minidungeons2.swift"),
+    reach=found_in("persona_evo.games.catalog.minidungeons2.swift_reach", "reach"),
     novelty=swift_novelty,
     variants={},
     swift=None,

@@ -7,20 +7,13 @@ from pathlib import Path
 from persona_evo.errors import SettingsError, unknown
 from persona_evo.games.catalog.minidungeons2.metrics import METRICS
 from persona_evo.games.catalog.minidungeons2.moves import action_name, parse_action
-from persona_evo.games.core import Game, Level, Rules
+from persona_evo.games.core import Game, Level, rules_in
 
 RULE_SETS: dict[str, dict[str, int]] = {
     "game": {"hp_cap": 0, "wizard_range": 3, "object_wins_tie": 0, "goblins_avoid": 0, "npc_after_end": 1},
     "paper": {"hp_cap": 10, "wizard_range": 5, "object_wins_tie": 1, "goblins_avoid": 1, "npc_after_end": 0},
 }
 """Rule set -> its switches, one for each difference between the original game and the paper."""
-
-
-def rules(costly: bool = False) -> Rules:
-    """Return the rules, which are compiled or read from disk at the first call."""
-    from persona_evo.games.catalog.minidungeons2.rules import ALL_METRICS, RULES
-
-    return ALL_METRICS if costly else RULES
 
 
 def flags(rules: str = "game", **switches: int) -> dict[str, int]:
@@ -83,7 +76,7 @@ CORE = Game(
     title="MiniDungeons 2",
     version=3,
     metrics=METRICS,
-    rules=rules,
+    rules=rules_in("persona_evo.games.catalog.minidungeons2.rules"),
     load=load,
     action_name=action_name,
     parse_action=parse_action,

@@ -8,34 +8,16 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from persona_evo.games.catalog.puyo.levels import load, load_hidden, restart
 from persona_evo.games.catalog.puyo.metrics import METRICS
 from persona_evo.games.catalog.puyo.moves import action_name, cause, events, parse_action
 from persona_evo.games.catalog.puyo.structure import structure
-from persona_evo.games.core import Game, Level, Rules
+from persona_evo.games.core import Game, Level, found_in, rules_in
 from persona_evo.games.findings import Finding
 
-if TYPE_CHECKING:
-    from persona_evo.games.constraints import Generator
-
-
 TITLE = "Puyo-Puyo"
-
-
-def rules(costly: bool = False) -> Rules:
-    """Return the compiled rules."""
-    from persona_evo.games.catalog.puyo.rules import ALL_METRICS, RULES
-
-    return ALL_METRICS if costly else RULES
-
-
-def reach() -> Any:
-    """Return the function that bounds each metric if all pairs are known (see `reach`)."""
-    from persona_evo.games.catalog.puyo.reach import reach as compiled
-
-    return compiled
 
 
 def novelty(level: Level) -> tuple[Any, int]:
@@ -53,19 +35,12 @@ def analyse(level: Level) -> list[Finding]:
     return lost_start(GAME, level)
 
 
-def generator() -> Generator:
-    """Return the level generator (see `generate`)."""
-    from persona_evo.games.catalog.puyo.generate import GENERATOR
-
-    return GENERATOR
-
-
 GAME = Game(
     name="puyo",
     title=TITLE,
     version=1,
     metrics=METRICS,
-    rules=rules,
+    rules=rules_in("persona_evo.games.catalog.puyo.rules"),
     load=load,
     action_name=action_name,
     parse_action=parse_action,
@@ -76,12 +51,12 @@ GAME = Game(
     draw="persona_evo.games.catalog.puyo.draw",
     levels=str(Path(__file__).parent / "levels"),
     agents=str(Path(__file__).parent / "agents.toml"),
-    reach=reach,
+    reach=found_in("persona_evo.games.catalog.puyo.reach", "reach"),
     novelty=novelty,
     care="-H3 - PU / 6",
     analyse=analyse,
     sound=lambda level: None,  # the analysis has nothing to say of levels that can be won
-    generator=generator,
+    generator=found_in("persona_evo.games.catalog.puyo.generate", "GENERATOR"),
 )
 
 HIDDEN = dataclasses.replace(

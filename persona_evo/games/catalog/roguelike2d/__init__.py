@@ -3,32 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from persona_evo.games.catalog.roguelike2d import layout
 from persona_evo.games.catalog.roguelike2d.levels import load
 from persona_evo.games.catalog.roguelike2d.metrics import METRICS
 from persona_evo.games.catalog.roguelike2d.moves import action_name, cause, events, locate, parse_action
 from persona_evo.games.catalog.roguelike2d.structure import structure
-from persona_evo.games.core import Game, Level, Rules
+from persona_evo.games.core import Game, Level, found_in, rules_in
 from persona_evo.games.findings import Finding
-
-if TYPE_CHECKING:
-    from persona_evo.games.constraints import Generator
-
-
-def rules_of(costly: bool = False) -> Rules:
-    """Return the compiled rules; all metrics are cheap, so they are always computed."""
-    from persona_evo.games.catalog.roguelike2d.rules import RULES
-
-    return RULES
-
-
-def reach() -> Any:
-    """Return the function that bounds what each metric can still become (see `reach`)."""
-    from persona_evo.games.catalog.roguelike2d.reach import reach as compiled
-
-    return compiled
 
 
 def novelty(level: Level) -> tuple[Any, int]:
@@ -45,19 +28,12 @@ def analyse(level: Level) -> list[Finding]:
     return found(level)
 
 
-def generator() -> Generator:
-    """Return the level generator (see `generate`)."""
-    from persona_evo.games.catalog.roguelike2d.generate import GENERATOR
-
-    return GENERATOR
-
-
 GAME = Game(
     name="roguelike2d",
     title="2D Roguelike",
     version=1,
     metrics=METRICS,
-    rules=rules_of,
+    rules=rules_in("persona_evo.games.catalog.roguelike2d.rules"),
     load=load,
     action_name=action_name,
     parse_action=parse_action,
@@ -68,12 +44,12 @@ GAME = Game(
     structure=structure,
     draw="persona_evo.games.catalog.roguelike2d.draw",
     levels=str(Path(__file__).parent / "levels"),
-    reach=reach,
+    reach=found_in("persona_evo.games.catalog.roguelike2d.reach", "reach"),
     homing="PR",
     novelty=novelty,
     care="FD",
     health="FD",
     score=lambda level: f"RW * {layout.START_FOOD * len(level.facts['days'])}",
     analyse=analyse,
-    generator=generator,
+    generator=found_in("persona_evo.games.catalog.roguelike2d.generate", "GENERATOR"),
 )

@@ -27,11 +27,11 @@ namespace PersonaEvo.Playtest
         /// <summary>Milliseconds at most, 0 for no limit; with a limit, a result depends on the machine.</summary>
         public int Milliseconds;
         /// <summary>
-        /// Choices from the root at most, those of rollouts included; 0 for as many decisions as the policy's file says,
-        /// or 1000 where it does not.
+        /// The largest number of choices from the root, including those of rollouts; 0 for the number of decisions in the
+        /// policy's file, or 1000 if it has none.
         /// </summary>
         public int Horizon;
-        /// <summary>Nodes at most; each holds one saved state.</summary>
+        /// <summary>The largest number of nodes; each holds one saved state.</summary>
         public int Nodes = 100000;
         public ulong Seed;
         public FinalChoice Choice = FinalChoice.AsEvolved;
@@ -336,8 +336,8 @@ namespace PersonaEvo.Playtest
         }
 
         /// <summary>
-        /// The child that the tree policy scores highest, null where all are closed; where no child is known yet, the one
-        /// that the fewest rollouts are under way to.
+        /// Returns the child that the tree policy scores highest, or null if all are closed. If nothing is known of any
+        /// child yet, it returns one with the fewest rollouts under way.
         /// </summary>
         private Node Best(Node parent)
         {
