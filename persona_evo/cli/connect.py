@@ -16,11 +16,10 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from persona_evo.cli import option_values, options
+from persona_evo.cli import connect_new, option_values, options
 from persona_evo.cli.parser import Commands, filled, number, path, whole
 from persona_evo.cli.say import StatusLine, note, say
-from persona_evo.cli.template_file import write_template
-from persona_evo.errors import ConnectError, GameError, PersonaEvoError, Place, SettingsError
+from persona_evo.errors import GameError, PersonaEvoError, Place, SettingsError
 from persona_evo.jobs.windows import program
 from persona_evo.words import counted, figure
 
@@ -51,54 +50,12 @@ FILE.toml CASES.jsonl` replays all cases; its exit code is 1 if the game still f
 'crashes == 0'` replays them, too, before it plays anything else.
 """
 
-TEMPLATE = """\
-name = "{name}"
-game = "Build/{name}.x86_64"    # from this file's folder: a program, a .app, an .exe, a Python file, a build's folder
-workers = 2                      # game processes
-# game = "gymnasium:Taxi"        # an environment of Gymnasium, whose settings are those of gymnasium.make
-# game = "gymnasium:mine:Room"   # MODULE:ID, where importing the module registers the environment
-# arguments = ["--grid", "4"]    # for such an environment: the observation is a cell of a grid with 4 columns
-# slots = 8                      # rollouts under way at once; results depend on it, and not on the workers
-# arguments = []
-# logs = "logs"                  # worker-N.log; else in --out, or a temporary folder, if the game fails
-# rollout = "weights"            # choose at random by the weights that the game gives
-# constant = "inside"            # UCB1 as in the original Monte Carlo: the constant inside the root
-# scores = "raw"                 # UCB1 takes utilities as they are, and does not divide them by their range
-# personas = ["personas/*.toml"]
-
-# [timeouts]                     # seconds, 0 for no limit; these are the defaults
-# connect = 60                   # from the start of a process to its connection
-# handshake = 5                  # from there to what it says of itself
-# rollout = 30                   # for one game to its end; who takes longer hangs, and is started again
-
-# [restarts]                     # of processes that ended or hung, before the game is given up
-# a_minute = 3
-# in_all = 10
-
-[settings]                       # passed to the game as they are
-
-# [variants.hard]                # a design variant, with settings of its own: level default:hard, or default:hard@3
-# gravity = 20
-
-[maps]                           # sets of levels, each MAP:VARIANT@SEED
-train = ["default@1-3"]
-test = ["default@4-8"]
-
-[outcome]                        # formulas over the game's metrics; above 0 means yes
-# won = "GOAL"
-# lost = "DEAD"
-"""
-
 
 def add(commands: Commands) -> None:
     """Add the command and its options."""
     parser = commands.add_parser("connect", description=__doc__)
     parts = parser.add_subparsers(dest="command_connect", metavar="new|search|attach|replay|shrink", required=True)
-    new = parts.add_parser("new", help="write a description to start from")
-    new.add_argument("name", type=filled, metavar="NAME", help="letters, digits, _ and -")
-    new.add_argument("-o", "--out", type=path, metavar="FILE", help="file to write (default: NAME.toml)")
-    new.add_argument("--force", action="store_true", help="overwrite an existing file")
-    new.set_defaults(run=run_new)
+    connect_new.add(parts)
     search = parts.add_parser("search", help="search for the best playthrough of a level", description=FAILURES)
     _add_search(search)
     options.add_watch(search)
@@ -185,13 +142,6 @@ def _add_search(search: argparse.ArgumentParser) -> None:
         search,
         f"folder for {BEST}, {TREE}, {SAMPLES} and {ROLLOUTS}; a search there is resumed (default: nothing is kept)",
     )
-
-
-def run_new(args: argparse.Namespace) -> int:
-    """Write a game's description."""
-    target = write_template(args, "a game", ".toml", lambda name: TEMPLATE.format(name=name), ConnectError)
-    say(f"wrote {target}; edit it, then  {program('doctor', '--game', target)}")
-    return 0
 
 
 def run_search(args: argparse.Namespace) -> int:
@@ -313,6 +263,8 @@ def _told(args: argparse.Namespace, game: Game, level: Level, search: ConnectedS
     best = search.best
     assert best is not None
     proof = "proven: no way to play is better" if search.proven else "best known"
+    if search.ordering.worlds:
+        proof = f"moves searched with {counted(search.ordering.worlds, 'other seed')}"
     say(
         f"{level.name}: utility {figure(best.utility)} ({proof}), {counted(len(best.trace), 'decision')}, "
         f"{why_ended(search.stopped)}; {counted(search.iterations, 'rollout')} in {seconds:.1f} s, "

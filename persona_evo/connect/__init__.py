@@ -11,6 +11,8 @@
 | `local_pool`, `pool_share` | replacements for a pool: a catalog game in this process; one of several searches |
 | `findings` | what makes a game fail |
 | `tree`, `search` | the tree of prefixes as a file, and the search (its inner loop is `search.prefixes`) |
+| `worlds`, `open_search`, `hidden_play` | search and play where the seed decides what the player cannot know |
+| `snapshot_orders` | the states that a game may keep for a search |
 | `description`, `description_file` | the TOML file that describes a game |
 | `session`, `game`, `planner`, `parallel_plans` | running processes, and the `Game` that is made of them |
 | `doctor`, `traces` | check a game; store and replay the best playthrough |

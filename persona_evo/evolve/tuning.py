@@ -1,10 +1,11 @@
 """The end of an evolution: chooses the best of the hall of fame and tunes its constants.
 
 The validation set has chosen the hall, so its best members are partly there by luck. They race on fresh draws of the
-training levels, and the worse half drops out after each draw. Then an evolution strategy tunes the constants: a
-(1+1)-ES with the one-fifth rule for its step (Rechenberg 1973), on the logarithms of the constants. Each offspring
-plays levels that are drawn for it, beside its parent on the same seeds. Only an offspring that does better there plays
-more of them, and it replaces its parent if it does better on all. In the end, the tuned formula meets the untuned one.
+training levels with the whole budget, and the worse half drops out after each draw. Then an evolution strategy tunes
+the constants: a (1+1)-ES with the one-fifth rule for its step (Rechenberg 1973), on the logarithms of the constants.
+Each offspring plays levels that are drawn for it, beside its parent on the same seeds. Only an offspring that does
+better there plays more of them, and it replaces its parent if it does better on all. In the end, the tuned formula
+meets the untuned one.
 """
 
 from __future__ import annotations
@@ -72,7 +73,8 @@ def finalist(hall: Sequence[Individual], settings: EvolutionSettings, seed: int,
 
 
 def _draw(settings: EvolutionSettings, count: int, seed: int, turn: int, levels: int) -> Request:
-    return draw(replace(settings, levels_a_generation=count), seed, turn, levels)
+    """Draw levels that are played with the whole budget, whatever share of it the generations had."""
+    return draw(replace(settings, levels_a_generation=count, budgets=()), seed, turn, levels)
 
 
 class TuningStep(NamedTuple):

@@ -6,6 +6,8 @@ from statistics import mean
 import pytest
 
 from persona_evo.seeds import SplitMix64
+from tests.cli.tool import run
+from tests.connect.driving import describe
 from tests.connect.test_search import searched
 from tests.examples import towers
 from tests.examples.towers import SIZE, TOWERS, Towers
@@ -39,3 +41,17 @@ def test_the_default_search_beats_chance_where_there_are_400_choices(tmp_path, r
     default, full = found(tmp_path, line), found(tmp_path, line, "widening = 0")
     chance = mean(by_chance(level, rollout == "weights") for level in LEVELS)
     assert default > chance and default > full
+
+
+def test_a_playtest_is_not_continued_with_another_widening(tmp_path, capsys):
+    file, out = describe(tmp_path), tmp_path / "out"
+    words = ("default@3", "--personas", "score", "--policy", "ucb1", "--iterations", 20, "--seed", 1, "--out", out)
+    assert run(capsys, "playtest", "--game", file, *words, "--trials", 2).code == 0
+    traces = out / "traces.jsonl"
+    traces.write_bytes(traces.read_bytes().splitlines(keepends=True)[0])
+    kept = traces.read_bytes()
+    file.write_text("widening = 3\n" + file.read_text(encoding="utf-8"), encoding="utf-8")
+    for again in (("playtest", "--resume", out, "--trust"), ("playtest", "--game", file, *words, "--trials", 2)):
+        refused = run(capsys, *again)
+        assert refused.code == 2 and traces.read_bytes() == kept, refused.err
+        assert "the rules of the game have changed" in refused.err or "another playtest" in refused.err, refused.err

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from persona_evo import personas
 from persona_evo.agents import agent_files
-from persona_evo.cli.connect import TEMPLATE
+from persona_evo.cli.connect_new import TEMPLATE
 from persona_evo.connect import description_file, traces
 from persona_evo.errors import InputError, PersonaEvoError
 from persona_evo.experiments import files as experiments

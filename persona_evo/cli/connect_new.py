@@ -1,0 +1,66 @@
+"""Write the description of a connected game to start from: `connect new`."""
+
+from __future__ import annotations
+
+import argparse
+
+from persona_evo.cli.parser import Commands, filled, path
+from persona_evo.cli.say import say
+from persona_evo.cli.template_file import write_template
+from persona_evo.errors import ConnectError
+from persona_evo.jobs.windows import program
+
+TEMPLATE = """\
+name = "{name}"
+game = "Build/{name}.x86_64"    # from this file's folder: a program, a .app, an .exe, a Python file, a build's folder
+workers = 2                      # game processes
+# game = "gymnasium:Taxi"        # an environment of Gymnasium, whose settings are those of gymnasium.make
+# game = "gymnasium:mine:Room"   # MODULE:ID, where importing the module registers the environment
+# arguments = ["--grid", "4"]    # for such an environment: the observation is a cell of a grid with 4 columns
+# slots = 8                      # rollouts under way at once; results depend on it, and not on the workers
+# arguments = []
+# logs = "logs"                  # worker-N.log; else in --out, or a temporary folder, if the game fails
+# rollout = "weights"            # choose at random by the weights that the game gives
+# constant = "inside"            # UCB1 as in the original Monte Carlo: the constant inside the root
+# deterministic = false          # the seed decides what players cannot know, such as dice: search with other seeds
+# scores = "raw"                 # UCB1 takes utilities as they are, and does not divide them by their range
+# personas = ["personas/*.toml"]
+
+# [timeouts]                     # seconds, 0 for no limit; these are the defaults
+# connect = 60                   # from the start of a process to its connection
+# handshake = 5                  # from there to what it says of itself
+# rollout = 30                   # for one game to its end; who takes longer hangs, and is started again
+
+# [restarts]                     # of processes that ended or hung, before the game is given up
+# a_minute = 3
+# in_all = 10
+
+[settings]                       # passed to the game as they are
+
+# [variants.hard]                # a design variant, with settings of its own: level default:hard, or default:hard@3
+# gravity = 20
+
+[maps]                           # sets of levels, each MAP:VARIANT@SEED
+train = ["default@1-3"]
+test = ["default@4-8"]
+
+[outcome]                        # formulas over the game's metrics; above 0 means yes
+# won = "GOAL"
+# lost = "DEAD"
+"""
+
+
+def add(parts: Commands) -> None:
+    """Add the command and its options."""
+    new = parts.add_parser("new", help="write a description to start from")
+    new.add_argument("name", type=filled, metavar="NAME", help="letters, digits, _ and -")
+    new.add_argument("-o", "--out", type=path, metavar="FILE", help="file to write (default: NAME.toml)")
+    new.add_argument("--force", action="store_true", help="overwrite an existing file")
+    new.set_defaults(run=run_new)
+
+
+def run_new(args: argparse.Namespace) -> int:
+    """Write a game's description."""
+    target = write_template(args, "a game", ".toml", lambda name: TEMPLATE.format(name=name), ConnectError)
+    say(f"wrote {target}; edit it, then  {program('doctor', '--game', target)}")
+    return 0
