@@ -14,7 +14,6 @@ import functools
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
-from persona_evo.arguments import checked
 from persona_evo.errors import PersonaEvoError, Place, SettingsError, raised
 from persona_evo.names import is_name
 
@@ -40,7 +39,6 @@ _registered: dict[str, dict[str, Extension]] = {}
 """Registered extensions by group and name."""
 
 
-@checked
 def register(name: str, extension: Extension) -> None:
     """Add an extension to this process. A name that was registered before gets the new value.
 

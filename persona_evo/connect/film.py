@@ -12,15 +12,10 @@ from persona_evo.connect import protocol as p
 from persona_evo.connect.description import Description, LevelName
 from persona_evo.connect.pictures import GamePicture
 from persona_evo.connect.process_start import View
-from persona_evo.connect.restarts import Restarts
 from persona_evo.connect.session import Session
 from persona_evo.connect.stepwise import play_choices
 from persona_evo.errors import ConnectError, ProtocolError
 from persona_evo.games.outside import Film, Shot
-
-
-def _shown(choices: Sequence[int]) -> str:
-    return " ".join(map(str, choices[:50])) or "none"
 
 
 class Camera:
@@ -31,7 +26,7 @@ class Camera:
     """
 
     def __init__(self, about: Description) -> None:
-        alone = dataclasses.replace(about, workers=1, slots=1, port=0, restarts=Restarts(0, 0))
+        alone = dataclasses.replace(about, workers=1, slots=1, port=0)
         self._session = Session(alone, View.DRAWN)
 
     def shoot(self, level: LevelName, choices: Sequence[int], depths: Sequence[int]) -> Film:
@@ -92,3 +87,7 @@ class _Reel:
                 expected=f"one of {self._last + 1} to {self._decisions}" if self._last < self._decisions else "none",
             )
         self.sent, self._last = self.sent + 1, picture.depth
+
+
+def _shown(choices: Sequence[int]) -> str:
+    return " ".join(map(str, choices[:50])) or "none"

@@ -156,6 +156,7 @@ def test_what_is_no_picture_is_told(tmp_path, fault, said):
         ("data = rotten", "the game's picture after 0 decisions cannot be decoded"),
         ("return", "ladder has the capability `pictures`, but sent none"),
         ("raise SystemError('the paint is out')", "the paint is out"),
+        ("import os; os._exit(7)", "the process ended with exit code 7"),
     ],
 )
 def test_a_playtest_goes_on_without_pictures(tmp_path, capsys, fault, said):
@@ -182,13 +183,13 @@ def test_a_picture_that_nobody_asked_for_ends_the_search(tmp_path, capsys):
 
 
 def test_the_doctor_says_whether_pictures_arrive(tmp_path, capsys):
-    told = run(capsys, "doctor", "--game", climbing(tmp_path / "fine"))
+    told = run(capsys, "doctor", "--rollouts", 10, "--game", climbing(tmp_path / "fine"))
     assert told.code == 0 and "note: pictures: 7 of 7 moments, 56 x 56 pixels, 0.1 KiB each" in told.out, told.out
-    some = run(capsys, "doctor", "--game", climbing(tmp_path / "some", fault="if depth % 2: return"))
+    some = run(capsys, "doctor", "--rollouts", 10, "--game", climbing(tmp_path / "some", fault="if depth % 2: return"))
     assert some.code == 0 and "note: pictures: 4 of 7 moments" in some.out
-    none = run(capsys, "doctor", "--game", climbing(tmp_path / "none", fault="return"))
+    none = run(capsys, "doctor", "--rollouts", 10, "--game", climbing(tmp_path / "none", fault="return"))
     assert none.code == 1 and "FAULT: the game has the capability `pictures`, but sent none" in none.out
-    bad = run(capsys, "doctor", "--game", climbing(tmp_path / "bad", fault="data = b'x'"))
+    bad = run(capsys, "doctor", "--rollouts", 10, "--game", climbing(tmp_path / "bad", fault="data = b'x'"))
     assert bad.code == 1 and "FAULT: the game does not send pictures as it should: " in bad.out
     assert "a picture is not a PNG file" in bad.out and none_left(tmp_path)
 
