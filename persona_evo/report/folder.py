@@ -75,12 +75,14 @@ class Written:
     Attributes:
         most: visits of the hottest colour, by level.
         notes: what could not be shown, and why.
+        unfilmed: those of them that are about film strips.
     """
 
     page: Path
     pictures: list[Picture] = field(default_factory=list)
     most: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    unfilmed: list[str] = field(default_factory=list)
 
     def note(self, text: str) -> None:
         """Record once what could not be shown."""
@@ -141,7 +143,11 @@ def write(
                 progress(f"drawing {number} of {total}: {one.player} in {one.picture.level}")
 
         problems = pictures.draw(game, at_hand, [one.drawing for one in missing], workers, drawn)
-        films = strips.films(folder / strips.FOLDER, game, at_hand, analysis, written.note, progress) if replays else []
+        films, written.unfilmed = (
+            strips.films(folder / strips.FOLDER, game, at_hand, analysis, progress) if replays else ([], [])
+        )
+    for text in written.unfilmed:
+        written.note(text)
     failed = set()
     for one, why in zip(missing, problems, strict=True):
         if why:
