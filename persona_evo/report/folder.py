@@ -75,7 +75,7 @@ class Written:
     Attributes:
         most: visits of the hottest colour, by level.
         notes: what could not be shown, and why.
-        unfilmed: those of them that are about film strips.
+        unfilmed: which film strips are missing, and why.
     """
 
     page: Path
@@ -143,11 +143,8 @@ def write(
                 progress(f"drawing {number} of {total}: {one.player} in {one.picture.level}")
 
         problems = pictures.draw(game, at_hand, [one.drawing for one in missing], workers, drawn)
-        films, written.unfilmed = (
-            strips.films(folder / strips.FOLDER, game, at_hand, analysis, progress) if replays else ([], [])
-        )
-    for text in written.unfilmed:
-        written.note(text)
+        to_film = at_hand if replays else {}
+        films, written.unfilmed = strips.films(folder / strips.FOLDER, game, to_film, analysis, progress)
     failed = set()
     for one, why in zip(missing, problems, strict=True):
         if why:
@@ -166,7 +163,7 @@ def write(
         pictures=written.pictures,
         strips=films,
         most=written.most,
-        notes=written.notes,
+        notes=[*written.notes, *written.unfilmed],
         subtitle=f"{game.title}: {played} of {counted(len({r.level for r in analysis.records}), 'level')}",
     )
     shown = [*(p.path for p in written.pictures), *(f.path for strip in films for f in strip.figures)]
