@@ -234,6 +234,7 @@ class Results(batch.BatchResults):
         replays: bool = True,
         workers: Workers | None = None,
         progress: Callable[[str], None] | None = None,
+        missing: Callable[[str], None] | None = None,
     ) -> Path:
         """Write traces, tables, pictures and the page into a folder; return the page's path.
 
@@ -242,6 +243,7 @@ class Results(batch.BatchResults):
             pictures, replays: whether to draw maps and animated replays.
             workers: workers that draw, None for this process.
             progress: called with the current step in words.
+            missing: called with a sentence on each film strip that is missing.
         """
         from persona_evo.playtest import records
         from persona_evo.report import folder as report
@@ -251,7 +253,7 @@ class Results(batch.BatchResults):
         target.mkdir(parents=True, exist_ok=True)
         traces = not self.journaled_in(target)
         if pictures:
-            return report.write(
+            written = report.write(
                 target,
                 self.game,
                 self.levels,
@@ -262,7 +264,11 @@ class Results(batch.BatchResults):
                 traces=traces,
                 workers=workers,
                 progress=progress,
-            ).page
+            )
+            for text in written.unfilmed:
+                if missing is not None:
+                    missing(text)
+            return written.page
         if traces:
             records.write(target / "traces.jsonl", analysis.records)
         report.write_tables(target, analysis)
