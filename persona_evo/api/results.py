@@ -27,7 +27,7 @@ from persona_evo.playtest.changes import PlaytestChanges, changes
 from persona_evo.playtest.metrics import UtilityRanges, utility_ranges
 from persona_evo.search.list_orders import left_out
 from persona_evo.search.outlook import Outlook
-from persona_evo.words import counted, listed
+from persona_evo.words import counted, listed, percent
 
 if TYPE_CHECKING:
     import pandas
@@ -349,7 +349,7 @@ class Results(batch.BatchResults):
         """Return the HTML for a notebook: the summary of each player in each level."""
         headers = ("level", "player", "playthroughs", "win rate", "utility")
         rows = [
-            (s.level, s.player, s.trials, f"{s.win_rate.value:.0%}" if s.wins else "", f"{s.utility.value:.3f}")
+            (s.level, s.player, s.trials, percent(s.win_rate.value) if s.wins else "", f"{s.utility.value:.3f}")
             for s in self.analysis.summaries
         ]
         count = len(self.analysis.findings)
