@@ -138,7 +138,7 @@ def _examine(args: argparse.Namespace) -> int:
     from persona_evo.report.game_pictures import strip_picture
 
     about = read(Path(args.game))
-    session, line = Session(about), StatusLine()
+    session, line = Session(about), StatusLine(every=0.0)
     try:
         level = args.level or "default"
         levels = session.named([level])

@@ -30,6 +30,8 @@ MOST_GROWTH, LEAK = 8 * 2**20, 2048
 """Growth of memory that is not reported as a leak: bytes in total, and bytes per rollout."""
 _TINY, _HUGE = 1e-25, 1e12
 _COMPARED = 8
+_QUIET = 3.0
+"""Seconds between two reports of how many pictures have come."""
 
 
 @dataclass
@@ -80,7 +82,7 @@ def examine(
         seconds: the time after which no more rollouts are ordered.
         decode: decodes a picture as reports do, and raises ProtocolError if that is not possible; None to check only
             what the protocol says about pictures.
-        progress: called with a description of what is being done.
+        progress: called with a description of each step when it begins, and now and then with the pictures so far.
 
     Raises:
         ConnectError: the game does not start, or violates the protocol.
@@ -150,11 +152,17 @@ def _look_at_pictures(
 ) -> None:
     """Play a game again in a process that is asked for pictures, and decode those that a film strip would show."""
     camera, choices = Camera(session.about), [choice for choice, _ in p.unpack(played.trace)]
+    told = time.monotonic()
+
+    def arrived(number: int, total: int) -> None:
+        nonlocal told
+        if time.monotonic() - told > _QUIET:
+            told = time.monotonic()
+            tell(f"asking for pictures: {number} of {total}")
+
     try:
         tell("asking for pictures")
-        film = camera.shoot(
-            level, choices, moments(len(choices)), lambda n, total: tell(f"asking for pictures: {n} of {total}")
-        )
+        film = camera.shoot(level, choices, moments(len(choices)), arrived)
         for shot in film.shots:
             if decode is not None:
                 decode(shot)

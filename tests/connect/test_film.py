@@ -195,6 +195,8 @@ def test_a_picture_that_nobody_asked_for_ends_the_search(tmp_path, capsys):
 def test_the_doctor_says_whether_pictures_arrive(tmp_path, capsys):
     told = run(capsys, "doctor", "--rollouts", 10, "--game", climbing(tmp_path / "fine"))
     assert told.code == 0 and "note: pictures: 7 of 7 moments, 56 x 56 pixels, 0.1 KiB each" in told.out, told.out
+    steps = ["starting the game", "playing 8 rollouts three times", "asking for pictures"]
+    assert told.err.splitlines()[:4] == [*steps, "playing rollouts for at most 5 s"]
     some = run(capsys, "doctor", "--rollouts", 10, "--game", climbing(tmp_path / "some", fault="if depth % 2: return"))
     assert some.code == 0 and "note: pictures: 4 of 7 moments" in some.out
     none = run(capsys, "doctor", "--rollouts", 10, "--game", climbing(tmp_path / "none", fault="return"))
