@@ -557,8 +557,12 @@ def test_several_levels_are_compared_in_pairs(tmp_path: Path) -> None:
     experiment = reading.read(tmp_path / "several.toml")
     assert experiment.levels == 7 and len(experiment.tasks()) == 2 * 7 * 2
     assert Experiment.from_dict(json.loads(json.dumps(experiment.to_dict()))) == experiment
-    results = course.conduct(experiment, tmp_path / "out")
+    loaded: list[tuple[int, int]] = []
+    results = course.conduct(experiment, tmp_path / "out", loading=lambda n, total: loaded.append((n, total)))
+    assert loaded == [(n, 14) for n in range(1, 15)]
     first, second = experiment.cells
+    assert first.alone(9).level.startswith("small01") and first.alone(9).level.endswith("@3")
+    assert not first.alone(9).levels, "what is sent to workers does not grow with the number of levels"
     assert [r.best.level for r in results.of(first)] == [f"small01@{n}" for n in range(1, 8)] * 2
     assert len({r.seed for r in results.records}) == 28, "each search has a seed of its own"
     means = [
