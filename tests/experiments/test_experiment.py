@@ -499,6 +499,17 @@ def test_a_constant_far_from_the_scores_is_told(constant: float, where: str, sai
     assert not told or ("0 to 4" in told[0] and f"uct_constant {constant:g}" in told[0])
 
 
+def test_what_the_seed_hides_is_played_once_and_has_no_curve(tmp_path: Path) -> None:
+    (tmp_path / "tower.toml").write_text('game = "tower.py"\ndeterministic = false\n', encoding="utf-8")
+    found = made({"a": [4.0, 3.0]}, growth=[(1, 4.0)])
+    own = dataclasses.replace(found.experiment, game=str(tmp_path / "tower.toml"))
+    (gallery,) = report.growth_figure(ExperimentResults(own, found.records), tmp_path).content
+    assert len(gallery.figures) == 1 and not (tmp_path / "growth.svg").exists()
+    assert "not the best of its rollouts" in report.write(ExperimentResults(own, found.records), tmp_path).text
+    (tmp_path / "tower.toml").write_text('game = "tower.py"\n', encoding="utf-8")
+    assert not report.hides(own)
+
+
 def test_means_have_digits_by_their_size(tmp_path: Path) -> None:
     rows = report.summary_table(summaries(made({"a": [0.012, 0.016], "b": [4000, 4100]}))).rows
     assert rows[0][2].startswith("0.014 ± ") and rows[1][2].startswith("4050 ± ")
