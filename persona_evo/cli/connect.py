@@ -259,6 +259,7 @@ def _told(args: argparse.Namespace, game: Game, level: Level, search: ConnectedS
     """Print the results of a search and write the requested files; return their names."""
     from persona_evo.connect.search_folder import why_ended
     from persona_evo.connect.traces import Trace
+    from persona_evo.search.settings import FAILED
 
     best = search.best
     assert best is not None
@@ -274,8 +275,10 @@ def _told(args: argparse.Namespace, game: Game, level: Level, search: ConnectedS
     say("  " + " ".join(f"{k}={figure(v)}" for k, v in best.metrics.items()))
     if args.out is None:
         return []
-    Trace(game.name, level.text, best.utility, best.score, best.metrics, best.trace).save(args.out / BEST)
     search.tree.save(args.out / TREE)
+    if search.stopped == FAILED:
+        return [TREE]
+    Trace(game.name, level.text, best.utility, best.score, best.metrics, best.trace).save(args.out / BEST)
     say(f"kept in {args.out}; watch it:  {program('connect', 'replay', args.game, args.out / BEST)}")
     return [BEST, TREE]
 

@@ -112,7 +112,7 @@ class Lost:
 def failing(kind: str, level: tuple[str, str], order: p.Rollout, message: str, again: bool = True) -> FailingRollout:
     """Return the finding on an order that made the game fail; `level` is the map and the variant."""
     return FailingRollout(
-        kind, *level, order.game_seed, order.rollout_seed, order.mode, tuple(p.unpack(order.prefix)), message, again
+        kind, *level, order.game_seed, order.rollout_seed, order.mode, tuple(p.unpack(order.choices)), message, again
     )
 
 

@@ -241,7 +241,7 @@ class Session:
                 if choices[i] >= count:
                     raise GameError(f"{level}: choice {choices[i]} of {count} after the choices {choices[:i]}")
                 pairs.append((choices[i], count))
-            self.learn(level, self.play(level, p.pack(pairs)))
+            self._look(level, p.pack(pairs))
         return self._known[level, choices]
 
     def play(self, level: LevelName, prefix: bytes, seed: int = 0) -> p.Result:
@@ -253,6 +253,18 @@ class Session:
         pool = self.pool(level)
         pool.submit(p.Rollout(0, level.seed, seed, p.ALL_METRICS, self.mode, 0, prefix))
         return completed(pool.next())
+
+    def _look(self, level: LevelName, prefix: bytes) -> None:
+        """Let the game make these choices and no others, and remember what it reports on the way."""
+        pool = self.pool(level)
+        pool.submit(p.Rollout(0, level.seed, 0, p.ALL_METRICS, self.mode, 0, prefix).stopping())
+        result, made = completed(pool.next()), len(prefix) // p.PAIR
+        if result.decisions == made or not result.count(made):
+            self.learn(level, self.play(level, prefix))  # the game is over, and nothing is left to chance
+            return
+        choices = tuple(choice for choice, _ in p.unpack(result.trace[: len(prefix)]))
+        for i in range(made + 1):
+            self._known[level, choices[:i]] = KnownState(result.count(i), result.row(i))
 
     def learn(self, level: LevelName, result: p.Result) -> None:
         """Remember what a rollout's result tells about all states on its way."""

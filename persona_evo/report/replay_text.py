@@ -14,6 +14,7 @@ from persona_evo.playtest.records import Playthrough
 from persona_evo.report.layout import clean
 from persona_evo.report.plots import drawing
 from persona_evo.report.replay import states
+from persona_evo.search.settings import FAILED
 from persona_evo.words import counted
 
 AVATAR = "@"
@@ -60,7 +61,7 @@ def heading(record: Playthrough) -> str:
 
 
 def _ended(record: Playthrough, made: int) -> str:
-    result = record.result or record.final
+    result = "the game failed" if record.stopped == FAILED else record.result or record.final
     cause = f" ({record.lost_to})" if record.lost_to else ""
     proof = ", proven to be the best" if record.proven else ""
     return clean(f"{result}{cause} after {counted(made, 'move')}; utility of the plan {record.utility:.4g}{proof}")

@@ -1,5 +1,6 @@
 """Games whose seed decides what the player cannot know: searches play with other seeds, and average over them."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -68,7 +69,7 @@ def test_a_search_looks_at_the_level_and_plays_with_other_seeds(tmp_path):
     assert level.over() and search.best.utility == level.gold
     looks = [order for order in orders if order.game_seed == 3]
     decisions = len(search.best.trace)
-    assert [len(order.prefix) // p.PAIR for order in looks] == [*range(decisions + 1)]
+    assert [len(order.choices) // p.PAIR for order in looks] == [*range(decisions + 1), decisions]
     assert len(orders) <= search.spent <= 150 and search.misfits > len(looks)
     assert len({order.game_seed for order in orders[1:17]}) >= 4 and nothing_is_pending(search)
 
@@ -154,3 +155,17 @@ def test_seeds_that_do_not_agree_are_replaced_and_at_last_the_closest_are_taken(
     ((order, result),) = worlds.second_best()
     assert (order.world, result.rows, worlds.seeds[second]) == (second, [0, 6, 9], tried[0])
     assert {worlds.next(), worlds.next()} == {first, second}
+
+
+def test_playthroughs_in_which_the_game_fails_count_as_failed_and_are_reported(tmp_path, capsys):
+    file, out = describe(tmp_path, *HIDDEN, "workers = 1"), tmp_path / "out"
+    source, chosen = tmp_path / "catacomb.py", "catacomb.choose(client.select(catacomb.choices()))\n"
+    failing = f"{chosen}        if catacomb.hall == 4: raise ValueError('no hall 4')\n"
+    source.write_text(source.read_text(encoding="utf-8").replace(chosen, failing), encoding="utf-8")
+    words = ("default@1-2", "--personas", "score", "--policy", "ucb1", "--trials", 1, "--iterations", 40, "--jobs", 1)
+    played = run(capsys, "playtest", "--game", file, *words, "--require", "crashes == 0", "--out", out)
+    assert played.code == 1, played.err
+    records = [json.loads(line) for line in (out / "traces.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert len(records) == 2 and (records[0]["outcome"], records[0]["stopped"]) == ("running", "failed")
+    shown = run(capsys, "runs", "show", out, "--trace", 1, "--game", file)
+    assert shown.code == 0 and "the game failed after" in shown.out, shown.err
