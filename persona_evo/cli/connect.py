@@ -219,8 +219,8 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
         if wrong:
             say("FAULT: replaying the same choices led to a different end: " + "; ".join(wrong))
         if search.lost:
-            played = counted(search.lost + search.iterations, "rollout")
-            say(f"FAULT: the game failed in {search.lost:,} of {played}, at every attempt")
+            played = counted(search.spent, "rollout")
+            say(f"FAULT: the game failed in {search.lost:,} of {played}, and again when they were repeated")
     return 1 if wrong or search.lost else 0
 
 
@@ -268,7 +268,7 @@ def _told(args: argparse.Namespace, game: Game, level: Level, search: ConnectedS
         proof = f"moves searched with {counted(search.ordering.worlds, 'other seed')}"
     say(
         f"{level.name}: utility {figure(best.utility)} ({proof}), {counted(len(best.trace), 'decision')}, "
-        f"{why_ended(search.stopped)}; {counted(search.iterations, 'rollout')} in {seconds:.1f} s, "
+        f"{why_ended(search.stopped)}; {counted(search.spent, 'rollout')} in {seconds:.1f} s, "
         f"{counted(search.tree.nodes, 'node')}"
     )
     say("  " + " ".join(str(choice) for choice, _ in best.trace))

@@ -49,6 +49,7 @@ class HiddenPlay(OpenLoopSearch):
             self.misfits += 1
             result, decisions = self._result_of(order.stopping()), len(order.prefix) // p.PAIR
             if result is None:
+                self.misfits -= 1  # it counts as lost
                 self._fail(before)
                 return
             seen = before = Observation.of(result, decisions)
@@ -94,6 +95,7 @@ class HiddenPlay(OpenLoopSearch):
         self.pool.submit(order)
         result = self.pool.next()
         if isinstance(result, Lost):
+            self.lost += 1
             self._failure = str(result.finding)
             return None
         return result

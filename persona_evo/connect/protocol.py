@@ -113,6 +113,7 @@ class Rollout(NamedTuple):
         states: depths and numbers of states along the prefix that a process may have kept, deepest first. They are not
             sent; `restore` and `depth` are chosen from them for the process that plays the rollout.
         is_guess: whether the game may reject the prefix. This is not sent.
+        level_seed: the seed of the level that is searched if that is not `game_seed`. This is not sent.
     """
 
     id: int
@@ -127,6 +128,7 @@ class Rollout(NamedTuple):
     snapshot: int = 0
     states: tuple[tuple[int, int], ...] = ()
     is_guess: bool = False
+    level_seed: int | None = None
 
     def stopping(self) -> Rollout:
         """Return the order to make the choices of the prefix and no other.

@@ -33,6 +33,7 @@ from persona_evo.connect.process_start import Start, View
 from persona_evo.errors import ConnectError, GameError, SettingsError
 from persona_evo.formula import parse
 from persona_evo.games.findings import Finding
+from persona_evo.words import counted
 
 if TYPE_CHECKING:
     from persona_evo.connect.ordering import FinishedRollout
@@ -158,8 +159,8 @@ class Session:
         for file, failed in self._failed.items():
             for finding, n in group_similar(failed):
                 least = "at least " if len(failed) >= MOST_FINDINGS else ""
-                times = "" if n == 1 else f" {least}{n:,} times, first by"
-                told.append(f"the game failed{times}: {finding} (kept in {file})")
+                first = ", first by" if n > 1 else ""
+                told.append(f"the game failed in {least}{counted(n, 'rollout')}{first}: {finding} (kept in {file})")
         self._failed.clear()
         return told
 
@@ -172,9 +173,9 @@ class Session:
         """
         self._collect_all()
         if folder is None:
-            return as_findings(self._all)
+            return as_findings([(self._findings_file, self._all)] if self._all else [], self.about.source)
         kept = sorted(folder.glob(f"logs*/{FINDINGS}"))
-        return as_findings(failure for file in kept for failure in read_findings(file))
+        return as_findings([(file, read_findings(file)) for file in kept], self.about.source)
 
     def hand_over(self) -> list[FailingRollout]:
         """Return all failures of the game and forget them, for another process that keeps them (`take_over`)."""
@@ -352,6 +353,10 @@ class Session:
             watchdog.add_folder(str(self._folder))
         return self._folder
 
+    @property
+    def _findings_file(self) -> Path:
+        return (self._home or self._logs()) / FINDINGS
+
     def _collect_all(self) -> None:
         for pool in self._pools.values():
             self._collect(pool)
@@ -369,7 +374,7 @@ class Session:
         if not new:
             return
         self._keep_logs = True
-        file = (self._home or self._logs()) / FINDINGS
+        file = self._findings_file
         self._failed.setdefault(file, []).extend(new)
         self._all += new[: MOST_FINDINGS - len(self._all)]
         write_findings(file, new)

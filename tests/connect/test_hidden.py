@@ -167,5 +167,10 @@ def test_playthroughs_in_which_the_game_fails_count_as_failed_and_are_reported(t
     assert played.code == 1, played.err
     records = [json.loads(line) for line in (out / "traces.jsonl").read_text(encoding="utf-8").splitlines()]
     assert len(records) == 2 and (records[0]["outcome"], records[0]["stopped"]) == ("running", "failed")
+    found = [f for f in json.loads((out / "findings.json").read_bytes())["findings"] if f["kind"] == "crashes"]
+    assert [f["level"] for f in found] == ["default@1", "default@2"] and "2 findings, first: " in played.out
+    assert all(f"connect replay {file} {out / 'logs' / 'findings.jsonl'}:" in f["look"] for f in found), found
+    again = run(capsys, "connect", "replay", file, f"{out / 'logs' / 'findings.jsonl'}:1", "--no-screen")
+    assert "no hall 4" in again.out, again.err
     shown = run(capsys, "runs", "show", out, "--trace", 1, "--game", file)
     assert shown.code == 0 and "the game failed after" in shown.out, shown.err
