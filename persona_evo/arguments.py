@@ -1,5 +1,7 @@
 """Checks the types of the arguments of public functions against their annotations, before anything is done.
 
+Names that no file can have are refused, too.
+
 Numbers are left to `limits`, which has their ranges. What an annotation calls ...Like, such as a level or its name, is
 converted and checked where it is used.
 """
@@ -8,12 +10,14 @@ from __future__ import annotations
 
 import builtins
 import collections.abc
+import contextlib
+import errno
 import functools
 import importlib
 import inspect
 import types
 import typing
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, ParamSpec, TypeVar, Union
 
@@ -62,9 +66,25 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
                     _check(option, one, hints.get(option, hints[name]))
             else:
                 _check(name, value, hints[name])
-        return function(*args, **kwargs)
+        with _names_of_files():
+            return function(*args, **kwargs)
 
     return call
+
+
+@contextlib.contextmanager
+def _names_of_files() -> Iterator[None]:
+    """Turn the exceptions of names that no file can have into a SettingsError."""
+    try:
+        yield
+    except OSError as e:
+        if e.errno != errno.ENAMETOOLONG:
+            raise
+        raise SettingsError("a name is too long for a file", found=_shown(e.filename)) from None
+    except ValueError as e:
+        if not isinstance(e, UnicodeEncodeError) and "null" not in str(e):
+            raise
+        raise SettingsError("a name has a character that no file's name can have", found=str(e)) from None
 
 
 def _check(name: str, value: object, hint: Any) -> None:

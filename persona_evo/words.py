@@ -15,14 +15,14 @@ def counted(n: int, thing: str, several: str = "") -> str:
     """Write a number of things: 1 level, 3 levels, 0 levels; thousands have commas, as in 12,000 games.
 
     Args:
-        several: the plural if it is not the singular with an s ("policies").
+        several: the plural if it is not the singular with an s, or with es after ch ("policies").
     """
     return f"{n:,} {plural(n, thing, several)}"
 
 
 def plural(n: int, thing: str, several: str = "") -> str:
     """Return the singular or plural of a word, for a number elsewhere in the sentence."""
-    return thing if n == 1 else several or f"{thing}s"
+    return thing if n == 1 else several or f"{thing}{'es' if thing.endswith('ch') else 's'}"
 
 
 def enumerated(names: Sequence[str], most: int = 0) -> str:

@@ -175,3 +175,25 @@ def test_values_of_the_right_type_pass_and_python_tells_what_is_missing() -> Non
         example("a", "b", 5)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="missing 1 required positional argument: 'text'"):
         example()  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("name", ["x" * 5_000, "x\0y", "\ud800"])
+@pytest.mark.parametrize(
+    "use", [pe.load_persona, pe.load_policy, lambda name: pe.playtest_levels("test01", folder=name)]
+)
+def test_names_that_no_file_can_have_are_refused(use: Callable[[str], object], name: str) -> None:
+    with pytest.raises(PersonaEvoError):
+        use(name)
+
+
+@pytest.mark.parametrize("levels", [[], (), ["test01", "test02"]])
+@pytest.mark.parametrize("use", [pe.plan, pe.solve])
+def test_a_plan_is_for_one_level(use: Callable[[Any, str], object], levels: Any) -> None:
+    with pytest.raises(SettingsError, match="one level"):
+        use(levels, "runner")
+
+
+@pytest.mark.parametrize("span", [2, None, (1, 2, 3), "ab", ("a", "b")])
+def test_a_constraint_has_two_numbers(span: Any) -> None:
+    with pytest.raises(SettingsError, match="constraint"):
+        pe.generate_levels(1, 1, constraints={"path": span})

@@ -56,7 +56,7 @@ def generate_levels(
     count = limits.whole(count, "the number of levels", 1, limits.MOST_LEVELS)
     seed, jobs = limits.seed(seed), limits.jobs(jobs)
     min_path, max_path = _moves(min_path, "min_path"), _moves(max_path, "max_path")
-    spans = {name: AllowedRange(*span) for name, span in (constraints or {}).items()}
+    spans = {name: _span(name, span) for name, span in (constraints or {}).items()}
     if min_path is not None or max_path is not None:
         spans.update(path_between(of, min_path, max_path))
     wanted, given = Constraints(tuple(kinds), spans), level_options(of, options)
@@ -86,6 +86,18 @@ def each_level(
 def _moves(value: int | None, name: str) -> int | None:
     """Convert a value to a number of moves; None stays None."""
     return None if value is None else limits.whole(value, name, 0, 1_000_000)
+
+
+def _span(name: str, span: object) -> AllowedRange:
+    """Convert the lowest and the highest value of a constraint."""
+    values = list(span) if isinstance(span, (tuple, list)) else []
+    if len(values) != 2:
+        raise SettingsError(
+            f"the constraint {name!r} needs a lowest and a highest value",
+            found=repr(span)[:200],
+            expected="two numbers, such as (2, 5)",
+        )
+    return AllowedRange(*(limits.number(value, f"the constraint {name!r}", -math.inf, math.inf) for value in values))
 
 
 def path_between(game: Game, low: int | None, high: int | None) -> dict[str, AllowedRange]:

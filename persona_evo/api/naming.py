@@ -28,6 +28,7 @@ from persona_evo.playtest.players import Player
 from persona_evo.search.tree_policy import UTILITY_POLICY, TreePolicy
 from persona_evo.store import policy_library
 from persona_evo.store.policies import Policy
+from persona_evo.words import counted
 
 LevelLike: TypeAlias = str | Path | Level
 LevelsLike: TypeAlias = LevelLike | Sequence[LevelLike]
@@ -301,6 +302,19 @@ def levels_of(game: Game, levels: LevelsLike, **options: LevelOption) -> list[Le
         if level is not None:
             found.append(level)
     return found
+
+
+def one_level(game: Game, level: LevelsLike) -> Level:
+    """Convert the name of a level; a level is kept as it is.
+
+    Raises:
+        LevelError: there is no such level, or the file is not one.
+        SettingsError: it is not one level.
+    """
+    found = levels_of(game, level)
+    if len(found) != 1:
+        raise SettingsError("this is for one level", found=counted(len(found), "level"), expected="one level")
+    return found[0]
 
 
 def paired_levels(game: Game, a: LevelsLike, b: LevelsLike, /, **options: LevelOption) -> list[tuple[Level, Level]]:

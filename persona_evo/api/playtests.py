@@ -21,6 +21,7 @@ from persona_evo.api.naming import (
     league_of,
     levels_of,
     load_game,
+    one_level,
     paired_levels,
     persona_of,
     players_of,
@@ -85,7 +86,7 @@ def plan(
     rules = rules_of_search(search, game, hedge=hedge, tolerance=tolerance)
     chosen = usual_policy(who, game, by_utility(game, rules)) if policy is None else tree_policy(policy, who, game)
     budget, seed = budget_of(budget, iterations, seconds), limits.seed(seed)
-    planner = planner_of(game, levels_of(game, level)[0], chosen, rules, budget)
+    planner = planner_of(game, one_level(game, level), chosen, rules, budget)
     with closing_outside(game):
         found: Plan = planner.plan(who.utility, with_lists(chosen, who.lists), budget, seed)
     return found
@@ -358,7 +359,7 @@ def solve(
     """
     who = persona_of(persona)
     of = registry.get(who.game) if game is None else game_of(game)
-    (chosen,) = levels_of(of, level)[:1]
+    chosen = one_level(of, level)
     bounds.warm_up(of, chosen)
     return solve_level(
         of,

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from persona_evo.arguments import checked
-from persona_evo.errors import Place, PolicyError
+from persona_evo.errors import Place, PolicyError, RunError
 from persona_evo.evolve.explanation import meanings, of_policy
 from persona_evo.evolve.rivals import of_policy as comparison_of
 from persona_evo.evolve.setting import in_words
 from persona_evo.formula import Formula, parse
 from persona_evo.formula.export import export
 from persona_evo.formula.simplify import HANG_SECONDS, Simplified, simplify
-from persona_evo.games import registry
+from persona_evo.games import registry, trust
 from persona_evo.games.core import Game
 from persona_evo.jobs.lock import Lock
 from persona_evo.names import is_name
@@ -52,15 +52,36 @@ def found_policy(policy: str | Path, game: str | Game | None = None) -> tuple[Po
 
     Args:
         policy: its name, its file, or the folder of a run.
-        game: the game; None for the game that the file names, or else for the default one.
+        game: the game; None for that of the run or file, or for the default one if the policy is named otherwise.
 
     Raises:
-        PolicyError: there is no such policy, or its file is damaged.
+        PolicyError: there is no such policy, its file is damaged, or its game is not known.
+        RunError: the run that the file belongs to is damaged, or its game has changed.
     """
     file = policy_library.file_of(policy)
-    own = "" if file is None or game is not None else policies.read(file).game
-    of = _game(game, own if own in registry.names() else registry.DEFAULT)
+    of = _game(game, registry.DEFAULT if file is None or game is not None else _game_named_by(file))
     return policy_library.load(policy, of.name), of
+
+
+def _game_named_by(file: Path) -> str:
+    """Return what finds the game of a policy's file: what its run recorded, or the name in the file."""
+    named = policies.read(file).game
+    if (file.parent / runs.CONFIG).is_file():
+        config = runs.config_reader(file.parent)
+        try:
+            trust.check(config)
+        except RunError as e:
+            hint = "read the game's file first; --game FILE accepts it"
+            raise RunError(e.what, place=e.place, found=e.found, expected=e.expected, hint=hint) from e
+        return registry.again(config.text_of("game"), None, str(file.parent))
+    if named not in registry.names():
+        raise PolicyError(
+            "the file does not say where the game of this policy is",
+            place=Place(str(file)),
+            found=named,
+            hint="add --game FILE.toml (or FILE.py:GAME), the file of that game",
+        )
+    return named
 
 
 def _game(game: str | Game | None, otherwise: str) -> Game:

@@ -117,7 +117,11 @@ def _make(args: argparse.Namespace) -> int:
         f"{experiment.title}: {counted(len(experiment.cells), 'combination')} x "
         f"{counted(experiment.replicates, 'replicate')}{levels}, into {folder}"
     )
-    wanted = counted(len(experiment.tasks()), "search", "searches")
+    if any(map(experiment.is_fitted, experiment.cells)):
+        note(
+            "UCB1's constant is 1.41, and searches divide scores by the range of those they have seen, as in playtests"
+        )
+    wanted = counted(len(experiment.tasks()), "search")
     try:
         results = search_all(experiment, folder, jobs=option_values.jobs_of(args), progress=teller())
     except (ConnectError, GameError):

@@ -12,6 +12,7 @@ from typing import Any
 from persona_evo.errors import SettingsError
 from persona_evo.experiments.run import SearchSpec
 from persona_evo.experiments.subject import ExperimentLevel, open_stage
+from persona_evo.search.tree_policy import UCB1_CONSTANT
 from persona_evo.seeds import derive
 
 MOST_REPLICATES = 10_000
@@ -104,9 +105,14 @@ class Experiment:
     @property
     def connected(self) -> bool:
         """Whether the game runs in processes of its own."""
-        from persona_evo.games import registry
+        return is_connected(self.game)
 
-        return self.game not in registry.names() and ":" not in Path(self.game).name
+    def is_fitted(self, cell: Cell) -> bool:
+        """Return whether the searches of a cell fit UCB1's constant to the scores that they see.
+
+        They do so in a connected game with UCB1's own constant, unless the game's description says `scores = "raw"`.
+        """
+        return self.connected and cell.search.uct_constant == UCB1_CONSTANT
 
     @property
     def levels(self) -> int:
@@ -178,6 +184,13 @@ class Experiment:
         cells = tuple(Cell.from_dict(cell) for cell in data["cells"])
         rest = {key: data[key] for key in ("name", "title", "game", "seed", "replicates")}
         return cls(cells=check(cells), **rest)
+
+
+def is_connected(game: str) -> bool:
+    """Return whether the game of an experiment runs in processes of its own."""
+    from persona_evo.games import registry
+
+    return game not in registry.names() and ":" not in Path(game).name
 
 
 def identical(cells: Sequence[Cell]) -> tuple[Cell, Cell] | None:

@@ -8,7 +8,10 @@
     replicates = 20
     rollouts = 30000
     workers = 8                         # rollouts in progress at once; processes of a connected game
-    uct_constant = 1000                 # close to the score of a moderately good player
+    uct_constant = 1000                 # close to the score of a moderately good player (the default for a score in a
+                                        # game of the catalog); for a connected game or a persona, the default is
+                                        # UCB1's own, 1.41, as in playtests: a connected search then divides
+                                        # utilities by the range of those it has seen
     constant = "outside"                # the root; or "inside"
     terminal = "cut_off"                # or "revisit"
     save_best_path = false
@@ -39,11 +42,21 @@ from pathlib import Path
 from typing import Any
 
 from persona_evo.errors import InputError, Place, SettingsError, has_control, unknown
-from persona_evo.experiments.design import KEYS, MOST_REPLICATES, SEARCH_KEYS, Cell, Experiment, check, identical
+from persona_evo.experiments.design import (
+    KEYS,
+    MOST_REPLICATES,
+    SEARCH_KEYS,
+    Cell,
+    Experiment,
+    check,
+    identical,
+    is_connected,
+)
 from persona_evo.experiments.run import SearchSpec
 from persona_evo.experiments.subject import level_names
 from persona_evo.games import registry, textfile
 from persona_evo.games.tomlplaces import Places
+from persona_evo.search.tree_policy import UCB1_CONSTANT
 
 MAX_BYTES = 2**20
 TOP = ("title", "game", "replicates", "seed", *KEYS, "settings", "variants", "players")
@@ -57,7 +70,8 @@ level = "small01"                # for a connected game: MAP:VARIANT@SEED; or se
 replicates = 20                  # number of searches of each variant by each player, in each level
 rollouts = 30000                 # rollouts of each search
 workers = 8                      # rollouts under way at once; results depend on it
-uct_constant = 1000              # near the score of a moderately good player
+uct_constant = 1000              # near the score of a moderately good player; leave it out for a connected game or a
+                                 # persona: the search then uses UCB1's 1.41, as playtests do
 # constant = "inside"            # inside the root, as in the thesis' first code; 1000 there is 31.6 outside
 # terminal = "revisit"           # play known ends again (default: cut_off)
 # save_best_path = true          # add each new best rollout to the tree as a whole
@@ -313,6 +327,8 @@ class ExperimentReader:
         if words["score"] and words["persona"]:
             raise self.wrong("a score and a persona", "persona", *found["persona"][1], expected="one of them")
         search = SearchSpec()
+        if words["persona"] or is_connected(self._game()):
+            search = dataclasses.replace(search, uct_constant=UCB1_CONSTANT)
         for key in SEARCH_KEYS:
             if key in found:
                 value, where = found[key]

@@ -223,10 +223,12 @@ def unfit_constants(results: ExperimentResults) -> list[str]:
     Scores are not scaled. A constant that is 10 times their spread makes all parts of the tree look alike to a search,
     and one that is a tenth of it makes a search follow its first good rollouts. The spread is that from the lowest
     first score of a search to the highest best score. Inside the root a constant weighs as much as its square root does
-    outside. Searches that know every way to play need no constant.
+    outside. Searches that know every way to play, or that divide scores by their range, are left out.
     """
     groups: dict[tuple[str, float, str], list[SearchRecord]] = {}
     for cell in results.experiment.cells:
+        if results.experiment.is_fitted(cell):
+            continue
         key = cell.goal, float(cell.search.uct_constant), cell.search.constant
         groups.setdefault(key, []).extend(r for r in results.of(cell) if not r.proven)
     told = []

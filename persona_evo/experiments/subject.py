@@ -128,7 +128,9 @@ class Connected(ExperimentLevel):
         self, utility: Formula, policy: TreePolicy, settings: SearchSettings, ordering: Ordering, seed: int, most: int
     ) -> ConnectedSearch:
         """Create a search that has not begun."""
-        ordering = dataclasses.replace(ordering, mode=self._session.mode, worlds=self.about.worlds)
+        ordering = dataclasses.replace(
+            ordering, mode=self._session.mode, worlds=self.about.worlds, scores=self.about.scores
+        )
         pool = self._session.pool(self._name)
         return search_for(ordering)(self.game, pool, self._name.seed, utility, policy, settings, ordering, seed, most)
 

@@ -204,7 +204,7 @@ def again(recorded: str, now: str | None, folder: str) -> str:
             "the game is no longer where it was when this began",
             place=Place(folder),
             found=f"{recorded}: {e.what}",
-            hint="say where it is now: --game FILE.py:GAME (or FILE.toml) beside --resume",
+            hint="say where it is now: --game FILE.py:GAME (or FILE.toml)",
         ) from e
     return recorded
 

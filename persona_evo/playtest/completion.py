@@ -222,8 +222,9 @@ def _fails(e: Evidence, ways: Mapping[str, Way], kind: str) -> Finding:
         text = f"{start}{the(ways)} {does} not finish it {ends}; the reason is {whose}, not the level"
         look = "Try another policy for the persona, or increase --iterations."
     else:
-        most = counted(max(r.iterations for r in own), "iteration")
-        text, look = f"{start}{most} were too few for {the(ways)} to finish it {ends}", "Increase --iterations."
+        most = max(r.iterations for r in own)
+        few = f"{counted(most, 'iteration')} {plural(most, 'was', 'were')} too few"
+        text, look = f"{start}{few} for {the(ways)} to finish it {ends}", "Increase --iterations."
     place = _usual_end(own)
     return Finding(
         kind,

@@ -83,6 +83,10 @@ def write(results: ExperimentResults, folder: Path, progress: Tell | None = None
 
 
 SCORES = "The best score of each search, with the mean"
+FITTED = (
+    "UCB1's own, 1.41, which is made for scores from 0 to 1: as in playtests, searches divide scores by the range of "
+    'those that they have seen (unless the game\'s description says scores = "raw")'
+)
 GROWTH = "The best score so far over the rollouts, mean and standard deviation"
 NOTHING = "one combination: nothing to compare"
 
@@ -107,6 +111,7 @@ def facts(results: ExperimentResults) -> dict[str, str]:
         "seed": str(experiment.seed),
         "replicates": str(experiment.replicates) + (" in each level" if experiment.levels > 1 else ""),
         "combinations": "\n".join(f"{cell.label}: {_said(cell)}" for cell in experiment.cells),
+        **({"UCT constant": FITTED} if any(map(experiment.is_fitted, experiment.cells)) else {}),
         **({"formulas": protected} if protected else {}),
         "versions": ", ".join(f"{name} {value}" for name, value in versions().items()),
     }

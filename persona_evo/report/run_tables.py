@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from persona_evo.report.layout import clean, columns, terminal_width
 from persona_evo.report.layout import table as laid_out
-from persona_evo.words import counted, duration
+from persona_evo.words import counted, duration, plural
 
 if TYPE_CHECKING:
     from persona_evo.playtest.analysis import Analysis
@@ -101,7 +101,7 @@ def facts(entry: RunEntry) -> str:
     """Describe a run in a few lines: what it is, its progress, and how long it takes."""
     total = "" if entry.total is None else f" of {entry.total:,}"
     share = f", {entry.done / entry.total:.0%}" if entry.total else ""
-    done = f"{entry.done:,}{total} {entry.unit}{'' if (entry.total or entry.done) == 1 else _plural(entry)}{share}"
+    done = f"{entry.done:,}{total} {plural(entry.total or entry.done, entry.unit)}{share}"
     state: str = entry.state
     if entry.state == "running":
         state += f" (process {entry.pid} on {entry.host})"
@@ -118,10 +118,6 @@ def facts(entry: RunEntry) -> str:
         ("size", size(entry.size)),
     ]
     return "\n".join(clean(f"{name:<9} {text}") for name, text in rows if text)
-
-
-def _plural(entry: RunEntry) -> str:
-    return "es" if entry.unit == "search" else "s"
 
 
 def match(folder: Path) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from persona_evo.errors import InputError, PolicyError, unknown
+from persona_evo.games import registry
 from persona_evo.jobs.windows import program
 from persona_evo.store import runs
 from persona_evo.store.policies import Policy, foreign, read
@@ -72,7 +73,8 @@ def find(name: str | Path, game: str) -> Policy:
     expected, hint = unknown(str(name), {f.stem for folder in folders(game) for f in folder.glob("*.json")})
     if others := games_with(str(name)):
         have = "has" if len(others) == 1 else "have"
-        hint = f"{' and '.join(others)} {have} one of this name: add --game {others[0]}"
+        address = others[0] if others[0] in registry.names() else f"FILE, the file of {others[0]}"
+        hint = f"{' and '.join(others)} {have} one of this name: add --game {address}"
     elif not hint.startswith("did you mean"):
         hint = _own(str(name))
     raise PolicyError(

@@ -105,9 +105,9 @@ def of_match(r: schema.Reader, folder: Path) -> Details:
 
 
 def of_experiment(r: schema.Reader, folder: Path) -> Details:
-    """Return the details of an experiment: searches of each cell."""
+    """Return the details of an experiment: searches of each cell in each of its levels."""
     cells = r.items("cells")
-    total = len(cells) * r.whole("replicates")
+    total = r.whole("replicates") * sum(max(1, len(cell.texts("levels", ()))) for cell in cells)
     done, last = count(folder / "results.jsonl"), _last(folder / "results.jsonl")
     told = f"{last['cell']}: score {last['score']:g}" if last else ""
     return Details(

@@ -219,8 +219,8 @@ def test_weak_players_and_the_first_trace(here: Path, capsys: pytest.CaptureFixt
     )
     ran = run(capsys, *line, "--out", "out", "--require", "problems == 0")
     assert ran.code == 0 and not {"policy_fails", "budget_too_small"} & {f["kind"] for f in findings(here / "out")}
-    asked = ("playtest", "sound.txt", "--personas", "R", *PLAY[:2], "--iterations", 5, *PLAY[4:], "--out", "few")
+    asked = ("playtest", "sound.txt", "--personas", "R", *PLAY[:2], "--iterations", 1, *PLAY[4:], "--out", "few")
     assert run(capsys, *asked).code == 0
     (found,) = [f for f in findings(here / "few") if f["kind"] == "budget_too_small"]
     assert found["severity"] == "notice" and found["players"] == ["runner"] and found["trace"] == 1
-    assert "5 iterations were too few for the runner" in found["text"]
+    assert "1 iteration was too few for the runner" in found["text"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -14,11 +15,11 @@ from persona_evo.api import players
 from persona_evo.api.players import with_baseline
 from persona_evo.cli import say
 from persona_evo.compiling import Work
-from persona_evo.games import registry
+from persona_evo.games import registry, trust
 from persona_evo.personas import load
 from persona_evo.playtest.players import Player, same_policy
 from persona_evo.search.tree_policy import UCB1_FORMULA, TreePolicy
-from persona_evo.store import policies
+from persona_evo.store import policies, runs
 from persona_evo.store.policies import Policy
 from tests.cli.tool import environment, run
 
@@ -132,6 +133,29 @@ def test_a_file_tells_the_game_of_its_policy(
     assert other.code == 2 and "add --game puyo" in other.err
     wrong = run(capsys, "policy", "show", "chain.json", "--game", "colosseum")
     assert wrong.code == 2 and "belongs to another game" in wrong.err and "add --game puyo" in wrong.err
+
+
+def test_a_run_tells_the_game_of_its_policy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A run of a game that is not listed: the run knows its file, and a policy file alone says what is missing."""
+    corridor = Path(__file__).parents[1] / "examples" / "corridor.py"
+    monkeypatch.chdir(tmp_path)
+    own = Path(shutil.copy(corridor, "corridor.py")).resolve()
+    address = f"{own}:GAME"
+    config = {"game": address, "persona": {"name": "walker"}, "seed": 1, "target": 1, **trust.code_of(address)}
+    with runs.RunFolder.create(Path("runs"), config) as made:
+        policies.write(Policy("walker", "corridor", persona="walker", formula="R"), made.folder / "policy.json")
+    shown = run(capsys, "policy", "show", made.folder)
+    assert shown.code == 0 and "corridor" in shown.out, shown.err
+    assert run(capsys, "policy", "export", made.folder / "policy.json").out == "R\n"
+    assert run(capsys, "policy", "install", made.folder).code == 0
+    alone = run(capsys, "policy", "show", "policies/corridor/walker.json")
+    assert alone.code == 2 and "does not say where the game" in alone.err and "FILE.toml" in alone.err
+    own.write_text(own.read_text() + "# changed\n")
+    changed = run(capsys, "policy", "show", made.folder)
+    assert changed.code == 2 and "--game FILE accepts it" in changed.err
+    assert run(capsys, "policy", "show", made.folder, "--game", address).code == 0
 
 
 def test_the_match_that_evolve_recommends_has_its_budget_and_everybody(

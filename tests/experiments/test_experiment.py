@@ -33,6 +33,8 @@ from persona_evo.games.core import Game, Metric
 from persona_evo.games.python_game import from_class
 from persona_evo.jobs.progress import Progress
 from persona_evo.report import experiment as report
+from persona_evo.search.tree_policy import UCB1_CONSTANT
+from persona_evo.store import folders
 from tests.shared import unsealed
 
 FACTORED = {"field": "3x5", "choices": "factored"}
@@ -258,6 +260,18 @@ def test_variants_of_a_connected_game_are_those_that_are_named(tmp_path: Path) -
     for given in ('variant = "soft"\n', 'level = "cave:soft"\n'):
         (_, other) = tower(tmp_path, TOWER + given).cells
         assert other.settings.get("variant", "soft") == "soft" and (other.settings or other.level == "cave:soft")
+
+
+def test_the_default_constant_is_the_one_that_fits_the_goal(tmp_path: Path) -> None:
+    """A connected game searched with 1000 for scores of a few points, and said so only after the run."""
+    plain = tower(tmp_path, TOWER)
+    assert {cell.search.uct_constant for cell in plain.cells} == {UCB1_CONSTANT}
+    assert all(map(plain.is_fitted, plain.cells))
+    given = tower(tmp_path, TOWER + "uct_constant = 30\n")
+    assert [cell.search.uct_constant for cell in given.cells] == [UCB1_CONSTANT, 30]
+    catalog = reading.read(written(tmp_path, 'game = "minidungeons2"\n[players.a]\npersona = "runner"\n[players.b]\n'))
+    assert [cell.search.uct_constant for cell in catalog.cells] == [UCB1_CONSTANT, 1000]
+    assert not any(map(catalog.is_fitted, catalog.cells))
 
 
 @pytest.mark.quick
@@ -552,6 +566,13 @@ def test_several_levels_are_compared_in_pairs(tmp_path: Path) -> None:
     assert (tmp_path / "out/tables/comparisons.csv").read_text().splitlines()[0].split(",")[8] == "W"
     again = course.conduct(course.reopen(tmp_path / "out"), tmp_path / "out")
     assert [r.to_json() for r in again.records] == [r.to_json() for r in results.records]
+    listed = folders.read(tmp_path / "out")
+    assert listed is not None and (listed.state, listed.done, listed.total) == ("complete", 28, 28)
+    with (tmp_path / "out" / course.RESULTS).open("a+") as stream:
+        stream.seek(0)
+        stream.write(stream.readline())
+    damaged = folders.read(tmp_path / "out")
+    assert damaged is not None and "29 searches of 28" in damaged.problem
 
 
 def test_too_few_levels_are_told_and_unequal_numbers_refused(tmp_path: Path) -> None:
