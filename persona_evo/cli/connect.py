@@ -257,9 +257,8 @@ def _seed(args: argparse.Namespace) -> int:
 
 def _told(args: argparse.Namespace, game: Game, level: Level, search: ConnectedSearch, seconds: float) -> list[str]:
     """Print the results of a search and write the requested files; return their names."""
-    from persona_evo.connect.search_folder import why_ended
+    from persona_evo.connect.search_folder import is_whole, why_ended
     from persona_evo.connect.traces import Trace
-    from persona_evo.search.settings import FAILED
 
     best = search.best
     assert best is not None
@@ -276,7 +275,7 @@ def _told(args: argparse.Namespace, game: Game, level: Level, search: ConnectedS
     if args.out is None:
         return []
     search.tree.save(args.out / TREE)
-    if search.stopped == FAILED:
+    if not is_whole(search.stopped):
         return [TREE]
     Trace(game.name, level.text, best.utility, best.score, best.metrics, best.trace).save(args.out / BEST)
     say(f"kept in {args.out}; watch it:  {program('connect', 'replay', args.game, args.out / BEST)}")

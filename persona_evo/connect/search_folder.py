@@ -60,6 +60,11 @@ def why_ended(stopped: str) -> str:
     return ENDED.get(stopped, f"stopped by {stopped}")
 
 
+def is_whole(stopped: str) -> bool:
+    """Return whether the playthrough of a search that ended for this reason goes to the end of the game."""
+    return stopped != FAILED
+
+
 class RecordedRollout:
     """A rollout in the journal, with the part of `protocol.Result` that a search reads."""
 
