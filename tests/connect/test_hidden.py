@@ -9,6 +9,8 @@ from persona_evo.connect import protocol as p
 from persona_evo.connect.worlds import Observation, WorldRollout, Worlds
 from persona_evo.formula import parse
 from persona_evo.games import mapsets
+from persona_evo.playtest import versions
+from persona_evo.report import replay_text
 from persona_evo.search.plan import planner_for
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
@@ -174,3 +176,48 @@ def test_playthroughs_in_which_the_game_fails_count_as_failed_and_are_reported(t
     assert "no hall 4" in again.out, again.err
     shown = run(capsys, "runs", "show", out, "--trace", 1, "--game", file)
     assert shown.code == 0 and "the game failed after" in shown.out, shown.err
+
+
+FRAGILE = """
+import sys
+from persona_evo.connect.client import Client
+
+def play(client):
+    for turn in range(3):
+        client.report_metric("X", turn)
+        client.report_metric("Y", 0)
+        if client.select(999):
+            raise ValueError("the wrong door")
+    client.report_metric("X", 3)
+    client.supply_outcome(1)
+
+sys.exit(Client("fragile", "1", metrics=("X", "Y"), max_decisions=5, capabilities=("seed",)).run(play))
+"""
+
+
+@pytest.fixture
+def fragile(tmp_path):
+    """A game in which every choice but the first one of each decision raises an exception."""
+    (tmp_path / "fragile.py").write_text(FRAGILE, encoding="utf-8")
+    file = tmp_path / "fragile.toml"
+    file.write_text('game = "fragile.py"\nworkers = 1\n', encoding="utf-8")
+    found, running = game(file)
+    yield found, running
+    running.close()
+
+
+def test_a_playthrough_is_shown_with_its_own_choices_alone(fragile):
+    found, running = fragile
+    (level,) = mapsets.resolve(found, ["default@4"])
+    states = found.replay(level, (0, 0, 0))
+    assert [found.measure(level, state)["X"] for state in states] == [0, 1, 2, 3]
+    assert found.measure(level, states[-1])["SCORE"] == 1 and not running.findings()
+
+
+def test_the_names_of_levels_are_neither_drawn_nor_compared(fragile):
+    found, _ = fragile
+    a, b = mapsets.resolve(found, ["default@4", "default@11"])
+    assert found.locate(a, a.start) == (0, 0) and replay_text.picture(found, a, a.start) == []
+    changes = versions.changes(found, a, b)
+    assert not changes.none and not changes.words and not changes.tiles and not changes.lines
+    assert versions.changes(found, a, a).none
