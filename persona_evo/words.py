@@ -38,6 +38,11 @@ def enumerated(names: Sequence[str], most: int = 0) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
+def percent(share: float, digits: int = 0) -> str:
+    """Write a share from 0 to 1 in percent, with a space as in 25 %."""
+    return f"{100 * share:.{digits}f} %"
+
+
 def figure(value: float) -> str:
     """Write a number with up to 6 digits; what a rounding error leaves of a zero is written as 0."""
     return f"{0.0 if abs(value) < 1e-12 else value:.6g}"

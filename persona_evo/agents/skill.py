@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from persona_evo.errors import SettingsError, unknown
-from persona_evo.words import counted
+from persona_evo.words import counted, percent
 
 if TYPE_CHECKING:
     from persona_evo.games.core import Game
@@ -84,7 +84,7 @@ class Skill:
         ahead = "the whole game ahead" if self.sight >= WHOLE_GAME else f"{self.sight} moves ahead"
         if not self.errors:
             return f"{ahead}, no errors"
-        return f"{ahead}, {self.errors:.0%} errors at temperature {self.temperature:g}"
+        return f"{ahead}, {percent(self.errors)} errors at temperature {self.temperature:g}"
 
 
 PERFECT = "perfect"

@@ -40,7 +40,7 @@ from persona_evo.jobs.workers import Workers, lent
 from persona_evo.playtest import batch, bounds, journal
 from persona_evo.playtest.appraisals import Appraisals, begin_appraisals
 from persona_evo.playtest.cluster_games import hired
-from persona_evo.playtest.players import Player, check_lists, with_skills
+from persona_evo.playtest.players import Player, check_budget, check_lists, with_skills
 from persona_evo.playtest.playing import CONTINUATION, room
 from persona_evo.search.bounds import Solution
 from persona_evo.search.bounds import solve as solve_level
@@ -123,7 +123,12 @@ def playing_rules(
     iterations: int | None = None,
     seconds: float | None = None,
 ) -> PlayingRules:
-    """Return how players play; the arguments are those of `playtest_levels`."""
+    """Return how players play; the arguments are those of `playtest_levels`.
+
+    Raises:
+        SettingsError: a setting is out of range, or there is a budget that no player uses.
+    """
+    check_budget(players, {"iterations": iterations, "seconds": seconds, "budget": budget})
     words, agent = options.get("league", ()), options.get("agent", "")
     league = league_of(game, players[0].persona, words, agent) if players else None
     search = rules_of_search(
@@ -168,7 +173,7 @@ def playtest_levels(
             the four of the paper. The search "paper" and agents need evolved policies.
         trials: playthroughs of each player in each level, 1 to 100,000.
         iterations, seconds: budget of the search in each playthrough; if neither is given, 10,000 iterations, or the
-            agent's budget for a move.
+            agent's budget for a move. Players who search anew for each move have the iterations of their skill.
         budget: replaces iterations and seconds.
         seed: everything random follows from it. If None, that of the playtest in the folder, or else a new one.
         skills: levels of skill at which each player plays (see `persona_evo.agents.skill`); none for `perfect` alone

@@ -27,7 +27,7 @@ from persona_evo.playtest.changes import PlaytestChanges, changes
 from persona_evo.playtest.metrics import UtilityRanges, utility_ranges
 from persona_evo.search.list_orders import left_out
 from persona_evo.search.outlook import Outlook
-from persona_evo.words import counted, listed
+from persona_evo.words import counted, listed, percent
 
 if TYPE_CHECKING:
     import pandas
@@ -234,6 +234,7 @@ class Results(batch.BatchResults):
         replays: bool = True,
         workers: Workers | None = None,
         progress: Callable[[str], None] | None = None,
+        missing: Callable[[str], None] | None = None,
     ) -> Path:
         """Write traces, tables, pictures and the page into a folder; return the page's path.
 
@@ -242,6 +243,7 @@ class Results(batch.BatchResults):
             pictures, replays: whether to draw maps and animated replays.
             workers: workers that draw, None for this process.
             progress: called with the current step in words.
+            missing: called with a sentence on each film strip that is missing.
         """
         from persona_evo.playtest import records
         from persona_evo.report import folder as report
@@ -251,7 +253,7 @@ class Results(batch.BatchResults):
         target.mkdir(parents=True, exist_ok=True)
         traces = not self.journaled_in(target)
         if pictures:
-            return report.write(
+            written = report.write(
                 target,
                 self.game,
                 self.levels,
@@ -262,7 +264,11 @@ class Results(batch.BatchResults):
                 traces=traces,
                 workers=workers,
                 progress=progress,
-            ).page
+            )
+            for text in written.unfilmed:
+                if missing is not None:
+                    missing(text)
+            return written.page
         if traces:
             records.write(target / "traces.jsonl", analysis.records)
         report.write_tables(target, analysis)
@@ -343,7 +349,7 @@ class Results(batch.BatchResults):
         """Return the HTML for a notebook: the summary of each player in each level."""
         headers = ("level", "player", "playthroughs", "win rate", "utility")
         rows = [
-            (s.level, s.player, s.trials, f"{s.win_rate.value:.0%}" if s.wins else "", f"{s.utility.value:.3f}")
+            (s.level, s.player, s.trials, percent(s.win_rate.value) if s.wins else "", f"{s.utility.value:.3f}")
             for s in self.analysis.summaries
         ]
         count = len(self.analysis.findings)

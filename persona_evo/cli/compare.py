@@ -52,6 +52,7 @@ def _run(args: argparse.Namespace, workers: Workers) -> int:
     game = option_values.game_of(args)
     from persona_evo.api import compare
     from persona_evo.report import tables
+    from persona_evo.statistics import too_few_pairs
 
     pairs = _pairs(args, game)
     if all(a.text == b.text and a.options == b.options for a, b in pairs):
@@ -60,6 +61,10 @@ def _run(args: argparse.Namespace, workers: Workers) -> int:
     a, b = ([pair[side] for pair in pairs] for side in (0, 1))
     folder = args.out or option_values.new_folder(ROOT, [a[0].name, b[0].name])
     players, search = option_values.players_of(args, game), option_values.search_options(args)
+    few = too_few_pairs(len(pairs), len(players)) if len(pairs) > 1 else ""
+    if few:
+        among = f" for {counted(len(players), 'player')}" if len(players) > 1 else ""
+        note(f"win rates will not be comparable: {few}{among}")
     comparison = compare(a, b, players, **search, **playtest.playing(args, game, folder, workers))
     results = comparison.results
     results.command = option_values.typed(args, results.seed)
@@ -86,7 +91,6 @@ def _pairs(args: argparse.Namespace, game: Game) -> list[tuple[Level, Level]]:
     """Load the levels of A and B, and say which are compared."""
     from persona_evo.api.comparison import named_pairs
     from persona_evo.api.naming import paired_levels
-    from persona_evo.statistics import too_few_pairs
 
     pairs = paired_levels(game, args.a, args.b, **option_values.options_of(args, game))
     option_values.tell_warnings([level for pair in pairs for level in pair])
@@ -95,7 +99,4 @@ def _pairs(args: argparse.Namespace, game: Game) -> list[tuple[Level, Level]]:
             note(f"{letter} = {level.name}" + (f" ({level.source})" if level.source else ""))
         return pairs
     note(named_pairs(pairs).words)
-    few = too_few_pairs(len(pairs), 1)
-    if few:
-        note(few)
     return pairs

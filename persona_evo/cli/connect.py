@@ -54,6 +54,7 @@ FILE.toml CASES.jsonl` replays all cases; its exit code is 1 if the game still f
 def add(commands: Commands) -> None:
     """Add the command and its options."""
     parser = commands.add_parser("connect", description=__doc__)
+    parser.elsewhere = dict.fromkeys(("doctor", "check"), "persona-evo doctor --game FILE.toml checks a game")
     parts = parser.add_subparsers(dest="command_connect", metavar="new|search|attach|replay|shrink", required=True)
     connect_new.add(parts)
     search = parts.add_parser("search", help="search for the best playthrough of a level", description=FAILURES)

@@ -3,7 +3,7 @@
 A game that runs in this program is loaded and, with --level, checked in random games.
 
 A connected game plays twice with the same seeds, and then replays its choices. It passes if it gives the same results
-each time and does not fail; otherwise the exit code is 1.
+each time and does not fail; otherwise the exit code is 1. If only its pictures are wrong, it passes without them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import argparse
 
 from persona_evo import __version__
 from persona_evo.cli.parser import Commands, filled, whole
-from persona_evo.cli.say import say
+from persona_evo.cli.say import StatusLine, say
 from persona_evo.errors import Place, SettingsError
 from persona_evo.jobs.windows import program
 from persona_evo.words import counted, figure
@@ -135,15 +135,17 @@ def _examine(args: argparse.Namespace) -> int:
     from persona_evo.connect.doctor import examine
     from persona_evo.connect.session import Session
     from persona_evo.personas.template import range_of
+    from persona_evo.report.game_pictures import strip_picture
 
     about = read(Path(args.game))
-    session = Session(about)
+    session, line = Session(about), StatusLine()
     try:
         level = args.level or "default"
         levels = session.named([level])
-        found = examine(session, levels[0], rollouts=args.rollouts)
+        found = examine(session, levels[0], rollouts=args.rollouts, decode=strip_picture, progress=line.show)
         failures = session.findings()
     finally:
+        StatusLine.done_with_line()
         session.close()
     hello = found.hello
     said = ", ".join(hello.capabilities) or "none"
@@ -164,7 +166,7 @@ def _examine(args: argparse.Namespace) -> int:
         say(f"note: {text}")
     for text in failures:
         say(text)
-    for text in found.faults:
+    for text in (*found.faults, *found.unfilmed):
         say(f"FAULT: {text}")
     again = (
         ""
@@ -172,4 +174,6 @@ def _examine(args: argparse.Namespace) -> int:
         else (f", but {counted(found.restarted, 'process')} ended or hung and had to be restarted")
     )
     say("the game cannot be searched" if found.faults else f"the same choices lead to the same end: fine{again}")
+    if found.unfilmed:
+        say("there will be no film strips")
     return 1 if found.faults else 0

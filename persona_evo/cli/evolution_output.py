@@ -11,7 +11,7 @@ from persona_evo.cli import policy as policy_command
 from persona_evo.cli.playtest_options import SKILLS
 from persona_evo.cli.say import StatusLine, duration, note, say
 from persona_evo.jobs.windows import command_line
-from persona_evo.words import counted, enumerated
+from persona_evo.words import counted, enumerated, percent
 
 if TYPE_CHECKING:
     from persona_evo.evolve.driving import GenerationProgress
@@ -32,7 +32,7 @@ def teller() -> Callable[[GenerationProgress], None]:
 
     def tell(p: GenerationProgress) -> None:
         mean = fsum(row.mean for row in p.rows) / len(p.rows)
-        busy = f", cores {p.usage.share:.0%} busy" if p.usage is not None else ""
+        busy = f", cores {percent(p.usage.share)} busy" if p.usage is not None else ""
         known = [counted(n, what) for n, what in ((p.remembered, p.bred), (p.spared, "playthrough")) if n]
         memory = f", {enumerated(known)} from memory" if known else ""
         where = " on the validation set" if p.best.validation else ""
@@ -59,7 +59,7 @@ def phase_teller() -> Callable[[Phase], None]:
             return
         last = p.done >= p.total
         ended = "done" if p.total else "there was no time for it"
-        share = ended if last else f"{p.done / p.total:.0%}, {duration(p.eta)} to go at most"
+        share = ended if last else f"{percent(p.done / p.total)}, {duration(p.eta)} to go at most"
         of = f" ({counted(p.total, 'playthrough')})" if p.total > 1 else ""
         lines.setdefault(p.name, StatusLine()).show(f"{p.name}{of}: {share}", last=last)
 

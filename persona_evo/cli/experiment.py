@@ -22,7 +22,7 @@ from persona_evo.cli.say import StatusLine, note, say, to_go
 from persona_evo.cli.template_file import write_template
 from persona_evo.errors import ConnectError, GameError, Place, SettingsError, unknown
 from persona_evo.jobs.windows import program
-from persona_evo.words import counted
+from persona_evo.words import counted, percent
 
 if TYPE_CHECKING:
     from persona_evo.experiments.design import Experiment
@@ -107,6 +107,7 @@ def _new(args: argparse.Namespace) -> int:
 
 def _make(args: argparse.Namespace) -> int:
     from persona_evo.api.experiments import kept_experiment, read_experiment, search_all, write_experiment
+    from persona_evo.statistics import too_few_pairs
 
     experiment = read_experiment(args.what, args.replicates, args.rollouts)
     folder = args.out or ROOT / experiment.name
@@ -117,6 +118,10 @@ def _make(args: argparse.Namespace) -> int:
         f"{experiment.title}: {counted(len(experiment.cells), 'combination')} x "
         f"{counted(experiment.replicates, 'replicate')}{levels}, into {folder}"
     )
+    compared = len(experiment.pairs())
+    few = too_few_pairs(experiment.levels, compared) if experiment.levels > 1 and compared else ""
+    if few:
+        note(f"nothing will be comparable: {few} for {counted(compared, 'comparison')}")
     if any(map(experiment.is_fitted, experiment.cells)):
         note(
             "UCB1's constant is 1.41, and searches divide scores by the range of those they have seen, as in playtests"
@@ -197,6 +202,6 @@ def teller() -> Callable[[Progress], None]:
 
     def tell(p: Progress) -> None:
         made = f"{p.done:,} of {p.total:,} rollouts"
-        line.show(f"{p.share:.0%}: {p.what}; {made}{to_go(p.eta)}", last=p.done >= p.total)
+        line.show(f"{percent(p.share)}: {p.what}; {made}{to_go(p.eta)}", last=p.done >= p.total)
 
     return tell

@@ -31,7 +31,8 @@ def add_game(parser: argparse.ArgumentParser) -> None:
         default="minidungeons2",
         type=filled,
         metavar="GAME",
-        help='name of a game, or "module:object" for your own (default: %(default)s)',
+        help="name of a game, FILE.toml of a connected game, or FILE.py:GAME or module:object for a game in Python "
+        "(default: %(default)s)",
     )
 
 

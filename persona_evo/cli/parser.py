@@ -6,7 +6,7 @@ import argparse
 import math
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
@@ -26,13 +26,18 @@ class Commands(Protocol):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose mistakes are SettingsError, with the nearest known option or command."""
+    """A parser whose mistakes are SettingsError, with the nearest known option or command.
+
+    Attributes:
+        elsewhere: command that people look for here, but that has another name -> what to type.
+    """
 
     def __init__(self, *args: Any, **options: Any) -> None:
         options.setdefault("allow_abbrev", False)
         options.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
         self._typed: list[str] = []
         self.appendix: Callable[[], str] | None = None
+        self.elsewhere: Mapping[str, str] = {}
         super().__init__(*args, **options)
 
     def format_help(self) -> str:
@@ -85,6 +90,7 @@ class Parser(argparse.ArgumentParser):
         if action.choices is not None and value not in action.choices:
             what = "no such command" if action.dest.startswith("command") else f"no such choice for {_name(action)}"
             expected, hint = unknown(str(value), [str(c) for c in action.choices])
+            hint = self.elsewhere.get(str(value), hint)
             raise SettingsError(what, found=str(value), expected=expected, hint=hint)
 
 

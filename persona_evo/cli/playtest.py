@@ -245,6 +245,7 @@ def finish(args: argparse.Namespace, results: Results, workers: Workers) -> Anal
         replays=not args.no_replays,
         workers=workers,
         progress=line.show,
+        missing=lambda text: note(f"note: {text}"),
     )
     StatusLine.done_with_line()
     say(summary_text(analysis))

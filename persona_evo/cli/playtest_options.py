@@ -9,6 +9,7 @@ from persona_evo.agents.skill import FULL_SIGHT, LADDER, PERFECT
 from persona_evo.agents.skill import SKILLS as SKILLS
 from persona_evo.cli import options
 from persona_evo.cli.parser import names, number, whole
+from persona_evo.words import percent
 
 REQUIREMENTS = """\
 requirements: [PLAYER[@LEVEL].]MEASURE OPERATOR NUMBER
@@ -35,7 +36,7 @@ levels of skill (--skill): players who search again before each move, and make m
           move)
 {
     "".join(
-        f"  {s.name:<8}{s.iterations:<14}{s.sight:<8}{f'{s.errors:.0%}':<9}{s.temperature:g}" + chr(10)
+        f"  {s.name:<8}{s.iterations:<14}{s.sight:<8}{percent(s.errors):<9}{s.temperature:g}" + chr(10)
         for s in LADDER.values()
     )
 }\
@@ -76,7 +77,11 @@ def add_playing(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="playthroughs of each player in each level (default: %(default)s)",
     )
-    options.add_budget(parser, each="playthrough, or per move with an agent", default="10000, or the agent's")
+    options.add_budget(
+        parser,
+        each="playthrough, or per move with an agent; levels of skill but perfect have their own",
+        default="10000, or the agent's",
+    )
     options.add_search(parser)
     parser.add_argument(
         "--continuation",

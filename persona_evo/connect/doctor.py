@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from persona_evo.connect import guard
@@ -19,6 +19,7 @@ from persona_evo.connect.scores import UtilityRange
 from persona_evo.connect.session import Session
 from persona_evo.connect.snapshot_check import check_snapshots
 from persona_evo.errors import ConnectError, GameError, ProtocolError, in_one_line
+from persona_evo.games.outside import Shot, moments
 from persona_evo.personas import load
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.words import counted
@@ -42,6 +43,7 @@ class DoctorReport:
         restarted: the number of processes that were restarted because they ended or hung.
         played, failed: the number of rollouts, and of those in which the game failed at every attempt.
         faults: sentences about what is wrong; empty for a game that can be searched.
+        unfilmed: sentences about what is wrong with the pictures; searches do not need them, but film strips do.
         notes: sentences about what may be wrong.
     """
 
@@ -56,10 +58,19 @@ class DoctorReport:
     played: int = 0
     failed: int = 0
     faults: list[str] = field(default_factory=list)
+    unfilmed: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
-def examine(session: Session, level: LevelName, *, rollouts: int = ROLLOUTS, seconds: float = SECONDS) -> DoctorReport:
+def examine(
+    session: Session,
+    level: LevelName,
+    *,
+    rollouts: int = ROLLOUTS,
+    seconds: float = SECONDS,
+    decode: Callable[[Shot], object] | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> DoctorReport:
     """Play a level several times and compare the results; before that, check the description's formulas and personas.
 
     Args:
@@ -67,19 +78,28 @@ def examine(session: Session, level: LevelName, *, rollouts: int = ROLLOUTS, sec
         level: the level to play.
         rollouts: the largest number of rollouts for measuring the rate.
         seconds: the time after which no more rollouts are ordered.
+        decode: decodes a picture as reports do, and raises ProtocolError if that is not possible; None to check only
+            what the protocol says about pictures.
+        progress: called with a description of what is being done.
 
     Raises:
         ConnectError: the game does not start, or violates the protocol.
         InputError: a metric, a formula or a persona of the description is not valid.
     """
+    tell = progress or _say_nothing
+    tell("starting the game")
     pool = session.pool(level)
     game = of(session)
     for persona in session.about.personas:
         load(str(persona), game)
     report = DoctorReport(session.hello(), str(level), pool.size)
     try:
+        tell(f"playing {counted(_COMPARED, 'rollout')} three times")
         first = _compare(session, pool, level, report)
-        if first:
+        if first is not None:
+            if "pictures" in report.hello.capabilities:
+                _look_at_pictures(session, level, first, report, decode, tell)
+            tell(f"playing rollouts for at most {seconds:g} s")
             results = _rate(session, pool, level, report, rollouts, seconds)
             _look_at_numbers(report, results, session.about.scores)
             _probe_prefix(session, pool, level, report, results)
@@ -93,8 +113,12 @@ def examine(session: Session, level: LevelName, *, rollouts: int = ROLLOUTS, sec
     return report
 
 
-def _compare(session: Session, pool: ProcessPool, level: LevelName, report: DoctorReport) -> bool:
-    """Play some games, then each one again from its seed, and once more from all its choices."""
+def _compare(session: Session, pool: ProcessPool, level: LevelName, report: DoctorReport) -> p.Result | None:
+    """Play some games, then each one again from its seed, and once more from all its choices.
+
+    Returns:
+        A game that was played to its end; None if the game failed in all of them.
+    """
     seeds = range(1, _COMPARED + 1)
     firsts = list(_played(pool, [_order(session, level, seed) for seed in seeds], report))
     agains = list(_played(pool, [_order(session, level, seed) for seed in seeds], report))
@@ -110,31 +134,46 @@ def _compare(session: Session, pool: ProcessPool, level: LevelName, report: Doct
         wrong, gain = check_snapshots(pool, orders, lambda a, b, what: differences(a, b, what, report.hello))
         report.faults += wrong
         report.notes.append(gain)
-    if known and "pictures" in report.hello.capabilities:
-        _look_at_pictures(session, level, known[0][1], report)
     if len({a.trace for _, a in known}) == 1 and len(known) > 1 and known[0][1].decisions:
         report.notes.append("all rollouts made the same choices: does this level have any?")
     del report.faults[5:]
-    return bool(known)
+    return known[0][1] if known else None
 
 
-def _look_at_pictures(session: Session, level: LevelName, played: p.Result, report: DoctorReport) -> None:
-    """Play a game again in a process that is asked for pictures, and check that there is one of each moment."""
+def _look_at_pictures(
+    session: Session,
+    level: LevelName,
+    played: p.Result,
+    report: DoctorReport,
+    decode: Callable[[Shot], object] | None,
+    tell: Callable[[str], None],
+) -> None:
+    """Play a game again in a process that is asked for pictures, and decode those that a film strip would show."""
     camera, choices = Camera(session.about), [choice for choice, _ in p.unpack(played.trace)]
     try:
-        film = camera.shoot(level, choices, range(len(choices) + 1))
+        tell("asking for pictures")
+        film = camera.shoot(
+            level, choices, moments(len(choices)), lambda n, total: tell(f"asking for pictures: {n} of {total}")
+        )
+        for shot in film.shots:
+            if decode is not None:
+                decode(shot)
     except (ConnectError, GameError) as e:
-        report.faults.append(f"the game does not send pictures as it should: {in_one_line(e)}")
+        report.unfilmed.append(f"the game does not send pictures as it should: {in_one_line(e)}")
         return
     finally:
         camera.close()
     if not film.shots:
-        report.faults.append("the game has the capability `pictures`, but sent none")
+        report.unfilmed.append("the game has the capability `pictures`, but sent none")
         return
     width, height = size_of_png(film.shots[0].png)
     mean = sum(len(shot.png) for shot in film.shots) / len(film.shots) / 1024
-    moments = counted(len(choices) + 1, "moment")
-    report.notes.append(f"pictures: {film.sent} of {moments}, {width} x {height} pixels, {mean:,.1f} KiB each")
+    all_moments = counted(len(choices) + 1, "moment")
+    report.notes.append(f"pictures: {film.sent} of {all_moments}, {width} x {height} pixels, {mean:,.1f} KiB each")
+
+
+def _say_nothing(text: str) -> None:
+    """Discard what is being done."""
 
 
 def _order(session: Session, level: LevelName, seed: int, prefix: bytes = b"") -> p.Rollout:

@@ -35,7 +35,7 @@ from persona_evo.errors import ConnectError, LevelError, SettingsError
 from persona_evo.formula import parse
 from persona_evo.formula.primitives import PRIMITIVES
 from persona_evo.games.core import ENDED, LOST, RUNNING, WON, Game, Level, Metric, Rules
-from persona_evo.games.outside import Film
+from persona_evo.games.outside import Arrived, Film
 from persona_evo.games.python_game.contents import number_of
 from persona_evo.search.moves import MovesSpec
 from persona_evo.search.plan import Plan, PlanJob, PlannedOutside
@@ -166,8 +166,10 @@ def _close(session: Session, camera: Camera) -> None:
     camera.close()
 
 
-def _film(about: Description, camera: Camera, level: str, actions: Sequence[str], depths: Sequence[int]) -> Film:
-    return camera.shoot(about.level(level), [int(action) for action in actions], depths)
+def _film(
+    about: Description, camera: Camera, level: str, actions: Sequence[str], depths: Sequence[int], arrived: Arrived
+) -> Film:
+    return camera.shoot(about.level(level), [int(action) for action in actions], depths, arrived)
 
 
 def _ordering(about: Description, hello: p.Hello) -> dict[str, object]:

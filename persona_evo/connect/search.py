@@ -201,7 +201,7 @@ class ConnectedSearch:
             raise ConnectError(
                 "the game could not be played to its end a single time",
                 found=first,
-                hint="persona-evo doctor --game FILE tells how it fails, and where its logs are",
+                hint="persona-evo doctor --game FILE.toml tells how it fails, and where its logs are",
             )
 
     @property

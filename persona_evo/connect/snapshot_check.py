@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from persona_evo.connect import protocol as p
 from persona_evo.connect.pool import ProcessPool
+from persona_evo.words import percent
 
 _SHARE = 0.75
 """How far into a playthrough a state is kept, as a share of its decisions."""
@@ -47,8 +48,8 @@ def check_snapshots(
         if isinstance(a, p.Result) and isinstance(b, p.Result):
             faults += differences(a, b, "a playthrough from its start, then from a kept state")
     return faults[:1], (
-        f"save-states: {rate:,.0f} rollouts/s from {_SHARE:.0%} of the way, {rate / plain_rate:.1f} times as many as "
-        f"from the start ({plain_rate:,.0f})"
+        f"save-states: {rate:,.0f} rollouts/s from {percent(_SHARE)} of the way, {rate / plain_rate:.1f} times as many "
+        f"as from the start ({plain_rate:,.0f})"
     )
 
 

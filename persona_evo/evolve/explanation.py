@@ -24,6 +24,7 @@ from persona_evo.personas.template import high_end, low_end
 from persona_evo.search.samples import MOST_LEVELS, Sampled, random_states
 from persona_evo.search.tree_policy import PARENT, SEARCH_VARIABLES, plan_variables
 from persona_evo.store.policies import Policy
+from persona_evo.words import percent
 
 CLEAR = 0.85
 """The share of a symbol's changes in one direction from which this counts as its direction."""
@@ -90,9 +91,9 @@ def in_words(
     for effect in found:
         group, text = _said(effect, game, kept)
         share = effect.strength / total
-        percent = f", {share:.0%}" if share >= SLIGHT else ""
+        part = f", {percent(share)}" if share >= SLIGHT else ""
         symbol = effect.symbol + (" low" if group != "ignores" and effect.up <= 1 - CLEAR else "")
-        groups.setdefault(group, []).append(f"{text} ({symbol}{percent if group != 'ignores' else ''})")
+        groups.setdefault(group, []).append(f"{text} ({symbol}{part if group != 'ignores' else ''})")
     order = ("seeks", "avoids", "saves", "seeks or avoids, depending on the state", "ignores")
     return tuple(f"{group}: {', '.join(groups[group])}" for group in order if group in groups)
 
@@ -110,7 +111,7 @@ def lists_in_words(
     for number, one in enumerate(lists, 1):
         words = "; ".join(in_words(one.score, game, levels, utility, until))
         first = ", novel states first" if one.novel else ""
-        found.append(f"list {number} ({one.weight / total:.0%} of the turns{first}): {words}")
+        found.append(f"list {number} ({percent(one.weight / total)} of the turns{first}): {words}")
     return tuple(found)
 
 

@@ -108,10 +108,11 @@ class CellComparison(NamedTuple):
         if self.corrected < SIGNIFICANT and self.higher:
             lower = self.b if self.higher == self.a else self.a
             return f"{self.higher} scores more than {lower} ({p_words(self.corrected)})"
-        note = ", no variation" if self.test.note == NO_VARIATION else ""
         few = too_few_pairs(self.levels, self.family) if self.levels > 1 else ""
-        more = f"; {few}" if few else ""
-        return f"{self.a} and {self.b}: no significant difference ({p_words(self.corrected)}{note}){more}"
+        if few:
+            return f"{self.a} and {self.b} cannot be compared: {few}"
+        note = ", no variation" if self.test.note == NO_VARIATION else ""
+        return f"{self.a} and {self.b}: no significant difference ({p_words(self.corrected)}{note})"
 
 
 class Curve(NamedTuple):

@@ -16,7 +16,7 @@ from persona_evo.games.core import LOST, RUNNING, WON, Game, Level
 from persona_evo.games.exploration import Exploration, explore
 from persona_evo.games.findings import Finding, Spot, ranked
 from persona_evo.games.seen import SeenLevel
-from persona_evo.words import capital, counted, enumerated
+from persona_evo.words import capital, counted, enumerated, percent
 
 MOST_OF_A_CLASS = 10_000
 """The largest number of states explored in a game that is written as a Python class."""
@@ -171,7 +171,7 @@ def _never_had(seen: SeenLevel) -> list[Finding]:
         if not spots and not (metric.ratio or metric.high == 1):
             continue
         proof = {"most": most, "high": metric.high, "metric": metric.symbol, "states": len(values), "proven": True}
-        limit = f"{most:.0%}".replace("%", " %") if metric.high == 1 else f"{most:.3g} of {metric.high:g}"
+        limit = percent(most) if metric.high == 1 else f"{most:.3g} of {metric.high:g}"
         short = f"{metric.name} ({metric.symbol}) cannot exceed {limit}"
         if spots:
             why = "others take it first or it cannot be taken" if stolen else "no way leads there"

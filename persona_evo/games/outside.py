@@ -6,12 +6,24 @@ import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeAlias
 
 from persona_evo.games.findings import Finding
 
 FILMED = ("best", "median", "worst")
 """The playthroughs of a player that a game may draw pictures of."""
+
+MOST_SHOTS = 12
+"""Maximum number of pictures of a playthrough that are kept."""
+
+Arrived: TypeAlias = "Callable[[int, int], None]"
+"""Called with a number when a picture arrives: that of its moment, from 1, and the number of moments in all."""
+
+
+def moments(decisions: int) -> list[int]:
+    """Return the numbers of decisions before which pictures are kept: the start, the end, and some in between."""
+    number = min(MOST_SHOTS, decisions + 1)
+    return sorted({round(at * decisions / max(1, number - 1)) for at in range(number)})
 
 
 class Shot(NamedTuple):
@@ -62,8 +74,8 @@ class Outside:
             `delay` seconds before each decision. It ends when the last of these has been shown.
         hand_over: () -> all failures of the game, which are forgotten here; another process keeps them by `take_over`.
         take_over: (failures) keeps those that another process has handed over.
-        film: (text of a level, actions, depths) -> pictures that the game draws of a playthrough after these numbers of
-            actions.
+        film: (text of a level, actions, depths, arrived) -> pictures that the game draws of a playthrough after these
+            numbers of actions; `arrived` is called with each picture, also with those that are not kept.
         filmed: which playthroughs of a player are worth pictures: some of FILMED, none if the game draws no pictures.
         sets: set name -> names of levels.
         personas: the game's own persona files.
@@ -80,7 +92,7 @@ class Outside:
     regressions: Callable[[], tuple[list[Finding], list[str]]]
     hand_over: Callable[[], Sequence[object]]
     take_over: Callable[[Sequence[object]], None]
-    film: Callable[[str, Sequence[str], Sequence[int]], Film]
+    film: Callable[[str, Sequence[str], Sequence[int], Arrived], Film]
     filmed: tuple[str, ...] = ()
     sets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     personas: tuple[str, ...] = ()

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from persona_evo.words import percent
+
 if TYPE_CHECKING:
     from persona_evo.formula import Formula
     from persona_evo.games.core import Game, Metric
@@ -101,7 +103,7 @@ def _unit(metric: Metric, levels: Mapping[str, Sequence[Mapping[str, float]]]) -
     if metric.high > 1 and every and all(value == round(value) for value in every):
         unit = "1" if metric.unit in ("", "times") else f"one {singular(metric.unit)}"
         return Unit(metric, 1.0, f"one {one}" if one != metric.name else f"{unit} of {metric.name}")
-    share = f"{PART:.0%}" if metric.ratio else f"{PART:g}"
+    share = percent(PART) if metric.ratio else f"{PART:g}"
     return Unit(metric, PART, f"{share} of {metric.name} ({metric.symbol})")
 
 

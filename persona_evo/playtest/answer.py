@@ -262,14 +262,16 @@ def _unseen(rows: Sequence[ComparisonRow], told: Sequence[ComparisonRow]) -> lis
     tested = [r for r in rates if not r.exact]
     if not tested:
         return [f"win rates do not differ: {_each(rates)} (proven)"]
-    return [f"win rates do not differ ({_each(rates)}): {blind(tested[0], len(rates))}"]
+    unseen = blind(tested[0], len(rates))
+    said = "cannot be compared" if unseen.hopeless else "do not differ"
+    return [f"win rates {said} ({_each(rates)}): {unseen.text}"]
 
 
 def _too_few(rows: Sequence[ComparisonRow]) -> list[str]:
     """State that there are too few pairs of levels for measures other than the win rate, if there are."""
     others = [r for r in rows if r.test == PAIRED and r.measure.key != "win_rate" and r.note != NO_VARIATION]
     few = too_few_pairs(others[0].difference.n, len(others)) if others else ""
-    return [f"other measures, {len(others)} in all: {few}"] if few else []
+    return [f"other measures, {len(others)} in all, cannot be compared: {few}"] if few else []
 
 
 def _each(rates: Sequence[ComparisonRow]) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from persona_evo.games.core import Metric
 from persona_evo.intervals import Interval
@@ -148,7 +149,12 @@ def _verdict(row: ComparisonRow, names: tuple[str, str], family: int) -> str:
     else:
         text = f"no difference for the {player}: {name} {shown(row.measure, row.a.value)} in both"
     rate = row.test == "Fisher" or (row.test == PAIRED and row.measure.key == "win_rate")
-    return f"{text}; {blind(row, family)}" if rate else text
+    if not rate:
+        return text
+    unseen = blind(row, family)
+    if unseen.hopeless and row.higher:
+        text = f"cannot be compared for the {player}: {change}"
+    return f"{text}; {unseen.text}"
 
 
 def found_routes(row: ComparisonRow) -> str:
@@ -185,16 +191,25 @@ def _trials(row: ComparisonRow) -> str:
     return f"{counted(row.a.n, 'trial')} each" if row.a.n == row.b.n else f"{row.a.n} and {counted(row.b.n, 'trial')}"
 
 
-def blind(row: ComparisonRow, family: int) -> str:
+class Unseen(NamedTuple):
+    """What a comparison of rates cannot detect, in words; `hopeless` if it cannot detect any difference."""
+
+    text: str
+    hopeless: bool
+
+
+def blind(row: ComparisonRow, family: int) -> Unseen:
     """State what a comparison of rates with this many trials, or pairs of levels, cannot detect."""
     if row.test == PAIRED:
         pairs = row.difference.n
-        unseen = (
-            f"a difference that fewer than {fewest_pairs(family)} of the {pairs} pairs of levels show cannot be seen"
+        if few := too_few_pairs(pairs, family):
+            return Unseen(few, True)
+        needed = fewest_pairs(family)
+        return Unseen(
+            f"a difference that fewer than {needed} of the {pairs} pairs of levels show cannot be seen", False
         )
-        return too_few_pairs(pairs, family) or unseen
     trials = _trials(row)
     gap = detectable(round(row.a.value * row.a.n), row.a.n, row.b.n, ALPHA / max(1, family))
     if gap is None:
-        return f"{trials} are too few to see any difference"
-    return f"with {trials} a difference below about {gap * 100:.0f} points cannot be seen"
+        return Unseen(f"{trials} are too few to see any difference", True)
+    return Unseen(f"with {trials} a difference below about {gap * 100:.0f} points cannot be seen", False)

@@ -18,6 +18,7 @@ from persona_evo.personas import Persona
 from persona_evo.personas.lists import OpenList
 from persona_evo.search.settings import SearchSettings
 from persona_evo.search.tree_policy import UCB1_FORMULA, TreePolicy, in_words, with_lists
+from persona_evo.words import enumerated
 
 
 @dataclass(frozen=True)
@@ -140,6 +141,27 @@ def check_ladder(names: Sequence[str], game: Game) -> None:
         raise SettingsError("a level of skill is named twice", found=", ".join(names), expected="each one once")
     if names:
         skills.check_game(game)
+
+
+def check_budget(players: Sequence[Player], budget: Mapping[str, object]) -> None:
+    """Check that some player uses the budget of a playthrough.
+
+    Args:
+        players: the players.
+        budget: what was given of it, by name; None for what was not.
+
+    Raises:
+        SettingsError: it was given, but all players search anew for each move, with the iterations of their skill.
+    """
+    given = [name for name, value in budget.items() if value is not None]
+    if given and players and all(skills.errs(p.skill) for p in players):
+        names = list(dict.fromkeys(p.skill for p in players))
+        raise SettingsError(
+            "levels of skill have iterations of their own for each move",
+            found=f"{given[0]} with {enumerated([f'{n} ({skills.MOVE_BY_MOVE[n].iterations})' for n in names])}",
+            expected=f"no {given[0]}, or a player who uses it, such as {skills.PERFECT}",
+            hint="for another number of iterations a move, use an agent (--agent FILE.toml)",
+        )
 
 
 def check_skills(players: Sequence[Player], game: Game, league: League | None = None) -> None:

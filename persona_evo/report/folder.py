@@ -75,12 +75,14 @@ class Written:
     Attributes:
         most: visits of the hottest colour, by level.
         notes: what could not be shown, and why.
+        unfilmed: which film strips are missing, and why.
     """
 
     page: Path
     pictures: list[Picture] = field(default_factory=list)
     most: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    unfilmed: list[str] = field(default_factory=list)
 
     def note(self, text: str) -> None:
         """Record once what could not be shown."""
@@ -141,7 +143,8 @@ def write(
                 progress(f"drawing {number} of {total}: {one.player} in {one.picture.level}")
 
         problems = pictures.draw(game, at_hand, [one.drawing for one in missing], workers, drawn)
-        films = strips.films(folder / strips.FOLDER, game, at_hand, analysis, written.note, progress) if replays else []
+        to_film = at_hand if replays else {}
+        films, written.unfilmed = strips.films(folder / strips.FOLDER, game, to_film, analysis, progress)
     failed = set()
     for one, why in zip(missing, problems, strict=True):
         if why:
@@ -160,7 +163,7 @@ def write(
         pictures=written.pictures,
         strips=films,
         most=written.most,
-        notes=written.notes,
+        notes=[*written.notes, *written.unfilmed],
         subtitle=f"{game.title}: {played} of {counted(len({r.level for r in analysis.records}), 'level')}",
     )
     shown = [*(p.path for p in written.pictures), *(f.path for strip in films for f in strip.figures)]

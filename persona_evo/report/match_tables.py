@@ -10,6 +10,7 @@ from persona_evo.intervals import FEWEST, Interval, wilson
 from persona_evo.matches import standings
 from persona_evo.matches.records import GameRecord
 from persona_evo.report.tables import Table
+from persona_evo.words import percent
 
 NONE = "–"
 
@@ -36,7 +37,7 @@ def pairs(records: Sequence[GameRecord], names: Sequence[str], levels: Sequence[
                     f"{a} – {b}",
                     level or "all",
                     str(p.games),
-                    f"{p.rate.value:.1%}",
+                    percent(p.rate.value, 1),
                     span(p.rate),
                     str(p.ties),
                     str(p.games - p.wins - p.ties),
@@ -51,7 +52,7 @@ def pairs(records: Sequence[GameRecord], names: Sequence[str], levels: Sequence[
 
 def span(rate: Interval) -> str:
     """Format an interval of a rate."""
-    return f"{rate.low:.1%} to {rate.high:.1%}"
+    return f"{percent(rate.low, 1)} to {percent(rate.high, 1)}"
 
 
 def sides(records: Sequence[GameRecord], names: Sequence[str]) -> Table:
@@ -65,7 +66,7 @@ def sides(records: Sequence[GameRecord], names: Sequence[str]) -> Table:
             rate = wilson(won, len(results)) if results else None
             row += [
                 f"{won} · {tied} · {len(results) - won - tied}",
-                f"{rate.value:.1%}" if rate else NONE,
+                percent(rate.value, 1) if rate else NONE,
                 span(rate) if rate else NONE,
             ]
         rows.append(row)
@@ -76,7 +77,7 @@ def sides(records: Sequence[GameRecord], names: Sequence[str]) -> Table:
 def ratings(records: Sequence[GameRecord], names: Sequence[str], seed: int) -> Table:
     """Tabulate the ratings of a round robin."""
     rows = [
-        [r.name, f"{r.points:+.0f}", r.interval, f"{r.score:.1%}", str(r.games)]
+        [r.name, f"{r.points:+.0f}", r.interval, percent(r.score, 1), str(r.games)]
         for r in standings.ratings(records, names, seed)
     ]
     title = "ratings (Bradley-Terry, 400 points are odds of 10 to 1)"

@@ -38,7 +38,7 @@ from persona_evo.report.pages import (
 from persona_evo.report.playtest_blocks import Card, Cards, Checks, Legend, Rates
 from persona_evo.report.strips import Strip
 from persona_evo.report.written import Names
-from persona_evo.words import enumerated
+from persona_evo.words import enumerated, percent
 
 COORDINATES = "Places are row:column, both counted from 1 at the top left, as on the maps."
 
@@ -258,8 +258,10 @@ def _no_problems(page: Page) -> str:
     if not lost:
         return "No problems were found."
     rates = [s.win_rate.value for name in lost for s in levels[name]]
+    names = enumerated(lost, most=4)
+    said = f"No player wins {names} in more than {percent(max(rates))} of the playthroughs"
     return (
-        f"No player wins {enumerated(lost, most=4)} in more than {max(rates):.0%} of the playthroughs, and nothing was "
+        f"{said if max(rates) else f'Nobody wins {names}'}, and nothing was "
         "found that explains it. Either these levels are too hard, or the players search too little."
     )
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from persona_evo.report.layout import clean, columns, terminal_width
 from persona_evo.report.layout import table as laid_out
-from persona_evo.words import counted, duration, plural
+from persona_evo.words import counted, duration, percent, plural
 
 if TYPE_CHECKING:
     from persona_evo.playtest.analysis import Analysis
@@ -100,7 +100,7 @@ def size(size: int) -> str:
 def facts(entry: RunEntry) -> str:
     """Describe a run in a few lines: what it is, its progress, and how long it takes."""
     total = "" if entry.total is None else f" of {entry.total:,}"
-    share = f", {entry.done / entry.total:.0%}" if entry.total else ""
+    share = f", {percent(entry.done / entry.total)}" if entry.total else ""
     done = f"{entry.done:,}{total} {plural(entry.total or entry.done, entry.unit)}{share}"
     state: str = entry.state
     if entry.state == "running":
@@ -110,7 +110,7 @@ def facts(entry: RunEntry) -> str:
         ("kind", f"{entry.kind}{f', {entry.game}' if entry.game else ''}"),
         ("about", entry.title),
         ("state", f"{state}{f', {entry.phase}' if entry.phase and entry.state != 'complete' else ''}"),
-        ("done", done.replace("%", " %")),
+        ("done", done),
         ("to go", "" if entry.eta is None else duration(entry.eta)),
         ("last", entry.last),
         ("started", f"{entry.started:%Y-%m-%d %H:%M:%S} UTC, {_ago(entry.started)}"),

@@ -8,11 +8,9 @@ game only for the strips that are not complete.
 from __future__ import annotations
 
 import hashlib
-import io
-import struct
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -21,36 +19,22 @@ from persona_evo.agents.skill import errs
 from persona_evo.errors import ConnectError, GameError, ProtocolError, RunError, VerificationError, in_one_line
 from persona_evo.games.core import Game, Level, Metric
 from persona_evo.games.level_text import LevelText
-from persona_evo.games.outside import Film, Shot
+from persona_evo.games.outside import MOST_SHOTS, Arrived, Film, moments
 from persona_evo.jobs import files, schema
 from persona_evo.playtest.analysis import Analysis
 from persona_evo.playtest.metrics import grouped
 from persona_evo.playtest.records import Playthrough
 from persona_evo.report import replay
+from persona_evo.report.game_pictures import strip_picture
 from persona_evo.report.pages import Figure
 from persona_evo.report.tables import Block
 from persona_evo.report.written import Names
-from persona_evo.words import counted, figure
+from persona_evo.words import figure
 
 FOLDER = "strips"
 """Name of the folder of the strips, beside the page."""
 
-MOST_SHOTS = 12
-"""Maximum number of pictures of a strip."""
-
-SMALLEST, LARGEST = 160, 320
-"""Length in pixels of a picture's longer side: smaller pictures are enlarged, larger ones are reduced."""
-
-COLOURS = 256
-"""Number of colours of a picture."""
-
 _LIST = "strip.json"
-
-_UNREADABLE = (
-    *(OSError, SyntaxError, ValueError, EOFError, LookupError, TypeError, MemoryError),
-    *(struct.error, zlib.error),
-)
-"""The exceptions that decoding a damaged picture raises."""
 
 
 @dataclass
@@ -71,20 +55,13 @@ class Strip(Block):
         return bool(self.figures)
 
 
-def moments(decisions: int) -> list[int]:
-    """Return the numbers of decisions before which a strip shows pictures: the start, the end, and some in between."""
-    number = min(MOST_SHOTS, decisions + 1)
-    return sorted({round(float(at)) for at in np.linspace(0, decisions, number)})
-
-
 def films(
     folder: Path,
     game: Game,
     levels: Mapping[str, Level],
     analysis: Analysis,
-    note: Callable[[str], None],
     progress: Callable[[str], None] | None = None,
-) -> list[Strip]:
+) -> tuple[list[Strip], list[str]]:
     """Return the film strips of each persona in each available level; none if the game does not send pictures.
 
     A game that fails, or that sends something else than pictures, is not asked again.
@@ -92,12 +69,14 @@ def films(
     Args:
         folder: the folder of all strips; the game is asked only for those that it does not hold.
         levels: levels by name.
-        note: called with a sentence on what is missing.
         progress: called with a description of what is being done.
+
+    Returns:
+        The strips, and sentences on those that are missing.
     """
     if game.outside is None or not game.outside.filmed:
-        return []
-    names, found, failed = Names(folder), list[Strip](), False
+        return [], []
+    names, found, missing, failed = Names(folder), list[Strip](), list[str](), False
     for (name, player), group in grouped(analysis.records).items():
         if player not in analysis.personas or name not in levels or errs(group[0].skill):
             continue
@@ -111,16 +90,16 @@ def films(
                 if progress is not None:
                     progress(f"asking the game for pictures: {player} in {name}")
                 try:
-                    shots = strip.shoot()
+                    shots = strip.shoot(partial(_tell_sent, progress, f"{player} in {name}"))
                 except VerificationError as e:
-                    note(f"There is no film strip: {e}")
+                    missing.append(f"There is no film strip: {in_one_line(e)}")
                 except (ConnectError, GameError) as e:
                     failed = True
-                    note(f"A film strip is missing, and the game was not asked for others: {in_one_line(e)}")
+                    missing.append(f"A film strip is missing, and the game was not asked for others: {in_one_line(e)}")
             if shots is not None:
                 caption = replay.caption(game, levels[name], record, told)
                 found.append(Strip(name, caption, strip.figures(shots, metric)))
-    return found
+    return found, list(dict.fromkeys(missing))
 
 
 @dataclass(frozen=True)
@@ -171,8 +150,11 @@ class StripFolder:
         except (RunError, OSError, LookupError, TypeError, ValueError, AttributeError):
             return None
 
-    def shoot(self) -> list[KeptShot]:
+    def shoot(self, arrived: Arrived) -> list[KeptShot]:
         """Let the game draw the pictures, write them, and return what the folder holds now.
+
+        Args:
+            arrived: told of each picture (see `Outside.film`).
 
         Raises:
             ConnectError, ProtocolError, GameError: the game fails, or sends no pictures, or what is no picture.
@@ -180,11 +162,11 @@ class StripFolder:
         """
         actions, outside = self._record.all_actions, self._game.outside
         assert outside is not None
-        film = outside.film(self._level.text, actions, moments(len(actions)))
+        film = outside.film(self._level.text, actions, moments(len(actions)), arrived)
         if not film.shots:
             raise ProtocolError(f"{self._game.title} has the capability `pictures`, but sent none")
         self._check(film)
-        pictures = [_png(shot) for shot in film.shots]
+        pictures = [strip_picture(shot) for shot in film.shots]
         shots = []
         self._folder.mkdir(parents=True, exist_ok=True)
         for number, (shot, picture) in enumerate(zip(film.shots, pictures, strict=True)):
@@ -216,28 +198,9 @@ class StripFolder:
                 )
 
 
-def _png(shot: Shot) -> bytes:
-    """Return a picture of the game as a new PNG file in the size of the strip; the game's file is decoded here.
-
-    Raises:
-        ProtocolError: the file cannot be decoded.
-    """
-    from PIL import Image
-
-    try:
-        with Image.open(io.BytesIO(shot.png), formats=("PNG",)) as opened:
-            image = opened.convert("RGB")
-    except _UNREADABLE as e:
-        raise ProtocolError(
-            f"the game's picture after {counted(shot.depth, 'decision')} cannot be decoded", found=str(e)[:100]
-        ) from e
-    image.thumbnail((LARGEST, LARGEST))
-    factor = SMALLEST // max(image.size)
-    if factor > 1:
-        image = image.resize((image.width * factor, image.height * factor), Image.Resampling.NEAREST)
-    stream = io.BytesIO()
-    image.quantize(COLOURS, dither=Image.Dither.NONE).save(stream, format="PNG", optimize=True)
-    return stream.getvalue()
+def _tell_sent(progress: Callable[[str], None] | None, what: str, moment: int, total: int) -> None:
+    if progress is not None:
+        progress(f"asking for pictures: {moment} of {total}, {what}")
 
 
 def _caption(shot: KeptShot, total: int, metric: Metric | None) -> str:

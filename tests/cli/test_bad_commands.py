@@ -15,6 +15,7 @@ BAD: list[tuple[str, str]] = [
     ("", "COMMAND"),
     ("evolv", "did you mean 'evolve'"),
     ("--verison", "did you mean --version"),
+    ("connect doctor game.toml", "persona-evo doctor --game FILE.toml"),
     ("playtest", "no levels are named"),
     ("playtest --resume nowhere", "not the folder of a playtest"),
     ("playtest test01 --resume x", "do not go with --resume"),

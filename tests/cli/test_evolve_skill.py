@@ -51,7 +51,7 @@ def test_a_policy_is_evolved_for_a_skill(level: Path, tmp_path: Path, capsys: py
     out = tmp_path / "a"
     made = run(capsys, "evolve", *SMALL, *FEW, "--levels", level, "--skill", "novice", "--out", out)
     assert made.code == 0, made.err
-    played = "skill novice: 5 iterations for each legal move, 2 moves ahead, 70% errors at temperature 1"
+    played = "skill novice: 5 iterations for each legal move, 2 moves ahead, 70 % errors at temperature 1"
     assert f"{played}, seed 3" in made.err and "--skill novice" in made.out and "--baseline" not in made.out
     config = config_of(out)
     assert config["skill"] == {**dataclasses.asdict(LADDER["novice"]), "per_legal_move": True}

@@ -108,7 +108,7 @@ def test_help_has_the_levels_of_skill(capsys: pytest.CaptureFixture[str]) -> Non
     with pytest.raises(SystemExit):
         run(capsys, "playtest", "--help")
     text = capsys.readouterr().out
-    assert "novice  5             2       70%      1\n" in text and "--calibrate FILE" in text
+    assert "novice  5             2       70 %     1\n" in text and "--calibrate FILE" in text
 
 
 def test_a_python_class_has_levels_of_skill(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

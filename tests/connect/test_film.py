@@ -13,13 +13,15 @@ import time
 import pytest
 from PIL import Image
 
+from persona_evo.cli.say import StatusLine
+from persona_evo.connect import film
 from persona_evo.connect import protocol as p
 from persona_evo.connect.description import LevelName
 from persona_evo.connect.description_file import read
 from persona_evo.connect.film import Camera
 from persona_evo.connect.pictures import MOST_BYTES, MOST_SIDE, decode_picture, png, size_of_png
 from persona_evo.errors import ConnectError, ProtocolError
-from persona_evo.report.strips import MOST_SHOTS, moments
+from persona_evo.games.outside import MOST_SHOTS, moments
 from tests.cli.tool import run
 from tests.connect.driving import describe, none_left
 
@@ -153,7 +155,7 @@ def test_what_is_no_picture_is_told(tmp_path, fault, said):
     ("fault", "said"),
     [
         ("data = b'GIF89a'", "a picture is not a PNG file"),
-        ("data = rotten", "the game's picture after 0 decisions cannot be decoded"),
+        ("data = rotten", "after 0 decisions cannot be decoded; found: not a picture that can be read"),
         ("return", "ladder has the capability `pictures`, but sent none"),
         ("raise SystemError('the paint is out')", "the paint is out"),
         ("import os; os._exit(7)", "the process ended with exit code 7"),
@@ -170,7 +172,15 @@ def test_a_playtest_goes_on_without_pictures(tmp_path, capsys, fault, said):
     assert not strips(tmp_path / "out") and len(records(tmp_path / "out")) == 2
     note = re.search(r"A film strip is missing, and the game was not asked for others: [^<]*", page)
     assert note and said in note[0].replace("&#39;", "'"), page[-2000:]
+    assert told.err.count("note: A film strip is missing") == 1 and said in told.err
     assert none_left(tmp_path)
+
+
+def test_a_playtest_says_how_many_pictures_have_come(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(StatusLine.__init__, "__defaults__", (0.0,))
+    told = playtest(capsys, climbing(tmp_path), tmp_path / "out", "short@2")
+    for number in range(1, 5):
+        assert f"asking for pictures: {number} of 4, climber in short@2\n" in told.err
 
 
 def test_a_picture_that_nobody_asked_for_ends_the_search(tmp_path, capsys):
@@ -188,10 +198,44 @@ def test_the_doctor_says_whether_pictures_arrive(tmp_path, capsys):
     some = run(capsys, "doctor", "--rollouts", 10, "--game", climbing(tmp_path / "some", fault="if depth % 2: return"))
     assert some.code == 0 and "note: pictures: 4 of 7 moments" in some.out
     none = run(capsys, "doctor", "--rollouts", 10, "--game", climbing(tmp_path / "none", fault="return"))
-    assert none.code == 1 and "FAULT: the game has the capability `pictures`, but sent none" in none.out
-    bad = run(capsys, "doctor", "--rollouts", 10, "--game", climbing(tmp_path / "bad", fault="data = b'x'"))
-    assert bad.code == 1 and "FAULT: the game does not send pictures as it should: " in bad.out
-    assert "a picture is not a PNG file" in bad.out and none_left(tmp_path)
+    assert none.code == 0 and "FAULT: the game has the capability `pictures`, but sent none" in none.out
+    assert none.out.endswith("the same choices lead to the same end: fine\nthere will be no film strips\n"), none.out
+
+
+COLOUR_TYPE_7 = "head = b'IHDR' + data[16:25] + bytes([7]) + data[26:29]"
+LARGE = "head = b'IHDR' + struct.pack('>II', 2048, 2048) + data[24:29]"
+WITH_HEAD = "; import zlib; data = data[:12] + head + struct.pack('>I', zlib.crc32(head)) + data[33:]"
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ("data = b'x'", "a picture is not a PNG file"),
+        (COLOUR_TYPE_7 + WITH_HEAD, "cannot be decoded; found: not a picture that can be read"),
+        (LARGE + WITH_HEAD, "cannot be decoded; found: not a picture that can be read"),
+    ],
+)
+def test_the_doctor_decodes_pictures_as_the_report_does(tmp_path, capsys, fault, said):
+    told = run(capsys, "doctor", "--rollouts", 10, "--game", climbing(tmp_path, fault=fault))
+    assert told.code == 0 and "FAULT: the game does not send pictures as it should: " in told.out
+    assert said in told.out and " at 0x" not in told.out and told.out.endswith("\nthere will be no film strips\n")
+    assert "cannot be searched" not in told.out and none_left(tmp_path)
+
+
+def test_all_pictures_of_a_playthrough_have_a_time_limit_together(tmp_path, monkeypatch):
+    monkeypatch.setattr(film, "ROLLOUTS", 0.1)
+    slow = describe(tmp_path, top='arguments = ["pictures"]', tables="[timeouts]\nrollout = 5\n")
+    source = tmp_path / "ladder.py"
+    text = source.read_text(encoding="utf-8")
+    source.write_text(text.replace("    cells = [[SKY]", "    import time; time.sleep(0.04)\n    cells = [[SKY]"))
+    camera, seen = Camera(read(slow)), []
+    try:
+        with pytest.raises(ConnectError, match="takes too long to draw a playthrough") as caught:
+            camera.shoot(LevelName("long", "", 1), [0] * 40, [0, 40], lambda n, total: seen.append((n, total)))
+    finally:
+        camera.close()
+    assert seen == [(n, 41) for n in range(1, len(seen) + 1)] and 1 <= len(seen) <= 13
+    assert "of 41 moments after 0.5 s" in str(caught.value)
 
 
 @pytest.mark.quick

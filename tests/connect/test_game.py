@@ -130,7 +130,11 @@ PLAYED = ("--trials", 2, "--iterations", 40, "--policy", "ucb1", "--seed", 3, "-
 
 def test_players_of_some_skill_search_anew_for_each_move(file, tmp_path):
     out = tmp_path / "skilled"
-    ran = typed(tmp_path, "playtest", "hard", "--game", file, *PLAYED, "--skill", "novice,expert", "--out", out)
+    skilled = (*PLAYED, "--skill", "novice,expert")
+    refused = typed(tmp_path, "playtest", "hard", "--game", file, *skilled, "--out", out)
+    assert refused.code == 2 and "iterations with novice (5) and expert (40)" in refused.err and not out.exists()
+    own = [word for word in skilled if word not in ("--iterations", 40)]
+    ran = typed(tmp_path, "playtest", "hard", "--game", file, *own, "--out", out)
     assert ran.code == 0 and none_left(tmp_path), ran.err
     rows = [json.loads(line) for line in (out / "traces.jsonl").read_text(encoding="utf-8").splitlines()]
     assert {r["skill"] for r in rows} == {"novice", "expert"} and all(r["steps"] == len(r["actions"]) for r in rows)
@@ -373,7 +377,9 @@ def test_an_experiment_has_ranges_of_seeds(file, tmp_path, capsys):
         stream.write("[variants.loose]\n")
     ran = run(capsys, "experiment", tmp_path / "seeds.toml", "--out", tmp_path / "out")
     assert ran.code == 0, ran.err
-    assert "3 pairs of levels are too few" in ran.out and "x 3 levels" in ran.err
+    assert "cannot be compared: 3 pairs of levels are too few" in ran.out and "x 3 levels" in ran.err
+    assert "nothing will be comparable: 3 pairs of levels are too few" in ran.err
+    assert "no significant difference" not in ran.out
     with (tmp_path / "out" / "results.jsonl").open(encoding="utf-8") as stream:
         rows = [json.loads(line) for line in stream]
     levels = [f"short:loose@{n}" for n in (4, 4, 5, 5, 6, 6)]
@@ -710,5 +716,5 @@ def test_the_hint_for_a_policy_of_a_connected_game_can_be_followed(tmp_path, cap
     policy = tmp_path / "p.json"
     policies.write(policies.Policy("p", "ladder", utility="HEIGHT", formula="R + HEIGHT"), policy)
     refused = run(capsys, "policy", "export", policy, "--to", "python")
-    assert refused.code == 2 and "hint: add --game and the file of that game" in refused.err, refused.err
+    assert refused.code == 2 and "hint: add --game FILE.toml (or FILE.py:GAME), the file" in refused.err, refused.err
     assert "HEIGHT" in run(capsys, "policy", "export", policy, "--to", "python", "--game", file).out

@@ -101,7 +101,7 @@ def test_the_doctor_measures_what_kept_states_gain_and_sees_those_that_are_not_w
     report = examined(tmp_path / "whole", source)
     assert report.faults == []
     assert any(
-        re.match(r"save-states: [\d,]+ rollouts/s from 75% of the way, [\d.]+ times", note) for note in report.notes
+        re.match(r"save-states: [\d,]+ rollouts/s from 75 % of the way, [\d.]+ times", note) for note in report.notes
     )
     forgetful = source.replace("select(3, state=state)", 'select(3, state={**state, "gold": 0})')
     assert forgetful != source

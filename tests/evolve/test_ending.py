@@ -176,9 +176,9 @@ def test_meanings_are_those_of_the_formulas() -> None:
 def test_open_lists_are_told_one_by_one_with_their_shares_of_the_turns() -> None:
     lists = [OpenList(parse("MS - 0.1 * NEAR"), 3.0, True), OpenList(parse("UTILITY - 0.001 * D"))]
     first, second = lists_in_words(lists, GAME, TRAIN[:2], KILLER.utility)
-    assert first.startswith("list 1 (75% of the turns, novel states first): seeks: monsters slain (MS")
+    assert first.startswith("list 1 (75 % of the turns, novel states first): seeks: monsters slain (MS")
     assert "the way to what can be reached (NEAR low" in first
-    assert second.startswith("list 2 (25% of the turns): seeks: a high utility (UTILITY")
+    assert second.startswith("list 2 (25 % of the turns): seeks: a high utility (UTILITY")
     assert "short plans (D low" in second
 
 
@@ -308,10 +308,10 @@ def test_effects_are_found_by_trying() -> None:
     ("formula", "lines"),
     [
         ("MS - 0.1 * NM - 0.001 * ST", ["seeks: monsters slain (MS", "the nearest monster (NM low", "saves: steps"]),
-        ("0 - TS", ["avoids: traps sprung (TS low, 100%)"]),
-        ("HL", ["saves: health left (HL, 100%)"]),
-        ("NM", ["avoids: the nearest monster (NM, 100%)"]),
-        ("-MS", ["avoids: monsters slain (MS low, 100%)"]),
+        ("0 - TS", ["avoids: traps sprung (TS low, 100 %)"]),
+        ("HL", ["saves: health left (HL, 100 %)"]),
+        ("NM", ["avoids: the nearest monster (NM, 100 %)"]),
+        ("-MS", ["avoids: monsters slain (MS low, 100 %)"]),
         ("PD * (0.5 - PD)", ["seeks or avoids, depending on the state: potions drunk (PD"]),
         ("PE + MS - MS", ["seeks: proximity to exit", "ignores: monsters slain (MS)"]),
         ("R + sqrt(log(P) / N)", ["seeks: ", "moves that were tried rarely (N low", "turned out well (R"]),

@@ -579,7 +579,7 @@ def test_too_few_levels_are_told_and_unequal_numbers_refused(tmp_path: Path) -> 
     few = SEVERAL.replace("@1-7", "@1-3")
     (tmp_path / "few.toml").write_text(few)
     results = course.conduct(reading.read(tmp_path / "few.toml").smaller(1, 20))
-    assert "3 pairs of levels are too few to see any difference" in comparisons(results)[0].words()
+    assert "regular and mono cannot be compared: 3 pairs of levels are too few" in comparisons(results)[0].words()
     (tmp_path / "few.toml").write_text(few + 'level = "small01@1-2"\n')
     with pytest.raises(SettingsError, match=r"few\.toml:3:\d+: .*different numbers of levels"):
         reading.read(tmp_path / "few.toml")

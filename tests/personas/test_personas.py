@@ -369,7 +369,7 @@ LEVELS = {
 def test_terms_have_exchange_rates() -> None:
     assert rates.rates(parse("0.7 * GOLD - 0.01 * ST - 5 * DEAD"), TOY, LEVELS) == [
         "DEAD (dead) costs as much as 500 steps",
-        "10% of gold (GOLD) is worth 7 steps",
+        "10 % of gold (GOLD) is worth 7 steps",
     ]
     counted = replace(TOY, metrics=(replace(TOY.metrics[1], name="coins found"), *TOY.metrics[:1], *TOY.metrics[2:]))
     assert rates.rates(parse("0.7 * GOLD - 0.01 * ST"), counted, LEVELS) == [

@@ -75,6 +75,17 @@ def test_win_rates_are_corrected_apart_and_no_difference_is_told() -> None:
     assert said.lines[0] == "no difference found between A and B for the runner" and PAIRS.words in said.lines
 
 
+def test_too_few_pairs_are_not_called_equal() -> None:
+    """Found with 6 pairs and two players: "win rates do not differ (50 % -> 25 %)", where nothing could be seen."""
+    few = LevelPairs.of(*zip(*PAIRS.names[:5], strict=True))
+    named = {name for pair in few.names for name in pair}
+    rows = level_pairs.compare_pairs([r for r in both(9, 6, 30) if r.level in named], few, INFOS)
+    assert rows[0].verdict.startswith("cannot be compared for the runner: win rate 90 % -> 60 %")
+    said = "\n".join(answer(rows, few, AnalysisDifference()).lines)
+    assert "win rates cannot be compared (runner 90 % -> 60 %): 5 pairs of levels are too few" in said
+    assert "do not differ" not in said
+
+
 def test_differences_keep_to_the_range_of_their_measure() -> None:
     rows = {r.measure.key: r for r in level_pairs.compare_pairs(both(10, 1), PAIRS, INFOS)}
     for row, low, high in ((rows["win_rate"], 0.0, 1.0), (rows["TO"], 0.0, 1.0), (rows["steps"], 0.0, 1e9)):

@@ -23,7 +23,7 @@ from persona_evo.studies.colosseum.matches import (
     ColosseumSettings,
     study,
 )
-from persona_evo.words import counted
+from persona_evo.words import counted, percent
 
 YES, ROUGHLY, WEAK, NO = "yes", "same direction, other size", "same direction, not significant", "no"
 SIGNIFICANT = 0.05
@@ -36,8 +36,9 @@ NEARLY_ALL = 0.95
 NEAR = 0.25
 """The relative difference up to which a number counts as equal to that of a report."""
 RULES = (
-    f'"{YES}": comparisons of two are significant (p < {SIGNIFICANT:g}), numbers of trees are within {NEAR:.0%} of the '
-    f"report's, and intervals of shares contain the report's share; \"{ROUGHLY}\": significant, with other numbers.",
+    f'"{YES}": comparisons of two are significant (p < {SIGNIFICANT:g}), numbers of trees are within {percent(NEAR)} '
+    f"of the report's, and intervals of shares contain the report's share; "
+    f'"{ROUGHLY}": significant, with other numbers.',
     "The best of several values (of c, of K on both boards) counts as better only if its p times the number of values "
     f'is below {SIGNIFICANT:g}; otherwise "{NO}", because the best of several values exceeds the others by chance '
     "alone.",
@@ -116,7 +117,7 @@ def words(p: Pair) -> str:
     """Describe a pair: games won, tied and lost, the share of wins with its interval, and p."""
     s = share(p)
     losses = p.games - p.wins - p.ties
-    return f"{p.wins} · {p.ties} · {losses}; {s.value:.0%} ({s.low:.0%} to {s.high:.0%}), {p_text(p.p)}"
+    return f"{p.wins} · {p.ties} · {losses}; {percent(s.value)} ({percent(s.low)} to {percent(s.high)}), {p_text(p.p)}"
 
 
 def p_text(p: float) -> str:
@@ -188,7 +189,7 @@ def _judged(m: ColosseumGames, key: str) -> Judged:
 
 
 def _of_all(p: Pair) -> str:
-    return f"{p.wins} of {counted(p.games, 'game')} ({p.rate.low:.0%} to {p.rate.high:.0%})"
+    return f"{p.wins} of {counted(p.games, 'game')} ({percent(p.rate.low)} to {percent(p.rate.high)})"
 
 
 def _two_ply(m: ColosseumGames) -> Judged:
@@ -241,8 +242,9 @@ def _constant(m: ColosseumGames) -> Judged:
     beside = "" if best == USUAL else f" ({p_text(p)}, Fisher, not yet multiplied by {len(CONSTANTS) - 1})"
     return (
         (
-            f"best c = {best:g}: {ours.value:.0%} ({ours.low:.0%} to {ours.high:.0%}) against "
-            f"{' and '.join(OPPONENTS)}, with {USUAL:g} {usual.value:.0%} ({usual.low:.0%} to {usual.high:.0%}){beside}"
+            f"best c = {best:g}: {percent(ours.value)} ({percent(ours.low)} to {percent(ours.high)}) against "
+            f"{' and '.join(OPPONENTS)}, "
+            f"with {USUAL:g} {percent(usual.value)} ({percent(usual.low)} to {percent(usual.high)}){beside}"
         ),
         kind,
         kind == NO,

@@ -45,7 +45,7 @@ from persona_evo.studies.colosseum.matches import (
     Trees,
     study,
 )
-from persona_evo.words import counted
+from persona_evo.words import counted, percent
 
 NONE = "–"
 RESULT = "won · tied · lost"
@@ -158,7 +158,7 @@ def details(m: ColosseumGames, said: Sequence[ReportVerdict]) -> list[str]:
 
 
 def _points(s: Interval) -> str:
-    return f"{s.value:.0%} ({s.low:.0%} to {s.high:.0%})"
+    return f"{percent(s.value)} ({percent(s.low)} to {percent(s.high)})"
 
 
 def _cells(p: Pair) -> list[str]:
@@ -240,7 +240,7 @@ def random_table(m: ColosseumGames) -> Table:
 def ratings_table(m: ColosseumGames) -> Table:
     """Return a table of the round robin's ratings."""
     rows = [
-        [r.name, f"{r.points:+.0f}", r.interval, f"{r.score:.0%}", str(r.games)]
+        [r.name, f"{r.points:+.0f}", r.interval, percent(r.score), str(r.games)]
         for r in standings.ratings(m.played["all"], ALL, m.settings.seed)
     ]
     note = f"Bradley and Terry, 400 points are odds of 10 to 1; 6 x 6, {_each(m)}"
@@ -252,7 +252,7 @@ def matrix_table(m: ColosseumGames) -> Table:
     order = [r.name for r in standings.ratings(m.played["all"], ALL, m.settings.seed)]
     rows = []
     for a in order:
-        cells = [NONE if a == b else f"{share(findings.pair(m, 'all', a, b)).value:.0%}" for b in order]
+        cells = [NONE if a == b else percent(share(findings.pair(m, "all", a, b)).value) for b in order]
         rows.append([a, *cells])
     note = f"games won by the agent of the row, {m.settings.games} a pair, without ties"
     return Table("Every pair", ["", *order], rows, [note])

@@ -31,7 +31,7 @@ from persona_evo.studies.evolution.levels import HELD_OUT, OTHERS, PAPER, LevelS
 from persona_evo.studies.evolution.measuring import RunMeasurement
 from persona_evo.studies.evolution.settings import METHODS, SEEDED, SETTINGS, MethodCell, StudySettings, study_game
 from persona_evo.studies.evolution.stages import TRANSFERRED, budgeted
-from persona_evo.words import counted
+from persona_evo.words import counted, percent
 
 SETS = {HELD_OUT: "held-out levels", PAPER: "the paper's maps", OTHERS: "levels of other designers"}
 VERDICTS = {True: "met", False: "missed", None: "not measured"}
@@ -164,7 +164,7 @@ def means(c: Choices, setting: str, where: str, words: str) -> Table:
 
 
 def _mean(measures: Sequence[RunMeasurement]) -> str:
-    return f"{fmean(m.utility for m in measures):.3f} ({fmean(m.win_rate for m in measures):.0%})"
+    return f"{fmean(m.utility for m in measures):.3f} ({percent(fmean(m.win_rate for m in measures))})"
 
 
 def differences(c: Choices, setting: str, where: str, words: str) -> Table:

@@ -20,7 +20,7 @@ from persona_evo.studies.minidungeons.results import (
     sign,
     title,
 )
-from persona_evo.words import counted
+from persona_evo.words import counted, percent
 
 
 def agreement(
@@ -132,8 +132,8 @@ def beaten(m: DungeonResults) -> list[str]:
 def convergence_words(m: DungeonResults, found: Sequence[Convergence]) -> list[str]:
     """Return sentences on the convergence of fitness, which the publication describes."""
     lines = [
-        f"{title(m, c.persona)}: the best fitness stays within {NEAR:.0%} of its final {c.final:.3f} from generation "
-        f"{c.generation} of {c.generations} on"
+        f"{title(m, c.persona)}: the best fitness stays within {percent(NEAR)} of its final {c.final:.3f} from "
+        f"generation {c.generation} of {c.generations} on"
         for c in found
     ]
     by = sum(c.generation <= m.published.converged for c in found)

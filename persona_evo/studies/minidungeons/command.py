@@ -12,6 +12,7 @@ from persona_evo.cli import option_values, options
 from persona_evo.cli.parser import filled, number, whole
 from persona_evo.cli.say import StatusLine, note, to_go
 from persona_evo.studies.commands import add_running, check_running, drawing, finished, seed_of, stopped
+from persona_evo.words import percent
 
 if TYPE_CHECKING:
     from persona_evo.jobs.progress import Progress
@@ -150,7 +151,7 @@ def _teller() -> Callable[[Progress], None]:
 
     def tell(p: Progress) -> None:
         rest = to_go(p.eta, " for everything")
-        line.show(f"{p.share:.0%}: {p.part}, {p.what}{rest}", last=p.ended)
+        line.show(f"{percent(p.share)}: {p.part}, {p.what}{rest}", last=p.ended)
 
     return tell
 

@@ -17,7 +17,7 @@ from persona_evo.studies.minidungeons.material import DungeonResults
 from persona_evo.studies.minidungeons.paper_tables import short_names
 from persona_evo.studies.minidungeons.published import PublishedRow
 from persona_evo.studies.minidungeons.results import Difference, is_share, sign, value_of
-from persona_evo.words import counted
+from persona_evo.words import counted, percent
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def magnitude_rows(found: Sequence[Magnitude]) -> list[dict[str, object]]:
 def _cell(one: Magnitude) -> str:
     d, digits = one.difference, 1 if is_share(one.row.key) else 3
     ends = f" ({d.low:.{digits}f} to {d.high:.{digits}f})" if d.known else ""
-    return f"{d.value:+.{digits}f}{ends}, A {one.effect:.0%}"
+    return f"{d.value:+.{digits}f}{ends}, A {percent(one.effect)}"
 
 
 def direction_words(cells: Sequence[Difference]) -> list[str]:

@@ -11,7 +11,7 @@ from persona_evo.studies.minidungeons import results
 from persona_evo.studies.minidungeons.material import DungeonResults
 from persona_evo.studies.minidungeons.published import BASELINE, EVOLVED, PublishedRow
 from persona_evo.studies.minidungeons.results import Difference, PersonaPair, ScoreCell
-from persona_evo.words import counted
+from persona_evo.words import counted, percent
 
 NONE = "–"
 """The text for a value that is unknown or does not exist."""
@@ -128,7 +128,7 @@ def extremes_table(m: DungeonResults) -> Table:
             row += [
                 name,
                 f"{means[name]:.3f}",
-                f"{results.mean_of(own[name], 'win_rate').value:.0%}".replace("%", " %"),
+                percent(results.mean_of(own[name], "win_rate").value),
             ]
         rows.append(row)
     heads = ["persona", "best map", "utility", "win rate", "worst map", "its utility", "its win rate"]

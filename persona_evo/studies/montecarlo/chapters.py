@@ -25,6 +25,7 @@ from persona_evo.games.tomlplaces import Places
 from persona_evo.jobs.progress import Progress, Tell
 from persona_evo.seeds import derive
 from persona_evo.studies import keeping
+from persona_evo.words import percent
 
 FILE = Path(__file__).with_name("montecarlo.toml")
 STUDY = "montecarlo"
@@ -122,7 +123,7 @@ class ThesisVerdict(NamedTuple):
         text = f"{said.words} in the thesis{printed}; here {self.here}, {p}: {self.kind}."
         if self.kind == WEAK:
             share = self.comparison.share
-            return f"{text} {said.a} scores more in {share:.0%} of the pairs; more replicates would tell."
+            return f"{text} {said.a} scores more in {percent(share)} of the pairs; more replicates would tell."
         return f"{text} {said.why}" if self.kind in (DIFFERS, NONE, UNLIKE) else text
 
 

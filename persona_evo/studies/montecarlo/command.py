@@ -11,7 +11,7 @@ from persona_evo.cli import option_values
 from persona_evo.cli.parser import whole
 from persona_evo.cli.say import StatusLine, note, to_go
 from persona_evo.studies.commands import add_running, check_running, drawing, finished, seed_of, stopped
-from persona_evo.words import counted
+from persona_evo.words import counted, percent
 
 if TYPE_CHECKING:
     from persona_evo.jobs.progress import Progress
@@ -67,7 +67,7 @@ def _teller() -> Callable[[Progress], None]:
 
     def tell(p: Progress) -> None:
         rest = to_go(p.eta, " for it")
-        line.show(f"{p.part}, {p.share:.0%}: {p.what}{rest}", last=p.done >= p.total)
+        line.show(f"{p.part}, {percent(p.share)}: {p.what}{rest}", last=p.done >= p.total)
 
     return tell
 

@@ -9,6 +9,7 @@ from persona_evo.cli import option_values, options
 from persona_evo.cli.parser import whole
 from persona_evo.cli.say import StatusLine, note
 from persona_evo.studies.commands import add_running, check_running, drawing, finished, stopped
+from persona_evo.words import percent
 
 FROZEN = ("games", "drops", "clock", "generations", "population", "iterations")
 """Options whose values a resumed reproduction takes from its folder."""
@@ -71,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
             settings,
             jobs=option_values.jobs_of(args),
             backend=args.backend,
-            tell=lambda p: line.show(f"{p.share:.0%}: {p.what}"),
+            tell=lambda p: line.show(f"{percent(p.share)}: {p.what}"),
         )
     except KeyboardInterrupt:
         return stopped(args, folder)

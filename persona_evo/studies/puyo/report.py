@@ -42,7 +42,7 @@ from persona_evo.studies.puyo.effects import effects
 from persona_evo.studies.puyo.figures import best, budget_picture, figures
 from persona_evo.studies.puyo.games import PuyoGame, PuyoGames
 from persona_evo.studies.puyo.numbers import budgets, csv, lasted, mean_final, spans
-from persona_evo.words import counted
+from persona_evo.words import counted, percent
 
 NEAR = 0.25
 """The relative difference up to which a score counts as equal to a round number in the publication."""
@@ -149,7 +149,7 @@ def judged(m: PuyoGames, key: str, clock: int) -> tuple[str, bool]:
         return f"{best:,.0f}", best > 100_000
     if key == "bfs_half":
         share = end(BFS, 3) / mean
-        return f"{end(BFS, 3):,.0f}, {share:.0%}", 0.5 - NEAR <= share <= 0.5 + NEAR
+        return f"{end(BFS, 3):,.0f}, {percent(share)}", 0.5 - NEAR <= share <= 0.5 + NEAR
     if key == "alike":
         ends = [end(method, 3) for method in (BFS, RANDOM, FLAT)]
         return " | ".join(f"{v:,.0f}" for v in ends), max(ends) <= 1.5 * min(ends)
