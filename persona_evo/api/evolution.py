@@ -199,7 +199,7 @@ class EvolutionRequest:
                 budget,
                 registry.address(game),
                 league,
-                None if made or game.outside is not None else comparison.held_out(game, trained),
+                None if made else _held_out(game, trained),
                 made,
                 skilled,
             )
@@ -280,6 +280,14 @@ class EvolutionRequest:
                 tell=tell,
                 until=until,
             )
+
+
+def _held_out(game: Game, trained: Sequence[Level]) -> Sequence[Level]:
+    """Return the levels to compare on; those of a connected game have later seeds than the levels trained on."""
+    if game.outside is None:
+        return comparison.held_out(game, trained)
+    names = comparison.later_seeds([level.name for level in trained])
+    return levels_of(game, names) if names else []
 
 
 def _usable(outcome: Outcome) -> Outcome:

@@ -61,15 +61,23 @@ def read_experiment(file: str | Path, replicates: int | None = None, rollouts: i
 
 
 def search_all(
-    design: Experiment, folder: str | Path, *, jobs: int = 1, progress: Tell | None = None
+    design: Experiment,
+    folder: str | Path,
+    *,
+    jobs: int = 1,
+    progress: Tell | None = None,
+    loading: Callable[[int, int], None] | None = None,
 ) -> ExperimentResults:
     """Run the searches that the folder does not have (arguments and errors as for `experiment`).
+
+    Args:
+        loading: called before each level is loaded, with its number from 1 and the number of levels to load.
 
     Returns:
         All searches; after Ctrl-C, those that were finished.
     """
     with writing_in(Path(folder)):
-        return job.conduct(design, Path(folder), jobs=limits.jobs(jobs), progress=progress)
+        return job.conduct(design, Path(folder), jobs=limits.jobs(jobs), progress=progress, loading=loading)
 
 
 def write_experiment(

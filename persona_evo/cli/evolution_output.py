@@ -90,8 +90,6 @@ def finish(outcome: Outcome, game: Game, persona: str = "", levels: Sequence[str
     policy = policies.read(outcome.policy)
     _tell_policy(policy, outcome)
     if policy.agent and game.players > 1:
-        budget = [(k, policy.budget.get(k)) for k in ("iterations", "seconds")]
-        limit = [word for k, v in budget if v for word in (f"--{k}", f"{v:g}")]
         against = (
             "match",
             registry.address(game),
@@ -99,13 +97,14 @@ def finish(outcome: Outcome, game: Game, persona: str = "", levels: Sequence[str
             *policy.run.get("opponents", ()),
             "--levels",
             *unseen(game, tuple(levels)),
-            *limit,
+            *_budget(policy),
             "--games",
             GAMES,
             "--swap",
         )
         say(f"play:       {command_line(['persona-evo', *map(str, against)])}")
     who = persona or policy.persona
+    skilled = policy.skill.get("name") in SKILLS
     play = (
         "playtest",
         *unseen(game, tuple(levels)),
@@ -114,7 +113,7 @@ def finish(outcome: Outcome, game: Game, persona: str = "", levels: Sequence[str
         "--policy",
         outcome.policy,
         *(("--agent", outcome.policy) if policy.agent and game.players == 1 else ()),
-        *(("--skill", policy.skill["name"]) if policy.skill.get("name") in SKILLS else ("--baseline", "ucb1")),
+        *(("--skill", policy.skill["name"]) if skilled else ("--baseline", "ucb1", *_budget(policy))),
     )
     say(f"playtest:   {command(game, *play)}")
     if "simplification" in policy.unfinished:
@@ -124,6 +123,12 @@ def finish(outcome: Outcome, game: Game, persona: str = "", levels: Sequence[str
 
     say(f"page:       {evolution.write(evolution.read(outcome.folder))}")
     return 0
+
+
+def _budget(policy: Policy) -> list[str]:
+    """Return the options that give a command the budget of a policy's playthroughs."""
+    budget = [(k, policy.budget.get(k)) for k in ("iterations", "seconds")]
+    return [word for k, v in budget if v for word in (f"--{k}", f"{v:.12g}")]
 
 
 def _tell_policy(policy: Policy, outcome: Outcome) -> None:

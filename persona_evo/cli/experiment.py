@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 ROOT = Path("runs") / "experiments"
 """The folder of experiments without a named folder."""
 
+MANY = 100
+"""The number of levels from which on the command says how many it has loaded."""
+
 
 def add(commands: Commands) -> None:
     """Add the command and its options."""
@@ -128,7 +131,8 @@ def _make(args: argparse.Namespace) -> int:
         )
     wanted = counted(len(experiment.tasks()), "search")
     try:
-        results = search_all(experiment, folder, jobs=option_values.jobs_of(args), progress=teller())
+        jobs = option_values.jobs_of(args)
+        results = search_all(experiment, folder, jobs=jobs, progress=teller(), loading=_loading())
     except (ConnectError, GameError):
         StatusLine.done_with_line()
         done = len(kept_experiment(folder).records) if folder.is_dir() else 0
@@ -194,6 +198,17 @@ def _best(records: Sequence[SearchRecord], experiment: Experiment) -> SearchReco
             "combinations with --cell"
         )
     return max((r for r in records if searched[r.cell] == goals[0]), key=lambda r: (r.score, -r.replicate))
+
+
+def _loading() -> Callable[[int, int], None]:
+    """Return a function that shows how many levels are loaded, if there are many."""
+    line = StatusLine(every=5.0)
+
+    def tell(number: int, total: int) -> None:
+        if total >= MANY:
+            line.show(f"loading levels: {number:,} of {total:,}", last=number == total)
+
+    return tell
 
 
 def teller() -> Callable[[Progress], None]:

@@ -102,7 +102,9 @@ def run_check(args: argparse.Namespace) -> int:
     if states:
         say("\n" + _table("states of random games", template.explain(persona, telling(states, persona, game.players))))
     else:
-        say("\n" + _table("made-up states", template.explain(persona, template.samples(game, persona))))
+        high = ", ".join(f"{s} = {value:g}" for s, value in template.assumed(game, persona.utility).items())
+        title = f"made-up states; without an upper limit, high means {high}" if high else "made-up states"
+        say("\n" + _table(title, template.explain(persona, template.samples(game, persona))))
     by_level = {level.name: [s.metrics for s in states if s.level == level.name] for level in levels}
     for title, utility in _goals(persona):
         worth = rates(utility, game, {name: found for name, found in by_level.items() if found})

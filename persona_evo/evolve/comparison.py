@@ -49,6 +49,21 @@ def held_out(game: Game, levels: Sequence[Level]) -> list[Level]:
     return [level for level in loaded if LevelText.of(level).digest not in trained][:MOST_LEVELS]
 
 
+def later_seeds(names: Sequence[str]) -> list[str]:
+    """Return levels MAP:VARIANT@SEED to compare on, with seeds after those of the levels that were trained on.
+
+    Seeds only stand for levels of a kind where several of a map were trained on; other maps have no later seeds.
+    """
+    seeds_of: dict[str, list[int]] = {}
+    for name in names:
+        kind, at, seed = name.rpartition("@")
+        if at and seed.isdigit():
+            seeds_of.setdefault(kind, []).append(int(seed))
+    several = {kind: sorted(set(found)) for kind, found in seeds_of.items() if len(set(found)) > 1}
+    each = MOST_LEVELS // max(1, len(several))
+    return [f"{kind}@{found[-1] + k}" for kind, found in several.items() for k in range(1, 1 + min(each, len(found)))]
+
+
 def known_policy(persona: str, game: Game) -> tuple[str, TreePolicy] | None:
     """Return (name, policy) for the policy that the game's commands find for a persona, None without a usable one."""
     try:

@@ -63,13 +63,15 @@ class Cell:
         """
         from persona_evo.games import registry
 
-        settings, level = dict(self.settings), self.level
-        if self.levels:
-            level = self.levels[self.place(replicate)]
+        settings, level = dict(self.settings), self.alone(replicate).level
         if game.endswith(".toml") and "variant" in settings and game not in registry.names():
             map_, at, seed = (level or "default").partition("@")
             level = f"{map_.partition(':')[0]}:{settings.pop('variant')}{at}{seed}"
         return open_stage(game, level, settings, self.search.workers)
+
+    def alone(self, replicate: int) -> Cell:
+        """Return the cell with the level of a replicate as its only one."""
+        return dataclasses.replace(self, level=self.levels[self.place(replicate)], levels=()) if self.levels else self
 
     def place(self, replicate: int) -> int:
         """Return the place of a replicate's level among the levels; replicates go through all of them in turn."""

@@ -47,6 +47,7 @@ class SearchTask(NamedTuple):
     """A search in a form that can be sent to another process.
 
     Attributes:
+        cell: its cell, with one level.
         number: number of its cell.
         folder: where logs of a connected game that fails are kept, "" for a temporary folder.
     """
@@ -177,7 +178,12 @@ class ExperimentResults:
 
 
 def conduct(
-    experiment: Experiment, folder: Path | None = None, *, jobs: int = 1, progress: Tell | None = None
+    experiment: Experiment,
+    folder: Path | None = None,
+    *,
+    jobs: int = 1,
+    progress: Tell | None = None,
+    loading: Callable[[int, int], None] | None = None,
 ) -> ExperimentResults:
     """Run all searches that are still missing.
 
@@ -186,16 +192,17 @@ def conduct(
             continued.
         jobs: number of cores, for games that run in this program; it does not affect the result.
         progress: called from time to time.
+        loading: called before each level is loaded, with its number from 1 and the number of levels to load.
 
     Raises:
         PersonaEvoError: no such game, level or setting; the folder belongs to something else or is damaged; the game
             fails.
     """
     results, logs = ExperimentResults(experiment, [], folder), "" if folder is None else str(folder)
-    tasks = [SearchTask(experiment.game, experiment.cells[c], c, r, seed, logs) for c, r, seed in experiment.tasks()]
+    tasks = _tasks(experiment, logs)
     with ExitStack() as stack:
         stack.callback(_stages.clear)
-        config, journal = configuration(experiment), None
+        config, journal = configuration(experiment, loading), None
         if folder is not None:
             stack.enter_context(JobFolder(KIND, folder, config))
             journal = Journal(folder / RESULTS, LINES)
@@ -214,8 +221,14 @@ def kept(folder: Path, experiment: Experiment) -> list[SearchRecord]:
     Raises:
         RunError: they are damaged.
     """
-    tasks = [SearchTask(experiment.game, experiment.cells[c], c, r, seed) for c, r, seed in experiment.tasks()]
+    tasks = _tasks(experiment)
     return Journal(folder / RESULTS, LINES).read([task.key for task in tasks])
+
+
+def _tasks(experiment: Experiment, logs: str = "") -> list[SearchTask]:
+    """Return all searches in order."""
+    game, cells = experiment.game, experiment.cells
+    return [SearchTask(game, cells[c].alone(r), c, r, seed, logs) for c, r, seed in experiment.tasks()]
 
 
 def reopen(folder: Path) -> Experiment:
@@ -238,14 +251,20 @@ def reopen(folder: Path) -> Experiment:
     return made
 
 
-def configuration(experiment: Experiment) -> dict[str, Any]:
+def configuration(experiment: Experiment, loading: Callable[[int, int], None] | None = None) -> dict[str, Any]:
     """Return all that the result depends on, as plain values.
 
     This loads, and so checks, every level of the catalog that is used; of a connected game only the first.
+
+    Args:
+        loading: see `conduct`.
     """
     levels, version = [], 0
     every = [(cell, number) for cell in experiment.cells for number in range(experiment.levels)]
-    for cell, number in every[: 1 if experiment.connected else None]:
+    used = every[: 1 if experiment.connected else None]
+    for count, (cell, number) in enumerate(used, 1):
+        if loading is not None:
+            loading(count, len(used))
         try:
             stage = cell.open(experiment.game, number)
             try:
@@ -306,7 +325,7 @@ def _made(tasks: Sequence[SearchTask], workers: Workers, reporter: _Reporter) ->
 
 
 _stages: WorkerCache[ExperimentLevel] = WorkerCache(3, lambda stage: stage.close())
-"""Open levels by game, combination and place among its levels."""
+"""Open levels by game and combination."""
 
 
 def make_all(_: None, tasks: Sequence[SearchTask]) -> Iterator[SearchRecord]:
@@ -317,8 +336,7 @@ def make_all(_: None, tasks: Sequence[SearchTask]) -> Iterator[SearchRecord]:
 def make(task: SearchTask, progress: Callable[[int], object] | None = None) -> SearchRecord:
     """Run the search of a task."""
     cell = task.cell
-    key = task.game, repr(cell.to_dict()), cell.place(task.replicate)
-    stage = _stages.get(key, lambda: cell.open(task.game, task.replicate))
+    stage = _stages.get((task.game, repr(cell.to_dict())), lambda: cell.open(task.game))
     if task.folder:
         stage.keep_in(Path(task.folder))
     made = search(stage, cell.search, task.seed, score=cell.score, persona=cell.persona, progress=progress)

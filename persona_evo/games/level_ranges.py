@@ -126,8 +126,16 @@ def numbered(name: str) -> list[str]:
 def distinct(sources: Iterable[LevelEntry]) -> list[LevelEntry]:
     """Return the sources without those that are the same as an earlier one."""
     sources = list(dict.fromkeys(sources))
-    suffixes = dict.fromkeys(source.suffix for source in sources)
-    first = {suffix: set(once(s.path for s in sources if s.suffix == suffix)) for suffix in suffixes}
+    paths: dict[str, list[Path]] = {}
+    for source in sources:
+        paths.setdefault(source.suffix, []).append(source.path)
+    known: dict[tuple[Path, ...], set[Path]] = {}  # all seeds of a range have the same files
+    first: dict[str, set[Path]] = {}
+    for suffix, own in paths.items():
+        files = tuple(own)
+        if files not in known:
+            known[files] = set(once(files))
+        first[suffix] = known[files]
     return [source for source in sources if source.path in first[source.suffix]]
 
 

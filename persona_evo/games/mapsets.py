@@ -24,6 +24,7 @@ shipped name, in this order. A level that is named twice is used once, at its fi
 
 from __future__ import annotations
 
+import functools
 import glob
 import re
 import sys
@@ -146,13 +147,20 @@ def shipped(game: Game) -> Shipped:
     """Return the levels, sets and descriptions that ship with the game; empty if there are none."""
     if game.outside is not None:
         return Shipped(sets=game.outside.sets)
-    folder = Path(game.levels) if game.levels else None
-    if folder is None or not folder.is_dir():
+    if not game.levels or not (folder := Path(game.levels)).is_dir():
         return Shipped()
-    levels = {path.stem: path for path in level_files(folder, game.level_suffixes)}
+    stamps = [
+        (s.st_mtime_ns, s.st_size) for path in (folder, folder / SETS_FILE) if path.exists() and (s := path.stat())
+    ]
+    return _shipped(folder, tuple(game.level_suffixes), tuple(stamps))
+
+
+@functools.lru_cache(maxsize=8)
+def _shipped(folder: Path, suffixes: tuple[str, ...], stamps: tuple[tuple[int, int], ...]) -> Shipped:
+    """Return what a folder of shipped levels holds; `stamps` are times and sizes that differ once it has changed."""
     data = _read_toml(folder / SETS_FILE) if (folder / SETS_FILE).is_file() else {}
     sets = {key: tuple(value) for key, value in data.items() if isinstance(value, list)}
-    return Shipped(levels, sets, data.get("about", {}))
+    return Shipped({path.stem: path for path in level_files(folder, suffixes)}, sets, data.get("about", {}))
 
 
 def read_text(path: Path) -> str:

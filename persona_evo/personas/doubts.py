@@ -12,7 +12,7 @@ from persona_evo.formula.primitive import COMPARISON
 from persona_evo.formula.primitives import PRIMITIVES
 from persona_evo.formula.rewrite import canonical
 from persona_evo.personas import extremes
-from persona_evo.personas.template import high_end, low_end, samples, terms
+from persona_evo.personas.template import assumed, high_end, low_end, samples, terms
 
 if TYPE_CHECKING:
     from persona_evo.games.core import Game, Metric
@@ -141,6 +141,9 @@ def _scale(game: Game, persona: Persona, ranges: Ranges) -> list[str]:
                 f"death may not matter: a state in which the player is dead can be worth {value:.4g}, and one in which "
                 f"the player lives as little as {worst:.4g}; subtract more for DEAD, or scale the rest down"
             )
+    raw = game.outside is None or game.outside.ordering.get("scores") == "raw"
+    if not raw or assumed(game, persona.utility):
+        return found  # the search divides utilities by their range, or nobody knows this range
     if best - worst < 0.2:
         found.append(
             f"the utilities of states in which the player lives differ by {best - worst:.4g} at most: UCB1 with its "

@@ -136,6 +136,15 @@ def low_end(metric: Metric) -> float:
     return metric.low if metric.low != float("-inf") else min(0.0, metric.high - 1.0)
 
 
+def assumed(game: Game, utility: Formula) -> dict[str, float]:
+    """Return the high ends that are assumed for metrics of a utility that have none, by symbol."""
+    return {
+        m.symbol: high_end(m, game)
+        for m in game.metrics
+        if m.symbol in utility.symbols and m.high == float("inf") and not m.clock
+    }
+
+
 def samples(game: Game, persona: Persona | None = None) -> list[SampleState]:
     """Return made-up states from the ranges of the metrics, which possibly no level can reach.
 

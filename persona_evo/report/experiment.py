@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from persona_evo.connect.local_pool import LocalPool
-from persona_evo.errors import VerificationError
+from persona_evo.errors import InputError, VerificationError
 from persona_evo.experiments.design import Cell, Experiment
 from persona_evo.experiments.job import ExperimentResults, SearchRecord
 from persona_evo.experiments.results import (
@@ -60,6 +60,7 @@ def write(results: ExperimentResults, folder: Path, progress: Tell | None = None
     tested = comparison_table(tests)
     words = [*(c.words() for c in tests), *apart(results)]
     warnings = [f"note: {text}" for text in unfit_constants(results)]
+    warnings += [HIDDEN] if hides(experiment) else []
     page = Document(
         f"Experiment: {experiment.title}",
         subtitle(results),
@@ -88,6 +89,11 @@ FITTED = (
     'those that they have seen (unless the game\'s description says scores = "raw")'
 )
 GROWTH = "The best score so far over the rollouts, mean and standard deviation"
+ONE_GAME = "The score of the one game that each search played, with the mean"
+HIDDEN = (
+    "note: players cannot know what the seed decides, so each search plays one game, move by move, and its score is "
+    "that of this game, not the best of its rollouts"
+)
 NOTHING = "one combination: nothing to compare"
 
 
@@ -227,11 +233,26 @@ def growth_figure(results: ExperimentResults, folder: Path, prefix: str = "") ->
     They are also saved to a folder, in files whose names begin with `prefix`.
     """
     rows: list[Any] = []
-    for number, scores, growth in _growth(results):
-        for chart, word in ((scores, "scores"), (growth, "growth")):
+    hidden = hides(results.experiment)
+    for number, *both in _growth(results):
+        shown = list(zip(("scores", "growth"), both, (ONE_GAME if hidden else SCORES, GROWTH), strict=True))
+        shown = shown[:1] if hidden else shown
+        for word, chart, _ in shown:
             charts.save(chart, folder / f"{prefix}{word}{number or ''}.svg")
-        rows.append(Gallery("chart", [Svg(scores, SCORES), Svg(growth, GROWTH)]))
+        rows.append(Gallery("chart", [Svg(chart, caption) for _, chart, caption in shown]))
     return Styled("growth", rows)
+
+
+def hides(experiment: Experiment) -> bool:
+    """Return whether the seed decides what players cannot know, so that a search plays one game and nothing grows."""
+    from persona_evo.connect import description_file
+
+    if not experiment.connected or not experiment.game.endswith(".toml"):
+        return False
+    try:
+        return description_file.read(Path(experiment.game)).worlds > 0
+    except InputError:
+        return False  # the description has moved since
 
 
 def drawings(results: ExperimentResults) -> list[Drawing]:

@@ -45,6 +45,14 @@ def test_from_a_new_file_to_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert "experiment.json" in run(capsys, "experiment", "replay", tmp_path).err
 
 
+def test_many_levels_are_counted_while_they_are_loaded(tmp_path: Path, capsys: Capture) -> None:
+    file = tmp_path / "many.toml"
+    file.write_text('game = "its_alive"\nlevel = "small01@1-100"\nreplicates = 1\nrollouts = 2\n', encoding="utf-8")
+    done = run(capsys, "experiment", file, "--out", tmp_path / "out", "--jobs", 1)
+    assert done.code == 0, done.err
+    assert "loading levels: 1 of 100\n" in done.err and "loading levels: 100 of 100\n" in done.err
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are looked for with ps")
 def test_a_connected_game_and_its_replay(tmp_path: Path, capsys: Capture) -> None:
     describe(tmp_path, top="[variants.loose]\nx = 1")

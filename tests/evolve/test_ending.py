@@ -12,7 +12,7 @@ import pytest
 from persona_evo.errors import PolicyError
 from persona_evo.evolve import rivals as comparisons
 from persona_evo.evolve import shortening, simplification
-from persona_evo.evolve.comparison import Comparing, held_out, mean_utility, paired
+from persona_evo.evolve.comparison import Comparing, held_out, later_seeds, mean_utility, paired
 from persona_evo.evolve.driving import DEADLINE, FINISHED
 from persona_evo.evolve.explanation import in_words, lists_in_words, meanings, of_policy
 from persona_evo.evolve.fitness import Fitness, OutOfTime
@@ -346,3 +346,10 @@ def test_shipped_policies_say_what_their_formulas_do_and_name_exactly_their_symb
         if policy.kind == "formula":
             assert policy.words == of_policy(replace(policy, words=()), found), policy.name
             assert set(policy.metrics) == set(parse(policy.best).symbols), policy.name
+
+
+def test_connected_games_are_compared_on_later_seeds() -> None:
+    names = [f"default@{n}" for n in (3, 1, 2)] + ["cave:hard@7", "cave:hard@9", "tower@5", "plain"]
+    assert later_seeds(names) == ["default@4", "default@5", "default@6", "cave:hard@10", "cave:hard@11"]
+    assert len(later_seeds([f"default@{n}" for n in range(1001, 1041)])) == 8
+    assert later_seeds(["tower@5"]) == []

@@ -499,6 +499,17 @@ def test_a_constant_far_from_the_scores_is_told(constant: float, where: str, sai
     assert not told or ("0 to 4" in told[0] and f"uct_constant {constant:g}" in told[0])
 
 
+def test_what_the_seed_hides_is_played_once_and_has_no_curve(tmp_path: Path) -> None:
+    (tmp_path / "tower.toml").write_text('game = "tower.py"\ndeterministic = false\n', encoding="utf-8")
+    found = made({"a": [4.0, 3.0]}, growth=[(1, 4.0)])
+    own = dataclasses.replace(found.experiment, game=str(tmp_path / "tower.toml"))
+    (gallery,) = report.growth_figure(ExperimentResults(own, found.records), tmp_path).content
+    assert len(gallery.figures) == 1 and not (tmp_path / "growth.svg").exists()
+    assert "not the best of its rollouts" in report.write(ExperimentResults(own, found.records), tmp_path).text
+    (tmp_path / "tower.toml").write_text('game = "tower.py"\n', encoding="utf-8")
+    assert not report.hides(own)
+
+
 def test_means_have_digits_by_their_size(tmp_path: Path) -> None:
     rows = report.summary_table(summaries(made({"a": [0.012, 0.016], "b": [4000, 4100]}))).rows
     assert rows[0][2].startswith("0.014 ± ") and rows[1][2].startswith("4050 ± ")
@@ -546,8 +557,12 @@ def test_several_levels_are_compared_in_pairs(tmp_path: Path) -> None:
     experiment = reading.read(tmp_path / "several.toml")
     assert experiment.levels == 7 and len(experiment.tasks()) == 2 * 7 * 2
     assert Experiment.from_dict(json.loads(json.dumps(experiment.to_dict()))) == experiment
-    results = course.conduct(experiment, tmp_path / "out")
+    loaded: list[tuple[int, int]] = []
+    results = course.conduct(experiment, tmp_path / "out", loading=lambda n, total: loaded.append((n, total)))
+    assert loaded == [(n, 14) for n in range(1, 15)]
     first, second = experiment.cells
+    assert first.alone(9).level.startswith("small01") and first.alone(9).level.endswith("@3")
+    assert not first.alone(9).levels, "what is sent to workers does not grow with the number of levels"
     assert [r.best.level for r in results.of(first)] == [f"small01@{n}" for n in range(1, 8)] * 2
     assert len({r.seed for r in results.records}) == 28, "each search has a seed of its own"
     means = [

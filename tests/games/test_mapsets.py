@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 from persona_evo.errors import LevelError, SettingsError
-from persona_evo.games import level_files, mapsets
+from persona_evo.games import level_files, level_ranges, mapsets
 from persona_evo.games.core import Game, Level
 from persona_evo.games.level_ranges import LevelEntry, level_names
 from persona_evo.games.registry import get
@@ -121,6 +122,32 @@ def test_ranges_of_levels(game: Game, here: Path) -> None:
     assert names(game, "room8-9") == ["room8-9"], "a file of that name goes first"
     assert "found: train03" in wrong(game, "train02-03") and "did you mean" in wrong(game, "train02-03")
     assert "found: room9-8" in wrong(game, "room9-8") and "found: room1-999999999" in wrong(game, "room1-999999999")
+
+
+def test_all_seeds_of_a_range_are_looked_at_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[int] = []
+
+    def once(paths: Iterable[Path]) -> list[Path]:
+        given = list(paths)
+        looked.append(len(given))
+        return level_files.once(given)
+
+    monkeypatch.setattr(level_ranges, "once", once)
+    assert mapsets.count(get("roguelike2d"), ["train01@1-300", "train02@5"]) == 301
+    assert len(looked) == 2, "one look at the file of 299 seeds, and one for the seed that two files have"
+
+
+def test_shipped_levels_are_read_again_when_they_change(tmp_path: Path) -> None:
+    game = dataclasses.replace(get("minidungeons2"), levels=str(tmp_path))
+    (tmp_path / "one.txt").write_text(LEVEL)
+    assert list(mapsets.shipped(game).levels) == ["one"]
+    assert mapsets.shipped(game) is mapsets.shipped(game)
+    (tmp_path / "two.txt").write_text(LEVEL)
+    (tmp_path / "sets.toml").write_text('few = ["two"]\n')
+    found = mapsets.shipped(game)
+    assert list(found.levels) == ["one", "two"] and found.sets == {"few": ("two",)}
+    (tmp_path / "sets.toml").write_text('few = ["one", "two"]\n')
+    assert mapsets.shipped(game).sets == {"few": ("one", "two")}
 
 
 def test_ranges_of_seeds_and_options() -> None:

@@ -229,6 +229,15 @@ def test_samples_come_from_the_ranges(tmp_path: Path) -> None:
     assert {s.values["HITS"] for s in template.samples(TOY)} == {0.0, template.COUNT}
 
 
+def test_a_scale_is_doubted_only_where_it_is_known(tmp_path: Path) -> None:
+    def doubted(utility: str) -> bool:
+        own = persona(tmp_path, PLAIN.replace("GOLD - 0.01 * ST - 5 * DEAD", utility))
+        return "hardly notices" in "".join(doubts.warnings(TOY, own))
+
+    assert doubted("0.1 * GOLD") and not doubted("0.001 * HITS"), "nobody knows how many hits there can be"
+    assert template.assumed(TOY, parse("GOLD + HITS")) == {"HITS": template.COUNT}
+
+
 def test_explanations_add_up(tmp_path: Path) -> None:
     p = persona(tmp_path, PLAIN)
     for row in template.explain(p, template.samples(TOY, p)):
