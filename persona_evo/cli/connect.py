@@ -220,8 +220,8 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
         if wrong:
             say("FAULT: replaying the same choices led to a different end: " + "; ".join(wrong))
         if search.lost:
-            played = counted(search.lost + search.iterations, "rollout")
-            say(f"FAULT: the game failed in {search.lost:,} of {played}, at every attempt")
+            played = counted(search.spent, "rollout")
+            say(f"FAULT: the game failed in {search.lost:,} of {played}, and again when they were repeated")
     return 1 if wrong or search.lost else 0
 
 
@@ -258,7 +258,7 @@ def _seed(args: argparse.Namespace) -> int:
 
 def _told(args: argparse.Namespace, game: Game, level: Level, search: ConnectedSearch, seconds: float) -> list[str]:
     """Print the results of a search and write the requested files; return their names."""
-    from persona_evo.connect.search_folder import why_ended
+    from persona_evo.connect.search_folder import is_whole, why_ended
     from persona_evo.connect.traces import Trace
 
     best = search.best
@@ -268,15 +268,17 @@ def _told(args: argparse.Namespace, game: Game, level: Level, search: ConnectedS
         proof = f"moves searched with {counted(search.ordering.worlds, 'other seed')}"
     say(
         f"{level.name}: utility {figure(best.utility)} ({proof}), {counted(len(best.trace), 'decision')}, "
-        f"{why_ended(search.stopped)}; {counted(search.iterations, 'rollout')} in {seconds:.1f} s, "
+        f"{why_ended(search.stopped)}; {counted(search.spent, 'rollout')} in {seconds:.1f} s, "
         f"{counted(search.tree.nodes, 'node')}"
     )
     say("  " + " ".join(str(choice) for choice, _ in best.trace))
     say("  " + " ".join(f"{k}={figure(v)}" for k, v in best.metrics.items()))
     if args.out is None:
         return []
-    Trace(game.name, level.text, best.utility, best.score, best.metrics, best.trace).save(args.out / BEST)
     search.tree.save(args.out / TREE)
+    if not is_whole(search.stopped):
+        return [TREE]
+    Trace(game.name, level.text, best.utility, best.score, best.metrics, best.trace).save(args.out / BEST)
     say(f"kept in {args.out}; watch it:  {program('connect', 'replay', args.game, args.out / BEST)}")
     return [BEST, TREE]
 

@@ -20,7 +20,8 @@ requirements: [PLAYER[@LEVEL].]MEASURE OPERATOR NUMBER
   problems == 0                   findings that are not accepted: problems, notices, or a kind of finding such as
                                   no_return; problems@test02 == 0 in one level, problems@* == 0 in every level
   crashes == 0                    a connected game failed in no rollout, and in none of the regression cases of
-                                  connect shrink, which are played first
+                                  connect shrink, which are played first; the value counts findings, one for each
+                                  message in a level, however many rollouts failed, and one for each case
   measures: win_rate; deaths, losses (both count lost playthroughs), unfinished and stuck, each of them also as a share:
   death_rate, loss_rate, unfinished_rate, stuck_rate; damage and health (hit points lost, and left at the end); steps,
   utility, best_utility, bound_ratio (mean utility / limit), seconds, trials; or a metric's symbol, for its mean

@@ -29,6 +29,7 @@ class FailingRollout:
         rollout_seed, mode, prefix: how the rollout was ordered.
         message: a description of the failure, in the game's own words where it gave one.
         again: whether the game failed at every attempt.
+        level_seed: the seed of the level that was searched if that is not `game_seed`, as with hidden information.
     """
 
     kind: str
@@ -40,10 +41,14 @@ class FailingRollout:
     prefix: tuple[tuple[int, int], ...]
     message: str
     again: bool = True
+    level_seed: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the finding as plain values."""
-        return {**self.__dict__, "prefix": [list(pair) for pair in self.prefix]}
+        values = {**self.__dict__, "prefix": [list(pair) for pair in self.prefix]}
+        if self.level_seed is None:
+            del values["level_seed"]
+        return values
 
     @classmethod
     def from_dict(cls, data: Any, place: Place) -> FailingRollout:
@@ -56,11 +61,15 @@ class FailingRollout:
             prefix = tuple((int(choice), int(count)) for choice, count in data["prefix"])
             p.pack(prefix)
             game_seed, rollout_seed, mode = (int(data[key]) for key in ("game_seed", "rollout_seed", "mode"))
-            if not all(0 <= n < 2**64 for n in (game_seed, rollout_seed)) or not p.UNIFORM <= mode <= p.ASK:
+            level_seed = None if data.get("level_seed") is None else int(data["level_seed"])
+            if (
+                not all(0 <= n < 2**64 for n in (game_seed, rollout_seed, level_seed or 0))
+                or not p.UNIFORM <= mode <= p.ASK
+            ):
                 raise ValueError("a seed or a mode is out of range")
             kind, map_, variant, message = (str(data[key]) for key in ("kind", "map", "variant", "message"))
             again = bool(data.get("again", True))
-            return cls(kind, map_, variant, game_seed, rollout_seed, mode, prefix, message, again)
+            return cls(kind, map_, variant, game_seed, rollout_seed, mode, prefix, message, again, level_seed)
         except (KeyError, TypeError, ValueError, OverflowError, ProtocolError) as e:
             raise RunError(
                 "this is not a finding of a connected game",
@@ -70,12 +79,12 @@ class FailingRollout:
             ) from e
 
     def __str__(self) -> str:
-        choices = " ".join(str(choice) for choice, _ in self.prefix) or "(none)"
+        choices = " ".join(str(choice) for choice, _ in self.prefix)
         where = ":".join(filter(None, (self.map or "default map", self.variant)))
         once = "" if self.again else " (once; the repetition succeeded)"
         return (
-            f"{self.kind}{once} in {where}, game seed {self.game_seed}, rollout seed {self.rollout_seed}, choices "
-            f"{choices}: {shown(self.message)}"
+            f"{self.kind}{once} in {where}, game seed {self.game_seed}, rollout seed {self.rollout_seed}, "
+            f"{f'choices {choices}' if choices else 'all choices drawn by the rollout seed'}: {shown(self.message)}"
         )
 
 
@@ -111,9 +120,8 @@ class Lost:
 
 def failing(kind: str, level: tuple[str, str], order: p.Rollout, message: str, again: bool = True) -> FailingRollout:
     """Return the finding on an order that made the game fail; `level` is the map and the variant."""
-    return FailingRollout(
-        kind, *level, order.game_seed, order.rollout_seed, order.mode, tuple(p.unpack(order.prefix)), message, again
-    )
+    seeds, choices = (order.game_seed, order.rollout_seed), tuple(p.unpack(order.choices))
+    return FailingRollout(kind, *level, *seeds, order.mode, choices, message, again, order.level_seed)
 
 
 def completed(result: p.Result | Lost) -> p.Result:

@@ -6,7 +6,7 @@ A playtest shows them as findings of the kind `crashes`.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from persona_evo.connect.description import LevelName
@@ -14,6 +14,8 @@ from persona_evo.connect.findings import CHANCE, FailingRollout, group_similar
 from persona_evo.errors import Place, SettingsError
 from persona_evo.games.findings import Finding
 from persona_evo.jobs import files, journal
+from persona_evo.jobs.windows import program
+from persona_evo.words import counted
 
 FINDINGS = "findings.jsonl"
 """The name of the file with the findings in the folder of logs, one JSON object per line."""
@@ -97,28 +99,43 @@ def case_of(text: str) -> tuple[Path, int | None]:
 
 
 def level_of(failure: FailingRollout) -> LevelName:
-    """Return the level that was played."""
-    return LevelName(failure.map, failure.variant, failure.game_seed)
+    """Return the level that was searched."""
+    seed = failure.game_seed if failure.level_seed is None else failure.level_seed
+    return LevelName(failure.map, failure.variant, seed)
 
 
-def as_findings(failures: Iterable[FailingRollout]) -> list[Finding]:
-    """Return a finding for each kind of failure of each level; another end of the same choices is no failure here.
+def as_findings(files: Iterable[tuple[Path, Sequence[FailingRollout]]], description: Path) -> list[Finding]:
+    """Return a finding for each kind of failure of each level that was searched.
 
-    A failure that did not happen again is a notice.
+    Another end of the same choices is no failure here. A failure that did not happen again is a notice.
+
+    Args:
+        files: the files of findings, with what they hold, one a line.
+        description: the game's description, for the commands that play a failure again.
     """
     levels: dict[LevelName, list[FailingRollout]] = {}
-    for failure in failures:
-        if failure.kind != CHANCE:
-            levels.setdefault(level_of(failure), []).append(failure)
+    lines: dict[FailingRollout, str] = {}
+    for file, failures in files:
+        for number, failure in enumerate(failures, 1):
+            lines.setdefault(failure, f"{_near(file)}:{number}")
+            if failure.kind != CHANCE:
+                levels.setdefault(level_of(failure), []).append(failure)
     return [
         Finding(
             "crashes",
             "problem" if first.again else "notice",
             str(level),
-            f"the game failed{'' if n == 1 else f' {n:,} times, first by'}: {first}",
+            f"the game failed in {counted(n, 'rollout')}{', first by' if n > 1 else ''}: {first}",
             evidence={"rollouts": n, "first": first.to_dict()},
-            look="connect replay plays it again, and connect shrink finds the choices that matter",
+            look=f"{program('connect', 'replay', _near(description), lines[first])} plays it again, and "
+            f"{program('connect', 'shrink', _near(description), lines[first])} finds the choices that matter",
         )
         for level, failed in levels.items()
         for first, n in group_similar(failed)
     ]
+
+
+def _near(path: Path) -> str:
+    """Return a path relative to the current folder if it is below that folder."""
+    path = path.absolute()
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)

@@ -269,6 +269,7 @@ def _level(about: Description, text: str, name: str, source: str = "") -> Level:
         start=start,
         max_actions=p.MOST_CHOICES,
         source=source,
+        named=True,
     )
 
 

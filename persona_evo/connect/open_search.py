@@ -107,7 +107,7 @@ class OpenLoopSearch(ConnectedSearch):
         one = WorldRollout(node, seed, depth, None, draw, world, prefix, self.worlds.begin_probe(world))
         order = p.Rollout(0, self.worlds.seeds[world], seed, p.ALL_METRICS, self.ordering.mode, 0, prefix)
         new = engine.known(node, world) == UNKNOWN
-        self._send(order._replace(is_guess=True), one, new=new, world=world)
+        self._send(order._replace(is_guess=True, level_seed=self._game_seed), one, new=new, world=world)
         return True
 
     def _take(self) -> None:

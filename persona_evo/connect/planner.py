@@ -12,9 +12,9 @@ from persona_evo.connect.pool import ProcessPool
 from persona_evo.connect.search import INSIDE, ConnectedSearch
 from persona_evo.connect.session import Session
 from persona_evo.formula import Formula
-from persona_evo.games.core import WON, Game, Level
+from persona_evo.games.core import RUNNING, WON, Game, Level
 from persona_evo.search.plan import Plan
-from persona_evo.search.settings import Budget, SearchSettings
+from persona_evo.search.settings import FAILED, Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
 
 Outcome = Callable[[dict[str, float]], int]
@@ -117,11 +117,13 @@ class ConnectedPlanner:
     def confirm(self, search: ConnectedSearch) -> list[str]:
         """Replay the best rollout of a search and describe how it differs; return an empty list if it does not.
 
+        A playthrough in which the game failed is not replayed.
+
         Raises:
             ConnectError, GameError: the game fails, or offers other choices.
         """
         assert search.best is not None
-        return self._session.confirm(self._name, search.best)[1]
+        return [] if search.stopped == FAILED else self._session.confirm(self._name, search.best)[1]
 
     def advise(self, search: ConnectedSearch) -> None:
         """Let the session note once that UCB1's constant does not fit the utilities or the length of a search."""
@@ -138,13 +140,15 @@ class ConnectedPlanner:
         best = search.best
         assert best is not None
         self.advise(search)
-        again, _ = self._session.confirm(self._name, best)
-        self._session.learn(self._name, again)
+        failed = search.stopped == FAILED
+        if not failed:
+            again, _ = self._session.confirm(self._name, best)
+            self._session.learn(self._name, again)
         return Plan(
             actions=tuple(choice for choice, _ in best.trace),
             utility=best.utility,
             metrics=best.metrics,
-            outcome=self._outcome(best.metrics),
+            outcome=RUNNING if failed else self._outcome(best.metrics),
             iterations=search.iterations,
             nodes=search.tree.nodes,
             seconds=seconds,

@@ -332,7 +332,7 @@ class ProcessPool:
         if order.id in self._probes:
             self._done[order.id] = result
             return
-        if result.status == p.ILLEGAL and not order.is_guess:
+        if result.status == p.ILLEGAL and not order.may_be_rejected(result.trace):
             raise not_deterministic(order, result, self.hello, str(self.start.path))
         if result.status == p.EXCEPTION:
             self._fail(order, "exception", result.message or "no message")

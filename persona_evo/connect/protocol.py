@@ -31,6 +31,8 @@ MOST_DECISIONS = 1_000_000
 PAIR = 4
 """The size of an encoded pair of choice and count, in bytes."""
 
+_STOP = struct.pack("<HH", 0, MOST_CHOICES)
+
 HEAD = struct.Struct("<IB")
 """The head of a frame: the size of its payload and its type."""
 _ROLLOUT = struct.Struct("<QQQBBI")
@@ -111,6 +113,7 @@ class Rollout(NamedTuple):
         states: depths and numbers of states along the prefix that a process may have kept, deepest first. They are not
             sent; `restore` and `depth` are chosen from them for the process that plays the rollout.
         is_guess: whether the game may reject the prefix. This is not sent.
+        level_seed: the seed of the level that is searched if that is not `game_seed`. This is not sent.
     """
 
     id: int
@@ -125,6 +128,23 @@ class Rollout(NamedTuple):
     snapshot: int = 0
     states: tuple[tuple[int, int], ...] = ()
     is_guess: bool = False
+    level_seed: int | None = None
+
+    def stopping(self) -> Rollout:
+        """Return the order to make the choices of the prefix and no other.
+
+        A choice that no game offers follows them. The game rejects it, and says what it offers in its place.
+        """
+        return self._replace(prefix=self.prefix + _STOP, is_guess=True)
+
+    @property
+    def choices(self) -> bytes:
+        """The prefix without the choice that ends an order of `stopping`."""
+        return self.prefix.removesuffix(_STOP) if self.is_guess else self.prefix
+
+    def may_be_rejected(self, trace: bytes) -> bool:
+        """Return whether the game may reject the prefix after the choices of this trace."""
+        return self.is_guess and (self.choices == self.prefix or trace.startswith(self.choices))
 
 
 class Result(NamedTuple):

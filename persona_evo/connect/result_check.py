@@ -21,11 +21,11 @@ def check_result(order: p.Rollout, result: p.Result, hello: p.Hello) -> None:
         raise ProtocolError(
             "RESULT has rows that were not requested, or lacks rows that were", found=f"{result.rows} rows"
         )
-    if whole and not result.trace.startswith(order.prefix):
+    if whole and not result.trace.startswith(order.choices):
         raise ProtocolError(
             "RESULT's trace does not begin with the prefix",
             found=str(p.unpack(result.trace))[:200],
-            expected=str(p.unpack(order.prefix))[:200],
+            expected=str(p.unpack(order.choices))[:200],
         )
 
 

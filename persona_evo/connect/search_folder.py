@@ -26,7 +26,7 @@ from persona_evo.formula import Formula
 from persona_evo.games.core import Game, Level
 from persona_evo.jobs import journal
 from persona_evo.jobs.folder import JobFolder, JobKind
-from persona_evo.search.settings import Budget
+from persona_evo.search.settings import FAILED, Budget
 from persona_evo.search.tree_policy import TreePolicy
 
 CONFIG, ROLLOUTS, SAMPLES, BEST = "search.json", "rollouts.jsonl", "samples.csv", "best.json"
@@ -50,6 +50,7 @@ ENDED = {
     "exhausted": "all ways to play were tried",
     "stuck": "nothing is left to try",
     "win": "ended by the first win",
+    FAILED: "the game failed",
 }
 """Reasons why a connected search ends, in words; a search that was stopped names what stopped it."""
 
@@ -57,6 +58,11 @@ ENDED = {
 def why_ended(stopped: str) -> str:
     """Say why a search ended (see `ConnectedSearch.stopped`)."""
     return ENDED.get(stopped, f"stopped by {stopped}")
+
+
+def is_whole(stopped: str) -> bool:
+    """Return whether the playthrough of a search that ended for this reason goes to the end of the game."""
+    return stopped != FAILED
 
 
 class RecordedRollout:

@@ -33,6 +33,7 @@ from persona_evo.connect.process_start import Start, View
 from persona_evo.errors import ConnectError, GameError, SettingsError
 from persona_evo.formula import parse
 from persona_evo.games.findings import Finding
+from persona_evo.words import counted
 
 if TYPE_CHECKING:
     from persona_evo.connect.ordering import FinishedRollout
@@ -158,8 +159,8 @@ class Session:
         for file, failed in self._failed.items():
             for finding, n in group_similar(failed):
                 least = "at least " if len(failed) >= MOST_FINDINGS else ""
-                times = "" if n == 1 else f" {least}{n:,} times, first by"
-                told.append(f"the game failed{times}: {finding} (kept in {file})")
+                first = ", first by" if n > 1 else ""
+                told.append(f"the game failed in {least}{counted(n, 'rollout')}{first}: {finding} (kept in {file})")
         self._failed.clear()
         return told
 
@@ -172,9 +173,9 @@ class Session:
         """
         self._collect_all()
         if folder is None:
-            return as_findings(self._all)
+            return as_findings([(self._findings_file, self._all)] if self._all else [], self.about.source)
         kept = sorted(folder.glob(f"logs*/{FINDINGS}"))
-        return as_findings(failure for file in kept for failure in read_findings(file))
+        return as_findings([(file, read_findings(file)) for file in kept], self.about.source)
 
     def hand_over(self) -> list[FailingRollout]:
         """Return all failures of the game and forget them, for another process that keeps them (`take_over`)."""
@@ -241,7 +242,7 @@ class Session:
                 if choices[i] >= count:
                     raise GameError(f"{level}: choice {choices[i]} of {count} after the choices {choices[:i]}")
                 pairs.append((choices[i], count))
-            self.learn(level, self.play(level, p.pack(pairs)))
+            self._look(level, p.pack(pairs))
         return self._known[level, choices]
 
     def play(self, level: LevelName, prefix: bytes, seed: int = 0) -> p.Result:
@@ -253,6 +254,18 @@ class Session:
         pool = self.pool(level)
         pool.submit(p.Rollout(0, level.seed, seed, p.ALL_METRICS, self.mode, 0, prefix))
         return completed(pool.next())
+
+    def _look(self, level: LevelName, prefix: bytes) -> None:
+        """Let the game make these choices and no others, and remember what it reports on the way."""
+        pool = self.pool(level)
+        pool.submit(p.Rollout(0, level.seed, 0, p.ALL_METRICS, self.mode, 0, prefix).stopping())
+        result, made = completed(pool.next()), len(prefix) // p.PAIR
+        if result.decisions == made or not result.count(made):
+            self.learn(level, self.play(level, prefix))  # the game is over, and nothing is left to chance
+            return
+        choices = tuple(choice for choice, _ in p.unpack(result.trace[: len(prefix)]))
+        for i in range(made + 1):
+            self._known[level, choices[:i]] = KnownState(result.count(i), result.row(i))
 
     def learn(self, level: LevelName, result: p.Result) -> None:
         """Remember what a rollout's result tells about all states on its way."""
@@ -340,6 +353,10 @@ class Session:
             watchdog.add_folder(str(self._folder))
         return self._folder
 
+    @property
+    def _findings_file(self) -> Path:
+        return (self._home or self._logs()) / FINDINGS
+
     def _collect_all(self) -> None:
         for pool in self._pools.values():
             self._collect(pool)
@@ -357,7 +374,7 @@ class Session:
         if not new:
             return
         self._keep_logs = True
-        file = (self._home or self._logs()) / FINDINGS
+        file = self._findings_file
         self._failed.setdefault(file, []).extend(new)
         self._all += new[: MOST_FINDINGS - len(self._all)]
         write_findings(file, new)

@@ -144,6 +144,7 @@ class Level:
         facts: what the game knows about the level beyond the rules (grid, objects), for drawing and structure
             metrics; each game has its own keys.
         horizon: the number of moves after which this level is over in any case; 0 if unknown (see `Game.horizon_of`).
+        named: whether the text is the name of a level that a connected game holds itself.
     """
 
     game: str
@@ -157,6 +158,12 @@ class Level:
     facts: Mapping[str, Any] = field(default_factory=dict, repr=False)
     warnings: tuple[str, ...] = ()
     horizon: int = 0
+    named: bool = False
+
+    @property
+    def rows(self) -> list[str]:
+        """The lines of the text; none if it is a name, which shows nothing of the level."""
+        return [] if self.named else self.text.splitlines()
 
 
 @dataclass(frozen=True)

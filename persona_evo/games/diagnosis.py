@@ -111,7 +111,7 @@ def _harder(easy: Level, hard: Level, more: list[str], spots: list[Spot]) -> Fin
 
 def _rows(level: Level) -> Any:
     """Return a level's text as a board of characters, with short lines padded."""
-    rows = level.text.splitlines() or [""]
+    rows = level.rows or [""]
     width = max(map(len, rows))
     return np.array([list(row.ljust(width)) for row in rows]) if width else np.zeros((len(rows), 0), dtype="<U1")
 

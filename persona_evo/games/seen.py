@@ -66,7 +66,7 @@ class TextMap:
 
 def text_map(level: Level, start: Spot) -> TextMap | None:
     """Return the map that a level's text is, if the avatar's start shows where it begins."""
-    rows = tuple(level.text.splitlines())
+    rows = tuple(level.rows)
     letters = Counter("".join(rows))
     maps = (TextMap(rows, above) for above in range(HEADER_LINES))
     return next((found for found in maps if letters[found.char(start)] == 1), None)

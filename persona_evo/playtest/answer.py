@@ -67,7 +67,7 @@ def answer(rows: Sequence[ComparisonRow], changes: Changes | LevelPairs, differe
     told = [r for r in rows if (telling(r) or _proven_by_maps(r, difference)) and _comparable(r, difference)]
     first = _verdict(players, leaning, {r.player_a for r in told}, difference)
     measures = _measures(told)
-    new, rest = _new(difference.new), [changes.words, *_unseen(rows, told), *_too_few(rows)]
+    new, rest = _new(difference.new), [*filter(None, [changes.words]), *_unseen(rows, told), *_too_few(rows)]
     room = LINES - 1 - len(new) - len(rest)
     lines = [_measure(own, difference) for own in measures[:room]]
     if len(measures) > room and lines:

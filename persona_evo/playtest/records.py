@@ -97,7 +97,8 @@ class Playthrough:
         utility: utility of the end, finite.
         cause: what the game was lost to, "" if it was not lost.
         seconds: wall-clock time of the search.
-        stopped: why the search ended ("proven best", "budget", "time", "nodes", "memory", "win" or "stuck").
+        stopped: why the search ended ("proven best", "budget", "time", "nodes", "memory", "win", "stuck", or
+            "failed" if a connected game failed after the actions).
         proven: whether no plan is worth more than best_utility.
         actions: names, one per step.
         positions: the avatar's (x, y) before the first action and after each, so one more than actions; empty if the

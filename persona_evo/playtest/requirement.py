@@ -10,6 +10,7 @@ from typing import NamedTuple
 from persona_evo.errors import Place, SettingsError, unknown
 from persona_evo.games.findings import KINDS, Finding
 from persona_evo.playtest.metrics import EVERY, Summary
+from persona_evo.words import counted
 
 SOURCE = "--require"
 """Default source of requirements, for messages."""
@@ -95,7 +96,7 @@ class Requirement:
         ]
         failed = [(name, part) for name, part in parts if not self.holds(float(len(part)))]
         name, worst = max(failed or parts, key=lambda part: self._badness(float(len(part[1]))))
-        reason = f"first: {worst[0].text}" if failed and worst else ""
+        reason = f"{counted(len(worst), 'finding')}, first: {worst[0].text}" if failed and worst else ""
         return Check(self.text, float(len(worst)), not failed, name or "", reason)
 
     def check_names(self, players: Iterable[str], levels: Iterable[str], symbols: Iterable[str]) -> None:

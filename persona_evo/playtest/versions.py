@@ -57,21 +57,25 @@ class Changes:
         lines: lines that changed, as "before -> after", if the levels are not maps.
         offset: place of A's top left tile in B, (x, y), if one of them was extended.
         rows: the maps of A and of B, row by row; empty if the levels are not maps.
+        named: whether these are different levels of a connected game, of which nothing but the names is known.
     """
 
     tiles: tuple[Change, ...] = ()
     lines: tuple[str, ...] = ()
     offset: Spot = (0, 0)
     rows: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    named: bool = False
 
     @property
     def none(self) -> bool:
         """Whether both levels have the same text."""
-        return not self.tiles and not self.lines
+        return not self.tiles and not self.lines and not self.named
 
     @property
     def words(self) -> str:
-        """The changes, in one sentence."""
+        """The changes, in one sentence; empty for levels of a connected game."""
+        if self.named:
+            return ""
         if self.lines:
             return f"{counted(len(self.lines), 'line')} changed: {', '.join(_first(self.lines))}"
         if self.none:
@@ -120,8 +124,9 @@ class AnalysisDifference:
 
 def changes(game: Game, a: Level, b: Level) -> Changes:
     """Return the differences between the texts of two levels."""
-    names = guide(game).tiles
-    rows_a, rows_b = a.text.splitlines(), b.text.splitlines()
+    if a.named or b.named:
+        return Changes(named=a.text != b.text)
+    names, rows_a, rows_b = guide(game).tiles, a.rows, b.rows
     known = bool(names) or not guide(game).legend
     if not (known and all(_is_map(rows) for rows in (rows_a, rows_b))):
         return Changes(lines=tuple(_lines(rows_a, rows_b)))
@@ -250,13 +255,13 @@ def _objects(game: Game, level: Level) -> Counter[str]:
     names = guide(game).tiles
     if not names:
         return Counter()
-    found = Counter(_name(c, names) for row in level.text.splitlines() for c in row)
+    found = Counter(_name(c, names) for row in level.rows for c in row)
     return Counter({name: n for name, n in found.items() if name not in GROUND})
 
 
 def _forced(game: Game, level: Level, findings: Sequence[Finding]) -> Counter[str]:
     """Count the hazards of each name that nobody can avoid."""
-    names, rows = guide(game).tiles, level.text.splitlines()
+    names, rows = guide(game).tiles, level.rows
     places = dict.fromkeys(p for f in findings if f.kind == "forced_hazard" for p in f.places)
     return Counter(_name(rows[y][x], names) for x, y in places if y < len(rows) and x < len(rows[y]))
 

@@ -341,7 +341,7 @@ def board(
 
     picture = Image.new("RGB", (width * scale, height * scale), FLOOR)
     pen = ImageDraw.Draw(picture, "RGBA")
-    lines = level.text.splitlines()
+    lines = level.rows
     rows = lines[-height:] if 0 <= len(lines) - height < HEADER_LINES else []
     rows = rows if max(map(len, rows), default=0) == width else []
     for y in range(height):

@@ -14,6 +14,7 @@ from persona_evo.playtest.records import Playthrough
 from persona_evo.report.layout import clean
 from persona_evo.report.plots import drawing
 from persona_evo.report.replay import states
+from persona_evo.search.settings import FAILED
 from persona_evo.words import counted
 
 AVATAR = "@"
@@ -49,7 +50,8 @@ def told(game: Game, level: Level, record: Playthrough) -> Iterator[str]:
             yield PLAN_ENDS
         before = now
     yield ""
-    yield _ended(record, len(names))
+    hidden = game.outside is not None and not game.deterministic
+    yield _ended(record, len(names), planned=not (hidden or record.opponent))
 
 
 def heading(record: Playthrough) -> str:
@@ -59,11 +61,12 @@ def heading(record: Playthrough) -> str:
     return clean(f"{record.player} in {record.level}{against}, trial {record.trial}{best}, seed {record.seed}")
 
 
-def _ended(record: Playthrough, made: int) -> str:
-    result = record.result or record.final
+def _ended(record: Playthrough, made: int, planned: bool) -> str:
+    result = "the game failed" if record.stopped == FAILED else record.result or record.final
     cause = f" ({record.lost_to})" if record.lost_to else ""
     proof = ", proven to be the best" if record.proven else ""
-    return clean(f"{result}{cause} after {counted(made, 'move')}; utility of the plan {record.utility:.4g}{proof}")
+    worth = f"utility{' of the plan' if planned else ''} {record.utility:.4g}"
+    return clean(f"{result}{cause} after {counted(made, 'move')}; {worth}{proof}")
 
 
 def _health(game: Game, record: Playthrough, number: int, now: dict[str, float]) -> str:
@@ -99,7 +102,7 @@ def picture(game: Game, level: Level, state: Any) -> list[str]:
     if own:
         return [clean(line) for line in own.splitlines()]
     spot = game.locate(level, state) if game.locate is not None else None
-    rows = [list(line) for line in level.text.splitlines()]
+    rows = [list(line) for line in level.rows]
     if spot is None or not (0 <= spot[1] < len(rows) and 0 <= spot[0] < len(rows[spot[1]])):
         return []
     rows[spot[1]][spot[0]] = AVATAR

@@ -39,10 +39,13 @@ POLISH = 2
 """Iterations for finding a plan of equal utility that wins or is shorter, as a multiple of those the proof took."""
 
 PROVEN = "proven best"
-STOPPED = (PROVEN, "budget", "time", "nodes", "memory", "win", "stuck")
+FAILED = "failed"
+"""The reason why a playthrough ended in which a connected game failed."""
+
+STOPPED = (PROVEN, "budget", "time", "nodes", "memory", "win", "stuck", FAILED)
 """The reasons why a search ends. `PROVEN`: no plan is better. `budget`, `time`, `nodes`: a limit of the budget is
 reached. `memory`: the planner's memory is full. `win`: a selected node wins (`first_win`). `stuck`: nothing is left
-that can be selected and expanded, and there is no proof (`revisit`).
+that can be selected and expanded, and there is no proof (`revisit`). `FAILED`: a connected game failed.
 """
 
 

@@ -336,7 +336,7 @@ def test_failures_that_are_alike_are_told_once(tmp_path):
     finally:
         running.close()
     file = tmp_path / "logs" / "findings.jsonl"
-    assert "failed 30 times" in told and "exception in" in told and told.endswith(f"(kept in {file})")
+    assert "failed in 30 rollouts, first by" in told and "exception in" in told and told.endswith(f"(kept in {file})")
     assert "no such room" in told and "behind the" not in told and "\\n" not in told, "the first line alone"
     lines = file.read_text(encoding="utf-8").splitlines()
     assert len(lines) == 30 and "behind the" in lines[0]

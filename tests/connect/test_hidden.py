@@ -1,5 +1,6 @@
 """Games whose seed decides what the player cannot know: searches play with other seeds, and average over them."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,8 @@ from persona_evo.connect import protocol as p
 from persona_evo.connect.worlds import Observation, WorldRollout, Worlds
 from persona_evo.formula import parse
 from persona_evo.games import mapsets
+from persona_evo.playtest import versions
+from persona_evo.report import replay_text
 from persona_evo.search.plan import planner_for
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
@@ -68,7 +71,7 @@ def test_a_search_looks_at_the_level_and_plays_with_other_seeds(tmp_path):
     assert level.over() and search.best.utility == level.gold
     looks = [order for order in orders if order.game_seed == 3]
     decisions = len(search.best.trace)
-    assert [len(order.prefix) // p.PAIR for order in looks] == [*range(decisions + 1)]
+    assert [len(order.choices) // p.PAIR for order in looks] == [*range(decisions + 1), decisions]
     assert len(orders) <= search.spent <= 150 and search.misfits > len(looks)
     assert len({order.game_seed for order in orders[1:17]}) >= 4 and nothing_is_pending(search)
 
@@ -154,3 +157,67 @@ def test_seeds_that_do_not_agree_are_replaced_and_at_last_the_closest_are_taken(
     ((order, result),) = worlds.second_best()
     assert (order.world, result.rows, worlds.seeds[second]) == (second, [0, 6, 9], tried[0])
     assert {worlds.next(), worlds.next()} == {first, second}
+
+
+def test_playthroughs_in_which_the_game_fails_count_as_failed_and_are_reported(tmp_path, capsys):
+    file, out = describe(tmp_path, *HIDDEN, "workers = 1"), tmp_path / "out"
+    source, chosen = tmp_path / "catacomb.py", "catacomb.choose(client.select(catacomb.choices()))\n"
+    failing = f"{chosen}        if catacomb.hall == 4: raise ValueError('no hall 4')\n"
+    source.write_text(source.read_text(encoding="utf-8").replace(chosen, failing), encoding="utf-8")
+    words = ("default@1-2", "--personas", "score", "--policy", "ucb1", "--trials", 1, "--iterations", 40, "--jobs", 1)
+    played = run(capsys, "playtest", "--game", file, *words, "--require", "crashes == 0", "--out", out)
+    assert played.code == 1, played.err
+    records = [json.loads(line) for line in (out / "traces.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert len(records) == 2 and (records[0]["outcome"], records[0]["stopped"]) == ("running", "failed")
+    found = [f for f in json.loads((out / "findings.json").read_bytes())["findings"] if f["kind"] == "crashes"]
+    assert [f["level"] for f in found] == ["default@1", "default@2"] and "2 findings, first: " in played.out
+    assert all(f"connect replay {file} {out / 'logs' / 'findings.jsonl'}:" in f["look"] for f in found), found
+    again = run(capsys, "connect", "replay", file, f"{out / 'logs' / 'findings.jsonl'}:1", "--no-screen")
+    assert "no hall 4" in again.out, again.err
+    shown = run(capsys, "runs", "show", out, "--trace", 1, "--game", file)
+    assert shown.code == 0 and "the game failed after" in shown.out, shown.err
+
+
+FRAGILE = """
+import sys
+from persona_evo.connect.client import Client
+
+def play(client):
+    for turn in range(3):
+        client.report_metric("X", turn)
+        client.report_metric("Y", 0)
+        if client.select(999):
+            raise ValueError("the wrong door")
+    client.report_metric("X", 3)
+    client.supply_outcome(1)
+
+sys.exit(Client("fragile", "1", metrics=("X", "Y"), max_decisions=5, capabilities=("seed",)).run(play))
+"""
+
+
+@pytest.fixture
+def fragile(tmp_path):
+    """A game in which every choice but the first one of each decision raises an exception."""
+    (tmp_path / "fragile.py").write_text(FRAGILE, encoding="utf-8")
+    file = tmp_path / "fragile.toml"
+    file.write_text('game = "fragile.py"\nworkers = 1\n', encoding="utf-8")
+    found, running = game(file)
+    yield found, running
+    running.close()
+
+
+def test_a_playthrough_is_shown_with_its_own_choices_alone(fragile):
+    found, running = fragile
+    (level,) = mapsets.resolve(found, ["default@4"])
+    states = found.replay(level, (0, 0, 0))
+    assert [found.measure(level, state)["X"] for state in states] == [0, 1, 2, 3]
+    assert found.measure(level, states[-1])["SCORE"] == 1 and not running.findings()
+
+
+def test_the_names_of_levels_are_neither_drawn_nor_compared(fragile):
+    found, _ = fragile
+    a, b = mapsets.resolve(found, ["default@4", "default@11"])
+    assert found.locate(a, a.start) == (0, 0) and replay_text.picture(found, a, a.start) == []
+    changes = versions.changes(found, a, b)
+    assert not changes.none and not changes.words and not changes.tiles and not changes.lines
+    assert versions.changes(found, a, a).none
