@@ -6,6 +6,7 @@
 | search_rules | settings and budgets of searches |
 | evolution | the evolution of a policy |
 | checks | checks of your own games, and of levels before they are played |
+| formulas | reading formulas, and simplifying those of tree policies |
 | frames | playthroughs as rows of tables |
 | options | options with their types |
 | generating | levels drawn from a seed |
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from persona_evo.api.comparison import Comparison
     from persona_evo.api.evolution import evolve_policy, resume_evolution
     from persona_evo.api.experiments import experiment
+    from persona_evo.api.formulas import parse
     from persona_evo.api.generating import generate_levels
     from persona_evo.api.matches import MatchResults, kept_match, play_match
     from persona_evo.api.naming import (
@@ -58,7 +60,7 @@ if TYPE_CHECKING:
     from persona_evo.evolve.settings import EvolutionSettings
     from persona_evo.experiments.run import Run, run
     from persona_evo.extensions import register
-    from persona_evo.formula import Formula, Operator, parse
+    from persona_evo.formula import Formula, Operator
     from persona_evo.games.core import Game, Level, Metric
     from persona_evo.games.findings import Finding
     from persona_evo.games.importers import Importer
@@ -144,6 +146,7 @@ _NAMES = {
     "api.checks": "check_game check_levels",
     "api.evolution": "evolve_policy resume_evolution",
     "api.experiments": "experiment",
+    "api.formulas": "parse",
     "api.generating": "generate_levels",
     "api.naming": "load_game load_level load_levels load_persona load_personas load_policy player tree_policy",
     "api.matches": "MatchResults kept_match play_match",
@@ -160,7 +163,7 @@ _NAMES = {
     "evolve.selection": "SelectionOperator",
     "evolve.settings": "EvolutionSettings",
     "extensions": "register",
-    "formula": "Formula Operator parse",
+    "formula": "Formula Operator",
     "games.core": "Game Level Metric",
     "games.findings": "Finding",
     "games.importers": "Importer",

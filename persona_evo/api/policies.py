@@ -1,4 +1,4 @@
-"""What can be done with tree policies and their formulas: describe, simplify, export and install them."""
+"""What can be done with tree policies: describe, simplify, export and install them."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ from persona_evo.errors import Place, PolicyError, RunError
 from persona_evo.evolve.explanation import meanings, of_policy
 from persona_evo.evolve.rivals import of_policy as comparison_of
 from persona_evo.evolve.setting import in_words
-from persona_evo.formula import Formula, parse
+from persona_evo.formula import parse
 from persona_evo.formula.export import export
-from persona_evo.formula.simplify import HANG_SECONDS, Simplified, simplify
 from persona_evo.games import registry, trust
 from persona_evo.games.core import Game
 from persona_evo.jobs.lock import Lock
 from persona_evo.names import is_name
-from persona_evo.search.tree_policy import UCB1_FORMULA, columns_for, plan_variables, variables
+from persona_evo.search.tree_policy import UCB1_FORMULA
 from persona_evo.store import policies, policy_library, runs
 from persona_evo.store.policies import Policy
 from persona_evo.words import counted, listed
@@ -206,26 +205,6 @@ def install_policy(policy: Policy, name: str = "", *, force: bool = False) -> Pa
         )
     policies.write(dataclasses.replace(policy, name=name), target)
     return target
-
-
-def policy_formula(text: str, game: Game) -> Formula:
-    """Read a formula over the symbols that tree policies of a game may use.
-
-    Raises:
-        FormulaError: it is no such formula, with its column.
-    """
-    return parse(text, (*variables(game), *plan_variables(game)), place=Place("FORMULA", 1, 1))
-
-
-def simplify_formula(formula: Formula, game: Game, timeout: float | None = None) -> Simplified:
-    """Simplify a formula, and check that its values stay the same.
-
-    Args:
-        formula: a formula over the symbols that tree policies of the game may use.
-        game: the game.
-        timeout: the limit in seconds; None limits only the work, which is the same on every machine.
-    """
-    return simplify(formula, columns_for(formula, game), timeout=HANG_SECONDS if timeout is None else timeout)
 
 
 def _trained_on(levels: Sequence[str]) -> str:

@@ -45,7 +45,7 @@ def add_export(parser: argparse.ArgumentParser) -> None:
 
 def run_simplify(args: argparse.Namespace) -> int:
     """Print the raw and the simplified formula and the steps of the simplification."""
-    from persona_evo.api.policies import policy_formula, simplify_formula
+    from persona_evo.api.formulas import policy_formula, simplify_formula
 
     game = option_values.game_of(args)
     formula = policy_formula(args.formula, game)
@@ -58,7 +58,7 @@ def run_simplify(args: argparse.Namespace) -> int:
 
 def run_export(args: argparse.Namespace) -> int:
     """Print or write the formula in another language."""
-    from persona_evo.api.policies import policy_formula
+    from persona_evo.api.formulas import policy_formula
     from persona_evo.formula.export import export
 
     formula = policy_formula(args.formula, option_values.game_of(args))

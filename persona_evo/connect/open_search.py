@@ -16,9 +16,9 @@ from persona_evo.connect.search import ConnectedSearch
 from persona_evo.connect.worlds import Observation, WorldRollout, Worlds
 from persona_evo.search.layout import Codes, Options
 from persona_evo.search.moves import Option
-from persona_evo.search.prefix_engine import OpenPrefixEngine
+from persona_evo.search.prefix_engine import OpenPrefixEngine, PrefixEngine
 from persona_evo.search.tree import DEPTH, DONE, NOBODY, UNKNOWN, Columns
-from persona_evo.seeds import SplitMix64, derive, stream
+from persona_evo.seeds import SplitMix64, derive
 
 FAILURES = 0.2
 """The share of the rollouts for a move that may be spent on seeds that do not agree with what was seen."""
@@ -39,22 +39,12 @@ class OpenLoopSearch(ConnectedSearch):
     """
 
     misfits = 0
+    engine_type = OpenPrefixEngine
 
-    def _new_engine(self, options: Options, codes: Codes, columns: Columns) -> OpenPrefixEngine:
+    def _new_engine(self, options: Options, codes: Codes, columns: Columns) -> PrefixEngine:
         self.worlds = Worlds(self.ordering.worlds, SplitMix64(derive(self._seed, "worlds")))
         self._ends: dict[tuple[int, int], float] = {}
-        return OpenPrefixEngine(
-            options._replace(cut_off=DONE),
-            codes,
-            columns,
-            len(self.game.metrics),
-            self._most,
-            p.MOST_CHOICES + 1,
-            stream(self._seed),
-            False,
-            self.ordering.wide,
-            self.ordering.worlds,
-        )
+        return super()._new_engine(options._replace(cut_off=DONE), codes, columns)
 
     @property
     def open_engine(self) -> OpenPrefixEngine:

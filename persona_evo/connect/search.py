@@ -42,18 +42,7 @@ from persona_evo.search.moves import Option
 from persona_evo.search.prefix_engine import PrefixEngine
 from persona_evo.search.scoring import Scoring, policy_code
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.tree import (
-    DEAD,
-    DEPTH,
-    DONE,
-    NOBODY,
-    ROOT,
-    SLOT,
-    TOTAL,
-    UNKNOWN,
-    VISITS,
-    Columns,
-)
+from persona_evo.search.tree import DEAD, DEPTH, DONE, NOBODY, ROOT, SLOT, TOTAL, UNKNOWN, VISITS, Columns
 from persona_evo.search.tree_policy import EVERY_TIME, STATIC, TreePolicy
 from persona_evo.seeds import SplitMix64, derive, stream
 
@@ -90,7 +79,10 @@ class ConnectedSearch:
         iterations, lost: rollouts that ended, and those in which the game failed.
         stopped: why the search ended.
         show: called with each rollout that is the best so far.
+        engine_type: the kind of tree.
     """
+
+    engine_type: type[PrefixEngine] = PrefixEngine
 
     def __init__(
         self,
@@ -151,7 +143,7 @@ class ConnectedSearch:
 
     def _new_engine(self, options: Options, codes: Codes, columns: Columns) -> PrefixEngine:
         """Return the memory of a new search."""
-        return PrefixEngine(
+        return self.engine_type(
             options,
             codes,
             columns,
@@ -159,8 +151,9 @@ class ConnectedSearch:
             self._most,
             p.MOST_CHOICES + 1,
             stream(self._seed),
-            self.ordering.whole,
+            self.ordering.whole and not self.ordering.worlds,
             self.ordering.wide,
+            self.ordering.worlds,
         )
 
     @property

@@ -8,7 +8,7 @@ test of the differences between the levels' means. What is said then holds for o
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -180,19 +180,26 @@ def _unpaired(a: Cell, x: Sequence[float], b: Cell, y: Sequence[float]) -> CellC
 
 def _paired(*sides: tuple[Cell, Sequence[SearchRecord]]) -> CellComparison:
     """Compare the means of two cells in each level that both have searched."""
-    means: list[dict[int, float]] = []
-    for cell, records in sides:
-        places = dict.fromkeys(cell.place(r.replicate) for r in records)
-        means.append(
-            {p: mean_interval([r.score for r in records if cell.place(r.replicate) == p]).value for p in places}
-        )
-    changes = [means[0][place] - means[1][place] for place in means[0] if place in means[1]]
+    scores = [[(cell.place(r.replicate), r.score) for r in records] for cell, records in sides]
     (a, _), (b, _) = sides
-    return paired_comparison(a.label, b.label, changes)
+    return paired_comparison(a.label, b.label, *scores)
 
 
-def paired_comparison(a: str, b: str, changes: Sequence[float]) -> CellComparison:
-    """Compare two cells by the difference of their means, a - b, in each level."""
+def paired_comparison(
+    a: str, b: str, first: Iterable[tuple[int, float]], second: Iterable[tuple[int, float]]
+) -> CellComparison:
+    """Compare two cells by the difference of their means, a - b, in each level that both have.
+
+    Args:
+        a, b: the labels of the cells.
+        first, second: their scores, each with the number of its level.
+    """
+    groups: tuple[dict[int, list[float]], dict[int, list[float]]] = {}, {}
+    for known, scores in zip(groups, (first, second), strict=True):
+        for place, score in scores:
+            known.setdefault(place, []).append(score)
+    one, other = ({place: mean_interval(own).value for place, own in known.items()} for known in groups)
+    changes = [one[place] - other[place] for place in one if place in other]
     test = wilcoxon(changes)
     return CellComparison(a, b, share_higher(changes), mean_interval(changes), test, test.p, len(changes))
 

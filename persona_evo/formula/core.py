@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from persona_evo.arguments import checked
 from persona_evo.errors import FormulaError, Place, unknown
 from persona_evo.formula import primitives as p
 
@@ -198,7 +197,6 @@ def too_large(size: int, place: Place | None = None) -> FormulaError:
     )
 
 
-@checked
 def parse(text: str, symbols: Iterable[str] | None = None, *, place: Place | None = None) -> Formula:
     """Read a formula.
 

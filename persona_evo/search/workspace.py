@@ -141,8 +141,8 @@ class Workspace:
         asked, last = (utility, policy, horizon, salt), self.setup
         if last is not None and last.asked == asked:
             return last
-        alike = last is not None and last.asked[:2] == asked[:2]
-        search, scoring = (last.search, last.scoring) if last is not None and alike else self._scored(utility, policy)
+        alike = last if last is not None and last.asked[:2] == asked[:2] else None
+        search, scoring = self._scored(utility, policy) if alike is None else (alike.search, alike.scoring)
         read = (policy.formula,) if policy.formula else ()
         problem = Problem.of(self.game, self.level, utility, horizon)
         options = self.options._replace(
@@ -153,8 +153,8 @@ class Workspace:
             used=problem.used(*read),
             hashed=0 if problem.clocked else self.options.hashed,
         )
-        if last is not None and alike:
-            work = last.engine.work._replace(options=options)
+        if alike is not None:
+            work = alike.engine.work._replace(options=options)
         else:
             columns, codes = policy_code(scoring)
             rules = self.game.rules_for(utility.symbols.union(*(f.symbols for f in read)), self.settings.variant)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from persona_evo.errors import FormulaError, GameError, SettingsError
+from persona_evo.errors import FormulaError, GameError
 from persona_evo.formula import parse
 from persona_evo.games.core import Metric
 
@@ -105,7 +105,7 @@ def _formula_of(cls: type[Any], name: str, symbols: Sequence[str]) -> str:
     try:
         if text != "":
             parse(text, symbols)
-    except (FormulaError, SettingsError) as e:
+    except (FormulaError, TypeError, AttributeError) as e:
         raise GameError(
             f"{cls.__name__}.{name} is not a formula over the class's metrics\n  found: {text!r}\n"
             f"  expected: a formula over {', '.join(symbols)}\n  hint: {e}"

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from persona_evo.experiments.results import CellComparison, family, paired_comparison
-from persona_evo.intervals import mean_interval
 from persona_evo.studies.puyo.cells import (
     BFS,
     DFS,
@@ -63,14 +62,8 @@ def _pairs(m: PuyoGames) -> Iterator[tuple[PuyoCell, PuyoCell, Value]]:
 
 def _compared(m: PuyoGames, a: PuyoCell, b: PuyoCell, value: Value) -> CellComparison:
     positions = len(m.tests) if a.kind == PLANNED else len(m.levels)
-    means: list[dict[int, float]] = []
-    for cell in (a, b):
-        groups: dict[int, list[float]] = {}
-        for game in m.played[cell.name]:
-            groups.setdefault(game.game % positions, []).append(value(game))
-        means.append({place: mean_interval(values).value for place, values in groups.items()})
-    changes = [means[0][place] - means[1][place] for place in means[0]]
-    return paired_comparison(_words(a), _words(b), changes)
+    one, other = ([(game.game % positions, value(game)) for game in m.played[cell.name]] for cell in (a, b))
+    return paired_comparison(_words(a), _words(b), one, other)
 
 
 def _words(cell: PuyoCell) -> str:
