@@ -298,7 +298,7 @@ def test_combinations_that_are_the_same_are_refused(tmp_path: Path, text: str, p
         ("rollouts = 40", 'rollouts = "many"', "4:12", "'many'"),
         ("uct_constant = 200", "uct_constant = -1", "11:16", "-1"),
         ("rollouts = 30", "terminal = 'cut'", "16:12", "cut_off"),
-        ("workers = 2", "worker = 2", "5:10", "workers"),
+        ("workers = 2", "worker = 2", "5:1", "workers"),
         ("[variants.mono]", "[variants.'a/b']", "9:1", "a/b"),
         ("[settings]", "[settings", "6:10", "not TOML"),
         ('level = "small01"', "level = 3", "2:9", "not text"),
