@@ -69,7 +69,11 @@ class LevelPairs:
     @property
     def by(self) -> str:
         """What the levels of a pair have in common: "seed", "name" or "order"."""
-        if not any(all(key(a) == key(b) for a, b in self.names) for key in (_plain, _seed)):
+        for key in (_plain, _seed):
+            pairs = {(key(a), key(b)) for a, b in self.names}
+            if len(pairs) == len(self.names) and all(a == b for a, b in pairs):
+                break
+        else:
             return "order"
         return "seed" if all("@" in name for pair in self.names for name in pair) else "name"
 
