@@ -160,9 +160,7 @@ UCB1, OF_ALL = {"kind": "ucb1"}, {"formula": ALL}
         (EVEN, {"formula": "SCORE"}, LADDER["expert"], None),
     ],
 )
-def test_move_by_move_the_game_plays_as_the_driver_does(
-    program, tmp_path, thoughts, top, policy, skill, agent, seeds
-):
+def test_move_by_move_the_game_plays_as_the_driver_does(program, tmp_path, thoughts, top, policy, skill, agent, seeds):
     game, session = described(program, tmp_path, seeds + top)
     try:
         level, utility = game.load("default@7", "one"), parse("1000 * KEY", game.symbols)
@@ -174,7 +172,12 @@ def test_move_by_move_the_game_plays_as_the_driver_does(
             one = Agent("searcher", "search", utility=utility.text, **agent)
             player, how = Solo(game, level, one), {"agent": plain(one)}
         own = policies.Policy(
-            *("paths", "paths"), utility=utility.text, budget=budget.to_dict(), connected=game.outside.ordering, **how, **policy
+            *("paths", "paths"),
+            utility=utility.text,
+            budget=budget.to_dict(),
+            connected=game.outside.ordering,
+            **how,
+            **policy,
         )
         file = policies.write(own, tmp_path / "policy.json")
         for seed in (1, 2):
@@ -182,7 +185,8 @@ def test_move_by_move_the_game_plays_as_the_driver_does(
             plan = player.plan(utility, policies.read(file).tree_policy(game), budget, seed)
             assert played(program, file, 7, seed, *(["hidden"] if seeds else [])) == ([*plan.actions], thoughts)
             assert len(thoughts) == len(plan.actions) == 6
-            assert (max(map(sum, (t.values() for t in thoughts))) > 50) == (per_choice or (not seeds and agent is not None))
+            most = max(sum(tried.values()) for tried in thoughts)
+            assert (most > 50) == (per_choice or (not seeds and agent is not None)), "a tree that is kept holds more"
     finally:
         session.close()
 
