@@ -67,8 +67,8 @@ def tests(out: Path) -> Path:
 def unity(out: Path) -> Path:
     """Compile the parts for Unity against stubs of what they use of Unity.
 
-    They are compiled three times: as for a player that playtests (in the folder itself), as for an Editor of Unity 2022.2
-    or newer (`editor`), and as for a player that is released, which has no session with the driver (`release`).
+    They are compiled three times: as for a player that playtests (in the folder itself), as for the Editor of a newer
+    Unity (`editor`), and as for a player that is released, which has no session with the driver (`release`).
     """
     engine = compile_to(out / "UnityEngine.dll", csharp(STUBS / "UnityEngine"))
     editor = compile_to(out / "UnityEditor.dll", csharp(STUBS / "UnityEditor"), f"-r:{engine}")
