@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from persona_evo.api.studies import Study
 from persona_evo.cli import option_values
 from persona_evo.cli.parser import filled, path, whole
-from persona_evo.cli.say import StatusLine, note, to_go
+from persona_evo.cli.say import note, teller
 from persona_evo.jobs.windows import program
 from persona_evo.studies.commands import add_running, check_running, drawing, finished, stopped
-
-if TYPE_CHECKING:
-    from persona_evo.jobs.progress import Progress
 
 FROZEN = ("setting", "persona", "runs", "playthroughs", "training", "held_out")
 """Options whose values a resumed study takes from its folder."""
@@ -114,7 +109,7 @@ def run(args: argparse.Namespace) -> int:
             jobs=option_values.jobs_of(args),
             backend=args.backend,
             end=end,
-            tell=_teller(),
+            tell=teller(lambda p: f"{p.part} {p.done}/{p.total}: {p.what}"),
             long=args.long,
         )
     except KeyboardInterrupt:
@@ -126,15 +121,6 @@ def run(args: argparse.Namespace) -> int:
         return 0
     written = report.write(folder, settings, drawing())
     return finished(folder, written.text, written.page)
-
-
-def _teller() -> Callable[[Progress], None]:
-    line = StatusLine()
-
-    def tell(p: Progress) -> None:
-        line.show(f"{p.part} {p.done}/{p.total}: {p.what}{to_go(p.eta)}", last=p.done == p.total)
-
-    return tell
 
 
 STUDY = Study(
