@@ -7,9 +7,12 @@ another way.
 
 A node with many choices is *wide*: its choices do not all become children. Now and then a rollout starts at the node
 itself, and the choice that the game makes there becomes a child; in between the tree policy selects among the children
-made so far. With n rollouts through the node there are up to sqrt(n) such draws. The game draws by its own weights if
-its rollouts go by weights, so that what it thinks likely enters the tree first. At a wide node UCB1's own constant
+made so far. With n rollouts through the node there are up to sqrt(n) such draws. At a wide node UCB1's own constant
 counts in standard deviations of all utilities so far, since only few of the choices can be tried more than once.
+
+If the weights are known that the game gives the choices of a wide node, such a rollout does not draw: it starts at the
+choice with the largest weight that has no child yet (`widen`). UCB1's exploration term is then multiplied by the prior
+of the choice, its weight as a share of the largest one.
 
 The tree is that of `tree`; a node's ACTION is the choice that leads to it. The search never calls the game, so the
 rules in `SearchSpace` are empty.
@@ -79,6 +82,8 @@ class Prefixes(NamedTuple):
         grafting: whether whole traces are put into the tree (`graft`).
         wide: the number of choices from which a node is wide; 0 if no node is.
         spread: float64[1], what UCB1's constant is multiplied by at wide nodes.
+        priors: float64[capacity], the prior of the choice that leads to each node: its weight as a share of the largest
+            weight at its parent, 1 if that is not known.
         seen: int64[capacity, worlds], the number of choices at each node in each world (see `open_prefixes`); without
             rows and columns if there is only one world.
     """
@@ -95,6 +100,7 @@ class Prefixes(NamedTuple):
     grafting: int
     wide: int
     spread: FloatRow
+    priors: FloatRow
     seen: IntTable
 
 
@@ -116,6 +122,7 @@ def make(work: Prefixes, slot: int, choice: int) -> int:
     tree.nodes[node, SLOT] = child
     work.choices[node] = UNKNOWN
     work.losses[node] = work.draws[node] = 0
+    work.priors[node] = 1.0
     clear(tree, child, node)
     return child
 
@@ -186,7 +193,8 @@ def select(work: Prefixes, slot: int, depth: int) -> int:
             scores[k] = ucb1(search.options, total / work.scale[0], n, log_visits)
             if wide:
                 mean = total / work.scale[0] / max(1, n)
-                scores[k] = mean + work.spread[0] / work.scale[0] * (scores[k] - mean)
+                prior = work.priors[tree.links[first + k, NODE]]
+                scores[k] = mean + prior * work.spread[0] / work.scale[0] * (scores[k] - mean)
     else:
         search.codes.score(tree.values[first : first + kids], kids, visits, depth + 1, scores)
     for k in range(kids):
@@ -308,6 +316,26 @@ def descend(work: Prefixes) -> int:
     for d in range(depth + 1):
         links[path[d], pending(tree.columns)] += 1
     return int(links[path[depth], NODE] + full)
+
+
+@entry
+def widen(work: Prefixes, node: int, choice: int) -> int:
+    """Make a child of a wide node, from which a rollout that has come to this node goes on.
+
+    Returns:
+        The child's node; NOBODY if the choice has a child or there is no room for another node, or NO_ROOM - FULL if
+        there are too few slots.
+    """
+    tree, counts = work.search.tree, work.search.buffers.counts
+    slot = tree.nodes[node, SLOT]
+    if counts[NODES] >= tree.nodes.shape[0] or child_by(tree, slot, choice) != NOBODY:
+        return NOBODY
+    if counts[SLOTS] + 2 * counts[WIDEST] > tree.values.shape[0]:
+        return NO_ROOM - FULL
+    reserve(work, slot)
+    child = make(work, slot, choice)
+    tree.links[child, pending(tree.columns)] += 1
+    return int(tree.links[child, NODE])
 
 
 @entry
