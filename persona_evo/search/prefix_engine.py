@@ -32,7 +32,8 @@ from persona_evo.search.open_prefixes import (
     prefix_in,
     withdraw,
 )
-from persona_evo.search.prefixes import FULL, Prefixes, back_up, descend, graft, lose, plant, prefix, widen
+from persona_evo.search.prefix_growth import graft, widen
+from persona_evo.search.prefixes import FULL, Prefixes, back_up, descend, lose, plant, prefix
 from persona_evo.search.relocation import Relocation, move_root
 from persona_evo.search.tree import ACTION, DEPTH, NOBODY, NODE, ROOT, TOTAL, UNKNOWN, VISITS, Columns, TreeMemory
 
@@ -144,12 +145,12 @@ class PrefixEngine:
         lose(self._handle, node)
 
     def graft(self, node: int, steps: int, utility: float) -> None:
-        """Add the rest of a trace, which is already in the buffers, to the tree (see `prefixes.graft`)."""
+        """Add the rest of a trace, which is already in the buffers, to the tree (see `prefix_growth.graft`)."""
         self.work.search.buffers.utils[0] = utility
         self._run(graft, NO_ROOM, node, steps)
 
     def widen(self, node: int, choice: int, prior: float) -> int:
-        """Make a child of a wide node by a choice with this prior, and return its node (see `prefixes.widen`)."""
+        """Make a child of a wide node by a choice with this prior, and return its node (see `prefix_growth.widen`)."""
         child = self._run(widen, NO_ROOM - FULL, node, choice)
         if child != NOBODY:
             self.work.priors[child] = prior

@@ -11,7 +11,7 @@ made so far. With n rollouts through the node there are up to sqrt(n) such draws
 counts in standard deviations of all utilities so far, since only few of the choices can be tried more than once.
 
 If the weights are known that the game gives the choices of a wide node, such a rollout does not draw: it starts at the
-choice with the largest weight that has no child yet (`widen`). UCB1's exploration term is then multiplied by the prior
+choice with the largest weight that has no child yet. UCB1's exploration term is then multiplied by the prior
 of the choice, its weight as a share of the largest one.
 
 The tree is that of `tree`; a node's ACTION is the choice that leads to it. The search never calls the game, so the
@@ -35,7 +35,6 @@ from persona_evo.search.layout import (
     SearchSpace,
 )
 from persona_evo.search.mcts import enter
-from persona_evo.search.open_loop import make_room
 from persona_evo.search.selection import pick, ucb1
 from persona_evo.search.tree import (
     ACTION,
@@ -79,7 +78,7 @@ class Prefixes(NamedTuple):
         scale: float64[1], what UCB1 divides utilities by.
         pairs: int64[2 depths + 2], for each step of a way the choice and the number of choices.
         rows: float64[depths + 1, metrics], the metrics before each of these steps and at the end.
-        grafting: whether whole traces are put into the tree (`graft`).
+        grafting: whether whole traces are put into the tree.
         wide: the number of choices from which a node is wide; 0 if no node is.
         spread: float64[1], what UCB1's constant is multiplied by at wide nodes.
         priors: float64[capacity], the prior of the choice that leads to each node: its weight as a share of the largest
@@ -139,20 +138,6 @@ def draws_next(work: Prefixes, slot: int) -> bool:
     links, node = work.search.tree.links, work.search.tree.links[slot, NODE]
     passed = links[slot, VISITS] + links[slot, pending(work.search.tree.columns)]
     return bool(links[slot, KIDS] == 0 or work.draws[node] < math.sqrt(passed))
-
-
-@compiled
-def reserve(work: Prefixes, slot: int) -> None:
-    """Take room for another child of a wide node. LEFT is above 0 as long as it has choices without a child."""
-    links = work.search.tree.links
-    kids, count = links[slot, KIDS], work.choices[links[slot, NODE]]
-    if links[slot, LEFT] == 1 and kids + 1 < count:
-        links[slot, LEFT] = 0
-        make_room(work.search, slot, kids + 1)
-    else:
-        links[slot, LEFT] -= 1
-    if kids + 1 == count:
-        links[slot, LEFT] = 0
 
 
 @compiled
@@ -319,26 +304,6 @@ def descend(work: Prefixes) -> int:
 
 
 @entry
-def widen(work: Prefixes, node: int, choice: int) -> int:
-    """Make a child of a wide node, from which a rollout that has come to this node goes on.
-
-    Returns:
-        The child's node; NOBODY if the choice has a child or there is no room for another node, or NO_ROOM - FULL if
-        there are too few slots.
-    """
-    tree, counts = work.search.tree, work.search.buffers.counts
-    slot = tree.nodes[node, SLOT]
-    if counts[NODES] >= tree.nodes.shape[0] or child_by(tree, slot, choice) != NOBODY:
-        return NOBODY
-    if counts[SLOTS] + 2 * counts[WIDEST] > tree.values.shape[0]:
-        return NO_ROOM - FULL
-    reserve(work, slot)
-    child = make(work, slot, choice)
-    tree.links[child, pending(tree.columns)] += 1
-    return int(tree.links[child, NODE])
-
-
-@entry
 def prefix(work: Prefixes, node: int) -> int:
     """Write the choices that lead to a node, each with the number of choices, to `pairs`; return how many numbers."""
     nodes = work.search.tree.nodes
@@ -379,44 +344,4 @@ def lose(work: Prefixes, node: int) -> int:
     waiting = links[slot, VISITS] + links[slot, pending(work.search.tree.columns)]
     if waiting == 0 and work.losses[node] >= PATIENCE and links[slot, STATUS] & DONE == 0:
         shut(work, slot, DONE | DEAD)
-    return 0
-
-
-@entry
-def graft(work: Prefixes, node: int, steps: int) -> int:
-    """Put the next steps of a trace into the tree below the node it was rolled out from; add its result to each node.
-
-    The trace is in `pairs` and `rows`, its utility in `utils`. Behind the last step `pairs` has the number of choices
-    there, 0 if the game is over.
-
-    Returns:
-        0, or NO_ROOM if there are too few slots.
-    """
-    tree, counts = work.search.tree, work.search.buffers.counts
-    needed = 2 * counts[WIDEST]
-    for i in range(steps):
-        count = work.pairs[2 * i + 1]
-        needed += (FEW if is_wide(work, count) else count) + 1
-    if counts[SLOTS] + needed > tree.values.shape[0]:
-        return NO_ROOM
-    for i in range(steps):
-        if tree.nodes[node, DEPTH] >= work.search.options.horizon:
-            break
-        slot = tree.nodes[node, SLOT]
-        child = child_by(tree, slot, work.pairs[2 * i])
-        if child == NOBODY:
-            if counts[NODES] >= tree.nodes.shape[0]:
-                break
-            if is_wide(work, work.choices[node]):
-                reserve(work, slot)
-                child = make(work, slot, work.pairs[2 * i])
-            else:
-                child = make(work, slot, work.pairs[2 * i])
-                pass_known(work, slot)
-        enter(tree, child, work.search.buffers.utils[0])
-        node = tree.links[child, NODE]
-        if work.choices[node] == UNKNOWN:
-            for k in range(work.metrics.shape[1]):
-                work.metrics[node, k] = work.rows[i + 1, k]
-            reveal(work, node, work.pairs[2 * i + 3])
     return 0
