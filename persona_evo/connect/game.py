@@ -179,6 +179,7 @@ def _ordering(about: Description, hello: p.Hello) -> dict[str, object]:
         "policy": about.policy,
         "slots": about.slots,
         "widening": about.widening,
+        **({"priors": True} if about.uses_priors(hello.capabilities) else {}),
         **({"seeds": about.worlds} if about.worlds else {}),
         "constant": about.constant,
         "scores": about.scores,
@@ -371,6 +372,8 @@ def _version(about: Description, hello: p.Hello) -> int:
     ]
     if about.widening != WIDENING:
         parts.append(about.widening)
+    if about.uses_priors(hello.capabilities):
+        parts.append("priors")
     if about.worlds:
         parts.append({"seeds": about.worlds})
     if about.environment:

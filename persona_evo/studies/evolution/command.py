@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import time
 
 from persona_evo.api.studies import Study
 from persona_evo.cli import option_values
@@ -84,8 +83,8 @@ def run(args: argparse.Namespace) -> int:
     from persona_evo.jobs.deadline import duration as seconds
     from persona_evo.studies.evolution import levels, report, study
     from persona_evo.studies.keeping import usual_folder
+    from persona_evo.studies.time_limit import deadline
 
-    end = None if args.for_ is None else time.monotonic() + seconds(args.for_)
     if args.resume is not None:
         folder, settings = args.resume, study.reopen(args.resume)
     else:
@@ -95,6 +94,7 @@ def run(args: argparse.Namespace) -> int:
             folder, quick=args.quick, chosen=args.setting or (), personas=args.persona or (), **given
         )
         note(f"the study of evolution, seed {settings.seed}, into {folder}")
+    end = deadline(None if args.for_ is None else seconds(args.for_), report.seconds(folder))
     named = {
         name: levels.named(name, where)
         for name, where in ((levels.PAPER, args.paper), (levels.OTHERS, args.levels))
@@ -117,7 +117,7 @@ def run(args: argparse.Namespace) -> int:
     if late:
         note(f"time ran out in stage {late}; everything that is finished is kept")
         note(f"resume with: {program('reproduce', 'evolution', '--resume', folder)}")
-    if args.stage and "report" not in args.stage:
+    if late == "pools" or (args.stage and "report" not in args.stage):
         return 0
     written = report.write(folder, settings, drawing())
     return finished(folder, written.text, written.page)

@@ -89,8 +89,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         dest="for_",
         type=filled,
         metavar="TIME",
-        help="time for this call, such as 8h; some of it is reserved for the playtests, and the evolutions "
-        "share the rest. The next call continues those that ran out of time",
+        help="time for this call, such as 8h; playtests and report have their part of it, and the evolutions share "
+        "the rest. The next call continues those that ran out of time",
     )
     add_running(parser, "runs/reproduction-minidungeons-PROTOCOL, followed by the name of --levels if they are given")
 
