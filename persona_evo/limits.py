@@ -30,6 +30,8 @@ _EXACT = 2.0**53
 
 def python_number(value: object) -> object:
     """Convert a number to Python's own `int` or `float`, and return anything else as it is."""
+    if type(value) in (int, float):
+        return value
     if isinstance(value, bool) or getattr(getattr(value, "dtype", None), "kind", "") == "b":  # NumPy before version 2
         return value
     if isinstance(value, SupportsIndex):
