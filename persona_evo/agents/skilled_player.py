@@ -34,7 +34,7 @@ from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree import ACTION, DEPTH, LEFT, NOBODY, NODE, OVER, PARENT, ROOT, SLOT, STATUS, Tree
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.search.tree_search import TreeSearch
-from persona_evo.seeds import derive, stream
+from persona_evo.seeds import SplitMix64, derive, stream
 
 
 class Candidates(NamedTuple):
@@ -128,6 +128,28 @@ def judge(judgement: Judgement, count: int) -> int:
     return count
 
 
+class SharedSlips(SplitMix64):
+    """Draws the errors of a player of a connected game as its C# client does, with the names of NumPy's generators."""
+
+    def random(self) -> float:
+        """Draw a number in [0, 1)."""
+        return self.unit()
+
+    def integers(self, n: int) -> int:
+        """Draw a whole number in [0, n)."""
+        return self.below(n)
+
+    def choice(self, n: int, p: NDArray[np.float64]) -> int:
+        """Draw a whole number in [0, n) with these probabilities."""
+        return self.weighted(p.tolist())
+
+    def permutation(self, n: int) -> list[int]:
+        """Draw an order of the whole numbers in [0, n)."""
+        found = [*range(n)]
+        self.shuffle(found)
+        return found
+
+
 class SkilledPlayer:
     """Plays whole games on one level, at a level of skill.
 
@@ -181,7 +203,7 @@ class SkilledPlayer:
         """
         began = time.perf_counter()
         game, level, tables = self.game, self.level, self.level.tables
-        luck, slips = stream(seed), np.random.default_rng(derive(seed, "errors"))
+        luck, slips = stream(seed), self._slips(derive(seed, "errors"))
         state, rules, made = self._begin(seed), game.rules(), list[int]()
         if self._planner is not None:
             state = self._planner.pack(state)
@@ -209,7 +231,10 @@ class SkilledPlayer:
             seed=seed,
         )
 
-    def _chosen(self, candidates: Candidates, slips: np.random.Generator) -> int:
+    def _slips(self, seed: int) -> np.random.Generator | SharedSlips:
+        return np.random.default_rng(seed) if self.game.outside is None else SharedSlips(seed)
+
+    def _chosen(self, candidates: Candidates, slips: np.random.Generator | SharedSlips) -> int:
         """Return the best move, or, with the probability of an error, a move that is drawn at random."""
         if slips.random() >= self.skill.errors:
             return candidates.best
@@ -251,7 +276,7 @@ class SkilledPlayer:
         spec = MovesSpec(self.utility, self._policy, budget, settings, seed=seed)
         move = actor_for(self.game, self.level, spec).think(state)
         self._spent, self._nodes = self._spent + move.iterations, self._nodes + move.nodes
-        ties = np.random.default_rng(derive(seed, "ties")).permutation(len(move.options))
+        ties = self._slips(derive(seed, "ties")).permutation(len(move.options))
         by_visits = self.game.outside is not None
         order = sorted(
             zip(move.options, ties, strict=True),

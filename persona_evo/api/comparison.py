@@ -172,4 +172,4 @@ def _weighed(utility: Formula, game: Game) -> set[str]:
 
 def named_pairs(pairs: Sequence[tuple[Level, Level]]) -> LevelPairs:
     """Return the names of levels in pairs, with what the levels of a pair have in common."""
-    return LevelPairs.of([a.name for a, _ in pairs], [b.name for _, b in pairs])
+    return LevelPairs(tuple((a.name, b.name) for a, b in pairs))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from persona_evo.agents.skill import FULL_SIGHT, LADDER, errs
 from persona_evo.api import frames
@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     import pandas
 
     from persona_evo.report.figures import Drawing
+
+
+FEW = 6
+"""The number of names that a short description lists."""
 
 
 @dataclass(repr=False)
@@ -122,6 +126,18 @@ class Results(batch.BatchResults):
             outlooks=self.outlooks,
             accepted=self.accepted,
             rates=self.rates,
+        )
+
+    def search_bounds(self, seconds: float, **how: Any) -> None:
+        """Search for the best possible utility of each persona in each level, and keep the bounds.
+
+        Args:
+            seconds: time for the solver per level and persona.
+            how: further arguments of `playtest.bounds.bounds`.
+        """
+        personas = [p.persona for p in self.players]
+        self.bounds = bounds.bounds(
+            self.game, self.levels, personas, self.records, seconds=seconds, folder=self.folder, **how
         )
 
     def changes_since(self, before: Results) -> PlaytestChanges:
@@ -361,40 +377,12 @@ class Results(batch.BatchResults):
         return {f.name: None if f.name == "begun" else getattr(self, f.name) for f in fields(self)}
 
 
-def listed_few(names: Sequence[str], most: int = 6) -> str:
+def listed_few(names: Sequence[str]) -> str:
     """Join names with commas; of many names, only the first are listed."""
-    more = len(names) - most
-    return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
+    more = len(names) - FEW
+    return ", ".join(names[:FEW]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def as_results(played: batch.BatchResults) -> Results:
     """Convert a batch's results to results with an analysis."""
     return Results(**{name: getattr(played, name) for name in batch.BatchResults.__dataclass_fields__})
-
-
-def add_bounds(
-    results: Results,
-    seconds: float,
-    jobs: int = -1,
-    progress: bounds.Tell | None = None,
-    game_name: str | None = None,
-    workers: Workers | None = None,
-    then: Appraisals | None = None,
-) -> None:
-    """Search for the best possible utility of each persona in each level, and keep the bounds with the results.
-
-    The arguments are those of `playtest.bounds.bounds`.
-    """
-    results.bounds = bounds.bounds(
-        results.game,
-        results.levels,
-        [p.persona for p in results.players],
-        results.records,
-        seconds=seconds,
-        jobs=jobs,
-        folder=results.folder,
-        progress=progress,
-        game_name=game_name,
-        workers=workers,
-        then=then,
-    )

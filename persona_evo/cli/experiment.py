@@ -160,8 +160,6 @@ def _replay(args: argparse.Namespace) -> int:
     options.accept(args, folder)
     kept = kept_experiment(folder)
     experiment, records = kept.experiment, kept.records
-    if args.out is not None and not experiment.connected:
-        options.check_picture(args.out)
     if args.cell is not None:
         labels = [cell.label for cell in experiment.cells]
         if args.cell not in labels:

@@ -235,7 +235,7 @@ class EvolutionSettings:
         try:
             return cls.paper(**plain)
         except SettingsError as e:
-            raise SettingsError(e.what, place=place, found=e.found, expected=e.expected, hint=e.hint) from e
+            raise e.moved(place) from e
 
 
 _WEIGHT = "mutations."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -204,13 +203,3 @@ def search(
         seed,
         findings,
     )
-
-
-def best_at(growth: Growth, rollout: int) -> float:
-    """Return the best score after this many rollouts, NaN before the first."""
-    found = math.nan
-    for number, value in growth:
-        if number > rollout:
-            break
-        found = value
-    return found

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from persona_evo.compiling import Callback, callback
 from persona_evo.compiling.arrays import FloatRow, FloatTable, IntRow, Linked, WordRow
 from persona_evo.errors import SettingsError, unknown
-from persona_evo.formula import Formula, parse
+from persona_evo.formula import parse
 from persona_evo.games.findings import Finding
 from persona_evo.games.outside import Outside
 
@@ -314,19 +314,9 @@ class Game:
         return f"Game({self.name!r}, version {self.version}, metrics {', '.join(self.symbols)})"
 
     @cached_property
-    def way_home(self) -> Formula | None:
-        """The formula `homing`; None if there is none."""
-        return parse(self.homing, self.symbols) if self.homing else None
-
-    @cached_property
-    def cared_for(self) -> Formula | None:
-        """The formula `care`; None if there is none."""
-        return parse(self.care, self.symbols) if self.care else None
-
-    @cached_property
     def targets(self) -> tuple[str, ...]:
         """The metrics that measure the way to a target: costly, lower is better, and 0 where no target is left."""
-        home = self.way_home.symbols if self.way_home else frozenset()
+        home = parse(self.homing).symbols if self.homing else frozenset()
         return tuple(m.symbol for m in self.metrics if m.costly and m.better == "lower" and m.symbol not in home)
 
     @property

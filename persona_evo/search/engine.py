@@ -99,7 +99,7 @@ class Engine:
         return np.errstate(all="ignore") if self.handle.plain else contextlib.nullcontext()
 
 
-class Way(NamedTuple):
+class TreePlan(NamedTuple):
     """A plan in the tree of a search.
 
     Attributes:
@@ -113,7 +113,7 @@ class Way(NamedTuple):
     actions: tuple[int, ...]
 
     @classmethod
-    def of(cls, space: SearchSpace, node: int, moves: Iterable[int]) -> Way:
+    def of(cls, space: SearchSpace, node: int, moves: Iterable[int]) -> TreePlan:
         """Return the plan to a node and on by some moves."""
         nodes, table = space.tree.line(node), space.tree.nodes.data
         return cls(space, nodes, (*[table[one, ACTION] for one in nodes[1:]], *moves))
@@ -157,9 +157,9 @@ class Counted:
         return int(counts[layout.BEST_NODE]), tuple(moves)
 
     @property
-    def best(self) -> Way:
+    def best(self) -> TreePlan:
         """The best plan from the state in which the search began."""
-        return Way.of(self.space, *self.best_end)
+        return TreePlan.of(self.space, *self.best_end)
 
     @property
     def best_utility(self) -> float:

@@ -26,7 +26,7 @@ from persona_evo.personas.lists import (
 from persona_evo.search.open_lists import FIRST_SCORE
 from persona_evo.search.problem import Problem
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.tree_policy import PARENT, STATIC, TreePolicy, read_of
+from persona_evo.search.tree_policy import PARENT, STATIC, TreePolicy, own_formula, read_of
 
 MOST_CARES = 4
 """The highest number of metrics that CARE stands for in turn if the game does not name its own."""
@@ -49,8 +49,8 @@ def cares(game: Game, utility: Formula) -> list[Formula]:
     These are the metrics that a designer reads as good or bad. Left out are metrics that the utility reads, clocks,
     costly metrics, and flags such as "dead", which outcomes already express.
     """
-    if game.cared_for:
-        return [game.cared_for]
+    if game.care:
+        return [own_formula(game, game.care, utility)]
     found = [
         m
         for m in game.metrics

@@ -12,7 +12,7 @@ from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
 from persona_evo.games.core import WON, Game, Level
 from persona_evo.games.outside import Outside
-from persona_evo.search.engine import Way
+from persona_evo.search.engine import TreePlan
 from persona_evo.search.pace import counted_from
 from persona_evo.search.routes import Routes
 from persona_evo.search.settings import POLISH, PROVEN, Budget, SearchSettings, least_worth
@@ -215,7 +215,7 @@ class Planner(Workspace):
         tell = counted_from(run.iterations, task.progress)
         return play_on(self._finishing(), run.best, run.best_utility, task.utility, budget, task.seed, tell)
 
-    def _ending(self, way: Way, iterations: int = 0, nodes: int = 0) -> Ending:
+    def _ending(self, way: TreePlan, iterations: int = 0, nodes: int = 0) -> Ending:
         """Return a plan with what the state after it is worth."""
         return Ending(way.actions, *self.look(way.end), iterations, nodes)
 

@@ -20,11 +20,12 @@ from persona_evo.compiling.arrays import FloatRow, IntRow, Pointed
 from persona_evo.formula import Formula
 from persona_evo.formula.native import Rows, compile_all
 from persona_evo.games.core import RUNNING, WON, Game
-from persona_evo.search.engine import Way
+from persona_evo.search.engine import TreePlan
 from persona_evo.search.expansion import copy
 from persona_evo.search.layout import SearchSpace
 from persona_evo.search.play import is_better, place_in
 from persona_evo.search.tree import DEPTH, NOBODY, PARENT, Tree
+from persona_evo.search.tree_policy import own_formula
 
 STALLED = 3
 """The highest number of moves in a row that do not come closer to a win; somebody may stand in the way."""
@@ -192,7 +193,7 @@ class WalkedHome(NamedTuple):
     """
 
     walks: int
-    way: Way | None = None
+    way: TreePlan | None = None
     utility: float = -math.inf
 
 
@@ -251,7 +252,7 @@ def walk_home(
         until: the time (`time.perf_counter`) after which no more walks are begun; None for no limit.
         enough: the utility of a win after which half of the walks are enough.
     """
-    by = (game.way_home or utility, game.cared_for or utility)
+    by = (own_formula(game, game.homing, utility), own_formula(game, game.care, utility))
     rules = game.rules_for(utility.symbols.union(*(one.symbols for one in by)), variant)
     horizon, most = space.options.horizon, min(most, MOST)
     size = min(TABLE, 2 ** math.ceil(math.log2(2 * most * horizon)))
@@ -279,4 +280,4 @@ def walk_home(
     if counts[START] == NOBODY:
         return WalkedHome(int(counts[WALKED]))
     moves = work.best_moves[: int(counts[MADE])].tolist()
-    return WalkedHome(int(counts[WALKED]), Way.of(space, int(counts[START]), moves), float(work.best[0]))
+    return WalkedHome(int(counts[WALKED]), TreePlan.of(space, int(counts[START]), moves), float(work.best[0]))

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from persona_evo.formula import Formula
 from persona_evo.games.core import RUNNING
-from persona_evo.search.engine import Way
+from persona_evo.search.engine import TreePlan
 from persona_evo.search.pace import counted_from
 from persona_evo.search.settings import Budget
-from persona_evo.search.tree_policy import TreePolicy
+from persona_evo.search.tree_policy import TreePolicy, own_formula
 from persona_evo.search.tree_search import TreeSearch
 from persona_evo.search.workspace import Workspace
 from persona_evo.seeds import derive
@@ -41,7 +41,7 @@ class Ending(NamedTuple):
 
 def play_on(
     finisher: Workspace,
-    plan: Way,
+    plan: TreePlan,
     worth: float,
     utility: Formula,
     budget: Budget,
@@ -69,7 +69,7 @@ def play_on(
     actions, end = plan.actions, finisher.pack(plan.end)
     if finisher.game.over(finisher.level, end) != RUNNING:
         return None
-    guide = TreePolicy("homing", finisher.game.way_home or utility)
+    guide = TreePolicy("homing", own_formula(finisher.game, finisher.game.homing, utility))
     best, most = actions, (worth, False)
     spent, nodes, back, began = 0, 0, 0, time.perf_counter()
     left: Budget | None = budget

@@ -35,6 +35,16 @@ namespace PersonaEvo.Playtest
         double[] Weights();
     }
 
+    /// <summary>
+    /// A forward model that can start a playthrough of any seed, for policies that were evolved with several seeds
+    /// (deterministic = false in the game's description). Restore goes back to states of other seeds, too.
+    /// </summary>
+    public interface ISeededModel : IForwardModel
+    {
+        /// <summary>Sets up the present level as if the session's GameSeed were this seed.</summary>
+        void Begin(ulong seed);
+    }
+
     /// <summary>A game that can only be started again from the beginning: see ReplayModel.</summary>
     public interface IReplayable
     {

@@ -65,6 +65,12 @@ namespace PersonaEvo.Playtest
             return policy;
         }
 
+        /// <summary>Whether a node's score never changes, because the formula reads none of the search's variables.</summary>
+        internal bool IsStatic
+        {
+            get { return Formula != null && Array.TrueForAll(SearchVariables, name => !Formula.Symbols.Contains(name)); }
+        }
+
         /// <summary>Reads a policy file.</summary>
         /// <param name="json">The file's text.</param>
         /// <param name="symbols">The metrics of this game, in their order.</param>

@@ -315,6 +315,64 @@ namespace PersonaEvo.Playtest.Tests
             StringAssert.Contains(message, Assert.Throws<JsonException>(() => Policy.Read(text, Walk.Symbols)).Message);
         }
 
+        [TestCase("\"slots\": 3", "\"seeds\": 4", "it averages over 4 seeds: the model has to be an ISeededModel")]
+        [TestCase("\"slots\": 3", "\"rollout\": \"weights\"", "its rollouts go by the weights of choices: the model has to be an IWeightedModel")]
+        [TestCase("\"iterations\": 60", "\"nodes\": 60", "its budget is a number of nodes: set Iterations")]
+        [TestCase("\"rollout\": 10", "\"stop\": \"first_win\"", "it ends at the first win")]
+        [TestCase("\"rollout\": 10", "\"variant\": \"swift\"", "it plays the variant 'swift' of the rules")]
+        [TestCase("\"rollout\": 10", "\"selection_rule\": \"puct\"", "it uses the selection rule 'puct'")]
+        [TestCase("\"rollout\": 10", "\"rollout_policy\": \"near\"", "it uses the rollout policy 'near'")]
+        [TestCase("\"schema\": 1", "\"schema\": 1, \"run\": {\"opponents\": [\"other\"]}", "it is for a game of two players")]
+        [TestCase("\"schema\": 1", "\"schema\": 1, \"agent\": {\"answer\": \"R\"}", "its agent chooses moves by a formula")]
+        public void SearchesThatOnlyTheDriverPlaysAreRefused(string old, string changed, string message)
+        {
+            Policy policy = Policy.Read(Connected("R", "").Replace(old, changed), Walk.Symbols);
+            string said = Assert.Throws<PlaytestException>(() => new TreeSearchPlayer(new Walk(), policy, 2)).Message;
+            StringAssert.Contains("policy p was evolved under a search that cannot be played here; " + message, said);
+            Assert.AreEqual(said, Assert.Throws<PlaytestException>(() => new TreeSearch(new Walk(), policy, 2)).Message);
+        }
+
+        [Test]
+        public void ABudgetInSecondsIsKept()
+        {
+            Policy policy = Policy.Read(Connected("R", "").Replace("\"iterations\": 60", "\"seconds\": 0.05"), Walk.Symbols);
+            var search = new TreeSearch(new Walk(), policy, 2);
+            search.Choose();
+            Assert.Greater(search.Iterations, 0);
+            search = new TreeSearch(new Walk(), policy, 2, new SearchSettings { Iterations = 40 });
+            search.Choose();
+            Assert.AreEqual(40, search.Iterations);
+        }
+
+        [Test]
+        public void EachPlaythroughHasASeedOfItsOwn()
+        {
+            Policy policy = Policy.Read(Connected("R", "", Skill.Replace("\"errors\": 0.0", "\"errors\": 1")), Walk.Symbols);
+            var walk = new Walk();
+            var player = new TreeSearchPlayer(walk, policy, 2, new SearchSettings { Seed = 1 });
+            var seen = new HashSet<string>();
+            for (ulong seed = 1; seed <= 5; seed++)
+            {
+                string choices = Choices(walk, player);
+                Assert.AreEqual(Choices(walk, new TreeSearchPlayer(walk, policy, 2, new SearchSettings { Seed = seed })), choices);
+                seen.Add(choices);
+            }
+            Assert.Greater(seen.Count, 1);
+        }
+
+        private static string Choices(Walk walk, IPlayer player)
+        {
+            var made = new List<int>();
+            walk.Reset();
+            player.Begin();
+            while (walk.Count > 0)
+            {
+                made.Add(player.Choose(walk.Count, null));
+                walk.Apply(made[made.Count - 1]);
+            }
+            return string.Join(",", made);
+        }
+
         [Test]
         public void PolicyFilesThatAreNone()
         {
