@@ -1,11 +1,12 @@
-"""The memory of a planner that searches with open lists need beside the tree."""
+"""The memory that searches with open lists need beside the tree of a planner."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from persona_evo.compiling import Handle
-from persona_evo.games.core import Game, Level, main_metrics
+from persona_evo.games.core import Game, Level
+from persona_evo.games.main_metrics import main_metrics
 from persona_evo.search.open_lists import Planning, TreeFacts, words_of
 from persona_evo.search.problem import Problem
 
