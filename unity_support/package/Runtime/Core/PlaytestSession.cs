@@ -290,7 +290,21 @@ namespace PersonaEvo.Playtest
         /// <exception cref="ExperimentFinishedException">The driver is gone: the game quits.</exception>
         public void FailPlaythrough(Exception error)
         {
-            FailPlaythrough(error.ToString());
+            string said = error.ToString();
+            int end = (said + "\n").IndexOf('\n');
+            FailPlaythrough(said.Insert(end, Place(error)));
+        }
+
+        /// <summary>The method of the game's own code in which an exception was raised, for the first line of a message.</summary>
+        private static string Place(Exception error)
+        {
+            foreach (StackFrame frame in new StackTrace(error).GetFrames() ?? new StackFrame[0])
+            {
+                Type owner = frame.GetMethod() == null ? null : frame.GetMethod().DeclaringType;
+                if (owner != null && owner.Assembly != typeof(object).Assembly)
+                    return " (in " + owner.Name + "." + frame.GetMethod().Name + ")";
+            }
+            return "";
         }
 
         /// <summary>The same, in words.</summary>

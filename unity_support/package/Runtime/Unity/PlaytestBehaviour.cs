@@ -245,7 +245,7 @@ namespace PersonaEvo.Playtest
                 return;
             try
             {
-                Session.FailPlaythrough(message + "\n" + trace);
+                Session.FailPlaythrough(message + " (" + (trace ?? "").Split('\n')[0].Trim() + ")\n" + trace);
             }
             catch (ExperimentFinishedException e)
             {
