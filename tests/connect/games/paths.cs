@@ -24,8 +24,8 @@ internal sealed class Paths : IWeightedModel, ISeededModel
         this.hidden = hidden;
     }
 
-    public int Count { get { return made == Decisions ? 0 : 2 + (key + made) % 3; } }
-    public double Score { get { return key / 997.0; } }
+    public int Count => made == Decisions ? 0 : 2 + (key + made) % 3;
+    public double Score => key / 997.0;
 
     public void Begin(ulong seed)
     {
@@ -45,7 +45,7 @@ internal sealed class Paths : IWeightedModel, ISeededModel
         values[1] = made;
     }
 
-    public object Save() { return new[] { (ulong)key, (ulong)made, coins.State }; }
+    public object Save() => new[] { (ulong)key, (ulong)made, coins.State };
 
     public void Restore(object state)
     {

@@ -32,7 +32,7 @@ namespace PersonaEvo.Playtest
         }
 
         /// <summary>Whether the tree policy is a formula, which may read metrics.</summary>
-        internal bool IsFormula { get { return scorer != null; } }
+        internal bool IsFormula => scorer != null;
 
         /// <summary>Forgets the range of utilities.</summary>
         internal void Forget()
@@ -57,10 +57,7 @@ namespace PersonaEvo.Playtest
         }
 
         /// <summary>Whether a decision has so many choices that they do not all become children at once.</summary>
-        internal bool IsWide(int count)
-        {
-            return rules.Widening > 0 && count >= rules.Widening;
-        }
+        internal bool IsWide(int count) => rules.Widening > 0 && count >= rules.Widening;
 
         /// <summary>
         /// Returns the open child with the highest score, or null if all are closed. If nothing is known of any child yet,

@@ -69,8 +69,8 @@ namespace PersonaEvo.Playtest
             this.game = game;
         }
 
-        public int Count { get { return game.Count; } }
-        public double Score { get { return game.Score; } }
+        public int Count => game.Count;
+        public double Score => game.Score;
 
         public void Apply(int choice)
         {
@@ -83,10 +83,7 @@ namespace PersonaEvo.Playtest
             game.Measure(values);
         }
 
-        public object Save()
-        {
-            return made.ToArray();
-        }
+        public object Save() => made.ToArray();
 
         public void Restore(object state)
         {

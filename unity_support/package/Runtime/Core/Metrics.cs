@@ -28,9 +28,9 @@ namespace PersonaEvo.Playtest
         private readonly Dictionary<string, int> index = new Dictionary<string, int>(StringComparer.Ordinal);
 
         internal float[] Values = new float[0];
-        internal IList<MetricInfo> Infos { get { return infos; } }
-        internal IList<string> Symbols { get { return symbols; } }
-        internal int Count { get { return infos.Count; } }
+        internal IList<MetricInfo> Infos => infos;
+        internal IList<string> Symbols => symbols;
+        internal int Count => infos.Count;
 
         internal void Declare(MetricInfo info)
         {

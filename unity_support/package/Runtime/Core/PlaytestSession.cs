@@ -77,13 +77,13 @@ namespace PersonaEvo.Playtest
         public Abilities Abilities { get; set; }
 
         /// <summary>Whether the game was started by a driver, which then makes the choices.</summary>
-        public bool IsDriverPresent { get { return address != null; } }
+        public bool IsDriverPresent => address != null;
 
         /// <summary>Whether choices come from this session: a driver or Player is there, so no human plays.</summary>
-        public bool IsAutomated { get { return IsDriverPresent || Player != null; } }
+        public bool IsAutomated => IsDriverPresent || Player != null;
 
         /// <summary>The driver's number for this process, from 0.</summary>
-        public int Worker { get { return address != null ? address.Worker : 0; } }
+        public int Worker => address != null ? address.Worker : 0;
 
         /// <summary>The experiment's settings, an object; Null without a driver.</summary>
         public JsonValue Settings { get; private set; }
@@ -110,19 +110,19 @@ namespace PersonaEvo.Playtest
         public Action<string> Log { get; set; }
 
         /// <summary>The declared metrics.</summary>
-        public IList<MetricInfo> Metrics { get { return metrics.Infos; } }
+        public IList<MetricInfo> Metrics => metrics.Infos;
 
         /// <summary>Their symbols, in the same order.</summary>
-        public IList<string> Symbols { get { return metrics.Symbols; } }
+        public IList<string> Symbols => metrics.Symbols;
 
         /// <summary>Whether a playthrough has begun and has no outcome yet.</summary>
-        public bool IsPlaying { get { return playing; } }
+        public bool IsPlaying => playing;
 
         /// <summary>Decisions made in this playthrough.</summary>
-        public int Decisions { get { return trace.Count; } }
+        public int Decisions => trace.Count;
 
         /// <summary>The score supplied last, 0 if none was.</summary>
-        public double LastScore { get { return lastScore; } }
+        public double LastScore => lastScore;
 
         /// <summary>Seeds playthroughs without a driver: the first has this seed as GameSeed, others follow from it.</summary>
         public ulong LocalSeed
@@ -232,10 +232,8 @@ namespace PersonaEvo.Playtest
         }
 
         /// <summary>The same with whole numbers as weights.</summary>
-        public int Select(int count, int[] weights)
-        {
-            return Select(count, weights == null ? null : Array.ConvertAll(weights, w => (double)w));
-        }
+        public int Select(int count, int[] weights) =>
+            Select(count, weights == null ? null : Array.ConvertAll(weights, w => (double)w));
 
         /// <summary>Reports the value of a metric from now on. It is 0 at the start of every playthrough.</summary>
         /// <exception cref="ArgumentException">The metric was not declared, or the value is not a finite number of 32 bits.</exception>
@@ -245,10 +243,7 @@ namespace PersonaEvo.Playtest
         }
 
         /// <summary>Returns the value that was reported last for a metric.</summary>
-        public float Metric(string symbol)
-        {
-            return metrics.Get(symbol);
-        }
+        public float Metric(string symbol) => metrics.Get(symbol);
 
         /// <summary>Reports the score so far, which counts if the playthrough is cut off.</summary>
         /// <exception cref="ArgumentException">The score is not finite.</exception>
@@ -388,10 +383,7 @@ namespace PersonaEvo.Playtest
             SplitMix64.CheckedSum(weights);
         }
 
-        private static bool Finite(double value)
-        {
-            return !double.IsNaN(value) && !double.IsInfinity(value);
-        }
+        private static bool Finite(double value) => !double.IsNaN(value) && !double.IsInfinity(value);
 
         private void Tell(string text)
         {

@@ -48,12 +48,9 @@ namespace PersonaEvo.Playtest
             parent.Children.Add(this);
         }
 
-        internal double Mean { get { return Total / Visits; } }
+        internal double Mean => Total / Visits;
 
-        internal SearchNode Child(int action)
-        {
-            return Children.Find(child => child.Action == action);
-        }
+        internal SearchNode Child(int action) => Children.Find(child => child.Action == action);
 
         /// <summary>Counts one rollout more (1) or fewer (-1) as under way, here and above.</summary>
         internal void Await(int change)

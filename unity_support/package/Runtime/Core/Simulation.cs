@@ -31,16 +31,10 @@ namespace PersonaEvo.Playtest
         }
 
         /// <summary>What the state is worth if the game ends here.</summary>
-        internal double Utility()
-        {
-            return utility == null ? Model.Score : utility.Evaluate(Measure(true));
-        }
+        internal double Utility() => utility == null ? Model.Score : utility.Evaluate(Measure(true));
 
         /// <summary>Returns the metrics and, behind them, SCORE: the game's score if it is over, else 0.</summary>
-        internal double[] Measured(bool isOver)
-        {
-            return (double[])Measure(isOver).Clone();
-        }
+        internal double[] Measured(bool isOver) => (double[])Measure(isOver).Clone();
 
         private double[] Measure(bool isOver)
         {

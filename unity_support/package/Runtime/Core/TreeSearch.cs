@@ -69,7 +69,7 @@ namespace PersonaEvo.Playtest
         public int Iterations { get; internal set; }
 
         /// <summary>Whether the last search saw everything within its horizon.</summary>
-        public bool Exhausted { get { return Root != null && Root.IsClosed; } }
+        public bool Exhausted => Root != null && Root.IsClosed;
 
         /// <summary>Utility of the best state that the last search saw.</summary>
         public double PlanUtility { get; private set; }
@@ -78,9 +78,9 @@ namespace PersonaEvo.Playtest
         internal int Made { get; set; }
 
         /// <summary>Rollouts that count towards the budget.</summary>
-        internal virtual int Spent { get { return Iterations; } }
+        internal virtual int Spent => Iterations;
 
-        internal IForwardModel Model { get { return Play.Model; } }
+        internal IForwardModel Model => Play.Model;
 
         /// <summary>Choices from the root to the deepest node at most.</summary>
         internal int Horizon
@@ -94,12 +94,12 @@ namespace PersonaEvo.Playtest
         }
 
         /// <summary>Choices from the root to the end of a rollout at most.</summary>
-        internal int Reach { get { return settings.Horizon > 0 ? settings.Horizon : Decisions - Made; } }
+        internal int Reach => settings.Horizon > 0 ? settings.Horizon : Decisions - Made;
 
         /// <summary>Choices of a whole playthrough at most.</summary>
-        private int Decisions { get { return Rules.MaxDecisions > 0 ? Rules.MaxDecisions : SearchSettings.UsualHorizon; } }
+        private int Decisions => Rules.MaxDecisions > 0 ? Rules.MaxDecisions : SearchSettings.UsualHorizon;
 
-        internal bool HasRoom { get { return nodes < room; } }
+        internal bool HasRoom => nodes < room;
 
         /// <summary>The choices that lead there.</summary>
         public List<int> Plan()
@@ -236,10 +236,7 @@ namespace PersonaEvo.Playtest
         }
 
         /// <summary>Makes a node of the tree.</summary>
-        internal virtual SearchNode NewNode(SearchNode parent, int action)
-        {
-            return new SearchNode(parent, action, nodes++);
-        }
+        internal virtual SearchNode NewNode(SearchNode parent, int action) => new SearchNode(parent, action, nodes++);
 
         /// <summary>Begins a new tree, for so many rollouts at a time.</summary>
         internal void Clear(int limit)
@@ -347,10 +344,7 @@ namespace PersonaEvo.Playtest
         }
 
         /// <summary>The number of choices in the model's state, which is that of a node; 0 where the playthrough ends.</summary>
-        private int CountAt(SearchNode node)
-        {
-            return node.Depth < Reach ? Model.Count : 0;
-        }
+        private int CountAt(SearchNode node) => node.Depth < Reach ? Model.Count : 0;
 
         /// <summary>Makes the choice that a rollout drew a child, if it is none, and counts the result there.</summary>
         private void Draw(SearchNode parent, int action, double utility)

@@ -54,7 +54,7 @@ namespace PersonaEvo.Playtest
         public int Searches { get; private set; }
 
         /// <summary>The last search, to show what the player considered.</summary>
-        public TreeSearch Search { get { return search; } }
+        public TreeSearch Search => search;
 
         /// <inheritdoc/>
         public void Begin()

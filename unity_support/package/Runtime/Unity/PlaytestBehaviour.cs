@@ -54,15 +54,15 @@ namespace PersonaEvo.Playtest
         /// <summary>The session, for all that this component does not wrap.</summary>
         public PlaytestSession Session { get; private set; }
 
-        public bool IsDriverPresent { get { return Session.IsDriverPresent; } }
+        public bool IsDriverPresent => Session.IsDriverPresent;
 
         /// <summary>Whether a driver or the policy makes the choices, so the game asks TrySelect and no human.</summary>
-        public bool IsAutomated { get { return Session.IsAutomated; } }
+        public bool IsAutomated => Session.IsAutomated;
 
-        public ulong GameSeed { get { return Session.GameSeed; } }
-        public string DesignVariant { get { return Session.DesignVariant; } }
-        public string Map { get { return Session.Map; } }
-        public JsonValue Settings { get { return Session.Settings; } }
+        public ulong GameSeed => Session.GameSeed;
+        public string DesignVariant => Session.DesignVariant;
+        public string Map => Session.Map;
+        public JsonValue Settings => Session.Settings;
 
         private void Awake()
         {
@@ -114,10 +114,7 @@ namespace PersonaEvo.Playtest
             return new DriverAddress { Port = UnityEditor.SessionState.GetInt(PortKey, AttachPort), Nonce = token };
         }
 #else
-        private static DriverAddress Attached()
-        {
-            return null;
-        }
+        private static DriverAddress Attached() => null;
 #endif
 
         /// <summary>A driver started a build that cannot see it: its log shows why nobody connects.</summary>

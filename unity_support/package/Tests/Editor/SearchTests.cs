@@ -12,12 +12,12 @@ namespace PersonaEvo.Playtest.Tests
         private static readonly double[] Prizes = { 0.6, 0, 0, 0, 0, 0, 0, 0, 0, 1.0 };
         private int at = 4, made;
 
-        internal int At { get { return at; } }
+        internal int At => at;
         internal int Resets { get; private set; }
         /// <summary>The score of all states but the last ones.</summary>
         internal double Prize { get; set; }
-        public int Count { get { return made == Steps ? 0 : 2; } }
-        public double Score { get { return made == Steps ? Prizes[at] : Prize; } }
+        public int Count => made == Steps ? 0 : 2;
+        public double Score => made == Steps ? Prizes[at] : Prize;
 
         public void Apply(int choice)
         {
@@ -31,7 +31,7 @@ namespace PersonaEvo.Playtest.Tests
             values[1] = made;
         }
 
-        public object Save() { return new[] { at, made }; }
+        public object Save() => new[] { at, made };
 
         public void Restore(object state)
         {
