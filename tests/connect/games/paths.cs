@@ -66,7 +66,8 @@ internal sealed class Paths : IWeightedModel, ISeededModel
     {
         var words = new List<string>(arguments);
         var game = new Paths(words.Remove("hidden"));
-        var session = new PlaytestSession("paths", "1", Decisions) { Abilities = Abilities.Seed | Abilities.Weights, Model = game };
+        var session = new PlaytestSession("paths", "1", Decisions) { Model = game };
+        session.Abilities = Abilities.Seed | Abilities.Weights;
         session.DeclareMetric("KEY", "all choices so far", 0, 996);
         session.DeclareMetric("ST", "decisions so far", 0, Decisions);
         if (words.Count == 0)

@@ -36,8 +36,8 @@ namespace PersonaEvo.Playtest.Games.Roguelike2d
     }
 
     /// <summary>
-    /// The rules of 2D Roguelike, which know nothing of the driver. Its Python twin is persona_evo/games/catalog/roguelike2d, whose
-    /// README.md has the rules and the order of the draws. Cells are numbered x + 8 y from the bottom left.
+    /// The rules of 2D Roguelike, which know nothing of the driver. Its Python twin is persona_evo/games/catalog/roguelike2d,
+    /// whose README.md has the rules and the order of the draws. Cells are numbered x + 8 y from the bottom left.
     /// </summary>
     public sealed class Roguelike
     {

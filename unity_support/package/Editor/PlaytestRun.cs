@@ -104,8 +104,12 @@ namespace PersonaEvo.Playtest.Editor
             SessionState.EraseInt(Key);
             int process;
             if (IsWindows)
-                Process.Start(new ProcessStartInfo("taskkill", "/T /F /PID " + wrapper) { UseShellExecute = false, CreateNoWindow = true });
-            else if (File.Exists(ProcessFile) && int.TryParse(File.ReadAllText(ProcessFile).Trim(), out process) && IsAlive(process))
+                Process.Start(new ProcessStartInfo("taskkill", "/T /F /PID " + wrapper)
+                {
+                    UseShellExecute = false, CreateNoWindow = true
+                });
+            else if (File.Exists(ProcessFile) && int.TryParse(File.ReadAllText(ProcessFile).Trim(), out process)
+                && IsAlive(process))
                 using (Process found = Process.GetProcessById(process))
                     found.Kill();
         }

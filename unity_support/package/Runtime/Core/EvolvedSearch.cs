@@ -151,7 +151,8 @@ namespace PersonaEvo.Playtest
             else if (Seeds > 0 && !IsPerMove && Iterations == 0 && settings.Iterations == 0)
                 why = "it shares a number of seconds among all moves: set Iterations";
             if (why != null)
-                throw new PlaytestException("policy " + policy.Name + " was evolved under a search that cannot be played here; " + why);
+                throw new PlaytestException("policy " + policy.Name + " was evolved under a search that cannot be played here; "
+                    + why);
         }
 
         private void ReadBudget(JsonValue budget)

@@ -21,7 +21,9 @@ namespace PersonaEvo.Playtest
         /// <summary>The outcome that the game would supply if it ended here.</summary>
         double Score { get; }
 
-        /// <summary>Returns everything that makes up the state, random numbers included. Later choices must not change it.</summary>
+        /// <summary>
+        /// Returns everything that makes up the state, random numbers included. Later choices must not change it.
+        /// </summary>
         object Save();
 
         /// <summary>Goes back to a state that Save returned, any number of times.</summary>

@@ -9,7 +9,9 @@ namespace PersonaEvo.Playtest
     /// </summary>
     internal sealed class OpenLoopSearch : TreeSearch
     {
-        /// <summary>A rollout of a world: its choices so far, and whether it shows if the world agrees with what was seen.</summary>
+        /// <summary>
+        /// A rollout of a world: its choices so far, and whether it shows if the world agrees with what was seen.
+        /// </summary>
         internal sealed class WorldOrder : Order
         {
             internal int World;
@@ -18,7 +20,9 @@ namespace PersonaEvo.Playtest
             internal object Start;
         }
 
-        /// <summary>The share of the rollouts for a move that may be spent on seeds that do not agree with what was seen.</summary>
+        /// <summary>
+        /// The share of the rollouts for a move that may be spent on seeds that do not agree with what was seen.
+        /// </summary>
         private const double Failures = 0.2;
         /// <summary>The number of such rollouts for each world where only the time for a move is limited.</summary>
         private const int Tries = 8;

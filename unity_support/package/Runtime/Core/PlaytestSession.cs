@@ -97,7 +97,9 @@ namespace PersonaEvo.Playtest
         /// <summary>The seed of all chance in this playthrough.</summary>
         public ulong GameSeed { get; private set; }
 
-        /// <summary>Random numbers from GameSeed, which BeginPlaythrough starts anew. A game should draw all chance from them.</summary>
+        /// <summary>
+        /// Random numbers from GameSeed, which BeginPlaythrough starts anew. A game should draw all chance from them.
+        /// </summary>
         public SplitMix64 GameRandom { get; private set; }
 
         /// <summary>Makes the choices where there is no driver; null draws at random, by weights where there are any.</summary>
@@ -147,7 +149,7 @@ namespace PersonaEvo.Playtest
         }
 
         /// <summary>Greets the driver; does nothing without one.</summary>
-        /// <exception cref="PlaytestException">The driver does not answer, or it rejects the game. The message says why.</exception>
+        /// <exception cref="PlaytestException">The driver does not answer, or rejects the game. The message says why.</exception>
         public void Connect()
         {
             if (address == null || link != null)
@@ -236,7 +238,7 @@ namespace PersonaEvo.Playtest
             Select(count, weights == null ? null : Array.ConvertAll(weights, w => (double)w));
 
         /// <summary>Reports the value of a metric from now on. It is 0 at the start of every playthrough.</summary>
-        /// <exception cref="ArgumentException">The metric was not declared, or the value is not a finite number of 32 bits.</exception>
+        /// <exception cref="ArgumentException">The metric is not declared, or the value is no finite number of 32 bits.</exception>
         public void ReportMetric(string symbol, double value)
         {
             metrics.Set(symbol, value);
@@ -290,7 +292,9 @@ namespace PersonaEvo.Playtest
             FailPlaythrough(said.Insert(end, Place(error)));
         }
 
-        /// <summary>The method of the game's own code in which an exception was raised, for the first line of a message.</summary>
+        /// <summary>
+        /// The method of the game's own code in which an exception was raised, for the first line of a message.
+        /// </summary>
         private static string Place(Exception error)
         {
             foreach (StackFrame frame in new StackTrace(error).GetFrames() ?? new StackFrame[0])

@@ -95,7 +95,8 @@ namespace PersonaEvo.Playtest
                 policy.Formula = policy.Parse("formula", Best(file), Variables(symbols));
             policy.Evolved = EvolvedSearch.Read(file);
             if (policy.Evolved.Rollouts == RolloutRule.Policy)
-                policy.Evolved.RolloutFormula = policy.Parse("rollout policy", file["connected"]["policy"].AsString(), Variables(symbols));
+                policy.Evolved.RolloutFormula = policy.Parse("rollout policy", file["connected"]["policy"].AsString(),
+                    Variables(symbols));
             return policy;
         }
 

@@ -24,7 +24,9 @@ namespace PersonaEvo.Playtest
         internal int Visits, Pending, Draws;
         internal double Total, Squares, Best = double.NegativeInfinity;
 
-        /// <summary>Whether nothing new can be found below, or, in a search of several worlds, this choice is not there now.</summary>
+        /// <summary>
+        /// Whether nothing new can be found below, or, in a search of several worlds, this choice is not there now.
+        /// </summary>
         internal bool IsClosed;
 
         /// <summary>The metrics and SCORE, if the tree policy reads any.</summary>
@@ -33,7 +35,9 @@ namespace PersonaEvo.Playtest
         /// <summary>The model's state; null in a search of several worlds.</summary>
         internal object State;
 
-        /// <summary>In a search of several worlds, for each the number of choices, and the utility where the game is over, else NaN.</summary>
+        /// <summary>
+        /// In a search of several worlds, for each the number of choices, and the utility where the game is over, else NaN.
+        /// </summary>
         internal int[] Counts;
         internal double[] Ends;
 

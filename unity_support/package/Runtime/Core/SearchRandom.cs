@@ -116,7 +116,8 @@ namespace PersonaEvo.Playtest
                 for (int i = 0; i < 4; i++)
                     Mix(v, i, 4 + i, 8 + i, 12 + i, message[order[2 * i]], message[order[2 * i + 1]]);
                 for (int i = 0; i < 4; i++)
-                    Mix(v, i, 4 + (i + 1) % 4, 8 + (i + 2) % 4, 12 + (i + 3) % 4, message[order[8 + 2 * i]], message[order[9 + 2 * i]]);
+                    Mix(v, i, 4 + (i + 1) % 4, 8 + (i + 2) % 4, 12 + (i + 3) % 4, message[order[8 + 2 * i]],
+                        message[order[9 + 2 * i]]);
             }
             return first ^ v[0] ^ v[8];
         }

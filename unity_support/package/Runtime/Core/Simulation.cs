@@ -2,7 +2,9 @@ using System;
 
 namespace PersonaEvo.Playtest
 {
-    /// <summary>A forward model as searches play it: by the rule of their rollouts, and with metrics as a driver would get them.</summary>
+    /// <summary>
+    /// A forward model as searches play it: by the rule of their rollouts, and with metrics as a driver would get them.
+    /// </summary>
     internal sealed class Simulation
     {
         internal readonly IForwardModel Model;

@@ -24,7 +24,9 @@ namespace PersonaEvo.Playtest
             internal bool Draws;
         }
 
-        /// <summary>Results repeated in a row after which a formula that never changes its mind has nothing left to find.</summary>
+        /// <summary>
+        /// Results repeated in a row after which a formula that never changes its mind has nothing left to find.
+        /// </summary>
         private const int Patience = 1000;
         private const int MostNodes = 2000000;
 

@@ -28,7 +28,7 @@ namespace PersonaEvo.Playtest
 
         [SerializeField, Tooltip("Most decisions of a playthrough; it is cut off there")]
         private int maxDecisions = 10000;
-        [SerializeField, Tooltip("All chance comes from UnityEngine.Random or Session.GameRandom, and the game sets itself up after BeginPlaythrough")]
+        [SerializeField, Tooltip("All chance comes from UnityEngine.Random or Session.GameRandom, after BeginPlaythrough")]
         private bool seeded = true;
         [SerializeField, Tooltip("Some decisions have weights")]
         private bool weighted;
@@ -145,7 +145,8 @@ namespace PersonaEvo.Playtest
             if (policy == null || Session.IsDriverPresent)
                 return;
             Policy read = Policy.Read(policy.text, Session.Symbols);
-            Session.Player = new TreeSearchPlayer(model, read, Session.Symbols.Count, new SearchSettings { Iterations = iterations });
+            Session.Player = new TreeSearchPlayer(model, read, Session.Symbols.Count,
+                new SearchSettings { Iterations = iterations });
         }
 
         /// <summary>
@@ -176,7 +177,10 @@ namespace PersonaEvo.Playtest
         public void Reseed(int part)
         {
             if (Session.IsAutomated)
-                UnityEngine.Random.InitState(unchecked((int)new SplitMix64(new SplitMix64(GameSeed).Next() + (ulong)part).Next()));
+            {
+                ulong own = unchecked(new SplitMix64(GameSeed).Next() + (ulong)part);
+                UnityEngine.Random.InitState(unchecked((int)new SplitMix64(own).Next()));
+            }
         }
 
         /// <summary>

@@ -29,7 +29,8 @@ namespace PersonaEvo.Playtest.Samples
             tiles = string.IsNullOrEmpty(map) ? Generate(random) : map;
             at = tiles.IndexOf('@');
             if (at < 0 || tiles.IndexOf('D') < 0)
-                throw new PlaytestException("the map '" + tiles + "' is no corridor; expected @, D, and $ for coins, as in @.$.D");
+                throw new PlaytestException("the map '" + tiles
+                    + "' is no corridor; expected @, D, and $ for coins, as in @.$.D");
             coins = new bool[tiles.Length];
             total = steps = 0;
             for (int i = 0; i < tiles.Length; i++)
