@@ -13,8 +13,8 @@ import pytest
 
 from persona_evo.connect import hello_frame
 from persona_evo.connect import protocol as p
-from persona_evo.connect.description import LevelName
 from persona_evo.connect.findings import FailingRollout, group_similar
+from persona_evo.connect.level_names import LevelName
 from persona_evo.connect.process_start import Start, Timeouts
 from persona_evo.connect.shutdown import close_all
 from persona_evo.connect.worker import Worker

@@ -14,8 +14,8 @@ import pytest
 
 from persona_evo.connect import description_file, launch
 from persona_evo.connect import protocol as p
-from persona_evo.connect.description import LevelName
 from persona_evo.connect.doctor import examine
+from persona_evo.connect.level_names import LevelName
 from persona_evo.connect.session import Session
 from persona_evo.formula import parse
 from tests.cli.tool import typed
