@@ -59,6 +59,7 @@ internal sealed class Paths : IWeightedModel, ISeededModel
     {
         var weights = new double[Count];
         weights[key % Count] = 1.0;
+        weights[key / 7 % Count] += 0.25;
         return weights;
     }
 

@@ -100,8 +100,10 @@ namespace PersonaEvo.Playtest
                 double share = Math.Log(Math.Max(1, parentVisits)) / visits;
                 double mean = total / scale / visits;
                 double bonus = rules.IsConstantInside ? Math.Sqrt(policy.Constant * share) : policy.Constant * Math.Sqrt(share);
-                return isFitted && IsWide(parent.Count) ? mean + Math.Sqrt(squares / seen) / scale * (mean + bonus - mean)
-                    : mean + bonus;
+                if (!IsWide(parent.Count))
+                    return mean + bonus;
+                double deviation = isFitted ? Math.Sqrt(squares / seen) : 1.0;
+                return mean + child.Prior * deviation / scale * (mean + bonus - mean);
             }
             double spread = Math.Sqrt(Math.Max(0.0, child.Squares / child.Visits - child.Mean * child.Mean));
             double estimate = rules.MeanOnly ? total / visits : 0.75 * (total / visits) + 0.25 * child.Best;

@@ -82,6 +82,9 @@ namespace PersonaEvo.Playtest
         /// </summary>
         public int Widening { get; private set; }
 
+        /// <summary>Whether these choices are taken in the order of the game's weights, and not drawn.</summary>
+        public bool HasPriors { get; private set; }
+
         /// <summary>Whether R is the mean alone.</summary>
         public bool MeanOnly { get; private set; }
 
@@ -144,7 +147,7 @@ namespace PersonaEvo.Playtest
             string why = Unplayable;
             if (Seeds > 0 && !(model is ISeededModel))
                 why = "it averages over " + Seeds + " seeds: the model has to be an ISeededModel";
-            else if (Rollouts == RolloutRule.Weights && !(model is IWeightedModel))
+            else if ((HasPriors || Rollouts == RolloutRule.Weights) && !(model is IWeightedModel))
                 why = "its rollouts go by the weights of choices: the model has to be an IWeightedModel";
             else if (hasNodeLimit && settings.Iterations == 0)
                 why = "its budget is a number of nodes: set Iterations";
@@ -177,6 +180,7 @@ namespace PersonaEvo.Playtest
             Rollouts = Rule(connected["rollout"].AsString("uniform"));
             Slots = Whole(connected, "slots", 1, 1);
             Widening = Whole(connected, "widening", 0, 0);
+            HasPriors = connected["priors"].AsBool();
             Seeds = Whole(connected, "seeds", 1, 0);
             IsConstantInside = connected["constant"].AsString() == "inside";
             IsNormalised = connected["scores"].AsString() == "normalised";

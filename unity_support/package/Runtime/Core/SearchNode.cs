@@ -29,6 +29,15 @@ namespace PersonaEvo.Playtest
         /// </summary>
         internal bool IsClosed;
 
+        /// <summary>The weight of the choice as a share of the largest one at the parent, 1 if that is not known.</summary>
+        internal double Prior = 1.0;
+
+        /// <summary>Choices without a child, with their priors, the next one first; null before the weights are known.</summary>
+        internal Queue<KeyValuePair<int, double>> InOrder;
+
+        /// <summary>Whether a rollout was sent that tells the weights.</summary>
+        internal bool IsAsked;
+
         /// <summary>The metrics and SCORE, if the tree policy reads any.</summary>
         internal double[] Metrics;
 

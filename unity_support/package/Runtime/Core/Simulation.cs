@@ -1,4 +1,5 @@
 using System;
+using System.Linq;
 
 namespace PersonaEvo.Playtest
 {
@@ -31,6 +32,9 @@ namespace PersonaEvo.Playtest
             double[] weights = weighted == null ? null : weighted.Weights();
             return weights == null ? choices.Below(count) : choices.Weighted(weights);
         }
+
+        /// <summary>Returns the weights of so many choices, or ones where the model gives none.</summary>
+        internal double[] WeightsOf(int count) => weighted.Weights() ?? Enumerable.Repeat(1.0, count).ToArray();
 
         /// <summary>What the state is worth if the game ends here.</summary>
         internal double Utility() => utility == null ? Model.Score : utility.Evaluate(Measure(true));

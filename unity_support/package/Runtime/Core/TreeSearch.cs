@@ -1,6 +1,7 @@
 using System;
 using System.Collections.Generic;
 using System.Diagnostics;
+using System.Linq;
 
 namespace PersonaEvo.Playtest
 {
@@ -13,15 +14,15 @@ namespace PersonaEvo.Playtest
     public class TreeSearch
     {
         /// <summary>
-        /// A rollout under way: its seed, its result if that is known already (else NaN), and whether the choice that it
-        /// makes at its node becomes a child.
+        /// A rollout under way: its seed, its result if that is known already (else NaN), whether the choice that it makes at
+        /// its node becomes a child, and whether it tells the weights of the choices there.
         /// </summary>
         internal class Order
         {
             internal SearchNode Node;
             internal ulong Seed;
             internal double Repeated;
-            internal bool Draws;
+            internal bool Draws, Asks;
         }
 
         /// <summary>
@@ -208,13 +209,37 @@ namespace PersonaEvo.Playtest
             SearchNode node = Descend();
             if (node == null)
                 return null;
-            return new Order
+            var order = new Order
             {
                 Node = node,
                 Seed = Random.Rollouts.Next(),
                 Repeated = node.Count == 0 && node.Visits > 0 ? node.Mean : double.NaN,
                 Draws = Selection.IsWide(node.Count) && node.Depth < Horizon
             };
+            if (order.Draws && Rules.HasPriors)
+                Place(order);
+            return order;
+        }
+
+        /// <summary>
+        /// Lets a rollout that was to draw a choice at its node start at the next choice in order. The first one at a node
+        /// tells the weights instead, and those before it comes back only add to the node's statistics.
+        /// </summary>
+        private void Place(Order order)
+        {
+            SearchNode node = order.Node;
+            order.Draws = node.InOrder != null;
+            while (order.Draws && HasRoom && node.InOrder.Count > 0)
+            {
+                KeyValuePair<int, double> next = node.InOrder.Dequeue();
+                if (node.Child(next.Key) != null)
+                    continue;
+                order.Node = Grow(node, next.Key);
+                order.Node.Prior = next.Value;
+                order.Draws = false;
+            }
+            order.Asks = order.Node == node && !node.IsAsked;
+            node.IsAsked |= order.Asks;
         }
 
         /// <summary>Plays a rollout, unless its result is known, and enters it into the tree.</summary>
@@ -234,6 +259,8 @@ namespace PersonaEvo.Playtest
             node.BackUp(utility);
             if (order.Draws && rolled.Count > 0)
                 Draw(node, rolled[0], utility);
+            if (order.Asks)
+                SetOrder(node, order.Seed);
             Reveal(node, count);
         }
 
@@ -320,6 +347,19 @@ namespace PersonaEvo.Playtest
             if (draws)
                 node.Draws++;
             return draws;
+        }
+
+        /// <summary>Puts a node's choices in the order of their weights; those of equal weights are shuffled.</summary>
+        private void SetOrder(SearchNode node, ulong seed)
+        {
+            Model.Restore(node.State);
+            double[] weights = Play.WeightsOf(node.Count);
+            double most = weights.Max();
+            int[] choices = Enumerable.Range(0, node.Count).ToArray();
+            new SplitMix64(seed).Shuffle(choices);
+            node.Draws = 0;
+            node.InOrder = new Queue<KeyValuePair<int, double>>(choices.OrderByDescending(choice => weights[choice])
+                .Select(choice => new KeyValuePair<int, double>(choice, weights[choice] / most)));
         }
 
         private SearchNode Expand(SearchNode parent)
