@@ -11,7 +11,8 @@ from persona_evo.compiling import Handle
 from persona_evo.compiling.arrays import ShortRow, ShortTable
 from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
-from persona_evo.games.core import RUNNING, main_metrics
+from persona_evo.games.core import RUNNING
+from persona_evo.games.main_metrics import main_metrics
 from persona_evo.personas.lists import CEILING as CEILING_OF
 from persona_evo.personas.lists import OWN, OpenList
 from persona_evo.search import layout, open_lists

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from persona_evo.arguments import checked_fields
 from persona_evo.compiling.arrays import WordRow
 from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
@@ -36,6 +37,7 @@ CONCEDED = 0.1
 """How much of |utility| is given up by default for a plan that wins, if the best plan does not."""
 
 
+@checked_fields()
 @dataclass(frozen=True)
 class Plan:
     """The result of a search: a sequence of actions from the start, and the state that it leads to.
@@ -69,7 +71,7 @@ class Plan:
     upper: float = math.inf
 
     def __post_init__(self) -> None:
-        if math.isnan(self.best_utility):
+        if self.best_utility != self.best_utility:
             object.__setattr__(self, "best_utility", self.utility)
             object.__setattr__(self, "best_actions", self.actions)
 

@@ -53,6 +53,7 @@ def climbing(folder, top="", fault=""):
 
 
 def playtest(capsys, file, out, *levels, more=()):
+    """Run a small playtest by its command; return what it printed."""
     personas = ("--game", file, "--personas", file.parent / "climber.toml")
     return run(capsys, "playtest", *levels, *personas, *WORDS, "--out", out, *more)
 

@@ -51,6 +51,7 @@ def unity(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def compile_to(target: Path, *sources: Path) -> None:
+    """Compile C# sources against the package and stubs of Unity; warnings are errors."""
     names = ("UnityEngine", "UnityEditor", "PersonaEvo.Playtest", "PersonaEvo.Playtest.Core")
     done = subprocess.run(
         [

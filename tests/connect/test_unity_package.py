@@ -87,6 +87,7 @@ def test_the_parts_for_unity_compile_against_stubs(tmp_path: Path) -> None:
 
 
 def compile_unity(out: Path) -> None:
+    """Compile the Unity package with `build.py`."""
     done = subprocess.run(
         [sys.executable, UNITY_SUPPORT / "build.py", "unity", "--out", out], capture_output=True, text=True, timeout=120
     )
