@@ -421,6 +421,9 @@ def test_a_new_description_is_one(tmp_path, capsys, monkeypatch):
     assert run(capsys, "connect", "new", "tower").code == 2
     missing = run(capsys, "doctor", "--game", "tower.toml")
     assert missing.code == 2 and "there is no such game" in missing.err
+    (tmp_path / "bridge.exe").touch()
+    assert run(capsys, "connect", "new", "bridge").code == 0
+    assert read(tmp_path / "bridge.toml").game == tmp_path / "bridge.exe", "the program that is there"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
