@@ -57,7 +57,7 @@ class Judgement(NamedTuple):
     Attributes:
         play: the level.
         tree: the tree; children stand behind their parents.
-        ties: int64[capacity], different numbers, of which the higher one decides between equals.
+        ties: int64[capacity], of which the higher one decides between equals.
         values: float64[capacity], what the states of the nodes are worth.
         lost: int64[capacity], 1 for a lost state, and for one behind which every move leads to a lost state.
         ways: int64[capacity], number of tried moves that do not lose; -1 where none was tried.
@@ -107,24 +107,36 @@ def is_preferred(judgement: Judgement, a: int, b: int) -> bool:
 
 
 @entry
+def spread(judgement: Judgement, count: int) -> int:
+    """Fill in `best` of the first `count` nodes; how many of the root's children have states as good as the best."""
+    tree, best, equals = judgement.tree, judgement.best, 0
+    for node in range(count):
+        best[node] = node
+    for node in range(count - 1, ROOT, -1):
+        parent = tree.nodes[node, PARENT]
+        if best[parent] == ROOT or is_preferred(judgement, best[node], best[parent]):
+            best[parent] = best[node]
+    for node in range(1, count):
+        if tree.nodes[node, PARENT] == ROOT and not is_preferred(judgement, best[ROOT], best[node]):
+            equals += 1
+    return equals
+
+
+@entry
 def judge(judgement: Judgement, count: int) -> int:
-    """Fill in `values`, `lost` and `best` of the first `count` nodes; how many those are."""
-    tree, lost, ways, best = judgement.tree, judgement.lost, judgement.ways, judgement.best
+    """Fill in `values` and `lost` of the first `count` nodes, and clear `ties`; how many those are."""
+    tree, lost, ways = judgement.tree, judgement.lost, judgement.ways
     for node in range(count):
         judgement.values[node] = worth(judgement.play, tree.states[node])
         lost[node] = int(outcome_at(tree, node) == LOST)
         ways[node] = -1
-        best[node] = node
+        judgement.ties[node] = 0
     for node in range(count - 1, -1, -1):
         if ways[node] == 0 and tree.links[tree.nodes[node, SLOT], LEFT] == 0:
             lost[node] = 1
         parent = tree.nodes[node, PARENT]
         if parent >= 0:
             ways[parent] = max(ways[parent], 0) + 1 - lost[node]
-    for node in range(count - 1, ROOT, -1):
-        parent = tree.nodes[node, PARENT]
-        if best[parent] == ROOT or is_preferred(judgement, best[node], best[parent]):
-            best[parent] = best[node]
     return count
 
 
@@ -250,18 +262,20 @@ class SkilledPlayer:
         search = TreeSearch(self._planner, state, made, self.utility, self._policy, seed, None)
         search.spend(budget, time.perf_counter())
         self._spent, self._nodes = self._spent + search.iterations, self._nodes + search.nodes
-        return self._judge(search.tree, search.nodes, np.random.default_rng(derive(seed, "ties")))
+        return self._judge(search.tree, search.nodes, seed)
 
-    def _judge(self, tree: Tree, count: int, ties: np.random.Generator) -> Candidates:
-        """Return the root's children by the best state in each one's part of the tree (see `is_preferred`)."""
+    def _judge(self, tree: Tree, count: int, seed: int) -> Candidates:
+        """Return the root's children by the best states behind them (see `is_preferred`); `seed` decides ties."""
         if self._handle is None:
             assert self._planner is not None
             self._handle = Handle(Judgement.of(self._play, tree, self._planner.capacity))
         if self._handle.work.tree is not tree:
             self._handle.work = self._handle.work._replace(tree=tree)
         judgement, nodes = self._handle.work, tree.nodes.data
-        judgement.ties[:count] = ties.permutation(count)
         judge(self._handle, count)
+        if spread(self._handle, count) > 1:
+            judgement.ties[:count] = np.random.default_rng(derive(seed, "ties")).permutation(count)
+            spread(self._handle, count)
         tried = sorted(tree.links[slot, NODE] for slot in tree.children(ROOT))
         best = judgement.best
         return Candidates(

@@ -18,11 +18,21 @@ from persona_evo.agents.skilled_player import Skilled
 from persona_evo.evolve import genome
 from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.formula import Formula, parse
+from persona_evo.formula.native import compile_all
 from persona_evo.games import registry
 from persona_evo.games.core import WON, Game, Level
 from persona_evo.games.level_text import LevelText
 from persona_evo.jobs.cache import WorkerCache
-from persona_evo.search.plan import LevelPlanner, Plan, PlanJob, PlannedOutside, capacity_for, plan, planner_for
+from persona_evo.search.plan import (
+    LevelPlanner,
+    Plan,
+    PlanJob,
+    PlannedOutside,
+    Planner,
+    capacity_for,
+    plan,
+    planner_for,
+)
 from persona_evo.search.settings import Budget
 from persona_evo.search.tree_policy import TreePolicy, with_lists
 
@@ -117,6 +127,14 @@ class Workshop:
             return planner.plan(self.utility, policy, budget, seed, side)
         return planner.plan(self.utility, policy, budget, seed)
 
+    def prepare(self, trials: Sequence[FitnessTrial]) -> None:
+        """Compile the formulas of some trials together, which takes half as long as one by one."""
+        planner = self.planner(trials[0].case)
+        if isinstance(planner, Planner):
+            policies = [self.policy(formula) for formula in dict.fromkeys(trial.formula for trial in trials)]
+            sources = [planner.sources(self.utility, policy, self.spec.budget) for policy in policies]
+            compile_all([one for found in sources for one in found])
+
     def play(self, policy: TreePolicy, case: int, seed: int, side: int, budget: Budget) -> PlaythroughScore:
         return self._score(self.plan(policy, case, seed, side, budget))
 
@@ -172,6 +190,8 @@ def play(shared: tuple[FitnessSpec, Stop | None], trials: Sequence[FitnessTrial]
     if shop.side_by_side:
         yield from shop.play_side_by_side(trials, stop)
         return
+    if trials and (stop is None or not stop.is_due()):
+        shop.prepare(trials)
     for formula, case, seed, side, share in trials:
         if stop is not None and stop.is_due():
             yield None

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from persona_evo.compiling import Handle
 from persona_evo.games.core import Game, Level
 from persona_evo.games.main_metrics import main_metrics
-from persona_evo.search.open_lists import Planning, TreeFacts, words_of
+from persona_evo.search.open_lists import TreeFacts, words_of
 from persona_evo.search.problem import Problem
 
 MOST_FACTS = 2**22
@@ -32,7 +31,6 @@ class ListMemory:
 
     def __init__(self, game: Game, level: Level, capacity: int) -> None:
         self._capacity, self._limited = capacity, ("", 0)
-        self._handle: Handle[Planning] | None = None
         self.heaps = np.empty((0, capacity), dtype=np.int32)
         size = 1024
         while size < min(2 * capacity, MOST_FACTS):
@@ -57,10 +55,3 @@ class ListMemory:
             depths = 1 if problem.constant else min(problem.horizon + 2, LIMITS)
             self._limited = key
             self.limits = np.array([problem.ceiling(depth) for depth in range(depths)], dtype=np.float64)
-
-    def handle(self, work: Planning) -> Handle[Planning]:
-        """Return the handle of a search, in place of the last one."""
-        if self._handle is None:
-            self._handle = Handle(work)
-        self._handle.work = work
-        return self._handle

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from persona_evo.formula import Formula, parse
-from persona_evo.formula.native import Native, Rows, compile_all
+from persona_evo.formula.native import Native, NativeSource, Rows, compile_all
 from persona_evo.games.core import Game, Level
 from persona_evo.personas.lists import (
     CARE,
@@ -33,6 +33,10 @@ MOST_CARES = 4
 
 SMALL_BUDGET = 1_000
 """Iterations per action of a level. Below this, the planner uses few default lists, and none beside a policy's own."""
+
+
+ALONE = (OpenList(Formula((OWN,))),)
+"""The list of a search with a single one, for a policy that reads what only this search computes (`plan_variables`)."""
 
 
 class MetricOrder(NamedTuple):
@@ -183,12 +187,17 @@ class ListScores:
         names = (UTILITY, CEILING, DEPTH, *(parents if read else ()))
         return (*self.symbols, *(name if name not in self.symbols else f" {name}" for name in names))
 
-    @cached_property
-    def code(self) -> Native:
-        """The compiled function `void write(const double *leaf, double *found)`, where `leaf` follows `row`."""
+    @property
+    def source(self) -> NativeSource:
+        """The function `void write(const double *leaf, double *found)`, where `leaf` follows `row`."""
         own = {} if OWN in self.symbols else {OWN: self.own}
         scores = [put_in(score, name, value) for score in self.scores for name, value in own.items()] or self.scores
-        return compile_all([Rows(tuple(scores), self.row)])[0]
+        return Rows(tuple(scores), self.row)
+
+    @cached_property
+    def code(self) -> Native:
+        """This function, compiled."""
+        return compile_all([self.source])[0]
 
 
 @lru_cache(maxsize=256)
@@ -203,3 +212,12 @@ def list_scores(
     """
     found, _ = orders(lists, game, utility, policy.formula, bounded)
     return ListScores(policy.formula or utility, tuple(found), game.symbols, policy.planned)
+
+
+def scores_for(settings: SearchSettings, policy: TreePolicy, problem: Problem, budget: Budget) -> ListScores:
+    """Return the scores of the lists with which a problem is searched."""
+    game, utility = problem.game, problem.utility
+    lists: tuple[OpenList, ...] = ALONE
+    if settings.lists:
+        lists = chosen(settings, policy, utility, budget, problem.level, bool(game.targets))
+    return list_scores(lists, game, utility, policy, problem.bounded)

@@ -13,12 +13,11 @@ from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
 from persona_evo.games.core import RUNNING
 from persona_evo.personas.lists import CEILING as CEILING_OF
-from persona_evo.personas.lists import OWN, OpenList
 from persona_evo.search import layout, open_lists
 from persona_evo.search.ceilings import Bounds
 from persona_evo.search.engine import CHUNK, SLOW_CHUNK, Counted
 from persona_evo.search.layout import SearchSpace
-from persona_evo.search.list_orders import ListScores, chosen, list_scores
+from persona_evo.search.list_orders import ListScores, scores_for
 from persona_evo.search.open_lists import BETTER, CEILING, FIRST_SCORE, SHORTER, VARIETY, WORTH, Planning
 from persona_evo.search.pace import IterationPace, SearchProgress
 from persona_evo.search.problem import Problem
@@ -54,9 +53,6 @@ only, which saves a quarter of the time and finds as much.
 VARIED = 4
 """Iterations spent on other plans within the tolerance, as a multiple of those the proof of the best utility took."""
 
-ALONE = (OpenList(Formula((OWN,))),)
-"""The list of a search with a single one, for a policy that reads what only this search computes (`plan_variables`)."""
-
 ENDLESS = 2**62
 """A number of iterations that no search reaches."""
 
@@ -83,7 +79,6 @@ class ListSearch(Counted):
         game, level = planner.game, planner.level
         self._problem = problem = Problem.of(game, level, utility, planner.horizon)
         several = bool(planner.settings.lists)
-        lists = chosen(planner.settings, policy, utility, budget, level, bool(game.targets)) if several else ALONE
         own = policy.formula.symbols if policy.formula else frozenset()
         if policy.planned and CEILING_OF in read_of(own) and not problem.bounded:
             raise SettingsError(
@@ -92,7 +87,7 @@ class ListSearch(Counted):
                 expected="a utility that only rises, or only falls, with each of its metrics",
                 hint="leave CEILING out of the policy",
             )
-        scores = list_scores(lists, game, utility, policy, problem.bounded)
+        scores = scores_for(planner.settings, policy, problem, budget)
         rules = game.rules_for(utility.symbols | scores.symbols_read, planner.settings.variant)
         options = planner.options._replace(
             horizon=planner.horizon,
@@ -107,7 +102,7 @@ class ListSearch(Counted):
         self._proof: int | None = None
         self._done, self._why = False, "budget"
         thorough = int(not several or budget.iterations is None or budget.iterations >= MANY)
-        self._handle = planner.lists.handle(self._work(planner.work(rules, columns, options, codes), scores, thorough))
+        self._handle = planner.handle(self._work(planner.work(rules, columns, options, codes), scores, thorough))
         search = self._handle.work.search
         self._counts, self._best = search.buffers.counts, search.buffers.best
         search.buffers.rng[:] = stream(seed)
@@ -246,17 +241,7 @@ class ListSearch(Counted):
         worth, waiting = tree.values[:nodes, WORTH], tree.links[:nodes, STATUS] & OVER == RUNNING
         starts = np.flatnonzero(waiting & (tree.values[:nodes, CEILING] > least))
         planner = self._planner
-        return walk_home(
-            self._handle.work.search,
-            planner.game,
-            starts,
-            worth,
-            utility,
-            planner.settings.variant,
-            most,
-            until,
-            self.best_utility,
-        )
+        return walk_home(planner, self._handle.work.search, starts, worth, utility, most, until, self.best_utility)
 
     def other_ways(self) -> tuple[ShortRow, ShortTable]:
         """Return all equally short ways into the tree's states beside those it keeps (see `open_lists.alternatives`).

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from persona_evo.arguments import checked_fields
 from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
+from persona_evo.formula.native import NativeSource
 from persona_evo.games.core import WON, Game, Level
 from persona_evo.games.outside import Outside
 from persona_evo.search.engine import TreePlan
 from persona_evo.search.pace import counted_from
+from persona_evo.search.problem import Problem
 from persona_evo.search.routes import Routes
 from persona_evo.search.settings import POLISH, PROVEN, Budget, SearchSettings, least_worth
 from persona_evo.search.tree_policy import STATIC, TreePolicy
@@ -145,7 +147,7 @@ class Planner(Workspace):
                 expected="search 'anytime'",
             )
         policy.check_planned(f"the search {self.settings.preset_name!r}", best_first=self.by_leaf)
-        if policy.holds != STATIC or not (self.settings.lists or policy.planned):
+        if not self._uses_lists(policy):
             run = TreeSearch(self, self.level.start, 0, utility, policy, seed, progress)
             return self._plan(run, PlanTask(utility, budget, began, seed, progress))
         from persona_evo.search.list_search import ListSearch
@@ -163,6 +165,18 @@ class Planner(Workspace):
             search, utility, found.actions, found.utility, found.outcome == WON, self.settings.tolerance
         )
         return self.another(found, seed) if self.settings.tolerance else found
+
+    def sources(self, utility: Formula, policy: TreePolicy, budget: Budget) -> list[NativeSource]:
+        """Return the functions that a search compiles, since it is faster to compile those of several at once."""
+        if not self._uses_lists(policy):
+            return [*self.scored(utility, policy)[1].sources.values()]
+        from persona_evo.search.list_orders import scores_for
+
+        problem = Problem.of(self.game, self.level, utility, self.horizon)
+        return [scores_for(self.settings, policy, problem, budget).source]
+
+    def _uses_lists(self, policy: TreePolicy) -> bool:
+        return policy.holds == STATIC and (bool(self.settings.lists) or policy.planned)
 
     def _plan(self, run: TreeSearch | ListSearch, task: PlanTask) -> Plan:
         """Spend a budget on a search, and its last share on a win that continues the best plan."""

@@ -7,7 +7,6 @@ node. If a policy has more parts over metrics than it reads metrics, the metrics
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -98,29 +97,22 @@ class Scoring:
         """The first column written when a slot is made."""
         return self.columns.score if self.holds == STATIC else self.columns.kept
 
+    @cached_property
+    def sources(self) -> dict[str, NativeSource]:
+        """The functions to compile, by their names in `Codes`."""
+        found: dict[str, NativeSource] = {"utility": RowFunction(self.utility, self.symbols)}
+        if self.kept:
+            found["keep"] = Rows(tuple(self.kept.values()), self.symbols, self.first_kept, QUICK)
+        if self.formula is not None and self.rule is None and self.holds == EVERY_TIME:
+            found["score"] = BlockScore(self)
+        if self.formula is not None and self.holds == ALONG_PATH:
+            found["rescore"] = Rescore(self)
+        return found
+
 
 @lru_cache(maxsize=1_024)
 def policy_code(scoring: Scoring) -> tuple[Columns, Codes]:
     """Return the layout of a slot and the compiled formulas. Results are cached."""
-    (codes,) = policy_codes([scoring])
-    return scoring.columns, codes
-
-
-def policy_codes(asked: Sequence[Scoring]) -> list[Codes]:
-    """Compile the formulas of several scorings together, which is much faster than one by one."""
-    sources: list[dict[str, NativeSource]] = []
-    for scoring in asked:
-        functions: dict[str, NativeSource] = {"utility": RowFunction(scoring.utility, scoring.symbols)}
-        if scoring.kept:
-            functions["keep"] = Rows(tuple(scoring.kept.values()), scoring.symbols, scoring.first_kept, QUICK)
-        if scoring.formula is not None and scoring.rule is None and scoring.holds == EVERY_TIME:
-            functions["score"] = BlockScore(scoring)
-        if scoring.formula is not None and scoring.holds == ALONG_PATH:
-            functions["rescore"] = Rescore(scoring)
-        sources.append(functions)
-    natives = iter(compile_all([source for functions in sources for source in functions.values()]))
-    codes = []
-    for scoring, functions in zip(asked, sources, strict=True):
-        made = {name: next(natives) for name in functions}
-        codes.append(Codes(made["utility"], made.get("keep"), scoring.rule or made.get("score"), made.get("rescore")))  # type: ignore[arg-type]
-    return codes
+    made = dict(zip(scoring.sources, compile_all([*scoring.sources.values()]), strict=True))
+    score = scoring.rule or made.get("score")
+    return scoring.columns, Codes(made["utility"], made.get("keep"), score, made.get("rescore"))  # type: ignore[arg-type]

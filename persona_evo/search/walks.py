@@ -15,17 +15,18 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from persona_evo.compiling import Handle, compiled, entry
+from persona_evo.compiling import compiled, entry
 from persona_evo.compiling.arrays import FloatRow, IntRow, Pointed
 from persona_evo.formula import Formula
 from persona_evo.formula.native import Rows, compile_all
-from persona_evo.games.core import RUNNING, WON, Game
+from persona_evo.games.core import RUNNING, WON
 from persona_evo.search.engine import TreePlan
 from persona_evo.search.expansion import copy
 from persona_evo.search.layout import SearchSpace
 from persona_evo.search.play import is_better, place_in
 from persona_evo.search.tree import DEPTH, NOBODY, PARENT, Tree
 from persona_evo.search.tree_policy import own_formula
+from persona_evo.search.workspace import Workspace
 
 STALLED = 3
 """The highest number of moves in a row that do not come closer to a win; somebody may stand in the way."""
@@ -229,12 +230,11 @@ def promising(tree: Tree, ways: FloatRow, worth: FloatRow, candidates: IntRow) -
 
 
 def walk_home(
+    planner: Workspace,
     space: SearchSpace,
-    game: Game,
     starts: IntRow,
     worth: FloatRow,
     utility: Formula,
-    variant: str,
     most: int,
     until: float | None,
     enough: float,
@@ -242,18 +242,18 @@ def walk_home(
     """Walk home from nodes of a tree, the most promising first.
 
     Args:
+        planner: the planner in whose memory the tree is.
         space: the search that made the tree; its codes hold the utility.
-        game: the game, as the search plays it.
         starts: int64[n], the nodes to walk from.
         worth: float64[nodes], the utility of each node.
         utility: the utility, by which wins are compared. It takes the place of a homing or care that the game lacks.
-        variant: the variant of the rules.
         most: the highest number of walks.
         until: the time (`time.perf_counter`) after which no more walks are begun; None for no limit.
         enough: the utility of a win after which half of the walks are enough.
     """
+    game = planner.game
     by = (own_formula(game, game.homing, utility), own_formula(game, game.care, utility))
-    rules = game.rules_for(utility.symbols.union(*(one.symbols for one in by)), variant)
+    rules = game.rules_for(utility.symbols.union(*(one.symbols for one in by)), planner.settings.variant)
     horizon, most = space.options.horizon, min(most, MOST)
     size = min(TABLE, 2 ** math.ceil(math.log2(2 * most * horizon)))
     work = Walks(
@@ -270,8 +270,9 @@ def walk_home(
     )
     counts = work.counts
     with np.errstate(all="ignore"):
-        measure_ways(Handle(work))
-        handle = Handle(work._replace(starts=promising(space.tree, work.ways, worth, starts)))
+        handle = planner.handle(work)
+        measure_ways(handle)
+        handle.work = work._replace(starts=promising(space.tree, work.ways, worth, starts))
         while counts[WALKED] < most and walk(handle, min(CHUNK, most - int(counts[WALKED]))):
             if until is not None and time.perf_counter() >= until:
                 break

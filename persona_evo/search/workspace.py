@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from persona_evo.words import counted
 
 if TYPE_CHECKING:
     from persona_evo.search.list_memory import ListMemory
+
+
+W = TypeVar("W")
 
 
 class PlanningSetup(NamedTuple):
@@ -90,7 +93,7 @@ class Workspace:
         )
         self.buffers = buffers_for(game, level, settings.rollout, min(self.horizon, self.capacity))
         self.setup: PlanningSetup | None = None
-        self._handle: Handle[SearchSpace] | None = None
+        self._handles: dict[type, Handle[Any]] = {}
 
     @cached_property
     def heap(self) -> ShortRow:
@@ -128,7 +131,7 @@ class Workspace:
 
     def _new_setup(self, utility: Formula, policy: TreePolicy, horizon: int) -> PlanningSetup:
         """Return the setup of searches with a utility and a policy."""
-        search, scoring = self._scored(utility, policy)
+        search, scoring = self.scored(utility, policy)
         read = (policy.formula,) if policy.formula else ()
         problem = Problem.of(self.game, self.level, utility, horizon)
         options = self.options._replace(holds=scoring.holds, c=policy.c, used=problem.used(*read))
@@ -141,15 +144,21 @@ class Workspace:
 
     def engine(self, work: SearchSpace) -> Engine:
         """Return the engine of a search in this memory, in place of the last one."""
-        engine = Engine(self.memory, work, self._handle)
-        self._handle = engine.handle
-        return engine
+        return Engine(self.memory, work, self.handle(work))
+
+    def handle(self, work: W) -> Handle[W]:
+        """Return a handle for compiled code, in place of the last one of this kind, whose unchanged parts it keeps."""
+        found: Handle[W] | None = self._handles.get(type(work))
+        if found is None:
+            found = self._handles[type(work)] = Handle(work)
+        found.work = work
+        return found
 
     def look(self, state: WordRow) -> tuple[dict[str, float], int]:
         """Return the metrics of a state and the outcome there."""
         return self.game.measure(self.level, state), self.game.over(self.level, state)
 
-    def _scored(self, utility: Formula, policy: TreePolicy) -> tuple[Entry, Scoring]:
+    def scored(self, utility: Formula, policy: TreePolicy) -> tuple[Entry, Scoring]:
         """Return the entry point of a search with a policy, and how the search scores nodes.
 
         Raises:

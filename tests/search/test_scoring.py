@@ -17,7 +17,7 @@ from persona_evo.formula import Formula, parse
 from persona_evo.formula.assembly import LANES
 from persona_evo.formula.blocks import BlockScore, Rescore
 from persona_evo.search.layout import Codes
-from persona_evo.search.scoring import Scoring, policy_codes
+from persona_evo.search.scoring import Scoring, policy_code
 from persona_evo.search.tree import FIXED, TOTAL, VISITS, Columns
 from persona_evo.search.tree_policy import ALONG_PATH, EVERY_TIME, MOVE_VARIABLES, SEARCH_VARIABLES, STATIC
 from tests.formula.strategies import _grow, bits, constants, values
@@ -89,7 +89,7 @@ class Tree:
 
 def compare(scoring: Scoring, seed: int, strange: list[float], parent_visits: int = 37, depth: int = 5) -> None:
     """Machine code, the same in Python, and the formula."""
-    (code,) = policy_codes([scoring])
+    _, code = policy_code(scoring)
     tree = Tree(scoring, code, np.random.default_rng(seed), strange)
     in_python = tree.values.copy()
     for i in range(SLOTS):
@@ -185,25 +185,25 @@ def test_what_siblings_share_is_computed_once() -> None:
 
 
 def test_policies_of_one_search_share_its_utility() -> None:
-    a, b = policy_codes([Scoring(parse(text), UTILITY, METRICS) for text in ("R + P", "R - P")])
+    (_, a), (_, b) = (policy_code(Scoring(parse(text), UTILITY, METRICS)) for text in ("R + P", "R - P"))
     assert a.utility is b.utility and a.score is not b.score
     assert a.utility(np.array([0.5, 0.25, 0.0])) == 0.75
-    assert policy_codes([Scoring(parse("R + P"), UTILITY, METRICS)])[0].score is a.score
+    assert policy_code(Scoring(parse("R + P"), UTILITY, METRICS))[1].score is a.score
 
 
 PROGRAM = """
 import sys, numpy as np
 from persona_evo.formula import parse
-from persona_evo.search.scoring import Scoring, policy_codes
+from persona_evo.search.scoring import Scoring, policy_code
 scoring = Scoring(parse("R / 3 + log(P) / N - MS / 7 + PE * RSD"), parse("MS"), ("MS", "PE"))
-codes = policy_codes([scoring])
-rows = np.random.default_rng(1).random((9, scoring.columns.width))
+columns, codes = policy_code(scoring)
+rows = np.random.default_rng(1).random((9, columns.width))
 rows.view(np.int32)[:, 2] = range(9)
 for i in range(9):
-    codes[0].keep(np.array([i / 9, 0.1]), rows[i])
+    codes.keep(np.array([i / 9, 0.1]), rows[i])
 out = np.zeros(9)
-codes[0].score(rows, 5, 40, 2, out)
-print(out[:5].tobytes().hex(), codes[0].score.address == 0, "llvmlite" in sys.modules)
+codes.score(rows, 5, 40, 2, out)
+print(out[:5].tobytes().hex(), codes.score.address == 0, "llvmlite" in sys.modules)
 """
 
 
