@@ -43,6 +43,12 @@ def _evolution(choice: Choice) -> list[Row]:
     return evolution.measure_cost(choice.quick, choice.full)
 
 
+def _playthroughs(choice: Choice) -> list[Row]:
+    from . import playthroughs
+
+    return playthroughs.measure(choice.quick)
+
+
 def _start(choice: Choice) -> list[Row]:
     from . import startup
 
@@ -96,6 +102,7 @@ BENCHMARKS: dict[str, Callable[[Choice], list[Row]]] = {
     "memory": _memory,
     "flat": _flat,
     "evolution": _evolution,
+    "playthroughs": _playthroughs,
     "start": _start,
     "quality": _quality,
     "transport": _transport,

@@ -10,7 +10,7 @@ import pytest
 
 from persona_evo.search.plan import TreePolicy
 from persona_evo.seeds import stream
-from tests.benchmarks import caverns, classes, cores, engine, studies, yardstick
+from tests.benchmarks import caverns, classes, cores, engine, playthroughs, studies, yardstick
 from tests.benchmarks.__main__ import BENCHMARKS, Choice, main
 from tests.benchmarks.levels import game
 from tests.benchmarks.report import HEADINGS, REACHED, SHORT, SKIPPED, Row, compared, judge, markdown
@@ -45,6 +45,12 @@ def test_the_table_is_printed_and_written(
     assert len(data["rows"]) == len(printed) - 2 == 2 and data["rows"][1]["ratio"] == 2
     assert ("numba" in data["machine"]) and data["options"]["quick"]
     assert printed[3] in (tmp_path / "benchmarks.md").read_text() and "2 (1.25 to 2.5)" in printed[3]
+
+
+def test_a_training_playthrough_is_measured_with_each_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(playthroughs, "SEARCHES", dict.fromkeys(playthroughs.SEARCHES, 20))
+    rows = playthroughs.measure(quick=True)
+    assert len(rows) == 4 and all(row.ratio is not None and 0 < row.ratio < 1 for row in rows)
 
 
 @needs_yardstick
