@@ -1,6 +1,7 @@
 """Games whose seed decides what the player cannot know: searches play with other seeds, and average over them."""
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -176,6 +177,21 @@ def test_playthroughs_in_which_the_game_fails_count_as_failed_and_are_reported(t
     assert "no hall 4" in again.out, again.err
     shown = run(capsys, "runs", "show", out, "--trace", 1, "--game", file)
     assert shown.code == 0 and "the game failed after" in shown.out, shown.err
+
+
+def test_a_choice_with_which_the_game_fails_in_every_world_is_given_up(tmp_path):
+    file, source = describe(tmp_path, *HIDDEN, "slots = 3"), tmp_path / "catacomb.py"
+    chosen = "catacomb.choose(client.select(catacomb.choices()))\n"
+    failing = "choice = client.select(catacomb.choices())\n        if choice == 1: raise ValueError('no moon')\n"
+    text = source.read_text(encoding="utf-8").replace(chosen, f"{failing}        catacomb.choose(choice)\n")
+    source.write_text(text, encoding="utf-8")
+    search, orders = played(file)
+    tried = [p.unpack(order.choices)[-1:] for order in orders if order.game_seed != 3]
+    made = Counter(choice for pair in tried for choice, _ in pair)
+    decisions = len(search.best.trace)
+    assert search.stopped == "budget" and 1 not in [choice for choice, _ in search.best.trace]
+    assert decisions >= 5 and 2 <= made[1] <= 3 * decisions, made  # two tries for each move, and some deeper
+    assert nothing_is_pending(search) and none_left(tmp_path)
 
 
 FRAGILE = """
