@@ -135,6 +135,7 @@ class SkilledPlayer:
         policy: the tree policy of the search; the utility takes its place if the policy has only lists.
         skill: the level of skill.
         budget: the budget of the search for a move; by default the skill's iterations for each legal move.
+        seeds: as in `SearchSettings`.
     """
 
     def __init__(
@@ -145,13 +146,14 @@ class SkilledPlayer:
         policy: TreePolicy,
         skill: Skill,
         budget: Budget | None = None,
+        seeds: int | None = None,
     ) -> None:
         self.game, self.level, self.utility, self.skill = game, level, utility, skill
         self._budget = budget
         policy.check_planned("a player with a skill, who looks ahead at each move,", best_first=False)
         self._policy = TreePolicy.utility(utility) if policy.kind == "lists" else replace(policy, lists=())
         self._horizon = game.horizon_of(level)
-        self._settings = replace(SearchSettings.single(), rollout=0, finish=0.0)
+        self._settings = replace(SearchSettings.single(), rollout=0, finish=0.0, seeds=seeds)
         self._planner: Planner | None = None
         self._handle: Handle[Judgement] | None = None
         if game.deterministic and game.outside is None:
@@ -262,10 +264,14 @@ class Skilled:
         game, level: what is played.
         skill: the level of skill.
         per_legal_move: whether budgets are for each legal move, and not for a move.
+        seeds: as in `SearchSettings`.
     """
 
-    def __init__(self, game: Game, level: Level, skill: Skill, per_legal_move: bool = False) -> None:
+    def __init__(
+        self, game: Game, level: Level, skill: Skill, per_legal_move: bool = False, seeds: int | None = None
+    ) -> None:
         self.game, self.level, self.skill, self.per_legal_move = game, level, skill, per_legal_move
+        self.seeds = seeds
 
     def plan(
         self,
@@ -278,8 +284,8 @@ class Skilled:
         """Play a game; the budget is that of a move, or for each legal move if it has iterations."""
         if self.per_legal_move and budget.iterations is not None:
             own = replace(self.skill, iterations=budget.iterations)
-            return SkilledPlayer(self.game, self.level, utility, policy, own).play(seed)
-        return SkilledPlayer(self.game, self.level, utility, policy, self.skill, budget).play(seed)
+            return SkilledPlayer(self.game, self.level, utility, policy, own, seeds=self.seeds).play(seed)
+        return SkilledPlayer(self.game, self.level, utility, policy, self.skill, budget, self.seeds).play(seed)
 
 
 def softmax(values: Sequence[float], temperature: float) -> NDArray[np.float64]:

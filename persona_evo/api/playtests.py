@@ -81,7 +81,7 @@ def plan(
     """
     who = persona_of(persona)
     game = registry.get(who.game)
-    settings = rules_of_search(game, rules)
+    settings = rules_of_search(game, rules).for_persona(who.seeds)
     chosen = usual_policy(who, game, by_utility(game, settings)) if policy is None else tree_policy(policy, who, game)
     budget, seed = budget_of(budget, iterations, seconds), limits.seed(seed)
     planner = planner_of(game, one_level(game, level), chosen, settings, budget)

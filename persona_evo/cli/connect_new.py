@@ -22,7 +22,10 @@ workers = 2                      # game processes
 # logs = "logs"                  # worker-N.log; else in --out, or a temporary folder, if the game fails
 # rollout = "weights"            # choose at random by the weights that the game gives
 # constant = "inside"            # UCB1 as in the original Monte Carlo: the constant inside the root
+# widening = 16                  # with so many choices or more, a decision is searched by some of them first; 0: never
 # deterministic = false          # the seed decides what players cannot know, such as dice: search with other seeds
+# seeds = 8                      # with deterministic = false: how many; a persona may name another number, 0 for none
+# film = ["best", "worst"]       # film strips in reports, if the game sends pictures (default: also "median")
 # scores = "raw"                 # UCB1 takes utilities as they are, and does not divide them by their range
 # personas = ["personas/*.toml"]
 

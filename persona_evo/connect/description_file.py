@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from persona_evo import limits
 from persona_evo.connect import launch
 from persona_evo.connect.description import (
     CASES,
     GAME_NAME,
-    MOST_SEEDS,
     MOST_SLOTS,
     SEEDS,
     SLOTS,
@@ -116,7 +116,7 @@ class _Reader:
             widening=self.whole("widening", WIDENING, 0, MOST_CHOICES),
             priors=self.truth("priors", True),
             deterministic=self.deterministic(),
-            seeds=self.whole("seeds", SEEDS, 1, MOST_SEEDS),
+            seeds=self.whole("seeds", SEEDS, 1, limits.MOST_SEEDS),
             constant=self.choice("constant", ("outside", "inside")),
             scores=self.choice("scores", (NORMALISED, RAW)),
             personas=self.personas(),

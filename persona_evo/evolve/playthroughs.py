@@ -107,7 +107,7 @@ class Workshop:
         if league is not None:
             return league.games(self.game, loaded)[opponent]
         if self.spec.skill is not None:
-            return Skilled(self.game, loaded, self.spec.skill, self.spec.per_legal_move)
+            return Skilled(self.game, loaded, self.spec.skill, self.spec.per_legal_move, self.spec.search.seeds)
         return planner_for(self.game, loaded, self.spec.search, capacity_for(self.spec.budget))
 
     def plan(self, policy: TreePolicy, case: int, seed: int, side: int, budget: Budget) -> Plan:
