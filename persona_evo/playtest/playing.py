@@ -25,10 +25,10 @@ from persona_evo.agents.skill import FULL_SIGHT, MOVE_BY_MOVE, errs
 from persona_evo.agents.skilled_player import SkilledPlayer
 from persona_evo.formula import parse
 from persona_evo.games import registry
+from persona_evo.games.cluster_games import Home, playing
 from persona_evo.games.core import LOST, RUNNING, Event, Game, Level
 from persona_evo.games.level_text import LevelText
 from persona_evo.jobs.cache import WorkerCache
-from persona_evo.playtest.cluster_games import Home, playing
 from persona_evo.playtest.players import Role
 from persona_evo.playtest.records import OUTCOMES, SIDES, End, Playthrough, ended
 from persona_evo.search.plan import MAX_NODES, Plan, capacity_for, planner_for
