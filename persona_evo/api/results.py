@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from persona_evo.agents.skill import FULL_SIGHT, LADDER, errs
 from persona_evo.api import frames
+from persona_evo.arguments import checked_fields
 from persona_evo.formula import Formula
 from persona_evo.formula.guards import guards
 from persona_evo.games.acceptance import Accepted
@@ -27,7 +28,7 @@ from persona_evo.playtest.changes import PlaytestChanges, changes
 from persona_evo.playtest.metrics import UtilityRanges, utility_ranges
 from persona_evo.search.list_orders import left_out
 from persona_evo.search.outlook import Outlook
-from persona_evo.words import counted, listed, percent
+from persona_evo.words import counted, listed, listed_few, percent
 
 if TYPE_CHECKING:
     import pandas
@@ -35,10 +36,7 @@ if TYPE_CHECKING:
     from persona_evo.report.figures import Drawing
 
 
-FEW = 6
-"""The number of names that a short description lists."""
-
-
+@checked_fields()
 @dataclass(repr=False)
 class Results(batch.BatchResults):
     """The playthroughs of a playtest and everything that is computed from them; as a string, its summary and findings.
@@ -156,9 +154,9 @@ class Results(batch.BatchResults):
 
     @property
     def title(self) -> str:
-        """A title that names the levels."""
-        title = "Playtest of " + ", ".join(level.name for level in self.levels[:4])
-        return title + (f" and {counted(len(self.levels) - 4, 'more level')}" if len(self.levels) > 4 else "")
+        """A title that names the levels, and says if the playtest was interrupted."""
+        title = f"Playtest of {listed_few([level.name for level in self.levels], 4)}"
+        return f"{title}, {self.interruption}" if self.interruption else title
 
     @property
     def facts(self) -> dict[str, str]:
@@ -343,10 +341,10 @@ class Results(batch.BatchResults):
 
     @property
     def text(self) -> str:
-        """Summary and findings, in Unicode."""
+        """Summary and findings, in Unicode; of an interrupted playtest, this is said first."""
         from persona_evo.report.text import summary_text
 
-        return summary_text(self.analysis)
+        return "\n\n".join(filter(None, (self.interruption, summary_text(self.analysis))))
 
     def __str__(self) -> str:
         """Return `text`, in plain ASCII if standard output cannot show all of its characters."""
@@ -357,11 +355,8 @@ class Results(batch.BatchResults):
     def __repr__(self) -> str:
         players = listed_few([p.label for p in self.players])
         levels = listed_few([level.name for level in self.levels])
-        partly = "" if self.complete else ", interrupted"
-        return (
-            f"<Results of {self.game.name}: {counted(len(self.records), 'playthrough')}{partly}, seed {self.seed}\n"
-            f"  levels: {levels}\n  players: {players}>"
-        )
+        played = self.interruption or counted(len(self.records), "playthrough")
+        return f"<Results of {self.game.name}: {played}, seed {self.seed}\n  levels: {levels}\n  players: {players}>"
 
     def _repr_html_(self) -> str:
         """Return the HTML for a notebook: the summary of each player in each level."""
@@ -377,12 +372,6 @@ class Results(batch.BatchResults):
     def __getstate__(self) -> dict[str, object]:
         """Leave out computations of workers and values that can be computed again."""
         return {f.name: None if f.name == "begun" else getattr(self, f.name) for f in fields(self)}
-
-
-def listed_few(names: Sequence[str]) -> str:
-    """Join names with commas; of many names, only the first are listed."""
-    more = len(names) - FEW
-    return ", ".join(names[:FEW]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def as_results(played: batch.BatchResults) -> Results:

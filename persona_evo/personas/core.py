@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from persona_evo.arguments import checked_fields
 from persona_evo.errors import PersonaError, Place, SettingsError, unknown
 from persona_evo.formula import Formula, parse
 from persona_evo.games.toml_table import TomlTable
@@ -46,6 +47,7 @@ class Stage:
     until: Formula | None = None
 
 
+@checked_fields("utility", "always")
 @dataclass(frozen=True)
 class Persona:
     """A kind of player.

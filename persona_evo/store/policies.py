@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from persona_evo.agents.skill import skill_from_dict
+from persona_evo.arguments import checked_fields
 from persona_evo.errors import FormulaError, Place, PolicyError, SettingsError, unknown
 from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
@@ -38,6 +39,7 @@ _EVOLVED = (
 _LOG = logging.getLogger(__name__)
 
 
+@checked_fields()
 @dataclass(frozen=True)
 class Policy:
     """A tree policy and its origin.

@@ -21,7 +21,9 @@ namespace PersonaEvo.Playtest
         /// <summary>The outcome that the game would supply if it ended here.</summary>
         double Score { get; }
 
-        /// <summary>Returns everything that makes up the state, random numbers included. Later choices must not change it.</summary>
+        /// <summary>
+        /// Returns everything that makes up the state, random numbers included. Later choices must not change it.
+        /// </summary>
         object Save();
 
         /// <summary>Goes back to a state that Save returned, any number of times.</summary>
@@ -69,8 +71,8 @@ namespace PersonaEvo.Playtest
             this.game = game;
         }
 
-        public int Count { get { return game.Count; } }
-        public double Score { get { return game.Score; } }
+        public int Count => game.Count;
+        public double Score => game.Score;
 
         public void Apply(int choice)
         {
@@ -83,10 +85,7 @@ namespace PersonaEvo.Playtest
             game.Measure(values);
         }
 
-        public object Save()
-        {
-            return made.ToArray();
-        }
+        public object Save() => made.ToArray();
 
         public void Restore(object state)
         {
