@@ -15,10 +15,16 @@ from typing import Any
 import pytest
 
 from persona_evo.errors import SettingsError
+from persona_evo.evolve.fitness import Fitness
+from persona_evo.evolve.fitness_spec import FitnessSpec
+from persona_evo.formula import parse
 from persona_evo.games import cluster_games, registry
-from persona_evo.games.cluster_games import Home, playing
+from persona_evo.games.cluster_games import Home, given_to, playing
 from persona_evo.games.core import RUNNING
+from persona_evo.games.outside import closing_outside
+from persona_evo.jobs.workers import Workers
 from persona_evo.playtest.records import Playthrough
+from persona_evo.search.settings import Budget, SearchSettings
 from tests.cli.tool import run
 from tests.connect.driving import describe, faulty, games, none_left
 from tests.connect.test_game import CLIMBER, TABLES
@@ -88,6 +94,26 @@ def test_each_worker_plays_with_its_own_game_and_finds_the_same(
     assert none_left(tmp_path), "the cluster lives on, its games do not"
 
 
+def test_fitness_is_measured_in_the_cluster_and_is_the_same(file: Path, address: str) -> None:
+    game = registry.get(str(file))
+    levels = [game.load(name, name) for name in ("short@1", "short@2")]
+    spec = FitnessSpec.of(str(file), levels, parse("SCORE", game.symbols), SearchSettings.single(), Budget(15))
+    formulas, seeds = ["HEIGHT", "TURN - HEIGHT", "R + sqrt(1 / N)"], [[[1, 2], [3, 4]]] * 3
+    with closing_outside(game):
+        alone = Fitness(spec, Workers(1)).trials(formulas, seeds, 0, 2)
+    starters(file)
+    with closing_outside(game), Workers(2, "dask", address) as workers, given_to(workers, game, str(file)) as home:
+        spread = Fitness(replace(spec, home=home), workers).trials(formulas, seeds, 0, 2)
+        pids = set(workers.everywhere(_pid, None))
+    assert spread == alone and [len(case) for cases in spread for case in cases or ()] == [2] * 6
+    assert len({pid for above in starters(file) for pid in above & pids}) == 2, "both workers have started games"
+
+
+async def _pid(_: None) -> int:
+    return os.getpid()
+
+
+@pytest.mark.slow
 def test_an_evolution_plays_in_the_cluster_and_finds_the_same(
     file: Path, tmp_path: Path, address: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
