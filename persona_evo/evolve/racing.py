@@ -5,7 +5,7 @@ levels have been played (successive halving: Jamieson and Talwalkar 2016), so th
 Individuals that do not finish do not breed. Those at least as good as the worst elite then play the validation set,
 which is the same in all generations. Elites and the hall of fame are chosen by it, since results on the levels of two
 generations cannot be compared. As a validation set is small, the best play on: in each generation, elites double the
-number of levels that they are compared on, up to PROVED, with training levels in an order of the run's own.
+number of levels that they are compared on, up to `EvolutionSettings.proof`, with training levels in an order of the run's own.
 """
 
 from __future__ import annotations
@@ -21,8 +21,6 @@ from persona_evo.evolve.records import EvolutionState, Individual, Request
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.standing import estimates
 
-PROVED = 120
-"""The highest number of levels that elites are compared on: the validation set, then others."""
 FEWEST = 4
 """The number of individuals of an island that always play on."""
 
@@ -172,7 +170,7 @@ def _prove(
     settings: EvolutionSettings, seed: int, state: EvolutionState, levels: int, validation: int, ask: Ask
 ) -> None:
     """Let those that would be elites play more levels."""
-    most = min(PROVED, validation + levels)
+    most = min(settings.proof, validation + levels)
     chosen = [one for island in state.islands for one in selection.elites(island.individuals, settings)]
     short = {one.key: one for one in chosen if len(one.validation) < most}
     parts = [

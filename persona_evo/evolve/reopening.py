@@ -14,7 +14,6 @@ from persona_evo.evolve import genome
 from persona_evo.evolve.fitness_spec import FitnessSpec, spec_from_dict
 from persona_evo.evolve.genetics import metrics_of
 from persona_evo.evolve.pools import LevelPool
-from persona_evo.evolve.racing import PROVED
 from persona_evo.evolve.records import EvolutionState, Individual
 from persona_evo.evolve.setting import in_words
 from persona_evo.evolve.settings import EvolutionSettings
@@ -203,7 +202,7 @@ def _wrong(
 
 def _wrong_sample(state: EvolutionState, settings: EvolutionSettings, validation: int) -> tuple[str, str, str] | None:
     """Check a run that draws levels like `_wrong`: dropouts have fewer utilities, and only the best are validated."""
-    most, proved = settings.levels_a_generation, max(validation, PROVED)
+    most, proved = settings.levels_a_generation, max(validation, settings.proof)
     expected = f"finite utilities of 1 to {most} levels, and of {validation} to {proved} to compare on or none"
 
     def compared(values: Sequence[float]) -> bool:
@@ -215,7 +214,7 @@ def _wrong_sample(state: EvolutionState, settings: EvolutionSettings, validation
             if not (known and _fits(i, len(i.utilities)) and math.isfinite(i.standing)):
                 return "state.islands", repr(i.to_json())[:120], f"a formula with {expected}"
     for i in state.hall:
-        if not (_fits(i, len(i.utilities)) and compared(i.validation) and math.isfinite(i.standing)):
+        if not (_fits(i, len(i.utilities)) and compared(i.validation) and i.fitness == i.standing):
             return "state.hall", repr(i.to_json())[:120], f"a formula with {expected}"
     for key, (utilities, trials) in state.memory.items():
         if trials < 1 or not (not utilities or compared(utilities)):
