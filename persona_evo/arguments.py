@@ -1,9 +1,9 @@
-"""Checks the types of the arguments of public functions against their annotations, before anything is done.
+"""Checks the arguments of public functions, and the fields of public classes, against their annotations.
 
-Names that no file can have are refused, too.
+It does so before anything is done. Names that no file can have are refused, too.
 
-Numbers are left to `limits`, which has their ranges. What an annotation calls ...Like, such as a level or its name, is
-converted and checked where it is used.
+Numbers are converted by `limits`. Their ranges are left to the functions and classes. What an annotation calls ...Like,
+such as a level or its name, is converted and checked where it is used.
 """
 
 from __future__ import annotations
@@ -11,24 +11,31 @@ from __future__ import annotations
 import builtins
 import collections.abc
 import contextlib
+import dataclasses
 import errno
 import functools
 import importlib
 import inspect
+import sys
 import types
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, ParamSpec, TypeVar, Union
 
+from persona_evo import limits
 from persona_evo.errors import SettingsError
 
 P = ParamSpec("P")
 R = TypeVar("R")
+C = TypeVar("C", bound=type)
 
 _LATER = {
     "Budget": "persona_evo.search.settings",
     "Game": "persona_evo.games.core",
+    "League": "persona_evo.agents.duel",
+    "Playthrough": "persona_evo.playtest.records",
+    "SearchSettings": "persona_evo.search.settings",
     "Workers": "persona_evo.jobs.workers",
 }
 """Types that modules import for type checkers alone, and the modules that have them."""
@@ -43,7 +50,7 @@ _PLAIN: dict[object, str] = {
     bool: "True or False",
 }
 
-_NUMBERS = (int, float, bool)
+_NUMBERS = (int, float)
 
 
 def checked(function: Callable[P, R]) -> Callable[P, R]:
@@ -72,6 +79,57 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     return call
 
 
+def checked_fields(*own: str) -> Callable[[C], C]:
+    """Return a decorator for a dataclass: SettingsError is raised if a field has another type than its annotation.
+
+    Numbers become Python's own, as on the command line: 1e3 and NumPy's numbers are whole numbers, True is none.
+
+    Args:
+        own: fields that the class converts itself, so that they may have other types.
+    """
+
+    def decorate(cls: C) -> C:
+        made: Callable[..., None] = vars(cls)["__init__"]
+        fields = list(inspect.signature(cls).parameters)
+
+        @functools.wraps(made)
+        def init(self: object, *args: object, **kwargs: object) -> None:
+            if len(args) > len(fields) or not kwargs.keys() <= set(fields[len(args) :]):
+                return made(self, *args, **kwargs)  # which Python refuses
+            given = {**dict(zip(fields, args, strict=False)), **kwargs}
+            hints = _of_fields(cls)
+            return made(self, **{k: v if k in own else _converted(k, v, hints[k]) for k, v in given.items()})
+
+        setattr(cls, "__init__", init)  # noqa: B010 - mypy takes an assignment for a mistake
+        return cls
+
+    return decorate
+
+
+@functools.cache
+def _of_fields(cls: type) -> dict[str, Any]:
+    """Return the types of the fields that a dataclass is made of."""
+    return {f.name: _evaluated(str(f.type), cls.__module__) for f in dataclasses.fields(cls) if f.init}
+
+
+def _converted(name: str, value: object, hint: Any) -> object:
+    """Return the value of a field; numbers are converted."""
+    if type(value) is hint and hint is not int:
+        return value
+    options = set(typing.get_args(hint)) if typing.get_origin(hint) in (Union, types.UnionType) else {hint}
+    if options <= {int, float, types.NoneType} and not (value is None and types.NoneType in options):
+        kinds, most = ((int, float), sys.float_info.max) if float in options else (int, limits.SEEDS)
+        found = limits.python_number(value) if float in options else limits.integral(value)
+        if isinstance(found, bool) or not isinstance(found, kinds):
+            raise _wrong(name, value, hint)
+        if isinstance(found, int) and abs(found) > most:
+            what = f"the argument {name} is out of range"
+            raise SettingsError(what, found=_shown(value), expected=f"a number up to {most:g}")
+        return found
+    _check(name, value, hint)
+    return bool(value) if hint is bool else value
+
+
 @contextlib.contextmanager
 def _names_of_files() -> Iterator[None]:
     """Turn the exceptions of names that no file can have into a SettingsError."""
@@ -89,11 +147,15 @@ def _names_of_files() -> Iterator[None]:
 
 def _check(name: str, value: object, hint: Any) -> None:
     if not _fits(value, hint):
-        raise SettingsError(
-            f"the argument {name} is of the wrong type",
-            found=f"{_shown(value)}, {type(value).__name__}",
-            expected=_words(hint),
-        )
+        raise _wrong(name, value, hint)
+
+
+def _wrong(name: str, value: object, hint: Any) -> SettingsError:
+    return SettingsError(
+        f"the argument {name} is of the wrong type",
+        found=f"{_shown(value)}, {type(value).__name__}",
+        expected=_words(hint),
+    )
 
 
 def _shown(value: object) -> str:
@@ -146,7 +208,9 @@ def _fits(value: object, hint: Any) -> bool:
     if origin in (Union, types.UnionType):
         return any(_fits(value, part) for part in parts)
     if origin is Literal:
-        return value in parts
+        return any(type(value) is type(part) and value == part for part in parts)
+    if hint is bool:
+        return limits.is_truth(value)
     if hint is Any or hint in _NUMBERS:
         return True
     if origin is collections.abc.Callable:
@@ -160,7 +224,7 @@ def _fits(value: object, hint: Any) -> bool:
         return True
     if issubclass(kind, Mapping):
         return isinstance(value, Mapping)
-    if issubclass(kind, Iterable) and parts:
+    if issubclass(kind, Iterable) and parts and kind.__module__ in ("builtins", "collections.abc"):
         return _lists(value, parts[0])
     return isinstance(value, kind)
 
@@ -171,6 +235,8 @@ def _lists(values: object, hint: Any) -> bool:
         iter(values)  # type: ignore[call-overload]
     except TypeError:  # an array without dimensions is an Iterable, too
         return False
+    if hint is Any or hint in _NUMBERS:
+        return not isinstance(values, str)
     return not isinstance(values, collections.abc.Collection) or all(_fits(one, hint) for one in values)
 
 

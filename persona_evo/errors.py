@@ -116,6 +116,11 @@ class InputError(PersonaEvoError):
         hint = "; ".join(filter(None, (first, self.hint)))
         return type(self)(self.what, place=self.place, found=self.found, expected=self.expected, hint=hint)
 
+    def moved(self, place: Place | None, what: str = "", error: type[InputError] | None = None) -> InputError:
+        """Return the same error at another place, with another message and as another class if they are given."""
+        kind = error or type(self)
+        return kind(what or self.what, place=place, found=self.found, expected=self.expected, hint=self.hint)
+
 
 class FormulaError(InputError):
     """A formula cannot be read."""

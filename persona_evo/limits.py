@@ -28,9 +28,18 @@ _EXACT = 2.0**53
 """Floats up to this hold every whole number."""
 
 
+def is_truth(value: object) -> bool:
+    """Return whether a value is True or False, of Python or NumPy."""
+    return isinstance(value, bool) or (
+        getattr(getattr(value, "dtype", None), "kind", "") == "b" and getattr(value, "shape", None) == ()
+    )
+
+
 def python_number(value: object) -> object:
     """Convert a number to Python's own `int` or `float`, and return anything else as it is."""
-    if isinstance(value, bool) or getattr(getattr(value, "dtype", None), "kind", "") == "b":  # NumPy before version 2
+    if type(value) in (int, float):
+        return value
+    if is_truth(value):  # NumPy before version 2 makes a number of it
         return value
     if isinstance(value, SupportsIndex):
         try:

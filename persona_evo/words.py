@@ -20,6 +20,17 @@ def counted(n: int, thing: str, several: str = "") -> str:
     return f"{n:,} {plural(n, thing, several)}"
 
 
+def interrupted(done: int, total: int, thing: str) -> str:
+    """Say that a job was interrupted: "interrupted: 12 of 40 games"; "" if everything is done."""
+    return "" if done >= total else f"interrupted: {done:,} of {counted(total, thing)}"
+
+
+def listed_few(names: Sequence[str], most: int = 6) -> str:
+    """Join names with commas; of many names, only the first are listed."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
+
+
 def plural(n: int, thing: str, several: str = "") -> str:
     """Return the singular or plural of a word, for a number elsewhere in the sentence."""
     return thing if n == 1 else several or f"{thing}{'es' if thing.endswith('ch') else 's'}"

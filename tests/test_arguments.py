@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,6 +15,7 @@ import pytest
 import persona_evo as pe
 from persona_evo import arguments
 from persona_evo.arguments import checked
+from persona_evo.compiling import compiled
 from persona_evo.errors import PersonaEvoError, SettingsError
 
 WRONG = (5, "x", None, object(), np.array(3), 10**400, float("nan"))
@@ -123,6 +125,87 @@ def test_the_functions_of_the_package_are_checked() -> None:
     assert len(FUNCTIONS) > 25
     alone = [name for name in FUNCTIONS if not hasattr(getattr(pe, name), "__wrapped__")]
     assert alone == ["register"], "it says itself what can be registered"
+
+
+CLASSES = [name for name in pe.__all__ if inspect.isclass(getattr(pe, name))]
+VALUES = (*WRONG, "text", 1.5, 2**70, -(2**70), float("inf"), True, [], [None], ["x"], {}, {"a": object()}, b"x")
+ARRAYS = (np.array([1, 2]), np.float64("nan"), np.int64(5), np.bool_(True), np.str_("x"))
+
+
+@compiled
+def chosen(*_: Any) -> int:
+    return 0
+
+
+@pytest.fixture(scope="module")
+def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """One object of each public class."""
+    room = tmp_path_factory.mktemp("objects") / "room.txt"
+    room.write_text(ROOM, encoding="utf-8")
+    results = pe.playtest_levels(room, "runner", **PLAYED)
+    match = pe.play_match("colosseum", ["random", "other=random"], games=1, sizes=[5], jobs=1)
+    found = [
+        *(results, results.analysis, results.players[0], results.game, results.game.metrics[0], results.levels[0]),
+        *(match, pe.Comparison(results, [], []), pe.Reproduction(room, "text"), pe.Outcome(room, "ended", 1, None)),
+        *(pe.plan(room, "runner", iterations=20), pe.solve(room, "runner", iterations=200), pe.load_policy("runner")),
+        *(pe.Budget(), pe.SearchSettings(), pe.EvolutionSettings(), pe.load_persona("runner"), pe.parse("R + 1")),
+        *(
+            pe.MutationOperator(chosen),
+            pe.SelectionOperator(chosen),
+            pe.SelectionRule(chosen),
+            pe.RolloutPolicy(chosen),
+        ),
+        *(pe.Importer("game", (".csv",), str), pe.Operator("twice", ("a",), "a + a"), pe.ReportSection(chosen)),
+        pe.Finding("crashes", "problem", "level", "text"),
+        pe.run("its_alive", 5, level="train01", seed=1),
+    ]
+    return {type(one).__name__: one for one in found}
+
+
+@pytest.mark.parametrize("name", sorted({*CLASSES} - {"PersonaEvoError"}))
+def test_wrong_fields_are_errors_of_this_package(name: str, objects: dict[str, Any]) -> None:
+    refused = 0
+    for field in dataclasses.fields(objects[name]):
+        for value in (*VALUES, *ARRAYS):
+            if not field.init:
+                continue
+            try:
+                dataclasses.replace(objects[name], **{field.name: value})
+            except PersonaEvoError:
+                refused += 1
+            except Exception as e:
+                raise AssertionError(f"{name}({field.name}={str(value)[:9]})") from e
+    assert refused > 5 * len(dataclasses.fields(objects[name]))
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: pe.SearchSettings(rollout="x"), "found: 'x'"),  # type: ignore[arg-type]
+        (lambda: pe.SearchSettings(lists=5), "a list of open lists"),  # type: ignore[arg-type]
+        (lambda: pe.Budget("x"), "the number of iterations is out of range"),  # type: ignore[arg-type]
+        (lambda: pe.EvolutionSettings(population=None), "setting 'population' is out of range"),  # type: ignore[arg-type]
+        (lambda: pe.Metric("A", "a", "a", low=float("nan")), "the metric A has no range"),
+        (lambda: pe.Metric("A", "a", "a", high=10**400), "the argument high is out of range"),
+        (lambda: pe.Metric("A", "a", "a", low=True), "expected: a number"),
+        (lambda: pe.Metric("A", None, "a"), "the argument name is of the wrong type"),  # type: ignore[arg-type]
+        (lambda: pe.Formula([None]), "not a number"),  # type: ignore[arg-type]
+    ],
+)
+def test_what_is_wrong_with_a_field_is_told(make: Callable[[], object], message: str) -> None:
+    with pytest.raises(PersonaEvoError) as refused:
+        make()
+    assert message in str(refused.value)
+
+
+def test_numbers_of_fields_become_those_of_python() -> None:
+    metric = pe.Metric("A", "a", "a", low=np.float32(0.5), clock=np.True_)  # type: ignore[arg-type]
+    assert (type(metric.low), metric.low, metric.clock) == (float, 0.5, True)
+    assert pe.Budget(1e3).iterations == 1000 and type(pe.Budget(np.int64(5)).iterations) is int  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'unknown'"):
+        pe.Metric("A", "a", "a", unknown=5)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="missing 2 required positional arguments: 'name' and 'meaning'"):
+        pe.Metric("A")  # type: ignore[call-arg]
 
 
 class Other:

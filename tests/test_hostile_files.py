@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from persona_evo.cli.say import say
-from persona_evo.connect import description, description_file
+from persona_evo.connect import description, description_file, level_names
 from persona_evo.errors import ConnectError, InputError, SettingsError
 from persona_evo.formula.core import Formula, Token
 from persona_evo.formula.export import KINDS, export
@@ -42,14 +42,14 @@ def test_many_ranges_of_seeds_are_refused(tmp_path: Path) -> None:
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert most < 100e6
-    assert len(about.levels(["m1@0-99999"])) == description.MOST_LEVELS
+    assert len(about.levels(["m1@0-99999"])) == level_names.MOST_LEVELS
 
 
 def test_deeply_nested_sets_are_refused(tmp_path: Path) -> None:
     about = connected(tmp_path, "".join(f's{n} = ["s{n + 1}"]\n' for n in range(2_000)) + 's2000 = ["cave"]\n')
     with pytest.raises(SettingsError, match="nested too deep") as raised:
         about.levels(["s0"])
-    assert raised.value.place is not None and raised.value.place.line == 3 + description.MOST_NESTED
+    assert raised.value.place is not None and raised.value.place.line == 3 + level_names.MOST_NESTED
     assert [str(level) for level in about.levels(["s1990"])] == ["cave"]
 
 

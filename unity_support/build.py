@@ -67,14 +67,14 @@ def tests(out: Path) -> Path:
 def unity(out: Path) -> Path:
     """Compile the parts for Unity against stubs of what they use of Unity.
 
-    They are compiled three times: as for a player that playtests (in the folder itself), as for the Editor (`editor`),
-    and as for a player that is released, which has no session with the driver (`release`).
+    They are compiled three times: as for a player that playtests (in the folder itself), as for the Editor of a newer
+    Unity (`editor`), and as for a player that is released, which has no session with the driver (`release`).
     """
     engine = compile_to(out / "UnityEngine.dll", csharp(STUBS / "UnityEngine"))
     editor = compile_to(out / "UnityEditor.dll", csharp(STUBS / "UnityEditor"), f"-r:{engine}")
     references = [f"-r:{engine}", f"-r:{editor}"]
     built = {}
-    for kind, define in (("", "PERSONA_EVO"), ("editor", "UNITY_EDITOR"), ("release", "RELEASE")):
+    for kind, define in (("", "PERSONA_EVO"), ("editor", "UNITY_EDITOR;UNITY_2022_2_OR_NEWER"), ("release", "RELEASE")):
         defines = ["-define:UNITY_5_3_OR_NEWER", f"-define:{define}"]
         (out / kind).mkdir(exist_ok=True)
         core = compile_to(out / kind / "PersonaEvo.Playtest.Core.dll", csharp(CORE), *defines)

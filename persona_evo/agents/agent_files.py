@@ -19,11 +19,9 @@ from persona_evo.errors import FormulaError, InputError, Place, SettingsError, u
 from persona_evo.formula import PRIMITIVES
 from persona_evo.games import textfile
 from persona_evo.games.core import Game
+from persona_evo.games.toml_table import TomlTable
 from persona_evo.games.tomlplaces import Places
 from persona_evo.search.tree_policy import variables
-
-MOST_BYTES = 2**20
-"""The largest size of a file in bytes."""
 
 EVOLVER, LEAGUE = "evolver", "league"
 """Names with a meaning in a file of agents (see the module)."""
@@ -55,8 +53,8 @@ def load_agents(path: Path, game: Game) -> dict[str, Agent]:
         SettingsError: the file cannot be read, or an agent in it is wrong; with the place.
         FormulaError: a formula does not fit the game.
     """
-    data, places = _read(path)
-    return {name: _checked(name, value, game, places) for name, value in data.items() if name != LEAGUE}
+    table = _read(path)
+    return {name: _checked(name, value, game, table.places) for name, value in table.values.items() if name != LEAGUE}
 
 
 def load_league(path: Path) -> list[str]:
@@ -65,14 +63,14 @@ def load_league(path: Path) -> list[str]:
     Raises:
         SettingsError: the file cannot be read, or the league is not a list of names; with the place.
     """
-    data, places = _read(path)
-    words = data.get(LEAGUE, [])
+    table = _read(path)
+    words = table.values.get(LEAGUE, [])
     what, said = "the league is not a list of agents", 'a list of names, such as ["random", "uct"]'
     if not isinstance(words, list):
-        raise SettingsError(what, place=places.value(LEAGUE), found=textfile.shown(words), expected=said)
+        raise table.wrong(what, LEAGUE, found=textfile.shown(words), expected=said)
     for i, word in enumerate(words):
         if not isinstance(word, str) or not word:
-            raise SettingsError(what, place=places.value(LEAGUE, i), found=textfile.shown(word), expected=said)
+            raise table.wrong(what, LEAGUE, i, found=textfile.shown(word), expected=said)
     return list(words)
 
 
@@ -89,10 +87,8 @@ def agent_from(values: object, game: Game) -> Agent:
     return replace(found, name=values["name"])
 
 
-def _read(path: Path) -> tuple[dict[str, object], Places]:
-    text = textfile.read_text(path, MOST_BYTES, SettingsError)
-    data = textfile.toml(text, str(path), SettingsError, "each agent is a table: [name], then kind = ...")
-    return data, Places(text, str(path))
+def _read(path: Path) -> TomlTable:
+    return TomlTable.read(path, SettingsError, "each agent is a table: [name], then kind = ...")
 
 
 def _checked(name: str, data: object, game: Game, places: Places | None) -> Agent:
@@ -155,13 +151,9 @@ def _checked(name: str, data: object, game: Game, places: Places | None) -> Agen
         except FormulaError as e:
             if places is not None:
                 places.formula(data[path[0]], (*symbols_of(path[0], game), *constants), name, *path)
-            raise FormulaError(
-                f"agent {name}: {e.what}", place=at(*path), found=e.found, expected=e.expected, hint=e.hint
-            ) from e
+            raise e.moved(at(*path), f"agent {name}: {e.what}", FormulaError) from e
         except InputError as e:
-            raise SettingsError(
-                f"agent {name}: {e.what}", place=at(*path), found=e.found, expected=e.expected, hint=e.hint
-            ) from e
+            raise e.moved(at(*path), f"agent {name}: {e.what}", SettingsError) from e
     return agent
 
 

@@ -34,7 +34,7 @@ from persona_evo.agents.contest import FAULTS, Fault
 from persona_evo.agents.output import OutputReader
 from persona_evo.connect import guard, watchdog
 from persona_evo.errors import Place, SettingsError
-from persona_evo.games.core import Game, Level
+from persona_evo.games.core import Game, Level, State
 from persona_evo.jobs import windows
 
 MOVE_SECONDS = 2.0
@@ -170,7 +170,7 @@ class ProgramSeat:
             self._end()
             self.start()
 
-    def choose(self, state: Any) -> int:
+    def choose(self, state: State) -> int:
         """Ask for a move; a program that did not answer is ended."""
         self.prepare()
         end = time.perf_counter() + self.seconds

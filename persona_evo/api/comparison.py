@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from persona_evo.api import frames
 from persona_evo.api.results import Results
+from persona_evo.arguments import checked_fields
 from persona_evo.formula import Formula, parse
 from persona_evo.games.core import Game, Level
 from persona_evo.jobs.workers import Workers
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from persona_evo.report.versions import Versions
 
 
+@checked_fields()
 @dataclass(frozen=True, repr=False)
 class Comparison:
     """A comparison of two versions of a level, or of several levels, A and B; as a string, its answer.
@@ -90,7 +92,7 @@ class Comparison:
             self.results.game,
             self.results.levels,
             replace(analysis, summaries=each, findings=found),
-            title=f"{self._title(0)} against {self._title(1)}",
+            title=", ".join(filter(None, (f"{self._title(0)} against {self._title(1)}", self.results.interruption))),
             facts=self.results.facts,
             versions=self._shown(target / "pictures"),
             replays=False,
@@ -102,6 +104,12 @@ class Comparison:
         """Return the name of A or B."""
         more = f" and {len(self.pairs) - 1} more" if len(self.pairs) > 1 else ""
         return f"{self.pairs[0][side].name}{more} ({'AB'[side]})"
+
+    @property
+    def _lines(self) -> Sequence[str]:
+        """The answer, or that there is none."""
+        stopped = self.results.interruption
+        return [f"{stopped}; nothing is compared"] if stopped else self.answer.lines
 
     def _shown(self, pictures: Path) -> Versions | PairedVersions:
         """Return what the page shows; maps are drawn into the folder of pictures."""
@@ -130,14 +138,14 @@ class Comparison:
         """Return the answer, in plain ASCII if standard output cannot show all of its characters."""
         from persona_evo.report.tables import printable
 
-        return printable("\n".join(self.answer.lines), sys.stdout)
+        return printable("\n".join(self._lines), sys.stdout)
 
     def __repr__(self) -> str:
-        return f"<Comparison of {self._title(0)} and {self._title(1)}: {self.answer.lines[0]}>"
+        return f"<Comparison of {self._title(0)} and {self._title(1)}: {self._lines[0]}>"
 
     def _repr_html_(self) -> str:
         """Return the HTML for a notebook: the answer, and the summary of each player."""
-        lines = "".join(f"<p>{html.escape(line)}</p>" for line in self.answer.lines)
+        lines = "".join(f"<p>{html.escape(line)}</p>" for line in self._lines)
         return lines + self.results._repr_html_()
 
     def __reduce__(self) -> tuple[Callable[[Results], Comparison], tuple[Results]]:
@@ -172,4 +180,4 @@ def _weighed(utility: Formula, game: Game) -> set[str]:
 
 def named_pairs(pairs: Sequence[tuple[Level, Level]]) -> LevelPairs:
     """Return the names of levels in pairs, with what the levels of a pair have in common."""
-    return LevelPairs.of([a.name for a, _ in pairs], [b.name for _, b in pairs])
+    return LevelPairs(tuple((a.name, b.name) for a, b in pairs))

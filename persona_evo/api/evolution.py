@@ -181,7 +181,7 @@ class EvolutionRequest:
         }
         skilled = SkilledPlay.of(self.skill, game, iterations, others=others)
         league = league_of(game, persona, self.league, self.agent, f"{self.prefix or 'a '}league")
-        search = None if self.search is None else rules_of_search(self.search, game)
+        search = None if self.search is None else rules_of_search(game, {"search": self.search})
         budget = budget_of(self.budget, iterations, self.seconds, league)
         one_list = (search is None or not search.lists) and league is None and game.outside is None
         settings = self._settings(game, league, skilled, bool(_generated(levels)), budget if one_list else None)

@@ -36,14 +36,14 @@ def experiment(
         progress: called with the progress from time to time.
 
     Raises:
-        KeyboardInterrupt: Ctrl-C was pressed; finished work is kept.
+        KeyboardInterrupt: Ctrl-C was pressed; finished work is kept, and the message says how much it is.
         SettingsError, LevelError, PersonaError, PolicyError: the file is wrong, or names something that does not exist.
         RunError: the folder belongs to something else, is damaged, or is in use.
         ConnectError: a connected game fails.
     """
     results = search_all(read_experiment(file, replicates, rollouts), folder, jobs=jobs, progress=progress)
     if not results.complete:
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt(f"{results.interruption}; they are kept in {folder}, and the same call continues")
     return write_experiment(results, folder)
 
 

@@ -10,8 +10,9 @@ from typing import Any
 
 from persona_evo import limits
 from persona_evo.agents.program import MEGABYTES, MOVE_SECONDS, is_file, try_out
+from persona_evo.api.frames import as_html
 from persona_evo.api.naming import LevelsLike, game_of, levels_of
-from persona_evo.arguments import checked
+from persona_evo.arguments import checked, checked_fields
 from persona_evo.errors import Place, SettingsError
 from persona_evo.games import mapsets, registry
 from persona_evo.games.core import Game, Level
@@ -26,8 +27,10 @@ from persona_evo.report import match_tables
 from persona_evo.report.tables import Table
 from persona_evo.report.written import WrittenReport
 from persona_evo.seeds import fresh
+from persona_evo.words import counted
 
 
+@checked_fields()
 @dataclass(repr=False)
 class MatchResults(job.PlayedMatch):
     """The games of a match; as a string, its tables.
@@ -87,12 +90,22 @@ class MatchResults(job.PlayedMatch):
             return report.write(self.match, self.records, target, command, pictures, progress)
 
     def __str__(self) -> str:
-        """Return the tables."""
-        return "\n\n".join(table.render() for table in self.tables)
+        """Return the tables; of an interrupted match, this is said first."""
+        return "\n\n".join(filter(None, (self.interruption, *(table.render() for table in self.tables))))
 
     def __repr__(self) -> str:
         agents = ", ".join(a.name for a in self.match.agents)
-        return f"<Match in {self.match.game}: {agents}; {len(self.records)} games, seed {self.match.seed}>"
+        return f"<Match in {self.match.game}: {agents}; {self._played}, seed {self.match.seed}>"
+
+    def _repr_html_(self) -> str:
+        """Return the HTML for a notebook: who beat whom."""
+        agents, table = ", ".join(a.name for a in self.match.agents), self.tables[0]
+        return as_html(f"Match in {self.match.game}: {agents}; {self._played}", table.headers, table.rows)
+
+    @property
+    def _played(self) -> str:
+        """The number of games in words."""
+        return self.interruption or counted(len(self.records), "game")
 
 
 @checked

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
-from persona_evo.api.search_rules import SearchLike
+from persona_evo.api.search_rules import SearchRules
 
 if TYPE_CHECKING:
     from persona_evo.api.results import Results
@@ -19,24 +19,6 @@ if TYPE_CHECKING:
 
 Notice = Callable[[str], None]
 """Called with each remark on the arguments."""
-
-
-class SearchRules(TypedDict, total=False):
-    """The rules by which players search.
-
-    Attributes:
-        search: "anytime" (the default), "single", "paper", settings, or a mapping of some of them.
-        hedge: share of the iterations for UCB1 in addition to the planner's open lists, 0 if not given.
-        tolerance: share of the best utility within which each trial shows a route of its own; by default 0.01 in a
-            playtest and 0 in a comparison, or 0 if no planner with open lists plays.
-        selection_rule, rollout_policy: names of a selection rule and a rollout policy that packages add.
-    """
-
-    search: SearchLike | None
-    hedge: float | None
-    tolerance: float | None
-    selection_rule: str | None
-    rollout_policy: str | None
 
 
 class SearchOptions(SearchRules, total=False):

@@ -29,8 +29,8 @@ from persona_evo.api.naming import (
     usual_policy,
 )
 from persona_evo.api.options import ComparisonOptions, ExpectationOptions, Notice, PlaytestOptions, SearchOptions
-from persona_evo.api.results import Results, add_bounds, as_results
-from persona_evo.api.search_rules import TOLERANCE, SearchLike, budget_of, by_utility, rules_of_search
+from persona_evo.api.results import Results, as_results
+from persona_evo.api.search_rules import TOLERANCE, SearchRules, budget_of, by_utility, rules_of_search, search_rules
 from persona_evo.arguments import checked
 from persona_evo.games import registry
 from persona_evo.games.core import Game, Level
@@ -59,10 +59,8 @@ def plan(
     iterations: int | None = None,
     seconds: float | None = None,
     budget: Budget | None = None,
-    search: SearchLike = "anytime",
     seed: int = 0,
-    hedge: float | None = None,
-    tolerance: float | None = None,
+    **rules: Unpack[SearchRules],
 ) -> Plan:
     """Play a level once: search for the best plan.
 
@@ -72,9 +70,9 @@ def plan(
         policy: as for `player`; if it has no open lists, those of the persona are used.
         iterations, seconds: budget of the search; 10,000 iterations if neither is given.
         budget: replaces iterations and seconds.
-        search: rules of the search: "anytime", "single", "paper", settings, or a mapping of some of them.
         seed: the seed of all random choices.
-        hedge, tolerance: as for `playtest_levels`, but both are 0 if not given.
+        rules: search, hedge, tolerance, selection_rule and rollout_policy, as for `playtest_levels`, but the tolerance
+            is 0 if not given.
 
     Raises:
         PersonaError, PolicyError, FormulaError, LevelError: there is no such thing, or its file is damaged.
@@ -83,10 +81,10 @@ def plan(
     """
     who = persona_of(persona)
     game = registry.get(who.game)
-    rules = rules_of_search(search, game, hedge=hedge, tolerance=tolerance)
-    chosen = usual_policy(who, game, by_utility(game, rules)) if policy is None else tree_policy(policy, who, game)
+    settings = rules_of_search(game, rules)
+    chosen = usual_policy(who, game, by_utility(game, settings)) if policy is None else tree_policy(policy, who, game)
     budget, seed = budget_of(budget, iterations, seconds), limits.seed(seed)
-    planner = planner_of(game, one_level(game, level), chosen, rules, budget)
+    planner = planner_of(game, one_level(game, level), chosen, settings, budget)
     with closing_outside(game):
         found: Plan = planner.plan(who.utility, with_lists(chosen, who.lists), budget, seed)
     return found
@@ -131,16 +129,8 @@ def playing_rules(
     check_budget(players, {"iterations": iterations, "seconds": seconds, "budget": budget})
     words, agent = options.get("league", ()), options.get("agent", "")
     league = league_of(game, players[0].persona, words, agent) if players else None
-    search = rules_of_search(
-        options.get("search"),
-        game,
-        hedge=options.get("hedge"),
-        tolerance=options.get("tolerance"),
-        agent="" if league is None else league.agent.name,
-        usual=TOLERANCE,
-        selection_rule=options.get("selection_rule"),
-        rollout_policy=options.get("rollout_policy"),
-    )
+    rules = search_rules(options)
+    search = rules_of_search(game, rules, agent="" if league is None else league.agent.name, usual=TOLERANCE)
     return PlayingRules(league, budget_of(budget, iterations, seconds, league), search)
 
 
@@ -299,7 +289,7 @@ def _measured(
     results.begun = appraised
     results.requirements, results.rates, results.accepted = expected.texts, expected.rates, expected.accepted
     if expected.bound_seconds > 0 and results.complete:
-        add_bounds(results, expected.bound_seconds, workers=workers, progress=progress, then=appraised)
+        results.search_bounds(expected.bound_seconds, workers=workers, progress=progress, then=appraised)
     return results
 
 
@@ -324,9 +314,15 @@ def compare(
         PersonaError, PolicyError, FormulaError, LevelError, RunError, ConnectError: as for `playtest_levels`.
     """
     game, chosen = _players_in(players, options, options.get("game"))
-    pairs = paired_levels(game, a, b)
     options["game"] = game
-    return compared(playtest_levels([level for pair in pairs for level in pair], chosen, **options))
+    return compare_paired(paired_levels(game, a, b), chosen, **options)
+
+
+def compare_paired(
+    pairs: Sequence[tuple[Level, Level]], players: Sequence[Player], **options: Unpack[ComparisonOptions]
+) -> Comparison:
+    """Compare levels that are paired already (see `compare`)."""
+    return compared(playtest_levels([level for pair in pairs for level in pair], players, **options))
 
 
 @checked

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from persona_evo.agents.skill import FULL_SIGHT, LADDER, errs
 from persona_evo.api import frames
+from persona_evo.arguments import checked_fields
 from persona_evo.formula import Formula
 from persona_evo.formula.guards import guards
 from persona_evo.games.acceptance import Accepted
@@ -27,7 +28,7 @@ from persona_evo.playtest.changes import PlaytestChanges, changes
 from persona_evo.playtest.metrics import UtilityRanges, utility_ranges
 from persona_evo.search.list_orders import left_out
 from persona_evo.search.outlook import Outlook
-from persona_evo.words import counted, listed, percent
+from persona_evo.words import counted, listed, listed_few, percent
 
 if TYPE_CHECKING:
     import pandas
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from persona_evo.report.figures import Drawing
 
 
+@checked_fields()
 @dataclass(repr=False)
 class Results(batch.BatchResults):
     """The playthroughs of a playtest and everything that is computed from them; as a string, its summary and findings.
@@ -124,6 +126,18 @@ class Results(batch.BatchResults):
             rates=self.rates,
         )
 
+    def search_bounds(self, seconds: float, **how: Any) -> None:
+        """Search for the best possible utility of each persona in each level, and keep the bounds.
+
+        Args:
+            seconds: time for the solver per level and persona.
+            how: further arguments of `playtest.bounds.bounds`.
+        """
+        personas = [p.persona for p in self.players]
+        self.bounds = bounds.bounds(
+            self.game, self.levels, personas, self.records, seconds=seconds, folder=self.folder, **how
+        )
+
     def changes_since(self, before: Results) -> PlaytestChanges:
         """Say what differs from earlier results of the same levels."""
         return changes(before.analysis, self.analysis)
@@ -140,9 +154,9 @@ class Results(batch.BatchResults):
 
     @property
     def title(self) -> str:
-        """A title that names the levels."""
-        title = "Playtest of " + ", ".join(level.name for level in self.levels[:4])
-        return title + (f" and {counted(len(self.levels) - 4, 'more level')}" if len(self.levels) > 4 else "")
+        """A title that names the levels, and says if the playtest was interrupted."""
+        title = f"Playtest of {listed_few([level.name for level in self.levels], 4)}"
+        return f"{title}, {self.interruption}" if self.interruption else title
 
     @property
     def facts(self) -> dict[str, str]:
@@ -325,10 +339,10 @@ class Results(batch.BatchResults):
 
     @property
     def text(self) -> str:
-        """Summary and findings, in Unicode."""
+        """Summary and findings, in Unicode; of an interrupted playtest, this is said first."""
         from persona_evo.report.text import summary_text
 
-        return summary_text(self.analysis)
+        return "\n\n".join(filter(None, (self.interruption, summary_text(self.analysis))))
 
     def __str__(self) -> str:
         """Return `text`, in plain ASCII if standard output cannot show all of its characters."""
@@ -339,11 +353,8 @@ class Results(batch.BatchResults):
     def __repr__(self) -> str:
         players = listed_few([p.label for p in self.players])
         levels = listed_few([level.name for level in self.levels])
-        partly = "" if self.complete else ", interrupted"
-        return (
-            f"<Results of {self.game.name}: {counted(len(self.records), 'playthrough')}{partly}, seed {self.seed}\n"
-            f"  levels: {levels}\n  players: {players}>"
-        )
+        played = self.interruption or counted(len(self.records), "playthrough")
+        return f"<Results of {self.game.name}: {played}, seed {self.seed}\n  levels: {levels}\n  players: {players}>"
 
     def _repr_html_(self) -> str:
         """Return the HTML for a notebook: the summary of each player in each level."""
@@ -361,40 +372,6 @@ class Results(batch.BatchResults):
         return {f.name: None if f.name == "begun" else getattr(self, f.name) for f in fields(self)}
 
 
-def listed_few(names: Sequence[str], most: int = 6) -> str:
-    """Join names with commas; of many names, only the first are listed."""
-    more = len(names) - most
-    return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
-
-
 def as_results(played: batch.BatchResults) -> Results:
     """Convert a batch's results to results with an analysis."""
     return Results(**{name: getattr(played, name) for name in batch.BatchResults.__dataclass_fields__})
-
-
-def add_bounds(
-    results: Results,
-    seconds: float,
-    jobs: int = -1,
-    progress: bounds.Tell | None = None,
-    game_name: str | None = None,
-    workers: Workers | None = None,
-    then: Appraisals | None = None,
-) -> None:
-    """Search for the best possible utility of each persona in each level, and keep the bounds with the results.
-
-    The arguments are those of `playtest.bounds.bounds`.
-    """
-    results.bounds = bounds.bounds(
-        results.game,
-        results.levels,
-        [p.persona for p in results.players],
-        results.records,
-        seconds=seconds,
-        jobs=jobs,
-        folder=results.folder,
-        progress=progress,
-        game_name=game_name,
-        workers=workers,
-        then=then,
-    )

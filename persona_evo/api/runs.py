@@ -37,11 +37,8 @@ def kept_playtest(folder: str | Path, game_name: str | None = None) -> Results:
             place=Place(str(where / journal.TRACES)),
             hint=f"continue it: {program('playtest', '--resume', where)}",
         )
-    personas = [p.persona for p in results.players]
     if results.game.outside is None and (where / bounds.FILE).is_file():
-        results.bounds = bounds.bounds(
-            results.game, results.levels, personas, results.records, seconds=0, folder=where, game_name=game_name
-        )
+        results.search_bounds(0, game_name=game_name)
     return results
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypedDict, cast
 
 from persona_evo import limits
 from persona_evo.agents.duel import League, budget_for
@@ -16,6 +16,24 @@ SearchLike: TypeAlias = str | SearchSettings | Mapping[str, object]
 
 TOLERANCE = 0.01
 """The default share of the best utility within which the trials of a playtest may take other routes."""
+
+
+class SearchRules(TypedDict, total=False):
+    """The rules by which players search.
+
+    Attributes:
+        search: "anytime" (the default), "single", "paper", settings, or a mapping of some of them.
+        hedge: share of the iterations for UCB1 in addition to the planner's open lists, 0 if not given.
+        tolerance: share of the best utility within which each trial shows a route of its own; by default 0.01 in
+            playtests and comparisons, and 0 in `plan` or if no planner with open lists plays.
+        selection_rule, rollout_policy: names of a selection rule and a rollout policy that packages add.
+    """
+
+    search: SearchLike | None
+    hedge: float | None
+    tolerance: float | None
+    selection_rule: str | None
+    rollout_policy: str | None
 
 
 def search_of(search: object) -> SearchSettings:
@@ -39,30 +57,20 @@ def search_of(search: object) -> SearchSettings:
     return SearchSettings.from_dict({**preset.to_dict(), **search})
 
 
-def rules_of_search(
-    search: SearchLike | None,
-    game: Game,
-    *,
-    hedge: float | None = None,
-    tolerance: float | None = None,
-    agent: str = "",
-    usual: float = 0.0,
-    selection_rule: str | None = None,
-    rollout_policy: str | None = None,
-) -> SearchSettings:
+def rules_of_search(game: Game, rules: SearchRules, *, agent: str = "", usual: float = 0.0) -> SearchSettings:
     """Return the rules of a search in a game; open lists are left out if no planner uses them.
 
     Args:
-        search: as for `search_of`, None for "anytime"; in anything but the name of a preset, only the values that
-            follow are changed.
-        hedge, tolerance: None for the values in the settings, or 0 and `usual`.
+        game: the game.
+        rules: what is given; None counts as not given. The other values change those of the settings in `search`.
         agent: the agent that plays move by move, "" for none.
-        selection_rule, rollout_policy: names of those that packages add; None for the values in the settings.
+        usual: the tolerance for the name of a preset.
 
     Raises:
         SettingsError: there is no such preset; hedge or tolerance is out of range, or is given for a search without
             lists; a selection rule is given for a search with lists; or anything is given for an agent.
     """
+    search = rules.get("search")
     if agent and search is not None:
         raise SettingsError(
             "agents that play move by move have search settings of their own",
@@ -70,12 +78,12 @@ def rules_of_search(
             hint="leave the search out, or name another agent",
         )
     search = "anytime" if search is None else search
-    rules = search_of(search)
-    shares = {"hedge": hedge, "tolerance": tolerance}
-    given: dict[str, Any] = {name: value for name, value in shares.items() if value is not None}
-    why = _listless(rules, game, agent)
-    if why and given:
-        said = ", ".join(f"{name} {value:g}" for name, value in given.items())
+    settings = search_of(search)
+    given: dict[str, Any] = {name: value for name, value in rules.items() if name != "search" and value is not None}
+    shares = {name: value for name, value in given.items() if name in ("hedge", "tolerance")}
+    why = _listless(settings, game, agent)
+    if why and shares:
+        said = ", ".join(f"{name} {value:g}" for name, value in shares.items())
         raise SettingsError(
             "hedge and tolerance are for the planner's open lists",
             found=f"{said}; {why}",
@@ -83,13 +91,16 @@ def rules_of_search(
             hint="leave them out",
         )
     if isinstance(search, str):
-        rules = replace(rules, lists=() if why else rules.lists, tolerance=0.0 if why else usual)
-    added = {"selection_rule": selection_rule, "rollout_policy": rollout_policy}
-    given.update((name, value) for name, value in added.items() if value is not None)
-    rules = replace(rules, **given)
+        settings = replace(settings, lists=() if why else settings.lists, tolerance=0.0 if why else usual)
+    settings = replace(settings, **given)
     if agent:
-        rules.refuse_added(f"agent {agent}, which plays move by move,")
-    return rules
+        settings.refuse_added(f"agent {agent}, which plays move by move,")
+    return settings
+
+
+def search_rules(options: Mapping[str, Any]) -> SearchRules:
+    """Return those of several options that are rules of the search."""
+    return cast(SearchRules, {name: options[name] for name in SearchRules.__annotations__ if name in options})
 
 
 def budget_of(

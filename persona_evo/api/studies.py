@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from persona_evo.arguments import checked
+from persona_evo.arguments import checked, checked_fields
 from persona_evo.errors import SettingsError, unknown
 from persona_evo.jobs.windows import program
 from persona_evo.report.written import WrittenReport
@@ -32,6 +32,7 @@ CONFIG = "reproduction.json"
 """The file in a study's folder that says which study it is and what the result depends on."""
 
 
+@checked_fields()
 @dataclass(frozen=True)
 class Reproduction(WrittenReport):
     """The report of a finished study; as a string, its text."""

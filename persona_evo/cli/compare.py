@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _run(args: argparse.Namespace, workers: Workers) -> int:
     game = option_values.game_of(args)
-    from persona_evo.api import compare
+    from persona_evo.api.playtests import compare_paired
     from persona_evo.report import tables
     from persona_evo.statistics import too_few_pairs
 
@@ -58,14 +58,13 @@ def _run(args: argparse.Namespace, workers: Workers) -> int:
     if all(a.text == b.text and a.options == b.options for a, b in pairs):
         say("A and B are the same level: there is nothing to compare")
         return 0
-    a, b = ([pair[side] for pair in pairs] for side in (0, 1))
-    folder = args.out or option_values.new_folder(ROOT, [a[0].name, b[0].name])
+    folder = args.out or option_values.new_folder(ROOT, [level.name for level in pairs[0]])
     players, search = option_values.players_of(args, game), option_values.search_options(args)
     few = too_few_pairs(len(pairs), len(players)) if len(pairs) > 1 else ""
     if few:
         among = f" for {counted(len(players), 'player')}" if len(players) > 1 else ""
         note(f"win rates will not be comparable: {few}{among}")
-    comparison = compare(a, b, players, **search, **playtest.playing(args, game, folder, workers))
+    comparison = compare_paired(pairs, players, **search, **playtest.playing(args, game, folder, workers))
     results = comparison.results
     results.command = option_values.typed(args, results.seed)
     option_values.report_findings(game)

@@ -242,16 +242,6 @@ def add_watch(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def check_picture(target: Path, suffix: str = ".gif") -> None:
-    """Refuse a picture's name without the suffix of its format."""
-    if target.suffix.lower() != suffix:
-        raise SettingsError(
-            f"the picture is a {suffix[1:].upper()} file, but its name says otherwise",
-            found=str(target),
-            expected=f"a name that ends in {suffix}",
-        )
-
-
 def add_accept(parser: argparse.ArgumentParser) -> None:
     """Add --accept."""
     parser.add_argument(

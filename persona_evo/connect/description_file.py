@@ -12,7 +12,6 @@ from persona_evo.connect import launch
 from persona_evo.connect.description import (
     CASES,
     GAME_NAME,
-    MAX_BYTES,
     MOST_SEEDS,
     MOST_SLOTS,
     SEEDS,
@@ -20,9 +19,9 @@ from persona_evo.connect.description import (
     WIDENING,
     Description,
     MetricWords,
-    key_place,
 )
 from persona_evo.connect.launch import GYM
+from persona_evo.connect.level_names import MAX_BYTES, key_place
 from persona_evo.connect.pool import MOST_WORKERS
 from persona_evo.connect.process_start import Limits, Timeouts
 from persona_evo.connect.protocol import MOST_CHOICES, MOST_PORT
@@ -44,6 +43,7 @@ KEYS = (
     "rollout",
     "policy",
     "widening",
+    "priors",
     "deterministic",
     "seeds",
     "constant",
@@ -114,6 +114,7 @@ class _Reader:
             rollout=self.choice("rollout", ("uniform", "weights", "policy")),
             policy=self.policy(),
             widening=self.whole("widening", WIDENING, 0, MOST_CHOICES),
+            priors=self.truth("priors", True),
             deterministic=self.deterministic(),
             seeds=self.whole("seeds", SEEDS, 1, MOST_SEEDS),
             constant=self.choice("constant", ("outside", "inside")),

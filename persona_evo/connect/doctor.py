@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 
 from persona_evo.connect import guard
 from persona_evo.connect import protocol as p
-from persona_evo.connect.description import LevelName
 from persona_evo.connect.film import Camera
 from persona_evo.connect.findings import Lost
 from persona_evo.connect.game import of
+from persona_evo.connect.level_names import LevelName
 from persona_evo.connect.pictures import size_of_png
 from persona_evo.connect.pool import ProcessPool
 from persona_evo.connect.scores import UtilityRange
@@ -132,6 +132,11 @@ def _compare(session: Session, pool: ProcessPool, level: LevelName, report: Doct
     for (seed, a), b in zip(known, _played(pool, orders, report), strict=True):
         if b is not None:
             report.faults += differences(a, b, f"rollout seed {seed}, played again by its choices", report.hello)
+    if known and "weights" in report.hello.capabilities and session.mode != p.POLICY:
+        orders_asked = [_order(session, level, seed)._replace(asks=True) for seed, _ in known]
+        for (seed, a), b in zip(known, _played(pool, orders_asked, report), strict=True):
+            if b is not None:
+                report.faults += differences(a, b, f"rollout seed {seed}, played in mode 3", report.hello)
     if known and "snapshot" in report.hello.capabilities:
         wrong, gain = check_snapshots(pool, orders, lambda a, b, what: differences(a, b, what, report.hello))
         report.faults += wrong

@@ -11,7 +11,8 @@ import time
 from collections.abc import Sequence
 
 from persona_evo.connect import protocol as p
-from persona_evo.connect.description import Description, LevelName
+from persona_evo.connect.description import Description
+from persona_evo.connect.level_names import LevelName
 from persona_evo.connect.pictures import GamePicture
 from persona_evo.connect.process_start import View
 from persona_evo.connect.session import Session

@@ -9,8 +9,8 @@ import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from persona_evo.connect.description import LevelName
 from persona_evo.connect.findings import CHANCE, FailingRollout, group_similar
+from persona_evo.connect.level_names import LevelName
 from persona_evo.errors import Place, SettingsError
 from persona_evo.games.findings import Finding
 from persona_evo.jobs import files, journal

@@ -34,7 +34,7 @@ from persona_evo.connect.viewer import BestViewer
 from persona_evo.errors import ConnectError, LevelError, SettingsError
 from persona_evo.formula import parse
 from persona_evo.formula.primitives import PRIMITIVES
-from persona_evo.games.core import ENDED, LOST, RUNNING, WON, Game, Level, Metric, Rules
+from persona_evo.games.core import ENDED, LOST, RUNNING, WON, Game, Level, Metric, Rules, State
 from persona_evo.games.outside import Arrived, Film
 from persona_evo.games.python_game.contents import number_of
 from persona_evo.search.moves import MovesSpec
@@ -179,6 +179,7 @@ def _ordering(about: Description, hello: p.Hello) -> dict[str, object]:
         "policy": about.policy,
         "slots": about.slots,
         "widening": about.widening,
+        **({"priors": True} if about.uses_priors(hello.capabilities) else {}),
         **({"seeds": about.worlds} if about.worlds else {}),
         "constant": about.constant,
         "scores": about.scores,
@@ -209,35 +210,35 @@ class _Rules:
     def __init__(self, session: Session, outcome: Outcome, metrics: int) -> None:
         self._session, self._outcome, self._count = session, outcome, metrics
 
-    def legal(self, tables: Any, state: Any, actions: Any) -> int:
+    def legal(self, tables: State, state: State, actions: Any) -> int:
         count = self._session.state_at(tables[0], state[0]).choices
         actions[:count] = np.arange(count)
         return count
 
-    def step(self, tables: Any, state: Any, action: int, rng: Any) -> int:
+    def step(self, tables: State, state: State, action: int, rng: Any) -> int:
         state[0] = (*state[0], int(action))
         return 0
 
-    def over(self, tables: Any, state: Any) -> int:
+    def over(self, tables: State, state: State) -> int:
         seen = self._session.state_at(tables[0], state[0])
         if seen.choices:
             return RUNNING
         values = (*seen.metrics, seen.score)[: self._count]
         return self._outcome(dict(zip(self._symbols(), values, strict=True)))
 
-    def mover(self, tables: Any, state: Any) -> int:
+    def mover(self, tables: State, state: State) -> int:
         return 0
 
-    def measure(self, tables: Any, state: Any, player: int, out: Any) -> int:
+    def measure(self, tables: State, state: State, player: int, out: Any) -> int:
         seen = self._session.state_at(tables[0], state[0])
         out[: self._count] = (*seen.metrics, seen.score)[: self._count]
         return 0
 
-    def key(self, tables: Any, state: Any) -> int:
+    def key(self, tables: State, state: State) -> int:
         return number_of(state[0])
 
     def rollout(
-        self, tables: Any, state: Any, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int
+        self, tables: State, state: State, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int
     ) -> int:
         made = 0
         while made < length and self.over(tables, state) == RUNNING:
@@ -273,13 +274,13 @@ def _level(about: Description, text: str, name: str, source: str = "") -> Level:
     )
 
 
-def _parse_action(level: Level, state: Any, text: str) -> int:
+def _parse_action(level: Level, state: State, text: str) -> int:
     if not text.isdecimal():
         raise SettingsError("no such choice", found=text, expected="the number of a choice, from 0")
     return int(text)
 
 
-def _locate(rules: _Rules, symbols: Sequence[str], level: Level, state: Any) -> tuple[int, int] | None:
+def _locate(rules: _Rules, symbols: Sequence[str], level: Level, state: State) -> tuple[int, int] | None:
     """Return the avatar's cell according to the metrics X and Y; None if they are not a cell."""
     values = np.zeros(len(symbols))
     rules.measure(level.tables, state, 0, values)
@@ -371,6 +372,8 @@ def _version(about: Description, hello: p.Hello) -> int:
     ]
     if about.widening != WIDENING:
         parts.append(about.widening)
+    if about.uses_priors(hello.capabilities):
+        parts.append("priors")
     if about.worlds:
         parts.append({"seeds": about.worlds})
     if about.environment:

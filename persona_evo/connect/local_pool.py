@@ -140,6 +140,7 @@ class PlayedRollout:
         return self._hash
 
     _hash = 0
+    weights: Sequence[float] = ()
 
     def _known(self) -> list[tuple[int, int]]:
         if not self._pairs and len(self._actions):

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -23,7 +22,7 @@ from persona_evo.connect.session import Session
 from persona_evo.connect.worlds import Observation
 from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
-from persona_evo.games.core import Game, Level
+from persona_evo.games.core import Game, Level, State
 from persona_evo.search.moves import CHOICES, ChosenMove, MovesSpec, best_option
 from persona_evo.search.plan import capacity_for
 
@@ -66,7 +65,7 @@ class ConnectedActor:
             min(2 * capacity_for(spec.budget), _NODES),
         )
 
-    def think(self, state: Any) -> ChosenMove:
+    def think(self, state: State) -> ChosenMove:
         """Search in a state, and return the move with what the search found.
 
         Raises:

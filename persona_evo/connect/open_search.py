@@ -94,7 +94,9 @@ class OpenLoopSearch(ConnectedSearch):
             return True
         prefix = self._start + engine.prefix_in(node, world).astype("<u2").tobytes()
         draw = 0 < self.ordering.wide <= engine.expected(node, world) and depth - self._before < self._horizon
-        one = WorldRollout(node, seed, depth, None, draw, world, prefix, self.worlds.begin_probe(world))
+        one = WorldRollout(
+            node, seed, depth, draw=draw, world=world, prefix=prefix, probe=self.worlds.begin_probe(world)
+        )
         order = p.Rollout(0, self.worlds.seeds[world], seed, p.ALL_METRICS, self.ordering.mode, 0, prefix)
         new = engine.known(node, world) == UNKNOWN
         self._send(order._replace(is_guess=True, level_seed=self._game_seed), one, new=new, world=world)

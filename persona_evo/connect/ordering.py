@@ -31,6 +31,10 @@ class RolloutResult(Protocol):
     def decisions(self) -> int:
         """The number of decisions in the trace."""
 
+    @property
+    def weights(self) -> Sequence[float]:
+        """The weights of the first decision after the prefix, if the order asks for them and there are any."""
+
     def count(self, i: int, /) -> int:
         """Return the number of choices at decision i."""
 
@@ -71,6 +75,7 @@ class Ordering:
         snapshots: whether the game can keep the states of nodes and begin there (capability `snapshot`). This does not
             change any result.
         wide: the number of choices from which a node is wide (see `search.prefixes`); 0 for none.
+        priors: whether wide nodes are searched in the order of the weights that the game gives their choices.
         worlds: the number of game seeds that an `OpenLoopSearch` averages over; 0 to search with the level's own.
     """
 
@@ -81,6 +86,7 @@ class Ordering:
     scores: str = RAW
     snapshots: bool = False
     wide: int = 0
+    priors: bool = False
     worlds: int = 0
 
 
@@ -106,6 +112,7 @@ class PendingRollout:
         seed: the seed of its choices.
         again: its utility if that is known already.
         draw: whether the choice that it makes at its node becomes a child.
+        ask: whether its result tells the weights of its node.
     """
 
     node: int
@@ -113,3 +120,4 @@ class PendingRollout:
     depth: int
     again: float | None = None
     draw: bool = False
+    ask: bool = False

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from persona_evo.connect.description import LevelName
 from persona_evo.connect.hidden_play import search_for
+from persona_evo.connect.level_names import LevelName
 from persona_evo.connect.ordering import FinishedRollout, Ordering
 from persona_evo.connect.pool import ProcessPool
 from persona_evo.connect.search import INSIDE, ConnectedSearch
@@ -49,15 +49,16 @@ class ConnectedPlanner:
     def ordering(self) -> Ordering:
         """How the searches order rollouts."""
         about = self._session.about
-        snapshots = "snapshot" in self._session.hello().capabilities
+        capabilities = self._session.hello().capabilities
         inside = about.constant == INSIDE
         return Ordering(
             about.slots,
             self._session.mode,
             inside,
             scores=about.scores,
-            snapshots=snapshots,
+            snapshots="snapshot" in capabilities,
             wide=about.widening,
+            priors=about.uses_priors(capabilities),
             worlds=about.worlds,
         )
 

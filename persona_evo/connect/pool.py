@@ -230,8 +230,8 @@ class ProcessPool:
                 self.recycled += 1
         frames: dict[WorkerSeat, list[bytes]] = {}
         while self._waiting:
-            seat = min(self._seats, key=lambda one: (one.spent, len(one.orders)))
-            if seat.spent or len(seat.orders) >= self.queue:
+            seat = min(self._seats, key=lambda one: (one.is_closed, len(one.orders)))
+            if seat.is_closed or len(seat.orders) >= self.queue:
                 break
             frames.setdefault(seat, []).append(p.encode_rollout(seat.take(self._waiting.popleft())))
         for seat, parts in frames.items():
@@ -297,9 +297,9 @@ class ProcessPool:
                 self._result(seat, p.decode_result(payload))
             elif kind == p.Kind.PICTURE:
                 self._show(seat, decode_picture(payload))
-            elif kind == p.Kind.DECIDE and self.chooser is not None:
+            elif kind == p.Kind.DECIDE and (choose := seat.chooser() or self.chooser) is not None:
                 asked = p.decode_json(kind, payload)
-                answer = {"id": asked.get("id"), "choice": self.chooser(asked)}
+                answer = {"id": asked.get("id"), "choice": choose(asked)}
                 seat.worker.send(p.json_frame(p.Kind.CHOICE, answer))
                 seat.restart_clock()
             elif kind == p.Kind.ERROR:
@@ -326,7 +326,7 @@ class ProcessPool:
         assert self.hello is not None
         if order.id not in self._deserted and order.id not in self._probes:
             check_result(order, result, self.hello)
-        seat.complete(order)
+        result = seat.complete(order, result)
         if order.id in self._deserted:
             return
         if order.id in self._probes:

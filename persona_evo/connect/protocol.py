@@ -114,6 +114,7 @@ class Rollout(NamedTuple):
             sent; `restore` and `depth` are chosen from them for the process that plays the rollout.
         is_guess: whether the game may reject the prefix. This is not sent.
         level_seed: the seed of the level that is searched if that is not `game_seed`. This is not sent.
+        asks: whether the driver makes the choices, in mode ASK, as the game would in `mode`, to learn their weights.
     """
 
     id: int
@@ -129,6 +130,7 @@ class Rollout(NamedTuple):
     states: tuple[tuple[int, int], ...] = ()
     is_guess: bool = False
     level_seed: int | None = None
+    asks: bool = False
 
     def stopping(self) -> Rollout:
         """Return the order to make the choices of the prefix and no other.
@@ -156,6 +158,8 @@ class Result(NamedTuple):
         metrics, final: the metrics before each choice, one row each, and at the end; float32 little-endian.
         hash: a hash of the end state, which tells end states apart.
         microseconds: the time that the rollout took in the game.
+        weights: those of the first decision after the prefix, if the order asks for them and there are any. They are
+            not part of the frame.
     """
 
     id: int
@@ -169,6 +173,7 @@ class Result(NamedTuple):
     hash: int
     microseconds: int
     message: str = ""
+    weights: tuple[float, ...] = ()
 
     @property
     def decisions(self) -> int:
@@ -253,7 +258,7 @@ def json_frame(kind: Kind, value: Mapping[str, Any]) -> bytes:
 
 def encode_rollout(r: Rollout) -> bytes:
     """Return an order as a complete frame: RESTORE if it restores or keeps a state, otherwise ROLLOUT."""
-    head = _ROLLOUT.pack(r.id, r.game_seed, r.rollout_seed, r.flags, r.mode, r.policy)
+    head = _ROLLOUT.pack(r.id, r.game_seed, r.rollout_seed, r.flags, ASK if r.asks else r.mode, r.policy)
     if r.restore or r.snapshot:
         return frame(Kind.RESTORE, RESTORE_HEAD.pack(r.restore, r.depth, r.snapshot) + head + r.prefix)
     return HEAD.pack(_ROLLOUT.size + len(r.prefix), Kind.ROLLOUT) + head + r.prefix

@@ -30,6 +30,7 @@ import numpy as np
 from persona_evo.connect import protocol as p
 from persona_evo.connect.findings import Lost, shown
 from persona_evo.connect.ordering import FinishedRollout, Ordering, PendingRollout, RolloutResult, RolloutSource
+from persona_evo.connect.priors import PriorOrders
 from persona_evo.connect.scores import UtilityRange, is_fitted
 from persona_evo.connect.snapshot_orders import SnapshotOrders
 from persona_evo.connect.tree import PrefixTree
@@ -109,6 +110,7 @@ class ConnectedSearch:
         self.utilities, self._fitted = UtilityRange(), is_fitted(policy, ordering.scores)
         self.stopped = ""
         self._under_way: deque[PendingRollout] = deque()
+        self._priors = PriorOrders()
         self._rollouts = SplitMix64(derive(seed, "rollouts"))
         self._horizon = settings.horizon or game.horizon
         holds = IS_UCB1 if policy.formula is None else EVERY_TIME
@@ -222,8 +224,9 @@ class ConnectedSearch:
         node = self.engine.find(p.unpack(start[len(self._start) :])) if further else NOBODY
         if node == NOBODY:
             self.engine.plant()
+            self._priors = PriorOrders()
         elif node != ROOT:
-            self.engine.move_root(node)
+            self._priors.renumber(self.engine.move_root(node))
         self._restart(start)
 
     def _restart(self, start: bytes) -> None:
@@ -277,8 +280,12 @@ class ConnectedSearch:
         if work.choices[node] == 0 and visits > 0:
             self._repeat(PendingRollout(node, seed, depth, float(tree.values[slot, TOTAL]) / visits))
             return True
-        draw = 0 < self.ordering.wide <= work.choices[node] and depth - self._before < self._horizon
-        self._submit(PendingRollout(node, seed, depth, draw=bool(draw)))
+        draw = bool(0 < self.ordering.wide <= work.choices[node] and depth - self._before < self._horizon)
+        one = PendingRollout(node, seed, depth, draw=draw)
+        if draw and self.ordering.priors:
+            self._full |= self.engine.is_full
+            one = self._priors.place(self.engine, one)
+        self._submit(one)
         return True
 
     def _repeat(self, one: PendingRollout) -> None:
@@ -291,7 +298,7 @@ class ConnectedSearch:
     def _submit(self, one: PendingRollout) -> None:
         """Order a rollout from a node."""
         prefix = self._start + self.engine.prefix(one.node).astype("<u2").tobytes()
-        order = p.Rollout(0, self._game_seed, one.seed, p.ALL_METRICS, self.ordering.mode, 0, prefix)
+        order = p.Rollout(0, self._game_seed, one.seed, p.ALL_METRICS, self.ordering.mode, 0, prefix, asks=one.ask)
         self._send(order, one, new=bool(self.engine.work.choices[one.node] == UNKNOWN))
 
     def _send(self, order: p.Rollout, one: PendingRollout, *, new: bool, world: int = 0) -> None:
@@ -313,6 +320,7 @@ class ConnectedSearch:
         if isinstance(result, Lost):
             self.lost += 1
             engine.lose(order.node)
+            self._priors.enter(engine, order, None)
             return
         work, utility, over = engine.work, self._utility_of(result), result.decisions == order.depth
         if work.choices[order.node] == UNKNOWN:
@@ -323,6 +331,7 @@ class ConnectedSearch:
             self._graft(order, result, utility)
         elif order.draw and not over and result.count(order.depth) == work.choices[order.node]:
             self._graft(order, result, utility, most=1)
+        self._priors.enter(engine, order, result.weights)
         self._keep(order, result, utility, over)
         self.iterations += 1
 

@@ -79,6 +79,7 @@ class RecordedRollout:
             for i, values in enumerate(row.get("rows", []), int(row.get("first", 0))):
                 self._rows[i] = tuple(map(float, values))
             self._last = tuple(map(float, row["end"]))
+            self.weights = tuple(map(float, row.get("weights", ())))
         except (KeyError, IndexError, TypeError, ValueError, ProtocolError, struct.error) as e:
             raise RunError("a rollout cannot be read", place=place, found=str(e)[:200], hint=journal.REPEAT) from e
 
@@ -117,6 +118,7 @@ def search_values(
         "inside": ordering.inside,
         "widening": ordering.wide,
         "scores": ordering.scores,
+        **({"priors": True} if ordering.priors else {}),
         **({"seeds": ordering.worlds} if ordering.worlds else {}),
         "seed": seed,
         "budget": budget.to_dict(),
@@ -277,6 +279,8 @@ def _row(order: p.Rollout, result: RolloutResult | Lost, folder: SearchFolder) -
     if folder.hidden or 0 < folder.wide <= max((count for _, count in pairs[depth : depth + 1]), default=0):
         read = range(first, min(depth + 2, len(pairs)))
         more = {"first": first, "rows": [[*map(float, result.row(i))] for i in read]}
+    if order.asks:
+        more["weights"] = list(result.weights)
     if not result.trace.startswith(order.prefix):
         more["asked"] = [number for pair in p.unpack(order.prefix) for number in pair]
     return {

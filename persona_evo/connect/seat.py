@@ -5,8 +5,11 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from persona_evo.connect import protocol as p
+from persona_evo.connect.asking import AskedRollout
 from persona_evo.connect.findings import shown
 from persona_evo.connect.restarts import Restarts
 from persona_evo.connect.worker import Worker
@@ -39,6 +42,7 @@ class WorkerSeat:
         self.writing = False
         self.played = 0
         self.kept: set[int] = set()
+        self._asked: AskedRollout | None = None
         self._looks = self._pings = self._strangers = 0
         self._stranger = 0
 
@@ -67,16 +71,31 @@ class WorkerSeat:
         self._stranger = id_
         return None
 
-    def complete(self, order: p.Rollout) -> None:
-        """Remove an order that has been answered."""
+    def chooser(self) -> Callable[[Mapping[str, Any]], int] | None:
+        """Return what answers the DECIDEs of the rollout that is being played; None if it should send none."""
+        if not self.orders or not self.orders[0].asks:
+            return None
+        if self._asked is None or self._asked.id != self.orders[0].id:
+            self._asked = AskedRollout(self.orders[0])
+        return self._asked.choose
+
+    def complete(self, order: p.Rollout, result: p.Result) -> p.Result:
+        """Remove an order that has been answered, and return its result with the weights that it was to tell."""
         self.orders.remove(order)
         self.played += 1
         self.restart_clock()
+        asked, self._asked = self._asked, None
+        return result if asked is None or asked.id != order.id else result._replace(weights=asked.weights)
 
     @property
     def spent(self) -> bool:
         """Whether the process has played as many rollouts as it may."""
         return 0 < self.worker.start.limits.rollouts <= self.played
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the process gets no order now: it is spent, or its last one asks and only CHOICE may follow."""
+        return self.spent or bool(self.orders and self.orders[-1].asks)
 
     def count_ping(self) -> None:
         """Count a PING, which says nothing about a rollout."""

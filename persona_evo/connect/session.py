@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from persona_evo.connect import protocol as p
 from persona_evo.connect import watchdog
-from persona_evo.connect.description import Description, LevelName
+from persona_evo.connect.description import Description
 from persona_evo.connect.findings import (
     CHANCE,
     MOST_FINDINGS,
@@ -28,6 +28,7 @@ from persona_evo.connect.findings import (
     replay_differences,
 )
 from persona_evo.connect.findings_file import FINDINGS, as_findings, read_findings, write_findings
+from persona_evo.connect.level_names import LevelName
 from persona_evo.connect.pool import ProcessPool
 from persona_evo.connect.process_start import Start, View
 from persona_evo.errors import ConnectError, GameError, SettingsError

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from persona_evo.connect import protocol as p
-from persona_evo.connect.description import LevelName
 from persona_evo.connect.findings import completed
+from persona_evo.connect.level_names import LevelName
 from persona_evo.connect.pictures import GamePicture
 from persona_evo.connect.session import Session
 from persona_evo.errors import ConnectError

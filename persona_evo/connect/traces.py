@@ -9,9 +9,10 @@ from functools import partial
 from pathlib import Path
 
 from persona_evo.connect import protocol as p
-from persona_evo.connect.description import Description, LevelName
+from persona_evo.connect.description import Description
 from persona_evo.connect.description_file import read
 from persona_evo.connect.findings import replay_differences
+from persona_evo.connect.level_names import LevelName
 from persona_evo.connect.process_start import View
 from persona_evo.connect.session import Session
 from persona_evo.connect.stepwise import play_choices

@@ -7,7 +7,8 @@ import threading
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from persona_evo.connect.description import Description, LevelName
+from persona_evo.connect.description import Description
+from persona_evo.connect.level_names import LevelName
 from persona_evo.connect.process_start import View
 from persona_evo.connect.session import Session
 from persona_evo.connect.stepwise import play_choices

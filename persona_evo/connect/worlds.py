@@ -157,8 +157,12 @@ class Worlds:
         rows = np.array([result.row(i) for i in range(at + 1)])
         self._low, self._high = np.minimum(self._low, rows[at]), np.maximum(self._high, rows[at])
         away, span = rows - np.array(seen.rows), self._high - self._low
-        steps = np.abs(np.diff(away, axis=0)).sum(axis=0) + np.abs(away[at])
-        return float((steps / np.where(span > 0, span, 1.0)).sum()) + (result.count(at) != seen.choices)
+        steps, total = np.abs(away[at]), float(result.count(at) != seen.choices)
+        for step in np.abs(np.diff(away, axis=0)):
+            steps += step
+        for share in (steps / np.where(span > 0, span, 1.0)).tolist():
+            total += share
+        return total
 
     def _draw(self) -> int:
         return self._random.next() >> (64 - _SEED_BITS)

@@ -117,11 +117,11 @@ def _digits(value: float) -> int:
     return max(1, len(mantissa.strip("0")))
 
 
-def to_policy(text: str, game: Game, name: str = "formula") -> TreePolicy:
+def to_policy(text: str, game: Game) -> TreePolicy:
     """Return the tree policy of a text (raises as `lists_of` and `TreePolicy.of`)."""
     if not is_lists(text):
-        return TreePolicy.of(text, game, name)
-    return TreePolicy(name, None, lists=lists_of(text, readable(game.symbols)))
+        return TreePolicy.of(text, game, "formula")
+    return TreePolicy("formula", None, lists=lists_of(text, readable(game.symbols)))
 
 
 def of_policy(policy: TreePolicy) -> str | None:

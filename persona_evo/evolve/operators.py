@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from persona_evo import extensions
+from persona_evo.arguments import checked_fields
 from persona_evo.evolve import genetics
 from persona_evo.evolve.genetics import Primitives, Tree, constant, fits, grow, is_constant, random_tree, with_term
 from persona_evo.evolve.settings import EvolutionSettings
@@ -33,6 +34,7 @@ _SMALL = 2
 Mutation = Callable[[Tree, EvolutionSettings, Primitives, random.Random], Tree]
 
 
+@checked_fields()
 @dataclass(frozen=True)
 class MutationOperator(Extension):
     """A mutation that another package adds. Its name is a key of `EvolutionSettings.mutations`.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 from pathlib import Path
 from typing import Any
 
+from persona_evo.arguments import checked_fields
 from persona_evo.evolve import genome, reopening
 from persona_evo.evolve.driving import DEADLINE, FINISHED, INTERRUPTED
 from persona_evo.evolve.records import Individual
@@ -16,7 +18,8 @@ from persona_evo.store import checkpoints, policies, runs
 from persona_evo.words import counted
 
 
-@dataclass(frozen=True)
+@checked_fields()
+@dataclass(frozen=True, repr=False)
 class Outcome:
     """The result of a run.
 
@@ -50,6 +53,13 @@ class Outcome:
     def interrupted(self) -> bool:
         """Whether Ctrl-C ended the run."""
         return self.status == INTERRUPTED
+
+    def __repr__(self) -> str:
+        return f"<Outcome of {self}>"
+
+    def _repr_html_(self) -> str:
+        """Return the HTML for a notebook."""
+        return f"<p>Evolution {html.escape(str(self))}</p>"
 
     def __str__(self) -> str:
         best = "" if self.best is None else f", best {self.best.fitness:.4f} with {counted(self.best.size, 'node')}"

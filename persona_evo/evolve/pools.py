@@ -18,9 +18,10 @@ from persona_evo.evolve.pool_clock import Counted, PoolClock, Tell
 from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
 from persona_evo.games.constraints import Constraints
-from persona_evo.games.core import WON, Game, Level, main_metrics
+from persona_evo.games.core import WON, Game, Level
 from persona_evo.games.generating import STREAMS, LevelSource, check_count
 from persona_evo.games.level_text import LevelText
+from persona_evo.games.main_metrics import main_metrics
 from persona_evo.jobs.dispatch import Dispatch
 from persona_evo.jobs.workers import Workers
 from persona_evo.personas.lists import OpenList

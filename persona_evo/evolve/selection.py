@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from persona_evo import extensions
+from persona_evo.arguments import checked_fields
 from persona_evo.errors import SettingsError
 from persona_evo.evolve import genome
 from persona_evo.evolve.records import Individual
@@ -25,6 +26,7 @@ _BITS = 100
 Select = Callable[[Sequence[Individual], EvolutionSettings, random.Random], Sequence[Individual]]
 
 
+@checked_fields()
 @dataclass(frozen=True)
 class SelectionOperator(Extension):
     """A selection of parents that another package adds. Its name is a value of `EvolutionSettings.pool`.

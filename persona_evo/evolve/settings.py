@@ -157,10 +157,11 @@ class EvolutionSettings:
 
     def __post_init__(self) -> None:
         for name in ("metrics", "first", "budgets"):
-            if isinstance(getattr(self, name), str) or not isinstance(getattr(self, name), Iterable):
+            value = getattr(self, name)
+            if isinstance(value, str) or not isinstance(value, Iterable) or getattr(value, "shape", None) == ():
                 what = "numbers" if name == "budgets" else "texts"
-                raise _wrong(name, getattr(self, name), f"a list of {what}")
-            object.__setattr__(self, name, tuple(getattr(self, name)))
+                raise _wrong(name, value, f"a list of {what}")
+            object.__setattr__(self, name, tuple(value))
         if not isinstance(self.mutations, Mapping):
             raise _wrong(
                 "mutations",
@@ -238,7 +239,7 @@ class EvolutionSettings:
         try:
             return cls.paper(**plain)
         except SettingsError as e:
-            raise SettingsError(e.what, place=place, found=e.found, expected=e.expected, hint=e.hint) from e
+            raise e.moved(place) from e
 
 
 _WEIGHT = "mutations."
@@ -290,6 +291,8 @@ def _check(s: EvolutionSettings) -> None:
     for name in ("costly", "common_seeds", "prefer_small"):
         if not isinstance(getattr(s, name), bool):
             raise _wrong(name, getattr(s, name), "true or false")
+    if not isinstance(s.preset, str):
+        raise _wrong("preset", s.preset, "a name")
     for name in ("metrics", "first"):
         if not all(isinstance(v, str) and v for v in getattr(s, name)):
             raise _wrong(name, getattr(s, name), "a list of texts")

@@ -37,11 +37,10 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from persona_evo.errors import InputError, Place, SettingsError, has_control, unknown
+from persona_evo.errors import InputError, Place, SettingsError, unknown
 from persona_evo.experiments.design import (
     KEYS,
     MOST_REPLICATES,
@@ -55,10 +54,9 @@ from persona_evo.experiments.design import (
 from persona_evo.experiments.run import SearchSpec
 from persona_evo.experiments.subject import level_names
 from persona_evo.games import registry, textfile
-from persona_evo.games.tomlplaces import Places
+from persona_evo.games.toml_table import TomlTable
 from persona_evo.search.tree_policy import UCB1_CONSTANT
 
-MAX_BYTES = 2**20
 TOP = ("title", "game", "replicates", "seed", *KEYS, "settings", "variants", "players")
 _NAME = re.compile(r"[\w][\w .,=+-]{0,60}")
 _SEEDS = 2**63
@@ -102,9 +100,11 @@ def read(path: Path) -> Experiment:
     Raises:
         SettingsError: a value is wrong; the message gives line and column.
     """
-    text = textfile.read_text(path, MAX_BYTES, SettingsError)
-    values = textfile.toml(text, str(path), SettingsError, 'lines such as game = "its_alive"')
-    return ExperimentReader(Places(text, str(path)), values, path.resolve().parent).experiment(path.stem)
+    return ExperimentReader(_table(path), path.resolve().parent).experiment(path.stem)
+
+
+def _table(path: Path) -> TomlTable:
+    return TomlTable.read(path, SettingsError, 'lines such as game = "its_alive"')
 
 
 def placed(error: InputError, experiment: Experiment, cell: Cell) -> InputError:
@@ -112,116 +112,87 @@ def placed(error: InputError, experiment: Experiment, cell: Cell) -> InputError:
     place = error.place
     if experiment.file and (place is None or not Path(place.source).exists()):
         place = _place_of(experiment.file, cell, error)
-    what = f"{cell.label}: {error.what}"
-    return type(error)(what, place=place, found=error.found, expected=error.expected, hint=error.hint)
+    return error.moved(place, f"{cell.label}: {error.what}")
 
 
 def _place_of(file: str, cell: Cell, error: InputError) -> Place:
     """Find the value that an error is about: what was found, or the goal, in the cell's tables or above them."""
-    text = textfile.read_text(Path(file), MAX_BYTES, SettingsError)
-    values = textfile.toml(text, file, SettingsError, "an experiment")
+    top = _table(Path(file))
     for wanted in (error.found, cell.score, cell.persona, cell.level):
         for tables in (("players", cell.player), ("variants", cell.variant), ("settings",), ()):
-            table: Any = values
+            table: Any = top.values
             for name in tables:
                 table = table.get(name, {})
             for key, value in table.items():
                 if wanted and str(value) == wanted:
-                    return Places(text, file).value(*tables, key)
+                    return top.places.value(*tables, key)
     return Place(file)
 
 
 class ExperimentReader:
-    """Reads an experiment from the values of a TOML file and refuses wrong values with their place.
+    """Reads an experiment from a TOML table and refuses wrong values with their place.
 
     Args:
-        places: the places in the file.
-        values: values of the table that contains the experiment.
+        table: the table that contains the experiment.
         base: folder that the file's paths are relative to.
     """
 
-    def __init__(self, places: Places, values: Mapping[str, Any], base: Path) -> None:
-        self.places, self.values, self.base = places, values, base
+    def __init__(self, table: TomlTable, base: Path) -> None:
+        self.table, self.base = table, base
 
     def experiment(self, name: str) -> Experiment:
         """Return the experiment, named `name`."""
-        for key in self.values:
-            if key not in TOP:
-                expected, hint = unknown(key, TOP)
-                raise self.wrong("unknown key", key, found=key, expected=expected, hint=hint)
-        common = {k: v for k, v in self.values.items() if k in KEYS}
-        settings = self._settings("settings", self.values.get("settings", {}), "")
+        self.table.allow(TOP)
         variants, players = self._named("variants"), self._named("players")
         cells = [
-            self._cell(variant, player, common, settings, variants, players)
-            for variant in variants or {"": {}}
-            for player in players or {"": {}}
+            self._cell(variant, player, [*variants.get(variant, ()), *players.get(player, ())])
+            for variant in variants or ("",)
+            for player in players or ("",)
         ]
-        try:
-            cells = list(check(cells))
-        except SettingsError as e:
-            raise self.wrong(e.what, "variants", found=e.found, expected=e.expected or "") from e
+        self._check(cells, "variants")
         cells = [self._with_levels(cell) for cell in self._with_variants_of_the_game(cells)]
-        try:
-            check(cells)
-        except SettingsError as e:
-            raise self.wrong(e.what, "level", found=e.found, expected=e.expected or "") from e
+        self._check(cells, "level")
         same = identical(cells)
         if same is not None:
             kind = "variants" if same[0].variant != same[1].variant else "players"
-            name_ = same[1].variant if kind == "variants" else same[1].player
-            raise self.wrong(
+            raise self.table.wrong(
                 f"two {kind} are the same game, played in the same way",
-                name_,
                 kind,
+                same[1].variant if kind == "variants" else same[1].player,
                 found=f"{same[0].label} and {same[1].label} differ only in their names",
                 expected="different settings, levels, scores or searches",
                 hint="a variant with the name of one of the connected game's [variants] plays that one",
             )
-        title = self.values.get("title", name)
-        if not isinstance(title, str) or has_control(title):
-            raise self.wrong("title is not text", "title", found=textfile.shown(title), expected='title = "..."')
         return Experiment(
             name,
-            title,
+            self.table.text("title", name),
             self._game(),
-            self._whole("seed", 1, 0, _SEEDS - 1),
-            self._whole("replicates", 20, 1, MOST_REPLICATES),
+            self.table.whole("seed", 1, 0, _SEEDS - 1),
+            self.table.whole("replicates", 20, 1, MOST_REPLICATES),
             tuple(cells),
-            self.places.source,
+            self.table.source,
         )
 
-    def wrong(self, what: str, key: str, *tables: str, **more: Any) -> SettingsError:
-        """Return an error at a key of a table."""
-        return SettingsError(what, place=self.places.value(*filter(None, tables), key), **more)
+    def _check(self, cells: list[Cell], key: str) -> None:
+        try:
+            check(cells)
+        except SettingsError as e:
+            raise e.moved(self.table.places.value(*self.table.path, key)) from e
 
     def _game(self) -> str:
-        game = self.values.get("game")
-        if not isinstance(game, str) or not game or has_control(game):
-            raise self.wrong(
-                "game is missing" if game is None else "game is not text",
-                "game",
-                found=None if game is None else textfile.shown(game),
-                expected='game = "its_alive"',
-            )
+        game = self.table.text("game")
         if game in registry.names():
             return game
         file, colon, attribute = game.rpartition(":")
         file = file if colon and file.endswith(".py") else game
         if not file.endswith((".py", ".toml")) and not (self.base / file).exists():
             expected, hint = unknown(game, registry.names())
-            raise self.wrong(
-                "no such game",
-                "game",
-                found=game,
-                hint=hint,
-                expected=f"{expected}; FILE.py:GAME; a connected game's FILE.toml",
-            )
+            expected += "; FILE.py:GAME; a connected game's FILE.toml"
+            raise self.table.wrong("no such game", "game", found=game, expected=expected, hint=hint)
         path = (self.base / file).resolve()
         if not path.exists():
-            raise self.wrong(
-                "there is no such game", "game", found=str(path), expected="a file, from this file's folder"
-            )
+            expected = "a file, from this file's folder"
+            raise self.table.wrong("there is no such game", "game", found=str(path), expected=expected)
         return f"{path}:{attribute}" if file != game else str(path)
 
     def _with_variants_of_the_game(self, cells: list[Cell]) -> list[Cell]:
@@ -252,88 +223,52 @@ class ExperimentReader:
                 return dataclasses.replace(cell, levels=tuple(names))
         return cell
 
-    def _whole(self, key: str, default: int, low: int, high: int) -> int:
-        value = self.values.get(key, default)
-        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-            raise self.wrong(
-                f"{key} is out of range",
-                key,
-                found=textfile.shown(value),
-                expected=f"a whole number from {low} to {high}",
-            )
-        return value
-
-    def _named(self, kind: str) -> dict[str, Mapping[str, Any]]:
-        found = self.values.get(kind, {})
-        if not isinstance(found, dict):
-            raise self.wrong(f"{kind} is not a table", kind, found=textfile.shown(found), expected=f"[{kind}.NAME]")
-        for name, table in found.items():
-            if not isinstance(table, dict):
-                raise self.wrong(
-                    f"{name} is not a table",
-                    name,
-                    kind,
-                    found=textfile.shown(table),
-                    expected=f"[{kind}.{name}] with settings below it",
-                )
+    def _named(self, kind: str) -> dict[str, list[TomlTable]]:
+        """Return the tables of variants or players by name, each alone in a list."""
+        found = {}
+        for name, table in self.table.table(kind).named():
             if not _NAME.fullmatch(name) or "/" in name:
-                raise self.wrong(
+                raise self.table.wrong(
                     f"this cannot be the name of one of the {kind}",
-                    name,
                     kind,
+                    name,
                     found=repr(name),
                     expected="letters, digits, blanks, and any of _ . , = + -",
                 )
+            found[name] = [table]
         return found
 
-    def _settings(self, key: str, values: Any, *tables: str) -> dict[str, Any]:
-        if not isinstance(values, dict):
-            raise self.wrong(f"{key} is not a table", key, found=textfile.shown(values), expected=f"[{key}]")
-        for name, value in values.items():
-            if not isinstance(value, (str, int, float, bool, list, dict)):
-                raise self.wrong(
-                    "a setting cannot have this value",
-                    name,
-                    *(tables if tables[0] else (key,)),
-                    found=textfile.shown(value),
-                    expected="a text, a number, true or false",
-                )
-        return dict(values)
+    def _cell(self, variant: str, player: str, over: list[TomlTable]) -> Cell:
+        """Create a combination.
 
-    def _cell(
-        self,
-        variant: str,
-        player: str,
-        common: Mapping[str, Any],
-        settings: Mapping[str, Any],
-        variants: Mapping[str, Mapping[str, Any]],
-        players: Mapping[str, Mapping[str, Any]],
-    ) -> Cell:
-        """Create a combination: the player's values override the variant's, and those the file's top level."""
-        found: dict[str, tuple[Any, tuple[str, ...]]] = {k: (v, ()) for k, v in common.items()}
-        own = dict(settings)
-        for kind, name, tables in (("variants", variant, variants), ("players", player, players)):
-            values = tables.get(name, {})
-            found.update({k: (v, (kind, name)) for k, v in values.items() if k in KEYS})
-            own.update(self._settings(name, {k: v for k, v in values.items() if k not in KEYS}, kind, name))
-        words = {}
-        for key in ("level", "score", "persona"):
-            value, where = found.get(key, ("", ()))
-            if not isinstance(value, str) or has_control(value):
-                raise self.wrong(
-                    f"{key} is not text", key, *where, found=textfile.shown(value), expected=f'{key} = "..."'
-                )
-            words[key] = value
+        Args:
+            variant: the name of the variant.
+            player: the name of the player.
+            over: their tables; values of a later one override those of an earlier one and of the file's top level.
+        """
+        where = {key: table for table in (self.table, *over) for key in table.values if key in KEYS}
+        settings = self.table.table("settings")
+        own = {name: self._setting(settings, name) for name in settings.values}
+        for table in over:
+            own |= {name: self._setting(table, name) for name in table.values if name not in KEYS}
+        words = {key: where.get(key, self.table).text(key, "") for key in ("level", "score", "persona")}
         if words["score"] and words["persona"]:
-            raise self.wrong("a score and a persona", "persona", *found["persona"][1], expected="one of them")
+            raise where["persona"].wrong("a score and a persona", "persona", expected="one of them")
         search = SearchSpec()
         if words["persona"] or is_connected(self._game()):
             search = dataclasses.replace(search, uct_constant=UCB1_CONSTANT)
         for key in SEARCH_KEYS:
-            if key in found:
-                value, where = found[key]
+            if key in where:
+                table = where[key]
                 try:
-                    search = dataclasses.replace(search, **{key: value})
+                    search = dataclasses.replace(search, **{key: table.values[key]})
                 except InputError as e:
-                    raise self.wrong(e.what, key, *where, found=e.found, expected=e.expected, hint=e.hint) from e
+                    raise e.moved(table.places.value(*table.path, key)) from e
         return Cell(variant, player, words["level"], words["score"], words["persona"], own, search)
+
+    def _setting(self, table: TomlTable, name: str) -> Any:
+        value = table.values[name]
+        if not isinstance(value, (str, int, float, bool, list, dict)):
+            expected = "a text, a number, true or false"
+            raise table.wrong("a setting cannot have this value", name, found=textfile.shown(value), expected=expected)
+        return value

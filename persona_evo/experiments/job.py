@@ -34,6 +34,7 @@ from persona_evo.jobs.journal import REPEAT, Journal, LineFormat
 from persona_evo.jobs.progress import Forecast, Progress, Tell
 from persona_evo.jobs.workers import Workers
 from persona_evo.search.configuration import comparable
+from persona_evo.words import interrupted
 
 SCHEMA = 1
 CONFIG, RESULTS = "experiment.json", "results.jsonl"
@@ -171,6 +172,11 @@ class ExperimentResults:
     records: list[SearchRecord]
     folder: Path | None = None
     complete: bool = True
+
+    @property
+    def interruption(self) -> str:
+        """Says how many searches there are of how many; "" if all are there."""
+        return interrupted(len(self.records), len(self.experiment.tasks()), "search")
 
     def of(self, cell: Cell) -> list[SearchRecord]:
         """Return the searches of a cell."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
+import html
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from persona_evo.arguments import checked
+from persona_evo.arguments import checked, checked_fields
 from persona_evo.connect.ordering import Ordering
 from persona_evo.connect.search import INSIDE, OUTSIDE
 from persona_evo.connect.traces import Trace
@@ -18,6 +18,7 @@ from persona_evo.errors import SettingsError, unknown
 from persona_evo.experiments.subject import ExperimentLevel, Source, open_stage
 from persona_evo.search.settings import Budget, SearchSettings
 from persona_evo.search.tree_policy import TreePolicy
+from persona_evo.words import counted, figure
 
 MOST_ROLLOUTS = 100_000_000
 MOST_WORKERS = 256
@@ -29,6 +30,9 @@ _PATHS = 64
 
 Growth = list[tuple[int, float]]
 """(rollout from 1, score) of each rollout that scored more than all before it."""
+
+INTERRUPTED = "Ctrl-C"
+"""Why a search ended that was interrupted."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +77,8 @@ class SearchSpec:
             )
 
 
-@dataclass
+@checked_fields()
+@dataclass(repr=False)
 class Run:
     """The result of a search. It unpacks to (tree, growth).
 
@@ -82,7 +87,7 @@ class Run:
         growth: growth of the best score.
         best: the best way to play, from start to end.
         rollouts, lost: rollouts played to an end, and those in which the game failed.
-        stopped: budget, exhausted or memory.
+        stopped: budget, exhausted, memory, or Ctrl-C, which ends a search early.
         proven: whether no way to play scores more.
         seconds: duration.
         findings: what made a connected game fail.
@@ -98,6 +103,20 @@ class Run:
     seconds: float
     seed: int
     findings: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        how = f"interrupted by {INTERRUPTED}" if self.stopped == INTERRUPTED else self.stopped
+        return (
+            f"{self.best.level} of {self.best.game}: best score {figure(self.score)}{' (proven)' * self.proven} "
+            f"after {counted(self.rollouts, 'rollout')} ({how}), seed {self.seed}"
+        )
+
+    def __repr__(self) -> str:
+        return f"<Run of {self}>"
+
+    def _repr_html_(self) -> str:
+        """Return the HTML for a notebook."""
+        return f"<p>Search of {html.escape(str(self))}</p>"
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.tree, self.growth))
@@ -148,13 +167,17 @@ def run(
         level: a name or file of the game's levels, MAP:VARIANT@SEED for connected games (default: the game's first).
         score, persona: a goal other than the game's own score: a formula over its metrics, or a persona.
 
+    Returns:
+        The result; after Ctrl-C, that of the rollouts made so far.
+
     Raises:
         PersonaEvoError: no such game, level or setting; or the game fails.
+        KeyboardInterrupt: Ctrl-C was pressed before the first rollout ended.
     """
     how = SearchSpec(num_samples, num_workers, uct_constant, constant, str(terminal_treatment).lower(), save_best_path)
     stage = open_stage(factory, level, settings, num_workers)
     try:
-        return search(stage, how, seed, score=score, persona=persona, tell=callback)
+        return search(stage, how, seed, score=score, persona=persona, tell=callback, partly=True)
     finally:
         stage.close()
 
@@ -168,8 +191,14 @@ def search(
     persona: str = "",
     tell: Callable[[PrefixTree], object] | None = None,
     progress: Callable[[int], object] | None = None,
+    partly: bool = False,
 ) -> Run:
-    """Search an open level (arguments as for `run`); `progress` is called with the number of rollouts made."""
+    """Search an open level (arguments as for `run`).
+
+    Args:
+        progress: called with the number of rollouts made.
+        partly: whether Ctrl-C gives the result of the rollouts made so far.
+    """
     utility = stage.utility(score, persona)
     rules = SearchSettings(
         terminal=how.terminal, expansion="random", value="mean", selection="child", finish=0.0, lists=()
@@ -185,7 +214,12 @@ def search(
         if progress is not None:
             progress(done)
 
-    made.spend(Budget(how.rollouts), began, told)
+    try:
+        made.spend(Budget(how.rollouts), began, told)
+    except KeyboardInterrupt:
+        if not partly or made.best is None:
+            raise
+        made.stopped = INTERRUPTED
     if tell is not None:
         tell(made.tree)
     best = made.best
@@ -204,13 +238,3 @@ def search(
         seed,
         findings,
     )
-
-
-def best_at(growth: Growth, rollout: int) -> float:
-    """Return the best score after this many rollouts, NaN before the first."""
-    found = math.nan
-    for number, value in growth:
-        if number > rollout:
-            break
-        found = value
-    return found

@@ -9,9 +9,10 @@ from typing import Any, TypeAlias
 
 from persona_evo import limits
 from persona_evo.connect import description, description_file, traces
-from persona_evo.connect.description import Description, LevelName
+from persona_evo.connect.description import Description
 from persona_evo.connect.game import opened
 from persona_evo.connect.hidden_play import search_for
+from persona_evo.connect.level_names import LevelName
 from persona_evo.connect.local_pool import LocalPool
 from persona_evo.connect.ordering import Ordering
 from persona_evo.connect.process_start import Factory

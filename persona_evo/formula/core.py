@@ -28,6 +28,10 @@ class Formula:
     tokens: tuple[Token, ...]
 
     def __post_init__(self) -> None:
+        if not isinstance(self.tokens, (tuple, list)):
+            raise FormulaError(
+                "the tokens are not a list", found=repr(self.tokens)[:100], expected="tokens in postfix order"
+            )
         object.__setattr__(self, "tokens", tuple([_token(t) for t in self.tokens]))
         if len(self.tokens) > p.MAX_NODES:
             raise too_large(len(self.tokens))
@@ -170,9 +174,12 @@ def constant(value: float) -> float:
     """Return a number as formulas store it.
 
     Raises:
-        FormulaError: the number is not finite, or beyond ±LIMIT.
+        FormulaError: it is no number, not finite, or beyond ±LIMIT.
     """
-    value = float(value) + 0.0
+    try:
+        value = float(value) + 0.0
+    except (TypeError, OverflowError):
+        raise FormulaError("not a number", found=repr(value)[:100], expected=f"a number within ±{p.LIMIT:g}") from None
     if not -p.LIMIT <= value <= p.LIMIT:
         raise FormulaError("a number is out of range", found=repr(value), expected=f"within ±{p.LIMIT:g}")
     return value

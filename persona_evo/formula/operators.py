@@ -19,6 +19,7 @@ import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from persona_evo.arguments import checked_fields
 from persona_evo.errors import FormulaError, Place
 from persona_evo.formula.parsing import read
 from persona_evo.formula.primitives import PRIMITIVES
@@ -27,6 +28,7 @@ GROUP = "persona_evo.operators"
 """The group of the entry points."""
 
 
+@checked_fields()
 @dataclass(frozen=True)
 class Operator:
     """An operator that is defined by a formula.

@@ -17,18 +17,15 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple
 
-from persona_evo.errors import Place, SettingsError, has_control, unknown
+from persona_evo.errors import Place, SettingsError
 from persona_evo.games import textfile
 from persona_evo.games.findings import KINDS, Finding, where
-from persona_evo.games.tomlplaces import Places
+from persona_evo.games.toml_table import TomlTable
 
 EVERY = "*"
 """The level that stands for every level."""
-
-MAX_BYTES = 2**20
-"""Largest file that is read, in bytes."""
 
 _TABLE = "accept"
 _KEYS = ("kind", "level", "place", "places", "reason")
@@ -78,17 +75,9 @@ def read(path: Path) -> list[Accepted]:
     Raises:
         SettingsError: the file cannot be read, or an entry is wrong (with line and column).
     """
-    source = str(path)
-    text = textfile.read_text(path, MAX_BYTES, SettingsError)
-    values = textfile.toml(text, source, SettingsError, 'put text in quotes: reason = "..."')
-    places = Places(text, source)
-    for key in values:
-        if key != _TABLE:
-            _refuse("unknown key", places.key(key), key, f"[[{_TABLE}]] tables alone")
-    rows = values.get(_TABLE, [])
-    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        _refuse(f"{_TABLE} is not a list of tables", places.key(_TABLE), textfile.shown(rows), f"[[{_TABLE}]]")
-    return [_Entry(row, places, (_TABLE, i)).accepted() for i, row in enumerate(rows)]
+    table = TomlTable.read(path, SettingsError, 'put text in quotes: reason = "..."')
+    table.allow((_TABLE,))
+    return [_accepted(row) for row in table.tables(_TABLE)]
 
 
 def accept(findings: Iterable[Finding], entries: Sequence[Accepted], levels: Iterable[str]) -> Sorted:
@@ -129,54 +118,25 @@ def _about(entry: Accepted, finding: Finding) -> bool:
     return fits and (not entry.places or bool({where(p) for p in finding.places} & set(entry.places)))
 
 
-class _Entry(NamedTuple):
-    """One table of the file."""
-
-    values: dict[str, Any]
-    at: Places
-    path: tuple[str | int, ...]
-
-    def accepted(self) -> Accepted:
-        for key in self.values:
-            if key not in _KEYS:
-                expected, hint = unknown(key, _KEYS)
-                _refuse("unknown key", self.at.key(*self.path, key), key, expected, hint)
-        kind = self.text("kind")
-        if kind not in KINDS:
-            expected, hint = unknown(kind, KINDS)
-            _refuse("no such kind of finding", self.at.value(*self.path, "kind"), kind, expected, hint)
-        return Accepted(kind, self.text("level"), self.text("reason"), self.places(), self.at.key(*self.path))
-
-    def text(self, key: str) -> str:
-        value = self.values.get(key)
-        if not isinstance(value, str) or not value.strip():
-            what = f"{key} is missing" if key not in self.values else f"{key} is not text, or is empty"
-            _refuse(
-                what, self.at.value(*self.path, key), None if value is None else textfile.shown(value), f'{key} = "..."'
-            )
-        if has_control(value):
-            _refuse(
-                f"{key} contains a control character",
-                self.at.value(*self.path, key),
-                textfile.shown(value),
-                "printable text",
-            )
-        return value
-
-    def places(self) -> tuple[str, ...]:
-        if "place" in self.values and "places" in self.values:
-            _refuse("both place and places", self.at.key(*self.path, "place"), None, "one of them")
-        key = "place" if "place" in self.values else "places"
-        value = self.values.get(key, [])
-        several = value if isinstance(value, list) else [value]
-        for i, spot in enumerate(several):
-            if not isinstance(spot, str) or not _SPOT.fullmatch(spot):
-                path = (*self.path, key, i) if isinstance(value, list) else (*self.path, key)
-                _refuse(
-                    "no place", self.at.value(*path), textfile.shown(spot), '"row:column", both from 1, such as "7:10"'
-                )
-        return tuple(several)
+def _accepted(row: TomlTable) -> Accepted:
+    row.allow(_KEYS)
+    return Accepted(
+        row.choice("kind", tuple(KINDS), kind="kind of finding"),
+        row.text("level"),
+        row.text("reason"),
+        _places(row),
+        row.key(),
+    )
 
 
-def _refuse(what: str, place: Place, found: str | None, expected: str, hint: str | None = None) -> NoReturn:
-    raise SettingsError(what, place=place, found=found, expected=expected, hint=hint)
+def _places(row: TomlTable) -> tuple[str, ...]:
+    if "place" in row.values and "places" in row.values:
+        raise SettingsError("both place and places", place=row.key("place"), expected="one of them")
+    key = "place" if "place" in row.values else "places"
+    value = row.values.get(key, [])
+    several = value if isinstance(value, list) else [value]
+    for i, spot in enumerate(several):
+        if not isinstance(spot, str) or not _SPOT.fullmatch(spot):
+            at, expected = (key, i) if isinstance(value, list) else (key,), '"row:column", both from 1, such as "7:10"'
+            raise row.wrong("no place", *at, found=textfile.shown(spot), expected=expected)
+    return tuple(several)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from persona_evo.errors import FormulaError, GameError
 from persona_evo.formula import parse
 from persona_evo.games.causes import says_won
-from persona_evo.games.core import ENDED, LOST, RUNNING, WON, Game, Level, Rules
+from persona_evo.games.core import ENDED, LOST, RUNNING, WON, Game, Level, Rules, State
 from persona_evo.seeds import below, derive, stream
 from persona_evo.words import counted
 
@@ -185,7 +185,7 @@ class _Probe:
         moves = " ".join(self.names) or "no move"
         return GameError(f"{self.game.name}, level {self.level.name}, after {moves}: {what}")
 
-    def picture(self, rules: Rules, state: Any) -> Any:
+    def picture(self, rules: Rules, state: State) -> Any:
         """Return everything that can be seen of a state: its row, or the results of the methods of a Python object."""
         if state.dtype != object:
             return state.tobytes()
@@ -224,7 +224,7 @@ class _Probe:
             self.locate_and_events(before, state, made + 1)
         return made + 1
 
-    def legal(self, rules: Rules, state: Any) -> list[int]:
+    def legal(self, rules: Rules, state: State) -> list[int]:
         """Return the legal actions after checking that they fit, are distinct, and are the same when asked again."""
         row = np.full(self.level.max_actions + 8, -999, dtype=np.int64)
         n = int(rules.legal(self.level.tables, state, row))
@@ -243,7 +243,7 @@ class _Probe:
                 raise self.fail(f"action {action} is called {name!r}, which is read as another action")
         return actions
 
-    def step(self, rules: Rules, state: Any, actions: Sequence[int], action: int) -> Any:
+    def step(self, rules: Rules, state: State, actions: Sequence[int], action: int) -> Any:
         """Try legal actions, which are accepted and do the same twice, and return the state after `action`."""
         tables = self.level.tables
         chosen = state
@@ -280,7 +280,7 @@ class _Probe:
         some = actions[len(self.names) % stride :: stride][:most]
         return list(dict.fromkeys((*some, action)))
 
-    def look(self, rules: Rules, state: Any, made: int) -> None:
+    def look(self, rules: Rules, state: State, made: int) -> None:
         """Check the outcome, the metrics and the key of one state."""
         tables, rng = self.level.tables, self.rng.copy()
         kept = self.picture(rules, state)
@@ -300,7 +300,7 @@ class _Probe:
         if self.picture(rules, state) != kept or not (rng == self.rng).all():
             raise self.fail("over, measure, mover or key changes the state")
 
-    def metrics(self, rules: Rules, state: Any, player: int, made: int) -> None:
+    def metrics(self, rules: Rules, state: State, player: int, made: int) -> None:
         """Check that all metrics are finite, in range and always written, and that the clock counts the moves."""
         self.out[:] = np.nan
         rules.measure(self.level.tables, state, player, self.out)
@@ -317,7 +317,7 @@ class _Probe:
             if not metric.costly and value != other:
                 raise self.fail(f"{metric.symbol} is {value:g} with the costly metrics and {other:g} without")
 
-    def reach(self, rules: Rules, state: Any, made: int) -> None:
+    def reach(self, rules: Rules, state: State, made: int) -> None:
         """Check that the metrics are within the limits that `reach` gives here and gave before."""
         if self.game.reach is None:
             return
@@ -348,7 +348,7 @@ class _Probe:
             f"  hint: the limits hold for the state itself and for all that can follow; widen those of {symbol}"
         )
 
-    def novelty(self, rules: Rules, state: Any) -> None:
+    def novelty(self, rules: Rules, state: State) -> None:
         """Check that the variables fit into their row, and that equal states have equal ones."""
         if self.game.novelty is None:
             return
@@ -364,7 +364,7 @@ class _Probe:
         if self.picture(rules, state) != kept:
             raise self.fail("novelty changes the state")
 
-    def locate_and_events(self, before: Any, after: Any, step: int) -> None:
+    def locate_and_events(self, before: State, after: State, step: int) -> None:
         """Check that the functions for drawing and reports work in every state."""
         if self.game.locate is not None:
             place = self.game.locate(self.level, after)

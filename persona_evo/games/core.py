@@ -20,14 +20,16 @@ with one loop and compare them by hash. A second row, the level's tables, holds 
 from __future__ import annotations
 
 import importlib
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from persona_evo.arguments import checked_fields
 from persona_evo.compiling import Callback, callback
 from persona_evo.compiling.arrays import FloatRow, FloatTable, IntRow, Linked, WordRow
 from persona_evo.errors import SettingsError, unknown
@@ -47,6 +49,7 @@ RUNNING, WON, LOST, ENDED = 0, 1, 2, 3
 """The values that `over` returns."""
 
 
+@checked_fields()
 @dataclass(frozen=True)
 class Metric:
     """A number that a game reports for each state.
@@ -79,26 +82,11 @@ class Metric:
     added: bool = False
     place: bool = False
 
-
-MOST_MAIN = 4
-"""The largest number of metrics that charts show for a game that does not mark its main ones."""
-
-
-def main_metrics(metrics: Sequence[Metric]) -> list[Metric]:
-    """Return the metrics that say how a playthrough went, in their order: those that are marked `main`.
-
-    If the game marks none, these are its percentages, or else the first metrics that a designer reads as good or bad,
-    or else the first ones. Clocks, costly metrics, and flags such as "dead", which repeat the outcome, are left out.
-    """
-    fit = [m for m in metrics if not (m.clock or m.costly or (m.high == 1 and m.low == 0 and not m.ratio))]
-    choices = (
-        [m for m in metrics if m.main],
-        [m for m in fit if m.ratio],
-        [m for m in fit if m.better != "neutral"],
-        fit,
-    )
-    marked, *others = choices
-    return marked or next((found[:MOST_MAIN] for found in others if found), [])
+    def __post_init__(self) -> None:
+        if math.isnan(self.low) or math.isnan(self.high):
+            raise SettingsError(
+                f"the metric {self.symbol} has no range", found=f"{self.low} to {self.high}", expected="two numbers"
+            )
 
 
 Legal = Annotated[Callable[[WordRow, WordRow, IntRow], int], Linked()]
@@ -133,6 +121,7 @@ class Rules(NamedTuple):
     rollout: Rollout
 
 
+@checked_fields()
 @dataclass(frozen=True, eq=False)
 class Level:
     """A loaded level: immutable, and cheap to send to another process.
@@ -190,6 +179,7 @@ class Swift(NamedTuple):
     pack: Callable[[State], State]
 
 
+@checked_fields()
 @dataclass(frozen=True, eq=False)
 class Game:
     """The frozen description of a game.
@@ -313,7 +303,7 @@ class Game:
     def __repr__(self) -> str:
         return f"Game({self.name!r}, version {self.version}, metrics {', '.join(self.symbols)})"
 
-    @property
+    @cached_property
     def targets(self) -> tuple[str, ...]:
         """The metrics that measure the way to a target: costly, lower is better, and 0 where no target is left."""
         home = parse(self.homing).symbols if self.homing else frozenset()
@@ -341,13 +331,14 @@ class Game:
         """Return every metric of a state by symbol."""
         out = np.zeros(len(self.metrics))
         self.rules(costly=True).measure(level.tables, state, player, out)
-        return {m.symbol: float(v) for m, v in zip(self.metrics, out, strict=True)}
+        return dict(zip(self.symbols, out.tolist(), strict=True))
 
     def legal(self, level: Level, state: State) -> list[int]:
         """Return the legal actions of a state, in the game's order."""
         actions = np.zeros(level.max_actions, dtype=np.int64)
         n = self.rules().legal(level.tables, state, actions)
-        return [int(a) for a in actions[:n]]
+        found: list[int] = actions[:n].tolist()
+        return found
 
     def over(self, level: Level, state: State) -> int:
         """Return RUNNING, WON, LOST or ENDED."""
@@ -381,6 +372,7 @@ def rules_in(module: str) -> Callable[..., Rules]:
     return partial(_rules, module)
 
 
+@cache
 def _rules(module: str, costly: bool = False) -> Rules:
     found = importlib.import_module(module)
     rules: Rules = getattr(found, "ALL_METRICS", found.RULES) if costly else found.RULES

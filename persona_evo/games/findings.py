@@ -10,6 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from persona_evo.arguments import checked_fields
+from persona_evo.errors import SettingsError, unknown
+
 Severity = Literal["problem", "notice"]
 """How serious a finding is: with a "problem" the level cannot be played as intended; a "notice" is worth a look."""
 
@@ -61,6 +64,7 @@ COORDINATES = "places are row:column, both from 1"
 """The note that explains how findings name tiles."""
 
 
+@checked_fields()
 @dataclass(frozen=True)
 class Finding:
     """A finding on a level, in one sentence.
@@ -89,7 +93,8 @@ class Finding:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise ValueError(f"no such kind of finding: {self.kind}")
+            expected, hint = unknown(self.kind, KINDS)
+            raise SettingsError("no such kind of finding", found=self.kind, expected=expected, hint=hint)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the finding as plain values, as in `findings.json`."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from persona_evo import extensions
+from persona_evo.arguments import checked_fields
 from persona_evo.errors import LevelError, PersonaEvoError, Place, SettingsError, raised
 from persona_evo.extensions import Extension
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from persona_evo.games.core import Game, Level
 
 
+@checked_fields()
 @dataclass(frozen=True)
 class Importer(Extension):
     """A reader of levels in a foreign format, which another package adds.

@@ -63,9 +63,7 @@ class Places:
         except FormulaError as e:
             line, column = (e.place.line, e.place.column) if e.place is not None else (1, 1)
             start = sum(len(row) + 1 for row in text.split("\n")[: line - 1])
-            raise FormulaError(
-                e.what, place=self.within(path, start + column - 1), found=e.found, expected=e.expected, hint=e.hint
-            ) from e
+            raise e.moved(self.within(path, start + column - 1)) from e
 
     @cached_property
     def _found(self) -> _Scan:

@@ -9,7 +9,7 @@ import numpy as np
 
 from persona_evo.compiling import Callback
 from persona_evo.errors import GameError
-from persona_evo.games.core import RUNNING, Game, Level, Rules
+from persona_evo.games.core import RUNNING, Game, Level, Rules, State
 from persona_evo.seeds import below, derive, stream
 from persona_evo.words import counted
 
@@ -58,7 +58,7 @@ def _play(game: Game, other: Game, levels: tuple[Level, Level], seed: int, moves
     return made + 1
 
 
-def _picture(game: Game, level: Level, state: Any) -> dict[str, Any]:
+def _picture(game: Game, level: Level, state: State) -> dict[str, Any]:
     """Return what can be seen of a state, by its name in messages."""
     status = game.over(level, state)
     legal = [game.action_name(level, state, a) for a in game.legal(level, state)] if status == RUNNING else []

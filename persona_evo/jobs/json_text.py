@@ -139,9 +139,7 @@ def parse_line(text: str, place: Place, error: type[InputError]) -> dict[str, An
         return parse(text.rstrip("\r\n"), place.source, error)
     except InputError as e:
         column = e.place.column if e.place is not None else 0
-        raise error(
-            e.what, place=Place(place.source, place.line, column), found=e.found, expected=e.expected, hint=e.hint
-        ) from e
+        raise e.moved(Place(place.source, place.line, column)) from e
 
 
 def _has_utf8(data: Any) -> bool:

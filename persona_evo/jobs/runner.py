@@ -72,7 +72,8 @@ class Runner:
 
     Args:
         workers: the workers.
-        end: deadline on `time.monotonic`, None for none. A job that would not be finished by then is not started.
+        end: deadline on `time.monotonic`, None for none. A job that would not be finished by then is not started. If
+            jobs are still at work then, their results are lost; they end with the workers.
         tell: called after each job.
     """
 
@@ -106,7 +107,11 @@ class Runner:
                 under_way[_begun(self.workers, function, job.task)] = job
             if not under_way:
                 return False
-            for future in wait(under_way, return_when=FIRST_COMPLETED).done:
+            left = None if self.end is None else max(0.0, self.end - time.monotonic())
+            finished = wait(under_way, left, FIRST_COMPLETED).done
+            if not finished:
+                return False
+            for future in finished:
                 job = under_way.pop(future)
                 keep(future.result())
                 now, done = time.monotonic(), done + 1

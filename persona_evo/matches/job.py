@@ -36,7 +36,7 @@ from persona_evo.matches import cost
 from persona_evo.matches.records import AGAIN, CHANGED, KIND, PROGRAMS, GameRecord, even, games, log
 from persona_evo.matches.replays import MARGIN, RESULTS, positions
 from persona_evo.seeds import derive
-from persona_evo.words import counted
+from persona_evo.words import counted, interrupted
 
 
 @dataclass(frozen=True)
@@ -137,6 +137,11 @@ class PlayedMatch:
     match: Match
     records: list[GameRecord]
     complete: bool = True
+
+    @property
+    def interruption(self) -> str:
+        """Says how many games there are of how many; "" if all are there."""
+        return interrupted(len(self.records), self.match.total, "game")
 
 
 Begun = Callable[[PlayedMatch], None]

@@ -139,13 +139,7 @@ def _policy(game: Game, name: str | Path, label: str) -> Agent:
         )
         check(found, game)
     except InputError as e:
-        raise PolicyError(
-            f"its agent: {e.what}",
-            place=Place(policy.file or str(name)),
-            found=e.found,
-            expected=e.expected,
-            hint=e.hint,
-        ) from e
+        raise e.moved(Place(policy.file or str(name)), f"its agent: {e.what}", PolicyError) from e
     return found
 
 

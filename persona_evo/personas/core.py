@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from persona_evo.arguments import checked_fields
 from persona_evo.errors import PersonaError, Place, SettingsError, unknown
 from persona_evo.formula import Formula, parse
+from persona_evo.games.toml_table import TomlTable
 from persona_evo.names import NAME_BYTES, is_name
 from persona_evo.personas.lists import FIELDS, OpenList, how_many, readable
-from persona_evo.personas.toml import TomlTable, read
 from persona_evo.words import counted
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class Stage:
     until: Formula | None = None
 
 
+@checked_fields("utility", "always")
 @dataclass(frozen=True)
 class Persona:
     """A kind of player.
@@ -213,11 +215,11 @@ def catalog(game: Game | str | None = None) -> list[Persona]:
     """Return the personas that ship with the project for one game, or for all; the four of the paper come first."""
     wanted = _name_of(game)
     if game is not None and not isinstance(game, str) and game.outside is not None:
-        return [_build(read(Path(file)), game) for file in game.outside.personas] or _score(game)
+        return [read_persona(Path(file), game) for file in game.outside.personas] or _score(game)
     paper = ("runner", "monster_killer", "treasure_collector", "completionist")
     files = {path.stem: path for path in sorted(CATALOG.glob("*.toml"))}
     ordered = [files.pop(name) for name in paper if name in files] + list(files.values())
-    tables = [read(path) for path in ordered]
+    tables = [_read(path) for path in ordered]
     fitting = {wanted, _kin_of(game)}
     return [_build(t, game) for t in tables if wanted is None or t.values.get("game") in fitting]
 
@@ -237,7 +239,11 @@ def read_persona(path: Path, game: Game | str | None = None) -> Persona:
     Raises:
         PersonaError, FormulaError: the file is wrong, with line and column.
     """
-    return _build(read(path), game)
+    return _build(_read(path), game)
+
+
+def _read(path: Path) -> TomlTable:
+    return TomlTable.read(path, PersonaError, 'put text in quotes: title = "..."')
 
 
 def _name_of(game: Game | str | None) -> str | None:
@@ -258,12 +264,12 @@ def _build(table: TomlTable, game: Game | str | None) -> Persona:
     symbols = _symbols(table, game)
     stages, always = _stages(table, symbols), None
     if stages and "utility" in table.values:
-        raise PersonaError("a persona has either a utility or stages", place=table.place("utility"), hint="delete one")
+        raise PersonaError("a persona has either a utility or stages", place=table.key("utility"), hint="delete one")
     if "always" in table.values:
         if not stages:
             raise PersonaError(
                 "`always` is only for personas with stages",
-                place=table.place("always"),
+                place=table.key("always"),
                 hint="add the term to the utility itself",
             )
         always = table.formula("always", symbols)
@@ -273,7 +279,7 @@ def _build(table: TomlTable, game: Game | str | None) -> Persona:
         expected, hint = unknown(priority, symbols)
         raise PersonaError(
             "the priority is not a metric of the game",
-            place=table.place("priority"),
+            place=table.key("priority"),
             found=priority,
             expected=expected,
             hint=hint,
@@ -282,7 +288,7 @@ def _build(table: TomlTable, game: Game | str | None) -> Persona:
     if not is_name(name):
         raise PersonaError(
             "not a name for a persona",
-            place=table.place("name"),
+            place=table.key("name"),
             found=repr(name),
             expected="letters of any script, digits, _ and -, a letter first",
             hint=f"at most {NAME_BYTES} bytes",
@@ -312,7 +318,7 @@ def _symbols(table: TomlTable, game: Game | str | None) -> tuple[str, ...]:
         files = "FILE.toml, the description of that game if it is connected, or --game FILE.py:GAME, its Python file"
         raise PersonaError(
             "the persona is for another game",
-            place=table.place("game"),
+            place=table.key("game"),
             found=written,
             expected=wanted + (", the default game" if wanted == registry.DEFAULT else ""),
             hint=f"add --game {written if written in registry.names() else files}",
@@ -322,7 +328,7 @@ def _symbols(table: TomlTable, game: Game | str | None) -> tuple[str, ...]:
     try:
         return registry.get(written).symbols
     except SettingsError as e:
-        raise PersonaError(e.what, place=table.place("game"), found=e.found, expected=e.expected, hint=e.hint) from e
+        raise e.moved(table.key("game"), error=PersonaError) from e
 
 
 def _stages(table: TomlTable, symbols: tuple[str, ...]) -> tuple[Stage, ...]:
@@ -333,7 +339,7 @@ def _stages(table: TomlTable, symbols: tuple[str, ...]) -> tuple[Stage, ...]:
         last = i == len(parts) - 1
         if last and "until" in part.values:
             raise PersonaError(
-                "the last stage has no end", place=part.place("until"), hint="delete its `until`, or add a stage"
+                "the last stage has no end", place=part.key("until"), hint="delete its `until`, or add a stage"
             )
         until = None if last else part.formula("until", symbols)
         stages.append(Stage(part.text("title", f"stage {i + 1}"), part.formula("utility", symbols), until))
@@ -347,7 +353,7 @@ def _lists(table: TomlTable, symbols: tuple[str, ...]) -> tuple[OpenList, ...]:
     if expected is not None:
         raise PersonaError(
             "the number of open lists is out of range",
-            place=table.place("lists"),
+            place=table.key("lists"),
             found=counted(len(parts), "list"),
             expected=expected,
         )
@@ -363,7 +369,5 @@ def _list(part: TomlTable, symbols: tuple[str, ...]) -> OpenList:
                 value: Any = part.values[key]
                 found = replace(found, **{key: value})
             except SettingsError as e:
-                raise PersonaError(
-                    e.what, place=part.place(key), found=e.found, expected=e.expected, hint=e.hint
-                ) from e
+                raise e.moved(part.key(key), error=PersonaError) from e
     return found

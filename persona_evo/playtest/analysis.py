@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from persona_evo.agents.skill import errs
+from persona_evo.arguments import checked_fields
 from persona_evo.formula import Formula, parse
 from persona_evo.games.acceptance import Accepted, accept
 from persona_evo.games.core import Game, Level, Metric
@@ -25,6 +26,7 @@ from persona_evo.playtest.summaries import summarise
 from persona_evo.search.outlook import Outlook
 
 
+@checked_fields()
 @dataclass(frozen=True)
 class Analysis:
     """Holds the results computed from one batch of playthroughs.

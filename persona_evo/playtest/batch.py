@@ -41,7 +41,7 @@ from persona_evo.playtest.playing import CONTINUATION, PlaythroughJob, Spec, dra
 from persona_evo.playtest.playthrough_dispatch import PlaythroughDispatch, thought
 from persona_evo.playtest.records import Playthrough
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.words import counted
+from persona_evo.words import counted, interrupted
 
 
 @dataclass
@@ -71,6 +71,12 @@ class BatchResults:
     def baselines(self) -> dict[str, str]:
         """Label of a player -> label of its baseline."""
         return {p.label: p.baseline for p in self.players if p.baseline}
+
+    @property
+    def interruption(self) -> str:
+        """Says how many playthroughs there are of how many; "" if all are there."""
+        total = self.trials * len(self.levels) * len(self.players)
+        return "" if self.complete else interrupted(len(self.records), total, "playthrough")
 
     @property
     def movers(self) -> list[str]:

@@ -124,7 +124,6 @@ def compare_groups(
     b: Sequence[Playthrough],
     infos: Sequence[Metric] = (),
     *,
-    clock: bool = True,
     what: Sequence[Measure] | None = None,
     worth: UtilityRanges | None = None,
 ) -> list[ComparisonRow]:
@@ -134,10 +133,9 @@ def compare_groups(
     """
     if not a or not b:
         raise ValueError("a group has no playthroughs")
-    chosen = what if what is not None else measures([*a, *b], infos, clock=clock)
     level = a[0].level if a[0].level == b[0].level else f"{a[0].level} | {b[0].level}"
     groups = group_of(a, worth), group_of(b, worth)
-    return corrected([row_of(level, *groups, measure) for measure in chosen])
+    return corrected([row_of(level, *groups, measure) for measure in what or measures([*a, *b], infos)])
 
 
 def corrected(rows: Iterable[ComparisonRow]) -> list[ComparisonRow]:

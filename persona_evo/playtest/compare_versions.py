@@ -28,12 +28,14 @@ from persona_evo.playtest.samples import PAIRED, TrialGroup
 from persona_evo.statistics import ALPHA, fewest_pairs, fisher, too_few_pairs
 from persona_evo.words import counted
 
+LEVELS = "A | B"
+"""The level of rows that compare two versions."""
+
 
 def compare_levels(
     records_a: Sequence[Playthrough],
     records_b: Sequence[Playthrough],
     infos: Sequence[Metric] = (),
-    names: tuple[str, str] = ("A", "B"),
     worth: UtilityRanges | None = None,
     weighed: Mapping[str, Collection[str]] | None = None,
 ) -> list[ComparisonRow]:
@@ -44,7 +46,6 @@ def compare_levels(
     must not hide a change in them.
 
     Args:
-        names: names of the versions.
         worth: range of each player's utility.
         weighed: label of a player -> keys of the measures that its utility contains.
     """
@@ -52,32 +53,29 @@ def compare_levels(
     chosen = measures([*records_a, *records_b], infos, clock=False)
     players = [p for p in players_of(records_a) if p in set(players_of(records_b))]
     groups = {p: (_of(records_a, p, worth), _of(records_b, p, worth)) for p in players}
-    level = f"{names[0]} | {names[1]}"
 
     def row(player: str, measure: Measure) -> ComparisonRow:
-        return row_of(level, *groups[player], measure, measure.key in parts_of.get(player, ()))
+        return row_of(LEVELS, *groups[player], measure, measure.key in parts_of.get(player, ()))
 
-    return versions_compared(players, chosen, names, row)
+    return versions_compared(players, chosen, row)
 
 
 def versions_compared(
     players: Sequence[str],
     chosen: Sequence[Measure],
-    names: tuple[str, str],
     row: Callable[[str, Measure], ComparisonRow],
 ) -> list[ComparisonRow]:
     """Return the rows of two versions, player by player, corrected and with verdicts in words.
 
     Args:
         chosen: the measures; the first is the win rate, which is corrected apart from the others.
-        names: the names of the versions.
         row: compares a measure of a player.
     """
     main, rest = (
         corrected(row(player, measure) for player in players for measure in part) for part in (chosen[:1], chosen[1:])
     )
     by_player = [r for p in players for r in (*main, *rest) if r.player_a == p]
-    return [replace(r, verdict=_verdict(r, names, len(main if r in main else rest))) for r in by_player]
+    return [replace(r, verdict=_verdict(r, len(main if r in main else rest))) for r in by_player]
 
 
 def _of(records: Iterable[Playthrough], player: str, worth: UtilityRanges | None) -> TrialGroup:
@@ -132,7 +130,7 @@ def detectable(successes: int, trials: int, trials_b: int, alpha: float = ALPHA)
     return None
 
 
-def _verdict(row: ComparisonRow, names: tuple[str, str], family: int) -> str:
+def _verdict(row: ComparisonRow, family: int) -> str:
     """Put the row in words; p values in the text are corrected."""
     player, name = spoken(row.player_a), row.measure.name
     alike = ", no variation in either" if row.constant and not row.measure.rate else ""
@@ -142,8 +140,8 @@ def _verdict(row: ComparisonRow, names: tuple[str, str], family: int) -> str:
     if row.differs() or row.routes_apart:
         if row.measure.key == "win_rate":
             harder = "harder" if row.higher == "a" else "easier"
-            return f"{names[1]} is {harder} for the {player}: {change}"
-        return f"{names[1]} changes what the {player} does: {change}"
+            return f"B is {harder} for the {player}: {change}"
+        return f"B changes what the {player} does: {change}"
     if row.higher:
         text = f"no difference found for the {player}: {change}"
     else:

@@ -16,7 +16,7 @@ from persona_evo.errors import SettingsError
 from persona_evo.games.core import Level, Metric
 from persona_evo.intervals import Interval, clustered, clustered_rate, mean_interval, share_higher
 from persona_evo.playtest.compare import ComparisonRow, compare_groups, corrected
-from persona_evo.playtest.compare_versions import versions_compared
+from persona_evo.playtest.compare_versions import LEVELS, versions_compared
 from persona_evo.playtest.metrics import UNBOUNDED, Measure, UtilityRanges, grouped, measures, players_of, range_of
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.samples import PAIRED
@@ -35,11 +35,9 @@ class LevelPairs:
 
     Attributes:
         names: the names of both levels of each pair.
-        by: what the levels of a pair have in common: "seed", "name" or "order".
     """
 
     names: tuple[tuple[str, str], ...]
-    by: str
 
     @classmethod
     def of(cls, a: Sequence[str], b: Sequence[str]) -> LevelPairs:
@@ -60,14 +58,24 @@ class LevelPairs:
         for key in (_plain, _seed):
             counterparts = {key(name): name for name in b}
             if len(counterparts) == len(b) and {key(name) for name in a} == counterparts.keys():
-                by = "seed" if all("@" in name for name in (*a, *b)) else "name"
-                return cls(tuple((name, counterparts[key(name)]) for name in a), by)
-        return cls(tuple(zip(a, b, strict=True)), "order")
+                return cls(tuple((name, counterparts[key(name)]) for name in a))
+        return cls(tuple(zip(a, b, strict=True)))
 
     @property
     def none(self) -> bool:
         """Whether nothing differs between A and B; levels of other names do."""
         return False
+
+    @property
+    def by(self) -> str:
+        """What the levels of a pair have in common: "seed", "name" or "order"."""
+        for key in (_plain, _seed):
+            pairs = {(key(a), key(b)) for a, b in self.names}
+            if len(pairs) == len(self.names) and all(a == b for a, b in pairs):
+                break
+        else:
+            return "order"
+        return "seed" if all("@" in name for pair in self.names for name in pair) else "name"
 
     @cached_property
     def words(self) -> str:
@@ -103,7 +111,6 @@ def compare_pairs(
     records: Sequence[Playthrough],
     pairs: LevelPairs,
     infos: Sequence[Metric] = (),
-    names: tuple[str, str] = ("A", "B"),
     worth: UtilityRanges | None = None,
 ) -> list[ComparisonRow]:
     """Compare both versions over all pairs, for each player that played them, with verdicts in words.
@@ -119,10 +126,10 @@ def compare_pairs(
     def row(player: str, measure: Measure) -> ComparisonRow:
         sides = [[[measure.value(r) for r in groups[level, player]] for level in side] for side in _sides(pairs)]
         limits = range_of(measure, (worth or {}).get(player, UNBOUNDED))
-        return _row(" | ".join(names), player, measure, limits, *sides)
+        return _row(LEVELS, player, measure, limits, *sides)
 
     players = [p for p in players_of(records) if all((level, p) in groups for pair in pairs.names for level in pair)]
-    return versions_compared(players, measures(records, infos, clock=False), names, row)
+    return versions_compared(players, measures(records, infos, clock=False), row)
 
 
 def compare_each(

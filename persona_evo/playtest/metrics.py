@@ -18,7 +18,8 @@ from itertools import chain
 
 from persona_evo.formula import Formula
 from persona_evo.formula.intervals import span
-from persona_evo.games.core import Better, Metric, main_metrics
+from persona_evo.games.core import Better, Metric
+from persona_evo.games.main_metrics import main_metrics
 from persona_evo.intervals import Interval, mean_interval, score, wilson
 from persona_evo.playtest.records import Playthrough
 

@@ -11,6 +11,7 @@ from persona_evo.agents import skill as skills
 from persona_evo.agents.agent import Agent, policy_of
 from persona_evo.agents.agent_files import agent_from
 from persona_evo.agents.duel import League, plain
+from persona_evo.arguments import checked_fields
 from persona_evo.errors import SettingsError
 from persona_evo.formula import parse
 from persona_evo.games.core import Game
@@ -21,6 +22,7 @@ from persona_evo.search.tree_policy import UCB1_FORMULA, TreePolicy, in_words, w
 from persona_evo.words import enumerated
 
 
+@checked_fields()
 @dataclass(frozen=True)
 class Player:
     """A persona with the tree policy that it plays by.

@@ -42,17 +42,14 @@ def finding_rows(findings: Iterable[Finding], accepted: Iterable[tuple[Finding, 
     return rows
 
 
-def write_csv(path: Path | str, rows: Iterable[Mapping[str, object]], headers: Sequence[str] | None = None) -> int:
+def write_csv(path: Path | str, rows: Iterable[Mapping[str, object]]) -> int:
     """Write a CSV file (UTF-8, RFC 4180 quoting) and return the number of rows.
 
     Numbers have DIGITS significant digits; whole numbers keep all their digits. Text that a spreadsheet would evaluate,
-    such as a level called "=A1", is prefixed with an apostrophe.
-
-    Args:
-        headers: the columns; the keys of the first row if not given.
+    such as a level called "=A1", is prefixed with an apostrophe. The columns are the keys of all rows.
     """
     body = [{key: _cell(value) for key, value in row.items()} for row in rows]
-    names = list(headers) if headers is not None else list(dict.fromkeys(key for row in body for key in row))
+    names = list(dict.fromkeys(key for row in body for key in row))
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, names, restval="", extrasaction="ignore")
     writer.writerow({name: _cell(name) for name in names})

@@ -43,7 +43,7 @@ from persona_evo.report.pages import (
 from persona_evo.report.written import WrittenReport
 from persona_evo.statistics import holm
 from persona_evo.store.versions import versions
-from persona_evo.words import counted, plural
+from persona_evo.words import counted, interrupted, plural
 
 PAGE, PICTURES = "index.html", "pictures"
 
@@ -120,7 +120,8 @@ def write(
         Section("made", "How it was made", [Facts(facts(match, game, command))]),
     ]
     page = folder / PAGE
-    under = f"{counted(len(records), 'game')}, {counted(len(levels), 'level')}, seed {match.seed}"
+    played = interrupted(len(records), match.total, "game") or counted(len(records), "game")
+    under = f"{played}, {counted(len(levels), 'level')}, seed {match.seed}"
     title = f"{game.title}: {' – '.join(names) if len(names) < 5 else f'{len(names)} agents'}"
     pages.write(Document(title, under, parts), page, embed)
     return WrittenReport(page, "\n\n".join(t.render() for t in found))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from persona_evo import extensions
+from persona_evo.arguments import checked_fields
 from persona_evo.errors import SettingsError, raised
 from persona_evo.extensions import Extension
 from persona_evo.games.core import Metric
@@ -128,6 +129,7 @@ class Page:
         return isinstance(self.versions, versions.Versions)
 
 
+@checked_fields()
 @dataclass(frozen=True)
 class ReportSection(Extension):
     """A section that another package adds to the pages of playtests and comparisons.

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from persona_evo.games.core import Game, Metric, main_metrics
+from persona_evo.games.core import Game, Metric
+from persona_evo.games.main_metrics import main_metrics
 from persona_evo.intervals import Interval
 from persona_evo.playtest.metrics import Summary
 from persona_evo.playtest.records import ENDS

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from persona_evo.formula import parse
-from persona_evo.games.core import Event, Game, Level, Metric
+from persona_evo.games.core import Event, Game, Level, Metric, State
 from persona_evo.games.findings import where
 from persona_evo.games.guides import Guide, guide
 from persona_evo.games.python_game.levels import as_text
@@ -93,7 +92,7 @@ def _changes(game: Game, before: dict[str, float], now: dict[str, float]) -> lis
     ]
 
 
-def picture(game: Game, level: Level, state: Any) -> list[str]:
+def picture(game: Game, level: Level, state: State) -> list[str]:
     """Return a state as characters: the game's drawing, or else the level's text with the avatar; [] without either."""
     module = drawing(game)
     if module is not None and hasattr(module, "state_text"):

@@ -256,12 +256,12 @@ def _both(row: ComparisonRow) -> list[str]:
     return [interval(row.measure, value) for value in (row.a, row.b)]
 
 
-def counts_table(rows: Sequence[ComparisonRow], title: str = "", corrected: bool = False) -> Table:
+def counts_table(rows: Sequence[ComparisonRow]) -> Table:
     """Count levels in which a player is significantly better / worse than its baseline, as in table III of the paper.
 
     If neither direction is better, the numbers are higher / lower, and the row says so.
     """
-    found = counts(rows, corrected=corrected)
+    found = counts(rows)
     moved = {r.measure.key for r in rows if any((r.a.low, r.a.high, r.b.low, r.b.high))}
     measured = {r.measure.key: r.measure for r in rows if r.measure.key in moved}
     zero = list(dict.fromkeys(r.measure.name for r in rows if r.measure.key not in moved))
@@ -274,10 +274,13 @@ def counts_table(rows: Sequence[ComparisonRow], title: str = "", corrected: bool
         turned = [c[1::-1] if c and measure.better == "lower" else c for c in cells]
         name = measure.name + (" (higher / lower)" if measure.better == "neutral" else "")
         body.append([name, *(f"{c[0]} / {c[1]}" if c else "–" for c in turned)])
-    how = "corrected by Holm" if corrected else "not corrected for the number of tests"
     head = f"better / worse, of {_span(totals or [0], 'level')}"
-    title = title or f"against the baseline: {', '.join(bases)}"
-    notes = [f"levels with p < 0.05, {how}", *_exact_note(rows), *([f"0 for all: {', '.join(zero)}"] if zero else [])]
+    title = f"against the baseline: {', '.join(bases)}"
+    notes = [
+        "levels with p < 0.05, not corrected for the number of tests",
+        *_exact_note(rows),
+        *([f"0 for all: {', '.join(zero)}"] if zero else []),
+    ]
     return Table(title, [head, *players], body, notes)
 
 

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from persona_evo.arguments import checked_fields
 from persona_evo.errors import SettingsError, unknown
 from persona_evo.formula import Formula, parse
 from persona_evo.games.core import WON, Game, Level
@@ -50,6 +51,7 @@ BOUNDLESS = 1e100
 """Utilities from this value on come from metrics that have no highest value."""
 
 
+@checked_fields()
 @dataclass(frozen=True)
 class Solution:
     """A plan, and an upper bound on the utility of any plan.

@@ -194,12 +194,14 @@ def prefix_in(work: Prefixes, node: int, world: int) -> int:
 
 @entry
 def learn_counts(work: Prefixes, node: int, world: int, known: int) -> int:
-    """Enter the numbers of choices of a world on the way to a node.
+    """Enter the numbers of choices of a world on the way to a node, and the node's metrics, which are in place.
 
     Args:
         known: how many numbers from the root on are known; they are in `pairs`, as `prefix_in` writes them.
     """
-    nodes = work.search.tree.nodes
+    tree, nodes = work.search.tree, work.search.tree.nodes
+    if tree.columns.kept >= 0:
+        work.search.codes.keep(work.metrics[node], tree.values[nodes[node, SLOT]])
     while node != ROOTLESS:
         if nodes[node, DEPTH] < known:
             count = work.pairs[2 * nodes[node, DEPTH] + 1]
@@ -211,14 +213,11 @@ def learn_counts(work: Prefixes, node: int, world: int, known: int) -> int:
 
 @entry
 def back_up_open(work: Prefixes, node: int) -> int:
-    """Enter a result, whose utility is in `utils`. Its numbers of choices and the node's metrics are in place."""
+    """Enter a result, whose utility is in `utils`. What the rollout shows of its node is in place (`learn_counts`)."""
     tree = work.search.tree
-    at = node
-    while at != ROOTLESS:
-        enter(tree, tree.nodes[at, SLOT], work.search.buffers.utils[0])
-        at = tree.nodes[at, PARENT]
-    if tree.columns.kept >= 0:
-        work.search.codes.keep(work.metrics[node], tree.values[tree.nodes[node, SLOT]])
+    while node != ROOTLESS:
+        enter(tree, tree.nodes[node, SLOT], work.search.buffers.utils[0])
+        node = tree.nodes[node, PARENT]
     return 0
 
 

@@ -32,7 +32,8 @@ from persona_evo.search.open_prefixes import (
     prefix_in,
     withdraw,
 )
-from persona_evo.search.prefixes import FULL, Prefixes, back_up, descend, graft, lose, plant, prefix
+from persona_evo.search.prefix_growth import graft, widen
+from persona_evo.search.prefixes import FULL, Prefixes, back_up, descend, lose, plant, prefix
 from persona_evo.search.relocation import Relocation, move_root
 from persona_evo.search.tree import ACTION, DEPTH, NOBODY, NODE, ROOT, TOTAL, UNKNOWN, VISITS, Columns, TreeMemory
 
@@ -104,6 +105,7 @@ class PrefixEngine:
                 grafting,
                 wide,
                 np.ones(1),
+                np.empty(most),
                 np.empty((most if worlds else 0, worlds), dtype=np.int64),
             )
         )
@@ -118,6 +120,11 @@ class PrefixEngine:
     def nodes(self) -> int:
         """The number of nodes."""
         return int(self.work.search.buffers.counts[NODES])
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there is no room for another node."""
+        return self.nodes >= len(self.work.choices)
 
     def descend(self) -> tuple[int, bool]:
         """Return the node to roll out from (NOBODY if there is none), and whether there was no room for a new node."""
@@ -138,9 +145,16 @@ class PrefixEngine:
         lose(self._handle, node)
 
     def graft(self, node: int, steps: int, utility: float) -> None:
-        """Add the rest of a trace, which is already in the buffers, to the tree (see `prefixes.graft`)."""
+        """Add the rest of a trace, which is already in the buffers, to the tree (see `prefix_growth.graft`)."""
         self.work.search.buffers.utils[0] = utility
         self._run(graft, NO_ROOM, node, steps)
+
+    def widen(self, node: int, choice: int, prior: float) -> int:
+        """Make a child of a wide node by a choice with this prior, and return its node (see `prefix_growth.widen`)."""
+        child = self._run(widen, NO_ROOM - FULL, node, choice)
+        if child != NOBODY:
+            self.work.priors[child] = prior
+        return child
 
     def find(self, way: Sequence[tuple[int, int]]) -> int:
         """Return the node that choices lead to, each with how many there were; NOBODY if nothing is known of it."""
@@ -169,8 +183,12 @@ class PrefixEngine:
         depths: NDArray[np.int32] = self.work.search.tree.nodes[: self.nodes, DEPTH]
         return depths
 
-    def move_root(self, node: int) -> None:
-        """Make a node the root, and keep only what is below it. No rollout may be under way."""
+    def move_root(self, node: int) -> IntRow:
+        """Make a node the root, and keep only what is below it. No rollout may be under way.
+
+        Returns:
+            The former numbers of the nodes that are kept, in the order of their new ones.
+        """
         work = self.work
         old, counts = work.search.tree, work.search.buffers.counts
         rows, none = np.empty(int(counts[NODES]), dtype=np.int32), np.empty((0, 0), dtype=np.uint16)
@@ -180,9 +198,10 @@ class PrefixEngine:
         )
         kept = move_root(Handle(move), node)
         stays = np.flatnonzero(rows != NOBODY)
-        for row in (work.choices, work.metrics, work.losses, work.draws):
+        for row in (work.choices, work.metrics, work.losses, work.draws, work.priors):
             row[:kept] = row[stays]
         self._handle.work = work._replace(search=work.search._replace(tree=new))
+        return stays
 
     def plant(self) -> None:
         """Begin anew with a root of which nothing is known."""

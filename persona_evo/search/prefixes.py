@@ -7,9 +7,12 @@ another way.
 
 A node with many choices is *wide*: its choices do not all become children. Now and then a rollout starts at the node
 itself, and the choice that the game makes there becomes a child; in between the tree policy selects among the children
-made so far. With n rollouts through the node there are up to sqrt(n) such draws. The game draws by its own weights if
-its rollouts go by weights, so that what it thinks likely enters the tree first. At a wide node UCB1's own constant
+made so far. With n rollouts through the node there are up to sqrt(n) such draws. At a wide node UCB1's own constant
 counts in standard deviations of all utilities so far, since only few of the choices can be tried more than once.
+
+If the weights are known that the game gives the choices of a wide node, such a rollout does not draw: it starts at the
+choice with the largest weight that has no child yet. UCB1's exploration term is then multiplied by the prior
+of the choice, its weight as a share of the largest one.
 
 The tree is that of `tree`; a node's ACTION is the choice that leads to it. The search never calls the game, so the
 rules in `SearchSpace` are empty.
@@ -32,7 +35,6 @@ from persona_evo.search.layout import (
     SearchSpace,
 )
 from persona_evo.search.mcts import enter
-from persona_evo.search.open_loop import make_room
 from persona_evo.search.selection import pick, ucb1
 from persona_evo.search.tree import (
     ACTION,
@@ -76,9 +78,11 @@ class Prefixes(NamedTuple):
         scale: float64[1], what UCB1 divides utilities by.
         pairs: int64[2 depths + 2], for each step of a way the choice and the number of choices.
         rows: float64[depths + 1, metrics], the metrics before each of these steps and at the end.
-        grafting: whether whole traces are put into the tree (`graft`).
+        grafting: whether whole traces are put into the tree.
         wide: the number of choices from which a node is wide; 0 if no node is.
         spread: float64[1], what UCB1's constant is multiplied by at wide nodes.
+        priors: float64[capacity], the prior of the choice that leads to each node: its weight as a share of the largest
+            weight at its parent, 1 if that is not known.
         seen: int64[capacity, worlds], the number of choices at each node in each world (see `open_prefixes`); without
             rows and columns if there is only one world.
     """
@@ -95,6 +99,7 @@ class Prefixes(NamedTuple):
     grafting: int
     wide: int
     spread: FloatRow
+    priors: FloatRow
     seen: IntTable
 
 
@@ -116,6 +121,7 @@ def make(work: Prefixes, slot: int, choice: int) -> int:
     tree.nodes[node, SLOT] = child
     work.choices[node] = UNKNOWN
     work.losses[node] = work.draws[node] = 0
+    work.priors[node] = 1.0
     clear(tree, child, node)
     return child
 
@@ -132,20 +138,6 @@ def draws_next(work: Prefixes, slot: int) -> bool:
     links, node = work.search.tree.links, work.search.tree.links[slot, NODE]
     passed = links[slot, VISITS] + links[slot, pending(work.search.tree.columns)]
     return bool(links[slot, KIDS] == 0 or work.draws[node] < math.sqrt(passed))
-
-
-@compiled
-def reserve(work: Prefixes, slot: int) -> None:
-    """Take room for another child of a wide node. LEFT is above 0 as long as it has choices without a child."""
-    links = work.search.tree.links
-    kids, count = links[slot, KIDS], work.choices[links[slot, NODE]]
-    if links[slot, LEFT] == 1 and kids + 1 < count:
-        links[slot, LEFT] = 0
-        make_room(work.search, slot, kids + 1)
-    else:
-        links[slot, LEFT] -= 1
-    if kids + 1 == count:
-        links[slot, LEFT] = 0
 
 
 @compiled
@@ -186,7 +178,8 @@ def select(work: Prefixes, slot: int, depth: int) -> int:
             scores[k] = ucb1(search.options, total / work.scale[0], n, log_visits)
             if wide:
                 mean = total / work.scale[0] / max(1, n)
-                scores[k] = mean + work.spread[0] / work.scale[0] * (scores[k] - mean)
+                prior = work.priors[tree.links[first + k, NODE]]
+                scores[k] = mean + prior * work.spread[0] / work.scale[0] * (scores[k] - mean)
     else:
         search.codes.score(tree.values[first : first + kids], kids, visits, depth + 1, scores)
     for k in range(kids):
@@ -351,44 +344,4 @@ def lose(work: Prefixes, node: int) -> int:
     waiting = links[slot, VISITS] + links[slot, pending(work.search.tree.columns)]
     if waiting == 0 and work.losses[node] >= PATIENCE and links[slot, STATUS] & DONE == 0:
         shut(work, slot, DONE | DEAD)
-    return 0
-
-
-@entry
-def graft(work: Prefixes, node: int, steps: int) -> int:
-    """Put the next steps of a trace into the tree below the node it was rolled out from; add its result to each node.
-
-    The trace is in `pairs` and `rows`, its utility in `utils`. Behind the last step `pairs` has the number of choices
-    there, 0 if the game is over.
-
-    Returns:
-        0, or NO_ROOM if there are too few slots.
-    """
-    tree, counts = work.search.tree, work.search.buffers.counts
-    needed = 2 * counts[WIDEST]
-    for i in range(steps):
-        count = work.pairs[2 * i + 1]
-        needed += (FEW if is_wide(work, count) else count) + 1
-    if counts[SLOTS] + needed > tree.values.shape[0]:
-        return NO_ROOM
-    for i in range(steps):
-        if tree.nodes[node, DEPTH] >= work.search.options.horizon:
-            break
-        slot = tree.nodes[node, SLOT]
-        child = child_by(tree, slot, work.pairs[2 * i])
-        if child == NOBODY:
-            if counts[NODES] >= tree.nodes.shape[0]:
-                break
-            if is_wide(work, work.choices[node]):
-                reserve(work, slot)
-                child = make(work, slot, work.pairs[2 * i])
-            else:
-                child = make(work, slot, work.pairs[2 * i])
-                pass_known(work, slot)
-        enter(tree, child, work.search.buffers.utils[0])
-        node = tree.links[child, NODE]
-        if work.choices[node] == UNKNOWN:
-            for k in range(work.metrics.shape[1]):
-                work.metrics[node, k] = work.rows[i + 1, k]
-            reveal(work, node, work.pairs[2 * i + 3])
     return 0

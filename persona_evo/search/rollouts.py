@@ -13,6 +13,7 @@ from types import FunctionType
 from typing import ClassVar
 
 from persona_evo import extensions
+from persona_evo.arguments import checked_fields
 from persona_evo.compiling import Callback, with_names
 from persona_evo.compiling.marks import is_marked
 from persona_evo.errors import SettingsError
@@ -27,6 +28,7 @@ legal = step = over = measure = _nothing
 """The rules of the game, for a rollout policy to call (see the table in `persona_evo.games.core`)."""
 
 
+@checked_fields()
 @dataclass(frozen=True)
 class RolloutPolicy(Extension):
     """A rollout policy that another package adds; its name is a value of `SearchSettings.rollout_policy`.

@@ -17,6 +17,7 @@ from functools import cache
 from typing import Annotated, ClassVar
 
 from persona_evo import extensions
+from persona_evo.arguments import checked_fields
 from persona_evo.compiling import Callback, compiled, primitive, with_names
 from persona_evo.compiling.arrays import FloatRow, FloatTable, Pointed
 from persona_evo.compiling.marks import is_marked
@@ -101,6 +102,7 @@ class Rule:
         self._callback.plain(children, count, parent_visits, depth, scores)
 
 
+@checked_fields()
 @dataclass(frozen=True)
 class SelectionRule(Extension):
     """A selection rule that another package adds; its name is a value of `SearchSettings.selection_rule`.

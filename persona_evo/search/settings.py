@@ -174,7 +174,7 @@ class SearchSettings:
             object.__setattr__(self, name, limits.python_number(getattr(self, name)))
         for name, allowed in CHOICES.items():
             value = getattr(self, name)
-            if value not in allowed:
+            if not isinstance(value, str) or value not in allowed:
                 expected, hint = unknown(str(value), allowed)
                 raise SettingsError(f"search setting {name!r}", found=repr(value), expected=expected, hint=hint)
         for name, low, high in (("rollout", 0, 100_000), ("horizon", 0, 1_000_000)):
@@ -191,6 +191,9 @@ class SearchSettings:
                 raise SettingsError(
                     f"search setting {name!r}", found=repr(value), expected=f"a share of {of} from 0 to 0.9"
                 )
+        if not isinstance(self.lists, (tuple, list)) or not all(isinstance(one, OpenList) for one in self.lists):
+            raise SettingsError("search setting 'lists'", found=repr(self.lists)[:100], expected="a list of open lists")
+        object.__setattr__(self, "lists", tuple(self.lists))
         self._check_added()
         if len(self.lists) > MOST_LISTS:
             raise SettingsError(
@@ -201,7 +204,7 @@ class SearchSettings:
         """Check that the rules and policies of other packages are installed and fit the other settings."""
         for name, group, usual in ADDED:
             value = getattr(self, name)
-            if value != usual and (not isinstance(value, str) or value not in extensions.names(group)):
+            if not isinstance(value, str) or (value != usual and value not in extensions.names(group)):
                 expected, hint = unknown(str(value), [usual or '""', *extensions.names(group)])
                 raise SettingsError(f"search setting {name!r}", found=repr(value), expected=expected, hint=hint)
         if self.selection_rule and self.lists:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from persona_evo.agents.skill import skill_from_dict
+from persona_evo.arguments import checked_fields
 from persona_evo.errors import FormulaError, Place, PolicyError, SettingsError, unknown
 from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
@@ -38,6 +39,7 @@ _EVOLVED = (
 _LOG = logging.getLogger(__name__)
 
 
+@checked_fields()
 @dataclass(frozen=True)
 class Policy:
     """A tree policy and its origin.
@@ -242,7 +244,7 @@ def from_dict(data: dict[str, Any], text: str, source: str) -> Policy:
     return policy
 
 
-def lists_at(r: schema.Reader, game: Game | None, key: str = "lists") -> tuple[OpenList, ...]:
+def lists_at(r: schema.Reader, game: Game | None) -> tuple[OpenList, ...]:
     """Return the open lists of an object that may have some.
 
     Args:
@@ -251,13 +253,13 @@ def lists_at(r: schema.Reader, game: Game | None, key: str = "lists") -> tuple[O
     Raises:
         InputError: the lists are invalid (with JSON path, line and column); of the kind that the reader raises.
     """
-    if key not in r.data:
+    if "lists" not in r.data:
         return ()
-    rows = r.items(key)
+    rows = r.items("lists")
     expected = how_many(len(rows))
     if expected is not None:
         raise r.fail(
-            "the number of open lists is out of range", key, said=counted(len(rows), "list"), expected=expected
+            "the number of open lists is out of range", "lists", said=counted(len(rows), "list"), expected=expected
         )
     return tuple(_list(row, None if game is None else readable(game.symbols)) for row in rows)
 

@@ -11,8 +11,8 @@ import pytest
 
 from persona_evo.connect import description, description_file, launch
 from persona_evo.connect import protocol as p
-from persona_evo.connect.description import LevelName
 from persona_evo.connect.doctor import examine
+from persona_evo.connect.level_names import LevelName
 from persona_evo.connect.session import Session
 from persona_evo.errors import ConnectError
 from persona_evo.experiments.run import run

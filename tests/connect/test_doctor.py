@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from persona_evo.connect import client
-from persona_evo.connect.description import LevelName
 from persona_evo.connect.doctor import examine
+from persona_evo.connect.level_names import LevelName
 from persona_evo.connect.scores import NORMALISED, RAW, UtilityRange
 from persona_evo.search.tree_policy import TreePolicy
 from tests.cli.tool import run
@@ -17,6 +17,7 @@ LEVEL = LevelName()
 
 
 def report(file, rollouts=100):
+    """Return the doctor's report on a game."""
     running = session(file)
     try:
         return examine(running, LEVEL, rollouts=rollouts)
@@ -53,6 +54,13 @@ def test_a_metric_that_never_changes_is_noted(tmp_path):
     source.write_text(source.read_text().replace('("HEIGHT", height)', '("HEIGHT", 2)'))
     notes = report(file).notes
     assert "metric HEIGHT was 2 all the time: is it reported?" in notes and not any("TURN" in note for note in notes)
+
+
+def test_weights_that_differ_where_the_driver_asks_for_them_are_a_fault(tmp_path):
+    file, source = describe(tmp_path, top='rollout = "weights"'), tmp_path / "ladder.py"
+    other = "[1.0, 1.0 + 9 * (client._order.mode == 3), 1.0][: 2 + height % 2]"
+    source.write_text(source.read_text().replace("[1.0] * (2 + height % 2)", other))
+    assert any("played in mode 3" in fault for fault in report(file).faults)
 
 
 def test_a_level_without_choices_is_noted(tmp_path):

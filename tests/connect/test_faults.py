@@ -13,8 +13,8 @@ import pytest
 
 from persona_evo.connect import hello_frame
 from persona_evo.connect import protocol as p
-from persona_evo.connect.description import LevelName
 from persona_evo.connect.findings import FailingRollout, group_similar
+from persona_evo.connect.level_names import LevelName
 from persona_evo.connect.process_start import Start, Timeouts
 from persona_evo.connect.shutdown import close_all
 from persona_evo.connect.worker import Worker
@@ -91,6 +91,7 @@ def strangers(address, nonce=""):
 
 
 def said(address, text):
+    """Connect to a listener and send it some bytes; None closes the connection at once."""
     connection = socket.create_connection(address)
     if text is None:
         connection.close()

@@ -16,9 +16,9 @@ from PIL import Image
 from persona_evo.cli.say import StatusLine
 from persona_evo.connect import film
 from persona_evo.connect import protocol as p
-from persona_evo.connect.description import LevelName
 from persona_evo.connect.description_file import read
 from persona_evo.connect.film import Camera
+from persona_evo.connect.level_names import LevelName
 from persona_evo.connect.pictures import MOST_BYTES, MOST_SIDE, decode_picture, png, size_of_png
 from persona_evo.errors import ConnectError, ProtocolError
 from persona_evo.games.outside import MOST_SHOTS, moments
@@ -53,6 +53,7 @@ def climbing(folder, top="", fault=""):
 
 
 def playtest(capsys, file, out, *levels, more=()):
+    """Run a small playtest by its command; return what it printed."""
     personas = ("--game", file, "--personas", file.parent / "climber.toml")
     return run(capsys, "playtest", *levels, *personas, *WORDS, "--out", out, *more)
 

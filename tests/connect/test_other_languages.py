@@ -5,9 +5,9 @@ import shutil
 import pytest
 
 from persona_evo.connect import protocol as p
-from persona_evo.connect.description import LevelName
 from persona_evo.connect.description_file import read
 from persona_evo.connect.doctor import examine
+from persona_evo.connect.level_names import LevelName
 from persona_evo.connect.session import Session
 from persona_evo.seeds import SplitMix64
 from tests.benchmarks.transport import build, measure

@@ -11,9 +11,9 @@ import pytest
 
 from persona_evo.connect import guard, watchdog
 from persona_evo.connect import protocol as p
-from persona_evo.connect.description import LevelName
 from persona_evo.connect.findings import Lost
 from persona_evo.connect.guard import CappedLog, guarded, log_end, segments_of
+from persona_evo.connect.level_names import LevelName
 from persona_evo.errors import ConnectError
 from tests.cli.tool import environment, run
 from tests.connect.driving import describe, faulty, game, left, none_left, session
@@ -23,6 +23,7 @@ LEVEL = LevelName()
 
 
 def wait_until(true, seconds=20.0):
+    """Wait until a condition holds, at most some seconds."""
     end = time.monotonic() + seconds
     while not true() and time.monotonic() < end:
         time.sleep(0.05)

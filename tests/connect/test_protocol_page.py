@@ -14,9 +14,10 @@ import pytest
 
 from persona_evo.connect import description_file, game_frames
 from persona_evo.connect import protocol as p
-from persona_evo.connect.description import LevelName
 from persona_evo.connect.doctor import examine
+from persona_evo.connect.level_names import LevelName
 from persona_evo.connect.pictures import decode_picture, encode_picture, size_of_png
+from persona_evo.connect.priors import prior_order
 from persona_evo.connect.session import Session
 from persona_evo.connect.worker import KNOWN
 from persona_evo.errors import ConnectError, ProtocolError
@@ -80,6 +81,8 @@ def test_the_random_numbers():
         elif what.startswith("by the weights"):
             weights = [float(w) for w in re.findall(r"\d+", what)]
             got = [str(rng.weighted(weights)) for _ in expected]
+        elif what.startswith("the order of the weights"):
+            got = [str(choice) for choice in prior_order([float(w) for w in re.findall(r"\d+", what)], int(seed))]
         else:
             items = re.findall(r"\d+", what)
             rng.shuffle(items)

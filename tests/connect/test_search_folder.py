@@ -15,6 +15,7 @@ FILES = ("best.json", "samples.csv", "tree.npz")
 
 
 def contents(folder):
+    """Return the bytes of a folder's files."""
     return [(folder / name).read_bytes() for name in FILES]
 
 
@@ -120,8 +121,11 @@ def test_a_search_refuses_a_name_of_several_levels(tmp_path, capsys):
             assert told.code == 2 and "this names several levels" in told.err and "waiting" not in told.out, told.err
 
 
-def test_a_search_with_widening_is_resumed(tmp_path, capsys):
-    file, whole, parts = describe(tmp_path, top="widening = 2"), tmp_path / "whole", tmp_path / "parts"
+@pytest.mark.parametrize("rollout", ["uniform", "weights"])
+def test_a_search_with_widening_is_resumed(tmp_path, capsys, rollout):
+    file = describe(tmp_path, top=f'widening = 2\nrollout = "{rollout}"')
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
     for out, rollouts in ((whole, 60), (parts, 25), (parts, 60)):
         assert run(capsys, "connect", "search", file, *SEARCH, rollouts, "--seed", 5, "--out", out).code == 0
     assert contents(parts) == contents(whole)
+    assert (b'"weights"' in (whole / "rollouts.jsonl").read_bytes()) == (rollout == "weights")

@@ -6,10 +6,10 @@ import time
 
 import pytest
 
-from persona_evo.connect.description import LevelName
 from persona_evo.connect.description_file import read
 from persona_evo.connect.doctor import examine
 from persona_evo.connect.game import of
+from persona_evo.connect.level_names import LevelName
 from persona_evo.connect.session import Session
 from persona_evo.formula import parse
 from persona_evo.search.settings import Budget, SearchSettings

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import json
 import os
 import re
@@ -15,6 +17,7 @@ import time
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from persona_evo.cli.connect import PORT
 from tests.connect.driving import none_left
@@ -163,6 +166,24 @@ def test_a_console_game_attaches_to_the_driver_at_the_ports_of_both(tmp_path: Pa
     rest, _ = driver.communicate(timeout=60)
     assert game.returncode == 0 and driver.returncode == 0, rest
     assert "OUT=1" in rest
+
+
+@pytest.mark.parametrize("kind", ["", "editor"])
+def test_a_camera_draws_pictures_in_each_pipeline_and_leaves_nothing_behind(unity: Path, kind: str) -> None:
+    done = subprocess.run(command(unity, kind, "picture"), capture_output=True, text=True, timeout=60, check=True)
+    said = [line for line in done.stdout.splitlines() if not line.startswith("iVBOR")]
+    assert said == [
+        "persona-evo: there is no Playtest component yet, so this camera draws no pictures",
+        "drawn by the camera",
+        "drawn by the pipeline" if kind == "editor" else "drawn by the camera",
+        "restored True, held 0, textures 1",
+        "without graphics True",
+        "without the camera True",
+    ]
+    for text in (line for line in done.stdout.splitlines() if line.startswith("iVBOR")):
+        with Image.open(io.BytesIO(base64.b64decode(text))) as image:
+            assert image.size == (320, 180)
+            assert [image.getpixel((x, y))[0] for x, y in ((0, 179), (5, 179), (0, 178))] == [0, 5, 320 % 256]
 
 
 def test_release_builds_have_no_session(unity: Path) -> None:

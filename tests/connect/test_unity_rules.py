@@ -189,43 +189,36 @@ def test_each_script_belongs_to_one_assembly_and_each_assembly_has_scripts() -> 
         assert definition["name"] == path.stem
 
 
+def test_only_tests_are_left_out_of_projects() -> None:
+    for path in PACKAGE.rglob("*.asmdef"):
+        definition = json.loads(path.read_text(encoding="utf-8"))
+        is_test = PACKAGE / "Tests" in path.parents
+        assert definition["defineConstraints"] == (["UNITY_INCLUDE_TESTS"] if is_test else []), path
+        assert definition["autoReferenced"] is not is_test, path
+
+
+def test_the_folders_are_those_of_the_package_layout() -> None:
+    names = {path.name.removesuffix(".meta") for path in PACKAGE.iterdir()}
+    folders = {"Runtime", "Editor", "Tests", "Samples~", "Documentation~"}
+    assert names == {"package.json", "README.md", "CHANGELOG.md", "LICENSE.md", *folders}
+    assert {path.name for path in (PACKAGE / "Tests").iterdir() if path.is_dir()} == {"Editor"}
+
+
+def test_links_lead_somewhere() -> None:
+    for page in PACKAGE.rglob("*.md"):
+        text = page.read_text(encoding="utf-8")
+        for target in re.findall(r"\]\(([^)]+)\)", text):
+            assert target.startswith("https://") or (page.parent / target.split("#")[0]).exists(), f"{page}: {target}"
+        for named in re.findall(r"`(Documentation~/[\w.-]+|Runtime/\w+|Samples~/\w+|Tests/\w+)`", text):
+            assert (PACKAGE / named).exists(), f"{page}: {named}"
+
+
 def test_no_file_is_of_a_kind_that_is_refused() -> None:
-    refused = {
-        *(
-            ".bat",
-            ".bin",
-            ".com",
-            ".csh",
-            ".dom",
-            ".dmg",
-            ".exe",
-            ".js",
-            ".jse",
-            ".lib",
-            ".msi",
-            ".msp",
-            ".mst",
-            ".pkg",
-        ),
-        *(
-            ".ps1",
-            ".sh",
-            ".vb",
-            ".vbe",
-            ".vbs",
-            ".vbscript",
-            ".vs",
-            ".vsd",
-            ".vsh",
-            ".zip",
-            ".7z",
-            ".rar",
-            ".jpg",
-            ".jpeg",
-        ),
-        *(".mp3", ".rsp", ".unitypackage", ".dll"),
-    }
+    refused = re.compile(
+        r"\.(bat|bin|com|csh|dom|dmg|exe|jse?|lib|ms[ipt]|pkg|ps1|sh|vb|vbe|vbs|vbscript|vs|vsd|vsh|zip|7z|rar|jpe?g|mp3"
+        r"|rsp|unitypackage|dll)"
+    )
     for path in files():
-        assert path.suffix.lower() not in refused and not path.is_symlink(), path
+        assert not refused.fullmatch(path.suffix.lower()) and not path.is_symlink(), path
         assert len(path.relative_to(PACKAGE).as_posix()) <= 140, path
     assert sum(path.stat().st_size for path in files()) < 512 * 2**20

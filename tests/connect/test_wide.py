@@ -35,12 +35,14 @@ def found(folder, *lines):
     return mean(plan.utility for plan in plans)
 
 
-@pytest.mark.parametrize("rollout", ["uniform", pytest.param("weights", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("rollout", ["uniform", "weights"])
 def test_the_default_search_beats_chance_where_there_are_400_choices(tmp_path, rollout):
     line = f'rollout = "{rollout}"'
     default, full = found(tmp_path, line), found(tmp_path, line, "widening = 0")
     chance = mean(by_chance(level, rollout == "weights") for level in LEVELS)
     assert default > chance and default > full
+    assert rollout == "uniform" or default > found(tmp_path, line, "priors = false") + 0.02
+    assert rollout == "uniform" or default == found(tmp_path, line, "workers = 3")
 
 
 def test_a_playtest_is_not_continued_with_another_widening(tmp_path, capsys):

@@ -94,7 +94,7 @@ ENTRY = '[[accept]]\nkind = "deaths"\nlevel = "a"\nreason = "x"\n'
         (ENTRY.replace("deaths", "death"), ":2:8: no such kind of finding"),
         (ENTRY.replace("deaths", "death"), "did you mean 'deaths'"),
         (ENTRY.replace('reason = "x"\n', ""), ":1:1: reason is missing"),
-        (ENTRY.replace('"x"', '" "'), ":4:10: reason is not text"),
+        (ENTRY.replace('"x"', '" "'), ":4:10: reason is empty"),
         (ENTRY.replace('"a"', "7"), ":3:9: level is not text"),
         (ENTRY + 'place = "7;10"\n', ":5:9: no place"),
         (ENTRY + 'places = ["7:10", "0:3"]\n', ":5:19: no place"),

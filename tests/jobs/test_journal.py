@@ -129,6 +129,15 @@ def test_jobs_are_kept_as_they_are_finished_until_the_deadline() -> None:
     assert 1 <= len(kept) <= 2, "a job that would be finished too late is not started"
 
 
+def test_jobs_that_are_at_work_at_the_deadline_are_abandoned() -> None:
+    kept: list[int] = []
+    with Workers(2) as workers:
+        workers.map(abs, [1, 2])  # the workers have been started
+        jobs = [Job(f"job {n}", seconds) for n, seconds in enumerate((0.1, 600.0, 600.0))]
+        assert not Runner(workers, time.monotonic() + 1.0).run("part", _sleep, jobs, kept.append)
+    assert kept == [1]
+
+
 def _sleep(seconds: float) -> int:
     time.sleep(seconds)
     return 1

@@ -35,7 +35,7 @@ def test_two_personas_of_one_name_are_refused(tmp_path: Path, name: str) -> None
         (RUNNER.encode() + b'title = "a\\u001b[2J"', "title contains a control character"),
         (RUNNER.replace('utility = "MS"', 'utility = ""').encode(), r":4:\d+: utility is empty"),
         (RUNNER.replace('utility = "MS"', 'utility = ""').encode(), r":4:\d+: utility is empty"),
-        (RUNNER.encode() + b"title = 0x" + b"f" * 9000, "title is not a text"),
+        (RUNNER.encode() + b"title = 0x" + b"f" * 9000, "title is not text"),
         (b"\xef\xbb\xbfa = '\xff'", r":1:6: the file is not UTF-8"),
     ],
 )

@@ -146,7 +146,7 @@ MISTAKES = [
     (PLAIN.replace("priority", "priorty"), PersonaError, "did you mean 'priority'?"),
     (PLAIN.replace('"GOLD"', '"GOLF"'), PersonaError, "miser.toml:3:1: the priority is not a metric"),
     (PLAIN.replace('"toy"', '"minidungeons2"'), PersonaError, "miser.toml:1:1: the persona is for another game"),
-    (PLAIN.replace('"Miser"', "3"), PersonaError, "miser.toml:2:1: title is not a text"),
+    (PLAIN.replace('"Miser"', "3"), PersonaError, "miser.toml:2:9: title is not text"),
     (PLAIN + 'always = "1"\n', PersonaError, "miser.toml:5:1: `always` is only for personas with stages"),
     (PLAIN + 'name = "a b"\n', PersonaError, "miser.toml:5:1: not a name"),
     (PLAIN + "[[stages]]\nutility = 'ST'\n", PersonaError, "miser.toml:4:1: a persona has either"),

@@ -139,7 +139,6 @@ def test_without_variation_the_p_is_that_of_an_exact_test() -> None:
             [played("a", steps=10, trial=i) for i in range(trials)],
             [played("b", steps=14, trial=i) for i in range(trials)],
             INFOS,
-            ("a", "b"),
         )
 
     steps = next(r for r in versions(3) if r.measure.key == "steps")
@@ -149,13 +148,13 @@ def test_without_variation_the_p_is_that_of_an_exact_test() -> None:
     assert "too few trials to say for the runner" in said and "(3 trials each): steps 10 -> 14" in said
     assert "p <" not in said
     many = " ".join(compare_versions.headlines(versions(50)))
-    assert "b changes what the runner does: steps 10 -> 14 (p < 0.0001, no variation in either)" in many
+    assert "B changes what the runner does: steps 10 -> 14 (p < 0.0001, no variation in either)" in many
     assert "too few" not in many.partition(";")[0]
 
 
 def test_verdict_of_no_difference_says_what_could_not_be_seen() -> None:
     a, b = group("a", "runner", 50, 50), group("b", "runner", 49, 50)
-    verdict = compare_versions.compare_levels(a, b, INFOS, names=("old", "new"))[0].verdict
+    verdict = compare_versions.compare_levels(a, b, INFOS)[0].verdict
     assert verdict.startswith("no difference found for the runner: win rate 100 % -> 98 % (p = 1.00)")
     assert "with 50 trials each a difference below about 12 points cannot be seen" in verdict
     assert statistics.fisher(50, 50, 44, 50).p < 0.05 < statistics.fisher(50, 50, 45, 50).p

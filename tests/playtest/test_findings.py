@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
 from persona_evo.games.core import Event, Metric
@@ -398,7 +399,7 @@ def test_static_findings_are_told_of_levels_that_nobody_played() -> None:
 
 
 def test_every_kind_is_ranked_and_no_other_can_be_made() -> None:
-    with pytest.raises(ValueError, match="no such kind"):
+    with pytest.raises(SettingsError, match="no such kind"):
         Finding("timeouts", "notice", "one", "nothing")
     assert {"impossible", "policy_fails", "budget_too_small", "deaths", "beaten", "sides", "endless"} <= set(KINDS)
 

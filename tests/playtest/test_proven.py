@@ -92,7 +92,7 @@ def test_of_a_sample_only_searches_count() -> None:
 def test_exact_rows_are_in_no_correction_and_say_how_they_were_compared() -> None:
     a = drawn("A", "runner", 10) + group("A", "killer", 10, 10)
     b = drawn("B", "runner", 10, best=0.5) + group("B", "killer", 0, 10)
-    rows = compare_versions.compare_levels(a, b, INFOS, ("A", "B"))
+    rows = compare_versions.compare_levels(a, b, INFOS)
     by_key = {(r.player_a, r.measure.key): r for r in rows}
     killer = by_key["killer", "win_rate"]
     assert killer.p_holm == killer.p, "one win rate is tested"

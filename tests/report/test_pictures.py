@@ -16,7 +16,8 @@ from PIL import Image, ImageSequence
 from persona_evo import intervals
 from persona_evo.errors import SettingsError, VerificationError
 from persona_evo.games import mapsets, registry
-from persona_evo.games.core import Game, Level, Metric, main_metrics
+from persona_evo.games.core import Game, Level, Metric
+from persona_evo.games.main_metrics import main_metrics
 from persona_evo.intervals import Interval
 from persona_evo.jobs import dispatch
 from persona_evo.jobs.workers import Workers

@@ -134,6 +134,8 @@ def test_stages_alone_and_any_number_of_jobs(whole: Whole, tmp_path: Path, capsy
     assert not (out / "lines.jsonl").exists() and not (out / "index.html").exists()
     for name in ("pools.jsonl", "runs.jsonl"):
         assert rows(out / name) == whole.kept[name]
+    soon = run(capsys, "reproduce", "evolution", "--out", tmp_path / "soon", *TINY, "--for", "0.5s")
+    assert soon.code == 0 and "time ran out in stage pools" in soon.err and not (tmp_path / "soon/index.html").exists()
     late = run(capsys, "reproduce", "evolution", "--resume", out, "--for", "1ms", "--stage", "lines")
     assert late.code == 2 and "not a duration" in late.err
 

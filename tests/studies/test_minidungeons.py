@@ -32,8 +32,10 @@ from persona_evo.studies.minidungeons import (
     published,
     results,
 )
+from persona_evo.studies.minidungeons.evolution_section import evolution_section
 from persona_evo.studies.minidungeons.material import DungeonResults
 from persona_evo.studies.minidungeons.published import BASELINE, EVOLVED
+from persona_evo.studies.minidungeons.report_files import ReportFolder
 from persona_evo.studies.minidungeons.results import Difference
 from persona_evo.studies.minidungeons.settings import (
     DungeonSettings,
@@ -201,6 +203,18 @@ def test_the_convergence_of_all_personas_is_one_figure(tmp_path: Path) -> None:
     plot = figures.convergence(material(tmp_path))
     assert [s.name for s in plot.series] == ["Runner", "Monster Killer", "Treasure Collector", "Completionist"]
     assert [y for _, y in plot.series[0].points] == [pytest.approx(v) for v in (0.3 / 0.502, 0.5 / 0.502, 1.0)]
+
+
+def test_an_evolution_that_ended_in_its_first_generation_is_left_out_of_convergence(tmp_path: Path) -> None:
+    m = material(tmp_path)
+    before = len(figures.convergence(m).series)
+    m.journals["runner"] = []
+    assert len(figures.convergence(m).series) == before - 1
+    (tmp_path / "figures").mkdir()
+    (tmp_path / "tables").mkdir()
+    evolution_section(ReportFolder(tmp_path), m)
+    told = (tmp_path / "tables" / "convergence.csv").read_text(encoding="utf-8")
+    assert "runner" not in told and "monster_killer" in told
 
 
 def test_directions_are_held_against_a_rule_that_knows_nothing(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import pytest
 
 from persona_evo.api.studies import CONFIG
+from persona_evo.studies.minidungeons import study_time
 from tests.cli.tool import Ran, command, environment, run, silent
 from tests.conftest import leave_unsimplified
 
@@ -149,6 +150,26 @@ def test_cut_short_goes_on_and_nothing_gets_mixed_up(
         wrong = run(capsys, "reproduce", "minidungeons", "--resume", whole, "--jobs", "1")
         assert wrong.code == 2 and "another evolution" in wrong.err and f"runner-1/{name}" in wrong.err, wrong.err
         (runner / name).write_bytes(kept)
+
+
+@pytest.mark.usefixtures("unsimplified")
+def test_time_that_is_up_in_the_playtests_stops_them(
+    levels: Path,
+    finished: Whole,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def up(self: study_time.StudyTime) -> None:
+        self.end = 0.0 if self.end is not None else None
+
+    monkeypatch.setattr(study_time.StudyTime, "of_evolution", up)
+    cut = tmp_path / "cut"
+    short = run(capsys, "reproduce", "minidungeons", "--levels", levels, "--out", cut, *TINY, "--for", "1h")
+    assert short.code == 2 and "the time is up: playtest" in short.err and f"--resume {cut}" in short.err, short.err
+    on = run(capsys, "reproduce", "minidungeons", "--resume", cut, "--jobs", "1")
+    assert on.code == 0, on.err
+    assert tables(cut) == tables(finished.folder)
 
 
 @pytest.mark.usefixtures("unsimplified")

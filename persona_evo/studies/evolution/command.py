@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from persona_evo.api.studies import Study
 from persona_evo.cli import option_values
 from persona_evo.cli.parser import filled, path, whole
-from persona_evo.cli.say import StatusLine, note, to_go
+from persona_evo.cli.say import note, teller
 from persona_evo.jobs.windows import program
 from persona_evo.studies.commands import add_running, check_running, drawing, finished, stopped
-
-if TYPE_CHECKING:
-    from persona_evo.jobs.progress import Progress
 
 FROZEN = ("setting", "persona", "runs", "playthroughs", "training", "held_out")
 """Options whose values a resumed study takes from its folder."""
@@ -89,8 +83,8 @@ def run(args: argparse.Namespace) -> int:
     from persona_evo.jobs.deadline import duration as seconds
     from persona_evo.studies.evolution import levels, report, study
     from persona_evo.studies.keeping import usual_folder
+    from persona_evo.studies.time_limit import deadline
 
-    end = None if args.for_ is None else time.monotonic() + seconds(args.for_)
     if args.resume is not None:
         folder, settings = args.resume, study.reopen(args.resume)
     else:
@@ -100,6 +94,7 @@ def run(args: argparse.Namespace) -> int:
             folder, quick=args.quick, chosen=args.setting or (), personas=args.persona or (), **given
         )
         note(f"the study of evolution, seed {settings.seed}, into {folder}")
+    end = deadline(None if args.for_ is None else seconds(args.for_), report.seconds(folder))
     named = {
         name: levels.named(name, where)
         for name, where in ((levels.PAPER, args.paper), (levels.OTHERS, args.levels))
@@ -114,7 +109,7 @@ def run(args: argparse.Namespace) -> int:
             jobs=option_values.jobs_of(args),
             backend=args.backend,
             end=end,
-            tell=_teller(),
+            tell=teller(lambda p: f"{p.part} {p.done}/{p.total}: {p.what}"),
             long=args.long,
         )
     except KeyboardInterrupt:
@@ -122,19 +117,10 @@ def run(args: argparse.Namespace) -> int:
     if late:
         note(f"time ran out in stage {late}; everything that is finished is kept")
         note(f"resume with: {program('reproduce', 'evolution', '--resume', folder)}")
-    if args.stage and "report" not in args.stage:
+    if late == "pools" or (args.stage and "report" not in args.stage):
         return 0
     written = report.write(folder, settings, drawing())
     return finished(folder, written.text, written.page)
-
-
-def _teller() -> Callable[[Progress], None]:
-    line = StatusLine()
-
-    def tell(p: Progress) -> None:
-        line.show(f"{p.part} {p.done}/{p.total}: {p.what}{to_go(p.eta)}", last=p.done == p.total)
-
-    return tell
 
 
 STUDY = Study(

@@ -304,11 +304,11 @@ def _cross(c: Choices, setting: str) -> StudyGoal:
     return StudyGoal(text, not above, "; ".join(above) or "There is none.")
 
 
-def nothing_gained(c: Choices, where: str = HELD_OUT) -> list[str]:
+def nothing_gained(c: Choices) -> list[str]:
     """Return sentences on the cells in which an evolution gains nothing."""
     found = []
     for setting in c.settings.chosen:
-        for one in comparisons(c, setting, where):
+        for one in comparisons(c, setting):
             if one.cell.method in (SEEDED, EVOLUTION) and one.gain.low <= 0:
                 how = "is worse than" if one.gain.high < 0 else "is not shown to be better than"
                 found.append(

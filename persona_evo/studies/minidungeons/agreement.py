@@ -137,7 +137,7 @@ def convergence_words(m: DungeonResults, found: Sequence[Convergence]) -> list[s
         for c in found
     ]
     by = sum(c.generation <= m.published.converged for c in found)
-    enough = all(c.generations > m.published.converged for c in found)
+    enough = bool(found) and all(c.generations > m.published.converged for c in found)
     close = f"the paper says that fitness changes little after about {counted(m.published.converged, 'generation')}"
     if enough:
         lines.append(f"{close}; here that is so for {by} of {counted(len(found), 'persona')}")

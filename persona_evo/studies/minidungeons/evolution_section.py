@@ -28,7 +28,8 @@ def evolution_section(folder: ReportFolder, m: DungeonResults) -> Section:
     rows: Rows = []
     for persona in m.personas:
         journal = m.journals[persona.name]
-        found.append(results.convergence(persona.name, journal))
+        if journal:  # it is empty if the time was up in the first generation
+            found.append(results.convergence(persona.name, journal))
         caption = f"{title(m, persona.name)}: fitness of the run that was chosen, by island"
         figures.append(folder.chart(f"fitness_{persona.name}", study_figures.fitness(m, persona), caption))
         rows += [{"persona": persona.name, **{k: v for k, v in r.items() if k != "timing"}} for r in journal]

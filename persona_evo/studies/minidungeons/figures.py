@@ -54,6 +54,8 @@ def convergence(m: DungeonResults) -> charts.Plot:
     series = []
     for place, persona in enumerate(m.personas):
         best = list(accumulate(results.best_of_generations(m.journals[persona.name]), max))
+        if not best:  # the time was up in the first generation
+            continue
         final = abs(best[-1]) or 1.0
         points = [(generation, 1 - (best[-1] - value) / final) for generation, value in enumerate(best, 1)]
         series.append(charts.Series(results.title(m, persona.name), points, "line", place))

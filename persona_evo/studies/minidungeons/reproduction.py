@@ -54,7 +54,7 @@ def reproduce(
         folder: the folder for everything; by default `runs/reproduction-minidungeons-<protocol>`, followed by the name
             of the levels if they are given.
         jobs, backend: as in `playtest_levels`; they do not change the result.
-        duration: seconds for this call; evolutions share the time that the playtests leave.
+        duration: seconds for this call, its report included; evolutions share what the rest leaves.
         progress: called with the progress from time to time.
         drawing: called with the name of each picture that is drawn.
         settings: quick, cross, seed, runs, trials, generations, population, iterations, playtest_iterations,

@@ -14,7 +14,6 @@ in the next call; if this changes its policy, everything that was played with th
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -30,7 +29,7 @@ from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.task import EvolutionTask
 from persona_evo.games import registry
 from persona_evo.games.core import Level
-from persona_evo.jobs.progress import Tell
+from persona_evo.jobs.progress import Progress, Tell
 from persona_evo.jobs.windows import program
 from persona_evo.personas import Persona
 from persona_evo.personas import load as load_persona
@@ -46,17 +45,12 @@ from persona_evo.studies.minidungeons import published as publications
 from persona_evo.studies.minidungeons.material import Crossed, DungeonResults
 from persona_evo.studies.minidungeons.parts import check_evolution, check_policy, make_room
 from persona_evo.studies.minidungeons.settings import DungeonSettings, opened, training
+from persona_evo.studies.minidungeons.study_time import EVOLUTION, StudyTime, TimeIsUp
 from persona_evo.studies.minidungeons.workload import Ledger
 from persona_evo.words import plural
 
 RUNS = "runs"
 """The folder of the parts within a reproduction's folder."""
-
-_EVOLUTION = "evolution"
-"""Prefix of the names of the parts that share the given time."""
-
-_FIRST_RESERVE = 0.25
-"""Share of the given time that is reserved for the playtests until the speed of this machine is known."""
 
 
 class StudyRun:
@@ -64,7 +58,7 @@ class StudyRun:
 
     Args:
         jobs, backend: see `jobs.workers.Workers`; they do not change results.
-        seconds: time for this call; evolutions share the time that the playtests leave.
+        seconds: time for this call, its report included; evolutions share what the rest leaves.
         tell: called with the progress from time to time.
     """
 
@@ -85,8 +79,10 @@ class StudyRun:
         self.personas = [load_persona(name, self.game) for name in self.published.personas]
         self.training = training(self.published, self.levels)
         self.jobs, self.backend = jobs, backend
-        self.end = None if seconds is None else time.monotonic() + seconds
         self.ledger = Ledger(self._parts(), tell)
+        searched = bool(self.published.differing(self.levels))
+        self.time = StudyTime(folder, settings, self.game, self.levels, self.personas, jobs, searched, self.ledger)
+        self.time.limit(seconds)
 
     def run(self, halfway: Callable[[DungeonResults], object] | None = None) -> DungeonResults:
         """Do what is missing.
@@ -179,7 +175,7 @@ class StudyRun:
     def _evolutions(self, persona: Persona) -> list[Outcome]:
         found = []
         for n, folder in enumerate(self._evolution_folders(persona), 1):
-            name = f"{_EVOLUTION} of {persona.name}, run {n} of {self.settings.runs}"
+            name = f"{EVOLUTION} of {persona.name}, run {n} of {self.settings.runs}"
             seed = seeds.derive(self.settings.seed, "evolution", persona.name, n) % 2**31
             budget = self.settings.budget
             outcome = self._evolve(name, folder, persona, self.training, self.settings.evolution, seed, budget)
@@ -202,7 +198,7 @@ class StudyRun:
             check_evolution(folder, self._expected(persona, levels, settings, seed, budget))
             outcome = ended(folder)
         if outcome is None or outcome.status == driving.DEADLINE:
-            end = self._deadline() if name.startswith(_EVOLUTION) else None
+            end = self.time.of_evolution() if name.startswith(EVOLUTION) else None
             tell = self.ledger.teller(name, end, fresh=not begun)
 
             def progress(p: driving.GenerationProgress) -> None:
@@ -258,21 +254,6 @@ class StudyRun:
         }
         return {"persona": persona.name, **about}
 
-    def _deadline(self) -> float | None:
-        """Return the deadline of the next evolution.
-
-        The remaining evolutions share the time that the playtests leave.
-        """
-        if self.end is None:
-            return None
-        now = time.monotonic()
-        left = max(0.0, self.end - now)
-        evolutions = [n for n in self.ledger.left if n.startswith(_EVOLUTION)]
-        others = sum(w for n, w in self.ledger.left.items() if n not in evolutions)
-        rate = self.ledger.rate
-        reserve = others / rate if rate else _FIRST_RESERVE * left
-        return now + (left - min(reserve, left / 2)) / max(1, len(evolutions))
-
     # playtests
 
     def _players(self, chosen: Mapping[str, Policy]) -> list[Player]:
@@ -288,6 +269,12 @@ class StudyRun:
     ) -> batch.BatchResults:
         make_room(self.folder / RUNS / folder, players)
         tell = self.ledger.teller(name, fresh=not (self.folder / RUNS / folder).exists())
+
+        def told(p: Progress) -> None:
+            tell(p.done / p.total, f"{p.done}/{p.total} {plural(p.total, 'playthrough')}")
+            if p.done < p.total:
+                self.time.check(name)
+
         played = batch.playtest(
             self.game,
             self.levels,
@@ -300,7 +287,7 @@ class StudyRun:
             backend=self.backend,
             folder=self.folder / RUNS / folder,
             continuation=0.0,
-            progress=lambda p: tell(p.done / p.total, f"{p.done}/{p.total} {plural(p.total, 'playthrough')}"),
+            progress=told,
         )
         if not played.complete:
             raise KeyboardInterrupt
@@ -311,18 +298,23 @@ class StudyRun:
         if not search:
             return publications.proven(self.published, self.game, self.personas)
         tell = self.ledger.teller("limits")
-        found = limits.bounds(
-            self.game,
-            self.levels,
-            self.personas,
-            played.records,
-            seconds=self.settings.bound_seconds,
-            jobs=self.jobs,
-            folder=played.folder,
-            progress=lambda done, total: tell(done / total, f"limits {done}/{total}"),
-        )
+
+        def told(done: int, total: int) -> None:
+            tell(done / total, f"limits {done}/{total}")
+            if done < total:
+                self.time.check("limits")
+
+        def found(seconds: float) -> dict[tuple[str, str], Bound]:
+            records, folder = played.records, played.folder
+            where = (self.game, self.levels, self.personas, records)
+            return limits.bounds(*where, seconds=seconds, jobs=self.jobs, folder=folder, progress=told)
+
+        try:
+            known = found(self.settings.bound_seconds)
+        except TimeIsUp:
+            known = found(0.0)  # those that were found, and the best playthroughs
         self.ledger.close("limits")
-        return found
+        return known
 
     # cross tables
 
@@ -364,7 +356,7 @@ class StudyRun:
         for p in self.personas:
             for n in range(1, s.runs + 1):
                 work = _work(s.evolution, len(self.training), s.iterations)
-                parts[f"{_EVOLUTION} of {p.name}, run {n} of {s.runs}"] = work
+                parts[f"{EVOLUTION} of {p.name}, run {n} of {s.runs}"] = work
         played = s.trials * s.playtest_iterations * many * len(self.personas)
         parts["playtest"] = 2.0 * played
         parts["limits"] = 0.0

@@ -16,11 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from persona_evo.errors import SettingsError
 from persona_evo.experiments import job
 from persona_evo.experiments.design import Experiment
 from persona_evo.experiments.files import ExperimentReader
 from persona_evo.experiments.job import ExperimentResults
 from persona_evo.experiments.results import SIGNIFICANT, CellComparison, comparisons, p_words
+from persona_evo.games.toml_table import TomlTable
 from persona_evo.games.tomlplaces import Places
 from persona_evo.jobs.progress import Progress, Tell
 from persona_evo.seeds import derive
@@ -156,7 +158,7 @@ def load() -> Thesis:
 def _chapter(places: Places, row: Mapping[str, Any], data: Mapping[str, Any]) -> Chapter:
     plain = {k: v for k, v in row.items() if k not in ("name", "figure", "published")}
     values = {"replicates": data["replicates"], "rollouts": data["rollouts"], **plain}
-    experiment = ExperimentReader(places, values, FILE.parent).experiment(row["name"])
+    experiment = ExperimentReader(TomlTable(values, places, SettingsError), FILE.parent).experiment(row["name"])
     said = []
     for one in row["published"]:
         a, b = one["same"] if "same" in one else (one["higher"], one["lower"])

@@ -11,14 +11,11 @@ namespace PersonaEvo.Playtest.Games.Roguelike2d
             Game = game;
         }
 
-        public int Count { get { return Game.Count; } }
+        public int Count => Game.Count;
 
-        public double[] Weights()
-        {
-            return Game.Weights;
-        }
+        public double[] Weights() => Game.Weights;
 
-        public double Score { get { return Game.Reward; } }
+        public double Score => Game.Reward;
 
         public void Apply(int choice)
         {
@@ -30,10 +27,7 @@ namespace PersonaEvo.Playtest.Games.Roguelike2d
             Game.Measure(values);
         }
 
-        public object Save()
-        {
-            return Game.Copy();
-        }
+        public object Save() => Game.Copy();
 
         public void Restore(object state)
         {

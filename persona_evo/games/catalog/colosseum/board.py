@@ -12,11 +12,12 @@ In memory a row of cells is an int64, bit c for column c. `east` and `south` hol
 
 from __future__ import annotations
 
-from typing import Any
 
 import numpy as np
 
 from persona_evo.compiling import compiled, row
+from persona_evo.compiling.arrays import IntRow
+from persona_evo.games.rows import Row
 
 SIZE, REACH, WORDS = range(3)
 SEATS, SIDE, MOVES, RESULT, CELLS, WALLS = 0, 2, 3, 4, 5, 7
@@ -25,18 +26,21 @@ UP, RIGHT, DOWN, LEFT = range(4)
 LEAST, MOST = 3, 32
 """The smallest and the largest side of a board."""
 
+Cells = IntRow
+"""A set of cells, or the walls of all rows on one side."""
+
 ROWS = MOST
 """The length of a set of cells."""
 
 
 @compiled
-def word(array: Any, at: int) -> int:
+def word(array: Row, at: int) -> int:
     """Return a word as a plain whole number."""
     return int(np.int64(array[at]))
 
 
 @compiled
-def read_walls(t: Any, s: Any, east: Any, south: Any) -> int:
+def read_walls(t: Row, s: Row, east: Cells, south: Cells) -> int:
     """Unpack the walls of a state; return the board's size."""
     n = word(t, SIZE)
     words = word(t, WORDS)
@@ -61,7 +65,7 @@ def count_bits(x: int) -> int:
 
 
 @compiled
-def grow(n: int, east: Any, south: Any, seen: Any, low: int, high: int) -> int:
+def grow(n: int, east: Cells, south: Cells, seen: Cells, low: int, high: int) -> int:
     """Add the cells one step from those in `seen`, between two rows; return a nonzero number if any were added."""
     above = 0
     if low > 0:
@@ -81,7 +85,7 @@ def grow(n: int, east: Any, south: Any, seen: Any, low: int, high: int) -> int:
 
 
 @compiled
-def walk_area(n: int, east: Any, south: Any, start: int, other: int, steps: int, seen: Any) -> int:
+def walk_area(n: int, east: Cells, south: Cells, start: int, other: int, steps: int, seen: Cells) -> int:
     """Write to `seen` the cells within this many steps of `start`, never through the cell `other`."""
     for r in range(n):
         seen[r] = 0
@@ -99,7 +103,7 @@ def walk_area(n: int, east: Any, south: Any, start: int, other: int, steps: int,
 
 
 @compiled
-def count_cells(n: int, seen: Any) -> int:
+def count_cells(n: int, seen: Cells) -> int:
     """Return the size of a set of cells."""
     total = 0
     for r in range(n):
@@ -108,7 +112,7 @@ def count_cells(n: int, seen: Any) -> int:
 
 
 @compiled
-def open_sides(n: int, east: Any, south: Any, r: int, cells: int) -> int:
+def open_sides(n: int, east: Cells, south: Cells, r: int, cells: int) -> int:
     """Return the number of open sides of the cells `cells` of row r."""
     above = 0
     if r > 0:
@@ -118,7 +122,7 @@ def open_sides(n: int, east: Any, south: Any, r: int, cells: int) -> int:
 
 
 @compiled
-def is_open(n: int, east: Any, south: Any, r: int, c: int, d: int) -> int:
+def is_open(n: int, east: Cells, south: Cells, r: int, c: int, d: int) -> int:
     """Return 1 if side d of the cell (r, c) has no wall, else 0."""
     if d == UP:
         return 0 if r == 0 else 1 - ((south[r - 1] >> c) & 1)
@@ -130,7 +134,7 @@ def is_open(n: int, east: Any, south: Any, r: int, c: int, d: int) -> int:
 
 
 @compiled
-def walls_around(n: int, east: Any, south: Any, cell: int) -> int:
+def walls_around(n: int, east: Cells, south: Cells, cell: int) -> int:
     """Return the number of sides of a cell that have walls."""
     r = cell // n
     return 4 - open_sides(n, east, south, r, 1 << (cell - r * n))
@@ -149,7 +153,7 @@ def neighbour(n: int, cell: int, d: int) -> int:
 
 
 @compiled
-def build(t: Any, s: Any, cell: int, d: int) -> None:
+def build(t: Row, s: Row, cell: int, d: int) -> None:
     """Put a wall on side d of a cell, unless there is one."""
     n = word(t, SIZE)
     words = word(t, WORDS)
@@ -168,7 +172,7 @@ def build(t: Any, s: Any, cell: int, d: int) -> None:
 
 
 @compiled
-def component(n: int, east: Any, south: Any, start: int, target: int, seen: Any) -> int:
+def component(n: int, east: Cells, south: Cells, start: int, target: int, seen: Cells) -> int:
     """Find the cells connected with `start`, ignoring players; stop at `target` (-1: none) and return 1 if found."""
     for r in range(n):
         seen[r] = 0
@@ -205,7 +209,7 @@ def component(n: int, east: Any, south: Any, start: int, target: int, seen: Any)
 
 
 @compiled
-def corner(n: int, east: Any, south: Any, y: int, x: int) -> int:
+def corner(n: int, east: Cells, south: Cells, y: int, x: int) -> int:
     """Return 1 if several walls, or the border, meet in the corner above and left of the cell (y, x), else 0."""
     if y == 0 or x == 0 or y == n or x == n:
         return 1
@@ -215,7 +219,7 @@ def corner(n: int, east: Any, south: Any, y: int, x: int) -> int:
 
 
 @compiled
-def may_divide(n: int, east: Any, south: Any, cell: int, d: int) -> int:
+def may_divide(n: int, east: Cells, south: Cells, cell: int, d: int) -> int:
     """Return whether a new wall can have cut anything off, that is, whether both its ends touch other walls."""
     r = cell // n
     c = cell - r * n
@@ -229,7 +233,7 @@ def may_divide(n: int, east: Any, south: Any, cell: int, d: int) -> int:
 
 
 @compiled
-def nearer(n: int, east: Any, south: Any, first: int, second: int, counts: Any) -> int:
+def nearer(n: int, east: Cells, south: Cells, first: int, second: int, counts: IntRow) -> int:
     """Write the numbers of cells that are nearer to `first` and to `second`, ignoring players, to counts[0] and [1].
 
     Returns:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from persona_evo.games import lettering
 from persona_evo.games.catalog.colosseum.board import DOWN, LEFT, RIGHT, UP
 from persona_evo.games.catalog.colosseum.levels import ColosseumBoard, board_of, reached
+from persona_evo.games.core import State
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -23,17 +24,17 @@ TINTS = ("#dce8fa", "#fae1dc")
 FLOOR, GRID, WALL, INK = "#fbf9f4", "#e4ded2", "#2b3040", "#20242f"
 
 
-def state_image(level: Level, state: Any, *, scale: int = SCALE, caption: str = "") -> Image.Image:
+def state_image(level: Level, state: State, *, scale: int = SCALE, caption: str = "") -> Image.Image:
     """Draw a state: players 0 (blue) and 1 (red), whose cells are tinted once they are separated."""
     return board_image(board_of(level, state), scale=scale, caption=caption)
 
 
-def state_text(level: Level, state: Any) -> str:
+def state_text(level: Level, state: State) -> str:
     """Return a state as text, as in a level file."""
     return board_of(level, state).text
 
 
-def standing(level: Level, state: Any) -> str:
+def standing(level: Level, state: State) -> str:
     """Return the number of cells of each player once they are separated; "" before."""
     board = board_of(level, state)
     areas = [reached(board.walls, who) for who in board.players]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from persona_evo.games.catalog.colosseum.levels import board_of
-from persona_evo.games.core import Level
+from persona_evo.games.core import Level, State
 
 RUNNER = str(Path(__file__).with_name("runner.py"))
 """The script that runs in the program's process."""
@@ -15,7 +15,7 @@ EXPECTED = "a Python file with a function step(chess_board, my_pos, adv_pos, max
 """The required content of a program's file, in words."""
 
 
-def shown(level: Level, state: Any) -> dict[str, Any]:
+def shown(level: Level, state: State) -> dict[str, Any]:
     """Return the walls as rows of numbers, bit d for side d, both positions, and the number of steps."""
     board = board_of(level, state)
     me = board.turn
@@ -27,7 +27,7 @@ def shown(level: Level, state: Any) -> dict[str, Any]:
     }
 
 
-def read(level: Level, state: Any, answer: Any) -> int:
+def read(level: Level, state: State, answer: Any) -> int:
     """Return the action that [row, column, side] means.
 
     Raises:

@@ -17,10 +17,14 @@ round once, at their begin (`Game.whole_games`).
 
 from __future__ import annotations
 
+
 from typing import Any
 
 from persona_evo.compiling import compiled, row
+from persona_evo.compiling.arrays import FloatTable, IntRow
 from persona_evo.games.catalog.colosseum.board import (
+    word,
+    Cells,
     MOST,
     REACH,
     RESULT,
@@ -33,7 +37,6 @@ from persona_evo.games.catalog.colosseum.board import (
     read_walls,
     walk_area,
     walls_around,
-    word,
 )
 from persona_evo.games.catalog.colosseum.rules import (
     ALL_METRICS,
@@ -51,6 +54,7 @@ from persona_evo.games.catalog.colosseum.rules import (
 )
 from persona_evo.games.core import RUNNING, Rules, rule
 from persona_evo.games.rollouts import rollout_by
+from persona_evo.games.rows import Row
 from persona_evo.seeds import below
 
 WIDTH = 20
@@ -70,7 +74,7 @@ MOVES_MOST = 4 * (2 * 16 * 17 + 1)
 
 
 @compiled
-def killer_move(n: int, east: Any, south: Any, area: Any, other: int) -> int:
+def killer_move(n: int, east: Cells, south: Cells, area: Cells, other: int) -> int:
     """Return the move that encloses the opponent in its cell; -1 if there is none."""
     if walls_around(n, east, south, other) != 3:
         return -1
@@ -86,13 +90,13 @@ def killer_move(n: int, east: Any, south: Any, area: Any, other: int) -> int:
 
 
 @compiled
-def encloses(n: int, east: Any, south: Any, action: int) -> int:
+def encloses(n: int, east: Cells, south: Cells, action: int) -> int:
     """Return 1 if a move encloses the mover in a single cell, else 0."""
     return 1 if walls_around(n, east, south, action >> 2) == 3 else 0
 
 
 @compiled
-def toggle(n: int, east: Any, south: Any, action: int) -> None:
+def toggle(n: int, east: Cells, south: Cells, action: int) -> None:
     """Add a wall if it is missing, or remove it if it is there."""
     cell = action >> 2
     d = action & 3
@@ -109,7 +113,7 @@ def toggle(n: int, east: Any, south: Any, action: int) -> None:
 
 
 @compiled
-def best_moves(n: int, reach: int, east: Any, south: Any, other: int, actions: Any, count: int) -> int:
+def best_moves(n: int, reach: int, east: Cells, south: Cells, other: int, actions: IntRow, count: int) -> int:
     """Put the WIDTH moves with the most own moves afterwards in front, best first; return how many are kept."""
     values, area = row(MOVES_MOST), row(ROWS)
     for k in range(count):
@@ -134,7 +138,7 @@ def best_moves(n: int, reach: int, east: Any, south: Any, other: int, actions: A
 
 
 @compiled
-def fewer(t: Any, s: Any, actions: Any, looks: int, most: int) -> int:
+def fewer(t: Row, s: Row, actions: IntRow, looks: int, most: int) -> int:
     """Move the moves worth trying to the front, and return their number.
 
     With `looks` these are a killer move, or the moves that do not enclose the mover (all, if all do); with `most` only
@@ -163,19 +167,19 @@ def fewer(t: Any, s: Any, actions: Any, looks: int, most: int) -> int:
 
 
 @rule("legal")
-def narrow(t: Any, s: Any, actions: Any) -> int:
+def narrow(t: Row, s: Row, actions: IntRow) -> int:
     """Write a killer move, or the moves with the most own moves afterwards that do not enclose the mover."""
     return fewer(t, s, actions, 1, 1)
 
 
 @rule("legal")
-def wide(t: Any, s: Any, actions: Any) -> int:
+def wide(t: Row, s: Row, actions: IntRow) -> int:
     """Write a killer move, or all moves that do not enclose the mover."""
     return fewer(t, s, actions, 1, 0)
 
 
 @rule("legal")
-def blind(t: Any, s: Any, actions: Any) -> int:
+def blind(t: Row, s: Row, actions: IntRow) -> int:
     """Write the moves with the most own moves afterwards."""
     return fewer(t, s, actions, 0, 1)
 
@@ -184,7 +188,9 @@ _step, _measure, _rollout = step.plain, measure.plain, rollout_all.plain
 
 
 @compiled
-def play_killers(t: Any, s: Any, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
+def play_killers(
+    t: Row, s: Row, actions: IntRow, played: IntRow, length: int, rng: IntRow, seen: FloatTable, every: int
+) -> int:
     """Play random moves that look out for single cells."""
     east, south, area = row(ROWS), row(ROWS), row(ROWS)
     read_walls(t, s, east, south)
@@ -209,7 +215,7 @@ def play_killers(t: Any, s: Any, actions: Any, played: Any, length: int, rng: An
 
 
 @compiled
-def danger(n: int, east: Any, south: Any, cell: int) -> int:
+def danger(n: int, east: Cells, south: Cells, cell: int) -> int:
     """Count the walls in the 5 x 5 cells around a cell, those of the cell itself three times, the next ring's twice."""
     y = cell // n
     x = cell - y * n
@@ -222,7 +228,7 @@ def danger(n: int, east: Any, south: Any, cell: int) -> int:
 
 
 @rule("legal")
-def calm(t: Any, s: Any, actions: Any) -> int:
+def calm(t: Row, s: Row, actions: IntRow) -> int:
     """Write the moves that end in the CALM reachable cells of least danger; ties go to the first cells."""
     east, south, area, left, values = row(ROWS), row(ROWS), row(ROWS), row(ROWS), row(CELLS_MOST)
     read_walls(t, s, east, south)
@@ -246,7 +252,7 @@ def calm(t: Any, s: Any, actions: Any) -> int:
 
 
 @rule("legal")
-def backwards(t: Any, s: Any, actions: Any) -> int:
+def backwards(t: Row, s: Row, actions: IntRow) -> int:
     """Write all moves in reverse order."""
     east, south, area = row(ROWS), row(ROWS), row(ROWS)
     read_walls(t, s, east, south)
@@ -260,7 +266,7 @@ def backwards(t: Any, s: Any, actions: Any) -> int:
 
 
 @rule("step")
-def same_mover(t: Any, s: Any, action: int, rng: Any) -> int:
+def same_mover(t: Row, s: Row, action: int, rng: IntRow) -> int:
     """Make a move after which it is the same player's turn."""
     side = word(s, SIDE)
     _step(t, s, action, rng)
@@ -269,7 +275,9 @@ def same_mover(t: Any, s: Any, action: int, rng: Any) -> int:
 
 
 @rule("rollout")
-def others_first(t: Any, s: Any, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
+def others_first(
+    t: Row, s: Row, actions: IntRow, played: IntRow, length: int, rng: IntRow, seen: FloatTable, every: int
+) -> int:
     """Play a uniformly random game that the other player begins."""
     s[SIDE] = 1 - word(s, SIDE)
     return _rollout(t, s, actions, played, length, rng, seen, every)

@@ -6,10 +6,12 @@ columns and directions. Every action is accepted: one that is not legal becomes 
 
 from __future__ import annotations
 
-from typing import Any
 
 from persona_evo.compiling import compiled, row
+from persona_evo.compiling.arrays import FloatRow, FloatTable, IntRow
 from persona_evo.games.catalog.colosseum.board import (
+    word,
+    Cells,
     CELLS,
     MOVES,
     REACH,
@@ -31,10 +33,10 @@ from persona_evo.games.catalog.colosseum.board import (
     read_walls,
     walk_area,
     walls_around,
-    word,
 )
 from persona_evo.games.core import ENDED, LOST, RUNNING, WON, Rules, rule
 from persona_evo.games.rollouts import rollout_by
+from persona_evo.games.rows import Row
 from persona_evo.seeds import below
 
 (
@@ -58,7 +60,7 @@ from persona_evo.seeds import below
 
 
 @compiled
-def count_moves(n: int, east: Any, south: Any, seen: Any) -> int:
+def count_moves(n: int, east: Cells, south: Cells, seen: Cells) -> int:
     """Return the number of moves that end in the cells of a set."""
     total = 0
     for r in range(n):
@@ -68,7 +70,7 @@ def count_moves(n: int, east: Any, south: Any, seen: Any) -> int:
 
 
 @compiled
-def list_moves(n: int, east: Any, south: Any, seen: Any, actions: Any) -> int:
+def list_moves(n: int, east: Cells, south: Cells, seen: Cells, actions: IntRow) -> int:
     """Write all moves that end in the cells of a set; return their number."""
     count = 0
     for r in range(n):
@@ -86,7 +88,7 @@ def list_moves(n: int, east: Any, south: Any, seen: Any, actions: Any) -> int:
 
 
 @compiled
-def nth_move(n: int, east: Any, south: Any, seen: Any, number: int) -> int:
+def nth_move(n: int, east: Cells, south: Cells, seen: Cells, number: int) -> int:
     """Return the move that `list_moves` writes at an index, without listing the moves; -1 if there is none."""
     for r in range(n):
         here = open_sides(n, east, south, r, seen[r])
@@ -108,7 +110,7 @@ def nth_move(n: int, east: Any, south: Any, seen: Any, number: int) -> int:
 
 
 @compiled
-def random_walk(n: int, reach: int, east: Any, south: Any, me: int, other: int, rng: Any) -> int:
+def random_walk(n: int, reach: int, east: Cells, south: Cells, me: int, other: int, rng: IntRow) -> int:
     """Return a move of the course's random player, which is not uniform over legal moves; -1 if all sides are walls.
 
     The player takes up to below(K + 1) steps, each through a random open side that does not lead to the opponent, and
@@ -147,7 +149,7 @@ def random_walk(n: int, reach: int, east: Any, south: Any, me: int, other: int, 
 
 
 @compiled
-def put_down(t: Any, s: Any, east: Any, south: Any, action: int) -> int:
+def put_down(t: Row, s: Row, east: Cells, south: Cells, action: int) -> int:
     """Make a legal move in the state and in its unpacked walls; return 1 if it ended the game."""
     n = word(t, SIZE)
     side = word(s, SIDE)
@@ -173,7 +175,7 @@ def put_down(t: Any, s: Any, east: Any, south: Any, action: int) -> int:
 
 
 @compiled
-def settle(n: int, s: Any, east: Any, south: Any) -> int:
+def settle(n: int, s: Row, east: Cells, south: Cells) -> int:
     """Check whether the players are separated, and if so who has more cells; return 1 if they are."""
     seen = row(ROWS)
     if component(n, east, south, word(s, SEATS), word(s, SEATS + 1), seen):
@@ -188,7 +190,7 @@ def settle(n: int, s: Any, east: Any, south: Any) -> int:
 
 
 @compiled
-def can_make(n: int, east: Any, south: Any, seen: Any, action: int) -> int:
+def can_make(n: int, east: Cells, south: Cells, seen: Cells, action: int) -> int:
     """Return 1 if a move ends in a cell of the set, at an open side of it, else 0."""
     if action < 0 or action >= 4 * n * n:
         return 0
@@ -199,7 +201,7 @@ def can_make(n: int, east: Any, south: Any, seen: Any, action: int) -> int:
 
 
 @compiled
-def area_of_mover(t: Any, s: Any, east: Any, south: Any, seen: Any) -> int:
+def area_of_mover(t: Row, s: Row, east: Cells, south: Cells, seen: Cells) -> int:
     """Write where the player to move can walk; return the board's size. The walls must be unpacked."""
     n = word(t, SIZE)
     side = word(s, SIDE)
@@ -208,7 +210,7 @@ def area_of_mover(t: Any, s: Any, east: Any, south: Any, seen: Any) -> int:
 
 
 @rule("legal")
-def legal(t: Any, s: Any, actions: Any) -> int:
+def legal(t: Row, s: Row, actions: IntRow) -> int:
     """Write all moves of the player to move."""
     east, south, seen = row(ROWS), row(ROWS), row(ROWS)
     read_walls(t, s, east, south)
@@ -217,7 +219,7 @@ def legal(t: Any, s: Any, actions: Any) -> int:
 
 
 @rule("step")
-def step(t: Any, s: Any, action: int, rng: Any) -> int:
+def step(t: Row, s: Row, action: int, rng: IntRow) -> int:
     """Walk and build. Nothing happens once the game is over."""
     if word(s, RESULT) != RUNNING:
         return 0
@@ -233,19 +235,19 @@ def step(t: Any, s: Any, action: int, rng: Any) -> int:
 
 
 @rule("over")
-def over(t: Any, s: Any) -> int:
+def over(t: Row, s: Row) -> int:
     """Return the result as player 0 sees it."""
     return word(s, RESULT)
 
 
 @rule("mover")
-def mover(t: Any, s: Any) -> int:
+def mover(t: Row, s: Row) -> int:
     """Return the player to move."""
     return word(s, SIDE)
 
 
 @compiled
-def measure_plain(t: Any, s: Any, player: int, out: Any, east: Any, south: Any) -> int:
+def measure_plain(t: Row, s: Row, player: int, out: FloatRow, east: Cells, south: Cells) -> int:
     """Write the cheap metrics; return the board's size."""
     n = read_walls(t, s, east, south)
     me = word(s, SEATS + player)
@@ -270,14 +272,14 @@ def measure_plain(t: Any, s: Any, player: int, out: Any, east: Any, south: Any) 
 
 
 @rule("measure")
-def measure(t: Any, s: Any, player: int, out: Any) -> int:
+def measure(t: Row, s: Row, player: int, out: FloatRow) -> int:
     """Write the cheap metrics, and 0 for the others."""
     measure_plain(t, s, player, out, row(ROWS), row(ROWS))
     return 0
 
 
 @rule("measure")
-def measure_all(t: Any, s: Any, player: int, out: Any) -> int:
+def measure_all(t: Row, s: Row, player: int, out: FloatRow) -> int:
     """Write all metrics."""
     east, south, seen, counts = row(ROWS), row(ROWS), row(ROWS), row(2)
     n = measure_plain(t, s, player, out, east, south)
@@ -297,7 +299,7 @@ def measure_all(t: Any, s: Any, player: int, out: Any) -> int:
 
 
 @rule("key")
-def key(t: Any, s: Any) -> int:
+def key(t: Row, s: Row) -> int:
     """Return a hash of players, turn and walls; the count of moves follows from the walls."""
     h = word(s, SEATS) | (word(s, SEATS + 1) << 12) | (word(s, SIDE) << 24)
     for k in range(WALLS, WALLS + 2 * word(t, SIZE) * word(t, WORDS)):
@@ -310,7 +312,9 @@ _measure = measure.plain
 
 
 @compiled
-def play_uniform(t: Any, s: Any, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
+def play_uniform(
+    t: Row, s: Row, actions: IntRow, played: IntRow, length: int, rng: IntRow, seen: FloatTable, every: int
+) -> int:
     """Play uniformly random legal moves, as `play_out` does, but without listing them."""
     east, south, area = row(ROWS), row(ROWS), row(ROWS)
     read_walls(t, s, east, south)
@@ -330,7 +334,9 @@ def play_uniform(t: Any, s: Any, actions: Any, played: Any, length: int, rng: An
 
 
 @compiled
-def play_walks(t: Any, s: Any, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
+def play_walks(
+    t: Row, s: Row, actions: IntRow, played: IntRow, length: int, rng: IntRow, seen: FloatTable, every: int
+) -> int:
     """Play moves of the course's random player."""
     east, south = row(ROWS), row(ROWS)
     n = read_walls(t, s, east, south)

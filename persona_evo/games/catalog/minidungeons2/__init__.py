@@ -8,18 +8,18 @@ from typing import Any
 
 from persona_evo.games.catalog.minidungeons2.core import CORE
 from persona_evo.games.catalog.minidungeons2.moves import locate
-from persona_evo.games.core import Event, Level, Rules, Swift, found_in, rules_in
+from persona_evo.games.core import Event, Level, Rules, State, Swift, found_in, rules_in
 from persona_evo.games.findings import Finding
 
 
-def events(level: Level, before: Any, after: Any, step: int) -> list[Event]:
+def events(level: Level, before: State, after: State, step: int) -> list[Event]:
     """Return what happened in one turn, and where (see `history`)."""
     from persona_evo.games.catalog.minidungeons2.history import events as found
 
     return found(level, before, after, step)
 
 
-def cause(level: Level, before: Any, after: Any) -> str:
+def cause(level: Level, before: State, after: State) -> str:
     """Return what killed the hero in the turn between two states."""
     from persona_evo.games.catalog.minidungeons2.history import cause_of_death
 

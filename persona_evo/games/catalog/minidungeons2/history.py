@@ -31,7 +31,8 @@ import numpy as np
 from persona_evo.compiling import Callback
 from persona_evo.errors import GameError
 from persona_evo.games.catalog.minidungeons2 import tables as tb
-from persona_evo.games.core import Event, Level
+from persona_evo.games.core import Event, Level, State
+from persona_evo.games.rows import Row
 
 if TYPE_CHECKING:
     from persona_evo.games.catalog.minidungeons2.levels import DungeonLevel
@@ -72,7 +73,7 @@ def things(grid: DungeonLevel) -> tuple[tuple[str, int, int], ...]:
     return tuple((THINGS[char], x, y) for char, x, y in grid.objects)
 
 
-def events(level: Level, before: Any, after: Any, step: int) -> list[Event]:
+def events(level: Level, before: State, after: State, step: int) -> list[Event]:
     """Return what happened between two states that are one turn apart, in order.
 
     Args:
@@ -88,7 +89,7 @@ def events(level: Level, before: Any, after: Any, step: int) -> list[Event]:
     return [Event(step, kind, x, y) for kind, x, y in _turn(level, before.tobytes(), after.tobytes())]
 
 
-def cause_of_death(level: Level, before: Any, after: Any) -> str:
+def cause_of_death(level: Level, before: State, after: State) -> str:
     """Return what took the hero's last hit point in the turn between two states: a monster's kind or "trap"."""
     for event in events(level, before, after, 0):
         if event.kind.startswith("death:"):
@@ -96,7 +97,7 @@ def cause_of_death(level: Level, before: Any, after: Any) -> str:
     return UNKNOWN
 
 
-def _only_walking(level: Level, before: Any, after: Any) -> bool:
+def _only_walking(level: Level, before: State, after: State) -> bool:
     """Return whether only places, the count of steps, and minitaurs that wake up differ."""
     places = tb.THINGS_AT + int(level.tables[tb.WORDS])
     health = places + int(level.tables[tb.MONSTERS])
@@ -117,7 +118,7 @@ def _turn(level: Level, before: bytes, after: bytes) -> tuple[tuple[str, int, in
     return _Witness(level, start).hear(_action(level, start, end))
 
 
-def _action(level: Level, before: Any, after: Any) -> int:
+def _action(level: Level, before: State, after: State) -> int:
     from persona_evo.games.catalog.minidungeons2.rules import LOST_TURN, RULES
 
     legal = np.zeros(max(1, level.max_actions), dtype=np.int64)
@@ -142,7 +143,7 @@ class _Witness:
         death: the cause of his death; "" while he lives.
     """
 
-    def __init__(self, level: Level, before: Any) -> None:
+    def __init__(self, level: Level, before: State) -> None:
         self.level, self.state = level, before.copy()
         self.actor, self.opponent, self.death = -1, "", ""
         self.on_thing, self.thing_at = False, 0
@@ -172,13 +173,13 @@ class _Witness:
         kind = KINDS[int(t[tb.HEADER + 10 * int(t[tb.TILES]) + number])]
         return kind, int(self.state[tb.THINGS_AT + int(t[tb.WORDS]) + number])
 
-    def move_hero(self, t: Any, s: Any, direction: int) -> None:
+    def move_hero(self, t: Row, s: Row, direction: int) -> None:
         held = int(s[tb.JAVELIN_AT])
         self.rules["move_hero"](t, s, direction)
         if int(s[tb.JAVELIN_AT]) != held:
             self.note("pickup", int(s[tb.HERO_AT]))
 
-    def throw(self, t: Any, s: Any, tile: int) -> None:
+    def throw(self, t: Row, s: Row, tile: int) -> None:
         at = len(self.found)
         thrown = int(s[tb.THROWN_AT])
         self.rules["throw"](t, s, tile)
@@ -186,12 +187,12 @@ class _Witness:
             self.note("javelin", tile)
             self.found.insert(at, self.found.pop())
 
-    def act(self, t: Any, s: Any, kind: int, i: int, p: int, here: int) -> None:
+    def act(self, t: Row, s: Row, kind: int, i: int, p: int, here: int) -> None:
         self.actor = i
         self.rules["act"](t, s, kind, i, p, here)
         self.actor = -1
 
-    def hurt_hero(self, s: Any, damage: int) -> None:
+    def hurt_hero(self, s: Row, damage: int) -> None:
         alive = not int(s[tb.FLAGS_AT]) & 2
         cause = self.opponent
         if self.actor >= 0:
@@ -201,7 +202,7 @@ class _Witness:
         if alive and int(s[tb.FLAGS_AT]) & 2:
             self.death = cause
 
-    def hurt_monster(self, t: Any, s: Any, m: int, hp: int, damage: int) -> None:
+    def hurt_monster(self, t: Row, s: Row, m: int, hp: int, damage: int) -> None:
         slain, knocked = int(s[tb.SLAIN_AT]), int(s[tb.KNOCKED_AT])
         kind, tile = self.monster(m)
         if self.actor < 0:
@@ -215,7 +216,7 @@ class _Witness:
         if int(s[tb.KNOCKED_AT]) != knocked:
             self.note("knockout", tile)
 
-    def take(self, s: Any, k: int) -> None:
+    def take(self, s: Row, k: int) -> None:
         t = self.level.tables
         targets = int(t[tb.BOARD_AT]) + (int(t[tb.BOARD_AT + 1]) << 16) + int(t[tb.WIDTH]) * int(t[tb.HEIGHT])
         what = "potion" if k < int(t[tb.POTIONS]) else "treasure"
@@ -223,7 +224,7 @@ class _Witness:
         self.rules["take"](s, k)
         self.note(what + taker, int(t[targets + k]))
 
-    def hero_meets_thing(self, t: Any, s: Any, tile: int) -> int:
+    def hero_meets_thing(self, t: Row, s: Row, tile: int) -> int:
         won, sprung = int(s[tb.FLAGS_AT]) & 1, int(s[tb.TRAPS_AT])
         self.opponent = "trap"
         ported = int(self.rules["hero_meets_thing"](t, s, tile))
@@ -235,12 +236,12 @@ class _Witness:
             self.note("exit", tile)
         return ported
 
-    def monster_meets_thing(self, t: Any, s: Any, kind: int, i: int, me: int, tile: int) -> None:
+    def monster_meets_thing(self, t: Row, s: Row, kind: int, i: int, me: int, tile: int) -> None:
         self.on_thing, self.thing_at = True, tile
         self.rules["monster_meets_thing"](t, s, kind, i, me, tile)
         self.on_thing = False
 
-    def monster_meets_monster(self, t: Any, s: Any, kind: int, me: int, i: int, hp: int) -> None:
+    def monster_meets_monster(self, t: Row, s: Row, kind: int, me: int, i: int, hp: int) -> None:
         slain, noted = int(s[tb.SLAIN_AT]), len(self.found)
         self.rules["monster_meets_monster"](t, s, kind, me, i, hp)
         told = sum(event[0].startswith("slain:") for event in self.found[noted:])

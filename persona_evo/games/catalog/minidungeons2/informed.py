@@ -7,9 +7,8 @@ random legal one. Nothing else differs: the tree tries all moves.
 
 from __future__ import annotations
 
-from typing import Any
-
 from persona_evo.compiling import compiled
+from persona_evo.compiling.arrays import FloatTable, IntRow
 from persona_evo.games.catalog.minidungeons2.rules import (
     ALL_METRICS,
     RULES,
@@ -50,7 +49,7 @@ _legal, _step, _over, _measure = (f.plain for f in (legal, step, over, measure))
 
 
 @compiled
-def pick(t: Row, s: Row, rng: Any) -> int:
+def pick(t: Row, s: Row, rng: IntRow) -> int:
     """Return the tile of a remaining object, each with the same probability."""
     monsters, places = word(t, MONSTERS), THINGS_AT + word(t, WORDS)
     kinds = HEADER + 10 * word(t, TILES)
@@ -82,7 +81,16 @@ def toward(t: Row, s: Row, target: int) -> int:
 
 
 @compiled
-def walk(t: Row, s: Row, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
+def walk(
+    t: Row,
+    s: Row,
+    actions: IntRow,
+    played: IntRow,
+    length: int,
+    rng: IntRow,
+    seen: FloatTable,
+    every: int,
+) -> int:
     """Play moves in place as `play_out` does, but toward one object after another."""
     made, target = 0, NOWHERE
     while made < length and _over(t, s) == RUNNING:

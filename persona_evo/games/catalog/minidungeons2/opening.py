@@ -17,7 +17,7 @@ from persona_evo.games.catalog.minidungeons2 import tables as tb
 from persona_evo.games.catalog.minidungeons2.board import TRAP, DungeonBoard, named
 from persona_evo.games.catalog.minidungeons2.core import CORE
 from persona_evo.games.catalog.minidungeons2.levels import LEGEND, MONSTERS
-from persona_evo.games.core import RUNNING, WON, Level
+from persona_evo.games.core import RUNNING, WON, Level, State
 from persona_evo.games.exploration import MOST_STATES, Exploration, explore, layer, layers
 from persona_evo.games.findings import Finding, Spot
 from persona_evo.words import counted, enumerated, plural
@@ -219,13 +219,13 @@ class _Taken:
         self.next = t[tb.HEADER + 2 * n : tb.HEADER + 6 * n]
         self.by_hero: set[int] = set()
 
-    def __call__(self, before: Any, actions: Any, after: Any) -> None:
+    def __call__(self, before: State, actions: Any, after: State) -> None:
         changed = (before[:, [tb.DRUNK_AT, tb.OPENED_AT]] != after[:, [tb.DRUNK_AT, tb.OPENED_AT]]).any(axis=1)
         for k in np.flatnonzero(changed & (actions >= 0) & (actions < 4)).tolist():
             self.by_hero.add(self.number[int(self.next[4 * int(before[k, tb.HERO_AT]) + int(actions[k])])])
 
 
-def _gone(state: Any, k: int) -> bool:
+def _gone(state: State, k: int) -> bool:
     return not int(state[tb.THINGS_AT + (k >> 4)]) >> (k & 15) & 1
 
 
@@ -282,7 +282,7 @@ def _seen_by_hero(board: DungeonBoard, states: Sequence[Any], thing: Spot) -> bo
     n, m = int(t[tb.TILES]), int(t[tb.MONSTERS])
     first = tb.THINGS_AT + int(t[tb.WORDS])
 
-    def where_is(state: Any, i: int) -> Spot:
+    def where_is(state: State, i: int) -> Spot:
         tile = int(state[first + i])
         return int(t[tb.HEADER + tile]), int(t[tb.HEADER + n + tile])
 

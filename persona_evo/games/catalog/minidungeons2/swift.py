@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 
 from persona_evo.compiling import compiled
+from persona_evo.compiling.arrays import FloatRow, FloatTable, IntRow
 from persona_evo.games.catalog.minidungeons2.packed import (
     CHOICES,
     DRUNK_AT,
@@ -56,14 +55,14 @@ from persona_evo.seeds import below
 
 
 @rule("step")
-def step(t: Row, s: Row, action: int, rng: NDArray[np.int64]) -> int:
+def step(t: Row, s: Row, action: int, rng: IntRow) -> int:
     """Carry out one turn (see `rules.step`)."""
     store(s, TILES_AT, turn(t, s, load(s, TILES_AT), action))
     return 0
 
 
 @rule("legal")
-def legal(t: Row, s: Row, actions: NDArray[np.int64]) -> int:
+def legal(t: Row, s: Row, actions: IntRow) -> int:
     """Write throws at the tiles with monsters in sight, in the monsters' order, then the moves that lead somewhere."""
     hero = byte(s, HERO_AT)
     tiles = load(s, TILES_AT)
@@ -99,7 +98,7 @@ def over(t: Row, s: Row) -> int:
 
 
 @compiled
-def measure_cheap(t: Row, s: Row, out: NDArray[np.float64]) -> None:
+def measure_cheap(t: Row, s: Row, out: FloatRow) -> None:
     """Write the metrics up to WON, in the order of METRICS, and DT, the last one."""
     drunk, opened = byte(s, DRUNK_AT), byte(s, OPENED_AT)
     slain = ones(half(t, MORTALS) & ~alive(s))
@@ -121,7 +120,7 @@ def measure_cheap(t: Row, s: Row, out: NDArray[np.float64]) -> None:
 
 
 @rule("measure")
-def measure(t: Row, s: Row, player: int, out: NDArray[np.float64]) -> int:
+def measure(t: Row, s: Row, player: int, out: FloatRow) -> int:
     """Write the metrics of a state; the distances are left at 0."""
     measure_cheap(t, s, out)
     for k in range(13, 17):
@@ -152,7 +151,7 @@ def nearest_of(t: Row, hero: int, things: int) -> int:
 
 
 @rule("measure")
-def measure_all(t: Row, s: Row, player: int, out: NDArray[np.float64]) -> int:
+def measure_all(t: Row, s: Row, player: int, out: FloatRow) -> int:
     """Write every metric of a state."""
     measure_cheap(t, s, out)
     hero = byte(s, HERO_AT)
@@ -182,7 +181,16 @@ _measure = measure.plain
 
 
 @compiled
-def play(t: Row, s: Row, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
+def play(
+    t: Row,
+    s: Row,
+    actions: IntRow,
+    played: IntRow,
+    length: int,
+    rng: IntRow,
+    seen: FloatTable,
+    every: int,
+) -> int:
     """Play random moves in place, as `play_out` does."""
     tiles = load(s, TILES_AT)
     made = 0

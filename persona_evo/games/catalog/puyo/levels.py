@@ -13,15 +13,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from persona_evo.errors import LevelError, Place, unknown
-from persona_evo.games import textfile
+from persona_evo.errors import LevelError, Place
 from persona_evo.games.catalog.puyo import links, tables
 from persona_evo.games.core import Level
-from persona_evo.games.tomlplaces import Places
+from persona_evo.games.toml_table import TomlTable
 from persona_evo.seeds import SEED_LIMIT, below, derive, stream
 
 LIMITS = {"seed": (0, SEED_LIMIT - 1, 1), "colours": (3, 5, 4), "drops": (1, 10_000, 150), "visible": (1, 8, 3)}
@@ -47,9 +45,8 @@ def parse(text: str, source: str) -> PuyoSetup:
     Raises:
         LevelError: the file is wrong, with line and column.
     """
-    data = textfile.toml(text, source, LevelError, "lines such as  colours = 4")
-    file = _File(data, Places(text, source))
-    if not data:
+    file = TomlTable.parse(text, source, LevelError, "lines such as  colours = 4")
+    if not file.values:
         raise LevelError(
             "the level is empty",
             place=Place(source, 1, 1),
@@ -57,11 +54,8 @@ def parse(text: str, source: str) -> PuyoSetup:
             expected="at least one line, such as  seed = 1",
             hint="persona-evo level new NAME --game puyo writes a level to start from",
         )
-    for key in data:
-        if key not in KEYS:
-            expected, hint = unknown(key, KEYS)
-            raise LevelError("no such key", place=file.places.key(key), found=key, expected=expected, hint=hint)
-    seed, colours, drops, visible = (file.number(key) for key in LIMITS)
+    file.allow(KEYS, "no such key")
+    seed, colours, drops, visible = (file.whole(key, usual, low, high) for key, (low, high, usual) in LIMITS.items())
     first = _pairs(file, colours)[:drops]
     rest = random_pairs(seed, colours, drops)[len(first) :]
     return PuyoSetup(seed, colours, drops, visible, (*first, *rest), _field(file, colours))
@@ -78,46 +72,10 @@ def spelled(pair: int) -> str:
     return tables.LETTERS[pair & 7] + tables.LETTERS[pair >> 3]
 
 
-@dataclass(frozen=True)
-class _File:
-    """Holds the content of a file, with its positions."""
-
-    data: Mapping[str, Any]
-    places: Places
-
-    def number(self, key: str) -> int:
-        """Return one of the numbers of LIMITS."""
-        low, high, usual = LIMITS[key]
-        value = self.data.get(key, usual)
-        whole = isinstance(value, int) and not isinstance(value, bool)
-        if not whole or not low <= value <= high:
-            raise LevelError(
-                f"{key} is out of range" if whole else f"{key} is not a whole number",
-                place=self.places.value(key),
-                found=textfile.shown(value),
-                expected=f"a whole number from {low} to {high}",
-                hint=f"without this line it is {usual}",
-            )
-        return int(value)
-
-    def text(self, key: str, such_as: str) -> str:
-        """Return a text, or "" if it is left out."""
-        value = self.data.get(key, "")
-        if not isinstance(value, str):
-            raise LevelError(
-                f"{key} is not text",
-                place=self.places.value(key),
-                found=textfile.shown(value),
-                expected="letters in quotes",
-                hint=f"such as  {key} = {such_as}",
-            )
-        return value
-
-
-def _pairs(file: _File, colours: int) -> tuple[int, ...]:
+def _pairs(file: TomlTable, colours: int) -> tuple[int, ...]:
     allowed = tables.LETTERS[1 : colours + 1]
     found = []
-    for match in re.finditer(r"\S+", file.text("pairs", '"RG BB"')):
+    for match in re.finditer(r"\S+", file.text("pairs", "")):
         pair = match.group()
         wrong = next((i for i, letter in enumerate(pair) if letter not in allowed or i > 1), None)
         if wrong is None and len(pair) == 1:
@@ -154,8 +112,8 @@ def _rows(text: str) -> list[_Row]:
     return rows
 
 
-def _field(file: _File, colours: int) -> tuple[str, ...]:
-    given = _rows(file.text("field", '"""......"""'))
+def _field(file: TomlTable, colours: int) -> tuple[str, ...]:
+    given = _rows(file.text("field", ""))
     allowed = "." + tables.LETTERS[1 : colours + 1] + "#"
     for row in given:
         wrong = next((i for i, c in enumerate(row.cells) if c not in allowed), None)
@@ -187,7 +145,7 @@ def _field(file: _File, colours: int) -> tuple[str, ...]:
     return ("." * tables.COLUMNS,) * (tables.ROWS - len(given)) + tuple(row.cells for row in given)
 
 
-def _settled(file: _File, given: list[_Row]) -> None:
+def _settled(file: TomlTable, given: list[_Row]) -> None:
     """Check that nothing floats, nothing pops by itself, and the game is not over."""
     left_out = tables.ROWS - len(given)
     rows = ["." * tables.COLUMNS] * left_out + [row.cells for row in given]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from persona_evo.games.catalog.roguelike2d import layout
-from persona_evo.games.core import Level
+from persona_evo.games.core import Level, State
 from persona_evo.games.findings import Finding
 from persona_evo.words import counted, enumerated, plural
 
@@ -73,7 +73,7 @@ def least_damage(level: Level, day: int) -> int:
     return queue[0][0] if queue else 0
 
 
-def _only_the_board(state: Any) -> Any:
+def _only_the_board(state: State) -> Any:
     """Return the state with more food than a day can take, and without items, which only change the food."""
     from persona_evo.games.catalog.roguelike2d import rules as r
 

@@ -19,12 +19,11 @@ VERTICAL. Every action is accepted. The state is laid out as
 
 from __future__ import annotations
 
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from persona_evo.compiling import compiled
+from persona_evo.compiling.arrays import FloatRow, FloatTable, IntRow
 from persona_evo.games.catalog.roguelike2d.layout import (
     BOARD,
     CELLS,
@@ -214,7 +213,7 @@ def direction_of(s: Row, action: int) -> int:
 
 
 @rule("step")
-def step(t: Row, s: Row, action: int, rng: NDArray[np.int64]) -> int:
+def step(t: Row, s: Row, action: int, rng: IntRow) -> int:
     """Carry out one decision: the first half of a factored move, or a move and the enemies' reaction."""
     add(s, STEPS_AT, 1)
     if word(s, FLAGS_AT) != 0 or action < 0:
@@ -232,7 +231,7 @@ def step(t: Row, s: Row, action: int, rng: NDArray[np.int64]) -> int:
 
 
 @rule("legal")
-def legal(t: Row, s: Row, actions: NDArray[np.int64]) -> int:
+def legal(t: Row, s: Row, actions: IntRow) -> int:
     """Write what the player model can do, including bumps into walls."""
     player = word(t, PLAYER)
     if player == FACTORED:
@@ -291,7 +290,7 @@ def nearest_enemy(t: Row, s: Row) -> int:
 
 
 @rule("measure")
-def measure(t: Row, s: Row, player: int, out: NDArray[np.float64]) -> int:
+def measure(t: Row, s: Row, player: int, out: FloatRow) -> int:
     """Write every metric of a state."""
     won = word(s, FLAGS_AT) == HAS_WON
     cell = word(s, CELL_AT)
@@ -331,7 +330,16 @@ _legal, _step, _over, _measure = (f.plain for f in (legal, step, over, measure))
 
 
 @rule("rollout")
-def rollout(t: Row, s: Row, actions: Any, played: Any, length: int, rng: Any, seen: Any, every: int) -> int:
+def rollout(
+    t: Row,
+    s: Row,
+    actions: IntRow,
+    played: IntRow,
+    length: int,
+    rng: IntRow,
+    seen: FloatTable,
+    every: int,
+) -> int:
     """Play random moves in place; a factored player goes toward the exit as often as the weights say."""
     made = 0
     while made < length and _over(t, s) == RUNNING:

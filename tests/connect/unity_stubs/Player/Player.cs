@@ -15,6 +15,8 @@ using UnityEngine;
 ///     Player.exe attach EDITOR.dll PORT TOKEN                        Play Mode twice, in a short game; the component of
 ///                                                                    the Editor attaches to a driver the first time
 ///     Player.exe press EDITOR.dll BUTTON                             a button of the window, and what it builds when
+///     Player.exe picture EDITOR.dll                                  pictures of PlaytestCamera, in the render pipelines,
+///                                                                    without graphics, and without the camera
 /// </summary>
 internal static class Player
 {
@@ -35,6 +37,8 @@ internal static class Player
             return Attach(words);
         if (words[0] == "press")
             return Press(library, words[2]);
+        if (words[0] == "picture")
+            return Picture();
         var component = new PlaytestBehaviour();
         var metrics = new List<PlaytestBehaviour.DeclaredMetric>();
         for (int i = 4; i < words.Length; i++)
@@ -86,6 +90,31 @@ internal static class Player
         if (UnityEditor.EditorApplication.delayCall != null)
             UnityEditor.EditorApplication.delayCall();
         Console.WriteLine("afterwards: " + string.Join(" ", UnityEditor.BuildPipeline.Built));
+        return 0;
+    }
+
+    private static int Picture()
+    {
+        var own = new RenderTexture();
+        var camera = new PlaytestCamera { Sibling = new Camera { targetTexture = own } };
+        Call(camera, "OnEnable");
+        var component = new PlaytestBehaviour();
+        Set(component, "metrics", new PlaytestBehaviour.DeclaredMetric[0]);
+        Call(component, "Awake");
+        Call(camera, "OnEnable");
+        Func<byte[]> draw = component.Session.Draw;
+        foreach (bool scriptable in new[] { false, true })
+        {
+            UnityEngine.Rendering.GraphicsSettings.currentRenderPipeline = scriptable ? new UnityEngine.Rendering.RenderPipelineAsset() : null;
+            Console.WriteLine(Convert.ToBase64String(draw()));
+        }
+        bool isRestored = ((Camera)camera.Sibling).targetTexture == own && RenderTexture.active == null;
+        Console.WriteLine("restored " + isRestored + ", held " + RenderTexture.Held + ", textures " + Texture2D.Made);
+        SystemInfo.graphicsDeviceType = UnityEngine.Rendering.GraphicsDeviceType.Null;
+        Console.WriteLine("without graphics " + (draw() == null));
+        SystemInfo.graphicsDeviceType = UnityEngine.Rendering.GraphicsDeviceType.Vulkan;
+        UnityEngine.Object.Destroy(camera);
+        Console.WriteLine("without the camera " + (draw() == null));
         return 0;
     }
 

@@ -6,9 +6,10 @@ namespace UnityEngine
 {
     public class Object
     {
-        public static void Destroy(Object o) { }
+        private bool destroyed;
+        public static void Destroy(Object o) { o.destroyed = true; }
         public static void DontDestroyOnLoad(Object o) { }
-        public static implicit operator bool(Object o) { return o != null; }
+        public static implicit operator bool(Object o) { return (object)o != null && !o.destroyed; }
     }
 
     public class ScriptableObject : Object { }
@@ -17,7 +18,9 @@ namespace UnityEngine
     {
         public GameObject gameObject;
         public Transform transform;
-        public T GetComponent<T>() { return default(T); }
+        /// <summary>Not Unity's: the other component of the object.</summary>
+        public object Sibling;
+        public T GetComponent<T>() { return Sibling is T ? (T)Sibling : default(T); }
     }
 
     public class Behaviour : Component
@@ -81,6 +84,7 @@ namespace UnityEngine
     {
         public static void Log(object message) { }
         public static void LogWarning(object message) { Console.WriteLine(message); }
+        public static void LogWarning(object message, Object context) { LogWarning(message); }
     }
 
     public static class Random
@@ -137,17 +141,33 @@ namespace UnityEngine
     public class RenderTexture : Texture
     {
         public static RenderTexture active;
-        public static RenderTexture GetTemporary(int width, int height, int depthBuffer) { return new RenderTexture(); }
-        public static void ReleaseTemporary(RenderTexture texture) { }
+        /// <summary>Not Unity's: how many were not released.</summary>
+        public static int Held;
+        public static RenderTexture GetTemporary(int width, int height, int depthBuffer)
+        {
+            Held++;
+            return new RenderTexture();
+        }
+        public static void ReleaseTemporary(RenderTexture texture) { Held--; }
     }
 
     public enum TextureFormat { RGB24 }
 
     public class Texture2D : Texture
     {
+        /// <summary>Not Unity's: how many were made.</summary>
+        public static int Made;
         private readonly int size;
-        public Texture2D(int width, int height, TextureFormat format, bool mipChain) { size = width * height; }
-        public void ReadPixels(Rect source, int x, int y) { }
+        public Texture2D(int width, int height, TextureFormat format, bool mipChain)
+        {
+            size = width * height;
+            Made++;
+        }
+        public void ReadPixels(Rect source, int x, int y)
+        {
+            if (RenderTexture.active != Camera.Drawn)
+                throw new InvalidOperationException("nothing was drawn here");
+        }
         /// <summary>Not Unity's: the red of each pixel is its number from the bottom left.</summary>
         public Color32[] GetPixels32()
         {
@@ -161,7 +181,13 @@ namespace UnityEngine
     public class Camera : Behaviour
     {
         public RenderTexture targetTexture;
-        public void Render() { }
+        /// <summary>Not Unity's: where a camera or a pipeline drew last.</summary>
+        public static RenderTexture Drawn;
+        public void Render()
+        {
+            Drawn = targetTexture;
+            Console.WriteLine("drawn by the camera");
+        }
     }
 
     public static class SystemInfo
@@ -244,6 +270,12 @@ namespace UnityEngine
         public RequireComponent(Type component) { }
     }
 
+    [AttributeUsage(AttributeTargets.Field)]
+    public sealed class RangeAttribute : Attribute
+    {
+        public RangeAttribute(float low, float high) { }
+    }
+
     [AttributeUsage(AttributeTargets.Class)]
     public sealed class DefaultExecutionOrder : Attribute
     {
@@ -260,6 +292,29 @@ namespace UnityEngine
 namespace UnityEngine.Rendering
 {
     public enum GraphicsDeviceType { Vulkan, Null = 4 }
+
+    public class RenderPipelineAsset : ScriptableObject { }
+
+    public static class GraphicsSettings
+    {
+        public static RenderPipelineAsset currentRenderPipeline;
+    }
+
+    public abstract class RenderPipeline
+    {
+        public class StandardRequest
+        {
+            public RenderTexture destination;
+        }
+
+        public static bool SupportsRenderRequest<T>(Camera camera, T data) { return true; }
+
+        public static void SubmitRenderRequest<T>(Camera camera, T data)
+        {
+            Camera.Drawn = ((StandardRequest)(object)data).destination;
+            Console.WriteLine("drawn by the pipeline");
+        }
+    }
 }
 
 namespace UnityEngine.Tilemaps

@@ -55,10 +55,8 @@ namespace PersonaEvo.Playtest
             return address;
         }
 
-        private static string Either(IDictionary environment, string name, string older)
-        {
-            return environment[name] as string ?? environment[older] as string ?? "";
-        }
+        private static string Either(IDictionary environment, string name, string older) =>
+            environment[name] as string ?? environment[older] as string ?? "";
     }
 
     /// <summary>
@@ -132,10 +130,7 @@ namespace PersonaEvo.Playtest
             throw new PlaytestException("this build has no playtest session; build it with the define PERSONA_EVO");
         }
 
-        private static bool IsTimeout(IOException error)
-        {
-            return false;
-        }
+        private static bool IsTimeout(IOException error) => false;
 #endif
 
         /// <summary>How many milliseconds a read may take, 0 for any time.</summary>
@@ -228,9 +223,7 @@ namespace PersonaEvo.Playtest
             begin = 0;
         }
 
-        private static ExperimentFinishedException Gone()
-        {
-            return new ExperimentFinishedException("the driver closed the connection");
-        }
+        private static ExperimentFinishedException Gone() =>
+            new ExperimentFinishedException("the driver closed the connection");
     }
 }

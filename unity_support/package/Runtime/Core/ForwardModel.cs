@@ -21,7 +21,9 @@ namespace PersonaEvo.Playtest
         /// <summary>The outcome that the game would supply if it ended here.</summary>
         double Score { get; }
 
-        /// <summary>Returns everything that makes up the state, random numbers included. Later choices must not change it.</summary>
+        /// <summary>
+        /// Returns everything that makes up the state, random numbers included. Later choices must not change it.
+        /// </summary>
         object Save();
 
         /// <summary>Goes back to a state that Save returned, any number of times.</summary>
@@ -33,6 +35,16 @@ namespace PersonaEvo.Playtest
     {
         /// <summary>How likely a rollout should take each choice of the state; null where all are alike.</summary>
         double[] Weights();
+    }
+
+    /// <summary>
+    /// A forward model that can start a playthrough of any seed, for policies that were evolved with several seeds
+    /// (deterministic = false in the game's description). Restore goes back to states of other seeds, too.
+    /// </summary>
+    public interface ISeededModel : IForwardModel
+    {
+        /// <summary>Sets up the present level as if the session's GameSeed were this seed.</summary>
+        void Begin(ulong seed);
     }
 
     /// <summary>A game that can only be started again from the beginning: see ReplayModel.</summary>
@@ -59,8 +71,8 @@ namespace PersonaEvo.Playtest
             this.game = game;
         }
 
-        public int Count { get { return game.Count; } }
-        public double Score { get { return game.Score; } }
+        public int Count => game.Count;
+        public double Score => game.Score;
 
         public void Apply(int choice)
         {
@@ -73,10 +85,7 @@ namespace PersonaEvo.Playtest
             game.Measure(values);
         }
 
-        public object Save()
-        {
-            return made.ToArray();
-        }
+        public object Save() => made.ToArray();
 
         public void Restore(object state)
         {

@@ -58,12 +58,12 @@ namespace PersonaEvo.Playtest
             [FieldOffset(0)] public uint Bits;
         }
 
-        internal byte[] Bytes { get { return bytes; } }
+        internal byte[] Bytes => bytes;
 
         /// <summary>Length of the whole frame.</summary>
-        internal int Length { get { return used; } }
+        internal int Length => used;
 
-        internal int PayloadLength { get { return used - Header; } }
+        internal int PayloadLength => used - Header;
 
         internal void Begin(FrameType type)
         {
@@ -168,27 +168,15 @@ namespace PersonaEvo.Playtest
             end = begin + length;
         }
 
-        internal int Left { get { return end - at; } }
+        internal int Left => end - at;
 
-        internal byte U8()
-        {
-            return (byte)Take(1);
-        }
+        internal byte U8() => (byte)Take(1);
 
-        internal int U16()
-        {
-            return (int)Take(2);
-        }
+        internal int U16() => (int)Take(2);
 
-        internal uint U32()
-        {
-            return (uint)Take(4);
-        }
+        internal uint U32() => (uint)Take(4);
 
-        internal ulong U64()
-        {
-            return Take(8);
-        }
+        internal ulong U64() => Take(8);
 
         internal string Text()
         {

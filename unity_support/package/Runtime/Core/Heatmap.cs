@@ -100,9 +100,6 @@ namespace PersonaEvo.Playtest
             Height = Math.Max(Height, y + 1);
         }
 
-        private static long Key(int x, int y)
-        {
-            return ((long)y << 32) | (uint)x;
-        }
+        private static long Key(int x, int y) => ((long)y << 32) | (uint)x;
     }
 }

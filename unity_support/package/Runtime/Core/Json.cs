@@ -54,10 +54,10 @@ namespace PersonaEvo.Playtest
         public JsonKind Kind { get; private set; }
 
         /// <summary>The items of an array, none for anything else.</summary>
-        public IList<JsonValue> Items { get { return items; } }
+        public IList<JsonValue> Items => items;
 
         /// <summary>The names of an object's members, none for anything else.</summary>
-        public ICollection<string> Names { get { return members.Keys; } }
+        public ICollection<string> Names => members.Keys;
 
         /// <summary>A member of an object, Null where there is none.</summary>
         public JsonValue this[string name]
@@ -69,20 +69,11 @@ namespace PersonaEvo.Playtest
             }
         }
 
-        public string AsString(string otherwise = "")
-        {
-            return Kind == JsonKind.String ? text : otherwise;
-        }
+        public string AsString(string otherwise = "") => Kind == JsonKind.String ? text : otherwise;
 
-        public double AsDouble(double otherwise = 0.0)
-        {
-            return Kind == JsonKind.Number ? number : otherwise;
-        }
+        public double AsDouble(double otherwise = 0.0) => Kind == JsonKind.Number ? number : otherwise;
 
-        public bool AsBool(bool otherwise = false)
-        {
-            return Kind == JsonKind.Bool ? truth : otherwise;
-        }
+        public bool AsBool(bool otherwise = false) => Kind == JsonKind.Bool ? truth : otherwise;
 
         /// <summary>A whole number within an int; otherwise where it is none.</summary>
         public int AsInt(int otherwise = 0)
@@ -100,10 +91,7 @@ namespace PersonaEvo.Playtest
 
         /// <summary>Parses a text.</summary>
         /// <exception cref="JsonException">It is not JSON, or nested too deeply.</exception>
-        public static JsonValue Parse(string text)
-        {
-            return new JsonReader(text).Whole();
-        }
+        public static JsonValue Parse(string text) => new JsonReader(text).Whole();
     }
 
     /// <summary>Reads JSON (RFC 8259), strictly; nesting is limited, so no text can exhaust the stack.</summary>

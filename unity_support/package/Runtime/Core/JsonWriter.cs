@@ -9,10 +9,10 @@ namespace PersonaEvo.Playtest
         private readonly StringBuilder text = new StringBuilder();
         private bool comma;
 
-        public JsonWriter BeginObject() { return Open('{'); }
-        public JsonWriter EndObject() { return Close('}'); }
-        public JsonWriter BeginArray() { return Open('['); }
-        public JsonWriter EndArray() { return Close(']'); }
+        public JsonWriter BeginObject() => Open('{');
+        public JsonWriter EndObject() => Close('}');
+        public JsonWriter BeginArray() => Open('[');
+        public JsonWriter EndArray() => Close(']');
 
         public JsonWriter Name(string name)
         {
@@ -48,15 +48,12 @@ namespace PersonaEvo.Playtest
             return Raw(finite ? value.ToString("R", CultureInfo.InvariantCulture) : "null");
         }
 
-        public JsonWriter Value(long value) { return Raw(value.ToString(CultureInfo.InvariantCulture)); }
-        public JsonWriter Value(ulong value) { return Raw(value.ToString(CultureInfo.InvariantCulture)); }
-        public JsonWriter Value(int value) { return Value((long)value); }
-        public JsonWriter Value(bool value) { return Raw(value ? "true" : "false"); }
+        public JsonWriter Value(long value) => Raw(value.ToString(CultureInfo.InvariantCulture));
+        public JsonWriter Value(ulong value) => Raw(value.ToString(CultureInfo.InvariantCulture));
+        public JsonWriter Value(int value) => Value((long)value);
+        public JsonWriter Value(bool value) => Raw(value ? "true" : "false");
 
-        public override string ToString()
-        {
-            return text.ToString();
-        }
+        public override string ToString() => text.ToString();
 
         private JsonWriter Raw(string written)
         {

@@ -52,9 +52,6 @@ namespace PersonaEvo.Playtest
             decisions = 0;
         }
 
-        public int Choose(int count, double[] weights)
-        {
-            return Lookahead.Best(model, scorer, decisions++, false);
-        }
+        public int Choose(int count, double[] weights) => Lookahead.Best(model, scorer, decisions++, false);
     }
 }

@@ -28,18 +28,20 @@ namespace PersonaEvo.Playtest
         private readonly Dictionary<string, int> index = new Dictionary<string, int>(StringComparer.Ordinal);
 
         internal float[] Values = new float[0];
-        internal IList<MetricInfo> Infos { get { return infos; } }
-        internal IList<string> Symbols { get { return symbols; } }
-        internal int Count { get { return infos.Count; } }
+        internal IList<MetricInfo> Infos => infos;
+        internal IList<string> Symbols => symbols;
+        internal int Count => infos.Count;
 
         internal void Declare(MetricInfo info)
         {
             if (!Formula.IsSymbol(info.Symbol))
-                throw new ArgumentException("'" + info.Symbol + "' is not a valid symbol; expected letters, digits and _, and not the name of a function");
+                throw new ArgumentException("'" + info.Symbol
+                    + "' is not a valid symbol; expected letters, digits and _, and not the name of a function");
             if (Array.IndexOf(Policy.SearchVariables, info.Symbol) >= 0 || info.Symbol == "AN" || info.Symbol == "AR")
                 throw new ArgumentException("the symbol " + info.Symbol + " belongs to the search; give the metric another");
             if (info.Low > info.High)
-                throw new ArgumentException("the metric " + info.Symbol + " has the lower bound " + info.Low + " above " + info.High);
+                throw new ArgumentException("the metric " + info.Symbol + " has the lower bound " + info.Low + " above "
+                    + info.High);
             if (index.ContainsKey(info.Symbol))
                 throw new ArgumentException("the metric " + info.Symbol + " is declared twice");
             index.Add(info.Symbol, infos.Count);
@@ -57,7 +59,8 @@ namespace PersonaEvo.Playtest
         {
             int at;
             if (!index.TryGetValue(symbol, out at))
-                throw new ArgumentException("the metric " + symbol + " is not declared; declared are " + string.Join(", ", symbols));
+                throw new ArgumentException("the metric " + symbol + " is not declared; declared are "
+                    + string.Join(", ", symbols));
             if (!(Math.Abs(value) <= float.MaxValue))
                 throw new ArgumentException("the metric " + symbol + " is " + value + ", no finite number of 32 bits");
             Values[at] = (float)value;
@@ -69,7 +72,9 @@ namespace PersonaEvo.Playtest
             return symbol != null && index.TryGetValue(symbol, out at) ? Values[at] : 0.0f;
         }
 
-        /// <summary>Rounds a value to what is sent: NaN becomes 0 as in formulas, and values beyond f32 become its largest.</summary>
+        /// <summary>
+        /// Rounds a value to what is sent: NaN becomes 0 as in formulas, and values beyond f32 become its largest.
+        /// </summary>
         internal static float ToWire(double value)
         {
             if (double.IsNaN(value))

@@ -17,8 +17,8 @@ namespace PersonaEvo.Playtest
         internal int RestoreDepth;
         private ushort[] prefix = new ushort[64];
 
-        internal int PrefixChoice(int depth) { return prefix[2 * depth]; }
-        internal int PrefixCount(int depth) { return prefix[2 * depth + 1]; }
+        internal int PrefixChoice(int depth) => prefix[2 * depth];
+        internal int PrefixCount(int depth) => prefix[2 * depth + 1];
 
         /// <summary>Reads ROLLOUT, or RESTORE, which is ROLLOUT behind three numbers.</summary>
         internal void Read(ref FrameReader payload, bool restores)
@@ -56,8 +56,8 @@ namespace PersonaEvo.Playtest
         internal int Count { get; private set; }
         internal int Rows { get; private set; }
 
-        internal int Choice(int depth) { return pairs[2 * depth]; }
-        internal int Options(int depth) { return pairs[2 * depth + 1]; }
+        internal int Choice(int depth) => pairs[2 * depth];
+        internal int Options(int depth) => pairs[2 * depth + 1];
 
         internal void Clear()
         {

@@ -65,6 +65,10 @@ namespace PersonaEvo.Playtest
             return policy;
         }
 
+        /// <summary>Whether a node's score never changes, because the formula reads none of the search's variables.</summary>
+        internal bool IsStatic =>
+            Formula != null && Array.TrueForAll(SearchVariables, name => !Formula.Symbols.Contains(name));
+
         /// <summary>Reads a policy file.</summary>
         /// <param name="json">The file's text.</param>
         /// <param name="symbols">The metrics of this game, in their order.</param>
@@ -91,7 +95,8 @@ namespace PersonaEvo.Playtest
                 policy.Formula = policy.Parse("formula", Best(file), Variables(symbols));
             policy.Evolved = EvolvedSearch.Read(file);
             if (policy.Evolved.Rollouts == RolloutRule.Policy)
-                policy.Evolved.RolloutFormula = policy.Parse("rollout policy", file["connected"]["policy"].AsString(), Variables(symbols));
+                policy.Evolved.RolloutFormula = policy.Parse("rollout policy", file["connected"]["policy"].AsString(),
+                    Variables(symbols));
             return policy;
         }
 

@@ -15,9 +15,9 @@ namespace PersonaEvo.Playtest
 
         internal SearchRandom(ulong seed)
         {
-            Rollouts = new SplitMix64(Derived(seed, "rollouts"));
-            salt = Derived(seed, "expansion") & uint.MaxValue;
-            ulong word = Derived(seed, "stream");
+            Rollouts = new SplitMix64(Derived(seed, "str:rollouts"));
+            salt = Derived(seed, "str:expansion") & uint.MaxValue;
+            ulong word = Derived(seed, "str:stream");
             first = (uint)word;
             second = (uint)(word >> 31);
             if (first == 0 && second == 0)
@@ -27,11 +27,8 @@ namespace PersonaEvo.Playtest
         /// <summary>Seeds of rollouts.</summary>
         internal SplitMix64 Rollouts { get; private set; }
 
-        /// <summary>Whether the last of several equals is taken in place of those before it: once in `equals` times.</summary>
-        internal bool TakesLast(int equals)
-        {
-            return (ulong)Draw() * (ulong)equals >> 32 == 0;
-        }
+        /// <summary>A whole number from 0 to n - 1.</summary>
+        internal int Below(int n) => (int)((ulong)Draw() * (ulong)n >> 32);
 
         /// <summary>The choice that a node tries after `tried` others, in an order of its own.</summary>
         /// <param name="node">The number of the node, in the order in which nodes were made.</param>
@@ -64,15 +61,14 @@ namespace PersonaEvo.Playtest
             }
         }
 
-        private static uint Rotated(uint value, int bits)
-        {
-            return value << bits | value >> (32 - bits);
-        }
+        private static uint Rotated(uint value, int bits) => value << bits | value >> (32 - bits);
 
         /// <summary>A seed for one use, as the driver derives it: 63 bits of the BLAKE2b of seed and use.</summary>
-        private static ulong Derived(ulong seed, string use)
+        /// <param name="use">Names and numbers, as in "str:move" and "int:3".</param>
+        internal static ulong Derived(ulong seed, params string[] use)
         {
-            return Blake2b.Short(Encoding.UTF8.GetBytes(seed.ToString(CultureInfo.InvariantCulture) + "\u001fstr:" + use)) >> 1;
+            string text = seed.ToString(CultureInfo.InvariantCulture) + "\u001f" + string.Join("\u001f", use);
+            return Blake2b.Short(Encoding.UTF8.GetBytes(text)) >> 1;
         }
     }
 
@@ -120,7 +116,8 @@ namespace PersonaEvo.Playtest
                 for (int i = 0; i < 4; i++)
                     Mix(v, i, 4 + i, 8 + i, 12 + i, message[order[2 * i]], message[order[2 * i + 1]]);
                 for (int i = 0; i < 4; i++)
-                    Mix(v, i, 4 + (i + 1) % 4, 8 + (i + 2) % 4, 12 + (i + 3) % 4, message[order[8 + 2 * i]], message[order[9 + 2 * i]]);
+                    Mix(v, i, 4 + (i + 1) % 4, 8 + (i + 2) % 4, 12 + (i + 3) % 4, message[order[8 + 2 * i]],
+                        message[order[9 + 2 * i]]);
             }
             return first ^ v[0] ^ v[8];
         }
@@ -140,9 +137,6 @@ namespace PersonaEvo.Playtest
             }
         }
 
-        private static ulong Rotated(ulong value, int bits)
-        {
-            return value >> bits | value << (64 - bits);
-        }
+        private static ulong Rotated(ulong value, int bits) => value >> bits | value << (64 - bits);
     }
 }

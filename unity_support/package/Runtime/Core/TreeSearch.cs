@@ -1,131 +1,114 @@
 using System;
 using System.Collections.Generic;
 using System.Diagnostics;
+using System.Linq;
 
 namespace PersonaEvo.Playtest
 {
-    /// <summary>Which choice a search ends in.</summary>
-    public enum FinalChoice
-    {
-        /// <summary>Visits where the policy was evolved move by move, else Plan.</summary>
-        AsEvolved,
-        /// <summary>The first one of the best plan that was seen; right where the model has no luck in it.</summary>
-        Plan,
-        /// <summary>The child visited most, of equals the one with the higher mean.</summary>
-        Visits,
-        /// <summary>The child of the highest mean, of equals the one visited more.</summary>
-        Mean
-    }
-
-    /// <summary>How much a search may do, and how it ends.</summary>
-    public sealed class SearchSettings
-    {
-        internal const int UsualIterations = 1000, UsualHorizon = 1000;
-
-        /// <summary>Rollouts of a search; 0 for as many as the policy's file says, or 1000 where it does not.</summary>
-        public int Iterations;
-        /// <summary>Milliseconds at most, 0 for no limit; with a limit, a result depends on the machine.</summary>
-        public int Milliseconds;
-        /// <summary>
-        /// The largest number of choices from the root, including those of rollouts; 0 for the number of decisions in the
-        /// policy's file, or 1000 if it has none.
-        /// </summary>
-        public int Horizon;
-        /// <summary>The largest number of nodes; each holds one saved state.</summary>
-        public int Nodes = 100000;
-        public ulong Seed;
-        public FinalChoice Choice = FinalChoice.AsEvolved;
-    }
-
     /// <summary>
-    /// Monte Carlo tree search over a forward model, by the rules of the driver's search (see PROTOCOL.md for what it asks
-    /// of a game): the first rollout goes out from the root; later ones descend by the tree policy to a node with untried
-    /// choices, try the next of them, and go on from there. All random numbers are those of the driver's search of the same
-    /// seed, so a policy of a connected game finds the same here.
+    /// Monte Carlo tree search over a forward model, by the rules of the driver's search: the first rollout goes out from
+    /// the root; later ones descend by the tree policy to a node with untried choices, try the next of them, and go on from
+    /// there. All random numbers are those of the driver's search of the same seed, so a policy of a connected game finds
+    /// the same here.
     /// </summary>
-    public sealed class TreeSearch
+    public class TreeSearch
     {
-        private sealed class Node
-        {
-            internal Node Parent;
-            internal readonly List<Node> Children = new List<Node>();
-            internal object State;
-            internal double[] Metrics;
-            internal int Number, Action, Count, Depth, Visits, Pending, Draws;
-            internal double Total, Squares, Best = double.NegativeInfinity;
-            /// <summary>Whether a rollout from here has come back: only then the driver knows its choices.</summary>
-            internal bool Known;
-            internal bool Done;
-
-            internal double Mean { get { return Total / Visits; } }
-        }
-
         /// <summary>
-        /// A rollout under way; Repeated is the result where it is known already, else NaN. Draws says whether the choice
-        /// that it makes at its node becomes a child.
+        /// A rollout under way: its seed, its result if that is known already (else NaN), whether the choice that it makes at
+        /// its node becomes a child, and whether it tells the weights of the choices there.
         /// </summary>
-        private struct Order
+        internal class Order
         {
-            internal Node Node;
-            internal bool Draws;
+            internal SearchNode Node;
             internal ulong Seed;
             internal double Repeated;
+            internal bool Draws, Asks;
         }
 
-        /// <summary>How far UCB1's own constant may be from the range of utilities, as the driver has it.</summary>
-        private const double Unfit = 30.0;
-        /// <summary>Utilities after which a narrow range of them is no accident, as the driver has it.</summary>
-        private const int EnoughSeen = 100;
+        /// <summary>
+        /// Results repeated in a row after which a formula that never changes its mind has nothing left to find.
+        /// </summary>
+        private const int Patience = 1000;
+        private const int MostNodes = 2000000;
 
-        private readonly IForwardModel model;
-        private readonly IWeightedModel weighted;
-        private readonly Policy policy;
-        private readonly EvolvedSearch rules;
+        internal readonly EvolvedSearch Rules;
+        internal readonly SearchRandom Random;
+        internal readonly ChildSelection Selection;
+        internal readonly Simulation Play;
+        internal SearchNode Root;
         private readonly SearchSettings settings;
-        private readonly int horizon, decisions;
-        private readonly SearchRandom random;
-        private readonly Scorer scorer, rolloutScorer;
-        private readonly double[] measured;
+        private readonly bool isStatic;
         private readonly List<int> rolled = new List<int>();
         private readonly List<int> planRolled = new List<int>();
         private readonly Queue<Order> underWay = new Queue<Order>();
-        private Node root, planNode;
-        private int nodes, seen;
-        private readonly bool isFitted;
-        private double lowest, highest, scale, average, squares;
+        private SearchNode planNode;
+        private int nodes, room, repeats;
 
+        /// <param name="model">The game, in any state.</param>
+        /// <param name="policy">What chooses the child to descend to.</param>
         /// <param name="metrics">How many metrics the model measures.</param>
+        /// <param name="settings">How much the search may do; null for as much as the policy's file says.</param>
+        /// <exception cref="PlaytestException">The policy was evolved under a search that cannot be played here.</exception>
         public TreeSearch(IForwardModel model, Policy policy, int metrics, SearchSettings settings = null)
+            : this(policy, metrics, settings, model)
         {
-            this.model = model;
-            this.policy = policy;
+            if (Rules.Seeds > 0)
+                throw new PlaytestException("policy " + policy.Name + " was evolved with several seeds, whose search has to know "
+                    + "what was seen since the game began: play it by a TreeSearchPlayer");
+        }
+
+        internal TreeSearch(Policy policy, int metrics, SearchSettings settings, IForwardModel model)
+        {
             this.settings = settings ?? new SearchSettings();
-            rules = policy.Evolved;
-            isFitted = rules.IsNormalised && policy.Constant == Math.Sqrt(2.0);
-            weighted = rules.Rollouts == RolloutRule.Weights ? model as IWeightedModel : null;
-            decisions = this.settings.Horizon > 0 ? this.settings.Horizon
-                : rules.MaxDecisions > 0 ? rules.MaxDecisions : SearchSettings.UsualHorizon;
-            horizon = rules.Horizon > 0 ? Math.Min(rules.Horizon, decisions) : decisions;
-            random = new SearchRandom(this.settings.Seed);
-            scorer = policy.Formula == null ? null : new Scorer(policy.Formula, metrics);
-            rolloutScorer = rules.RolloutFormula == null ? null : new Scorer(rules.RolloutFormula, metrics);
-            measured = new double[metrics + 1];
+            Rules = policy.Evolved;
+            Rules.Check(policy, model, this.settings);
+            Random = new SearchRandom(this.settings.Seed);
+            Selection = new ChildSelection(policy, metrics, Random);
+            Play = new Simulation(model, policy, metrics);
+            isStatic = policy.IsStatic;
         }
 
         /// <summary>Rollouts of the last search.</summary>
-        public int Iterations { get; private set; }
+        public int Iterations { get; internal set; }
 
         /// <summary>Whether the last search saw everything within its horizon.</summary>
-        public bool Exhausted { get { return root != null && root.Done; } }
+        public bool Exhausted => Root != null && Root.IsClosed;
 
         /// <summary>Utility of the best state that the last search saw.</summary>
         public double PlanUtility { get; private set; }
+
+        /// <summary>Choices made since the start of the game.</summary>
+        internal int Made { get; set; }
+
+        /// <summary>Rollouts that count towards the budget.</summary>
+        internal virtual int Spent => Iterations;
+
+        internal IForwardModel Model => Play.Model;
+
+        /// <summary>Choices from the root to the deepest node at most.</summary>
+        internal int Horizon
+        {
+            get
+            {
+                int whole = Rules.Horizon > 0 ? Math.Min(Rules.Horizon, Decisions) : Decisions;
+                return settings.Horizon > 0 ? Math.Min(whole, settings.Horizon)
+                    : Rules.Sight > 0 ? Math.Min(Rules.Sight, whole - Made) : whole;
+            }
+        }
+
+        /// <summary>Choices from the root to the end of a rollout at most.</summary>
+        internal int Reach => settings.Horizon > 0 ? settings.Horizon : Decisions - Made;
+
+        /// <summary>Choices of a whole playthrough at most.</summary>
+        private int Decisions => Rules.MaxDecisions > 0 ? Rules.MaxDecisions : SearchSettings.UsualHorizon;
+
+        internal bool HasRoom => nodes < room;
 
         /// <summary>The choices that lead there.</summary>
         public List<int> Plan()
         {
             var plan = new List<int>();
-            for (Node node = planNode; node.Parent != null; node = node.Parent)
+            for (SearchNode node = planNode; node.Parent != null; node = node.Parent)
                 plan.Add(node.Action);
             plan.Reverse();
             plan.AddRange(planRolled);
@@ -135,8 +118,8 @@ namespace PersonaEvo.Playtest
         /// <summary>How often each choice at the root was tried, 0 where it was not.</summary>
         public int[] RootVisits()
         {
-            var visits = new int[root.Count];
-            foreach (Node child in root.Children)
+            var visits = new int[Root.Count];
+            foreach (SearchNode child in Tried())
                 visits[child.Action] = child.Visits;
             return visits;
         }
@@ -144,10 +127,10 @@ namespace PersonaEvo.Playtest
         /// <summary>The mean utility after each choice at the root, NaN where it was not tried.</summary>
         public double[] RootMeans()
         {
-            var means = new double[root.Count];
+            var means = new double[Root.Count];
             for (int i = 0; i < means.Length; i++)
                 means[i] = double.NaN;
-            foreach (Node child in root.Children)
+            foreach (SearchNode child in Tried())
                 means[child.Action] = child.Mean;
             return means;
         }
@@ -156,282 +139,293 @@ namespace PersonaEvo.Playtest
         /// <exception cref="InvalidOperationException">The game is over.</exception>
         public int Choose()
         {
-            if (model.Count < 1)
+            int count = Model.Count;
+            if (count < 1)
                 throw new InvalidOperationException("the game is over, there is nothing to choose");
-            object state = model.Save();
-            nodes = 0;
+            object state = Model.Save();
+            Iterations = 0;
             planNode = null;
-            lowest = highest = average = squares = 0.0;
-            scale = 1.0;
-            seen = 0;
             PlanUtility = double.NegativeInfinity;
-            root = NewNode(null, -1);
-            if (!rules.IsConnected)
-                Consider(root, Utility());
-            int limit = Limit(model.Count);
-            var clock = Stopwatch.StartNew();
-            for (Iterations = 0; ; Iterations++)
+            int limit = settings.IterationsFor(Rules, count);
+            if (!Rules.KeepsTree)
+                Selection.Forget();
+            if (Root == null || !Rules.KeepsTree)
+                Plant(state, limit);
+            Spend(limit);
+            Model.Restore(state);
+            return Answer();
+        }
+
+        /// <summary>Goes on from the state that a choice leads to, with what the tree holds below it.</summary>
+        internal void Follow(int choice)
+        {
+            SearchNode child = Root.Child(choice);
+            Root = child == null || child.Count == SearchNode.Unknown ? null : child;
+            if (Root == null)
+                return;
+            Root.Parent = null;
+            var kept = new List<SearchNode> { Root };
+            for (int i = 0; i < kept.Count; i++)
             {
-                bool late = settings.Milliseconds > 0 && clock.ElapsedMilliseconds >= settings.Milliseconds;
-                while (!late && underWay.Count < rules.Slots && Iterations + underWay.Count < limit && Send()) { }
-                if (underWay.Count == 0)
-                    break;
-                Receive(underWay.Dequeue());
+                kept[i].Depth--;
+                kept.AddRange(kept[i].Children);
             }
-            model.Restore(state);
-            return Final();
+            kept.Sort((one, other) => one.Number.CompareTo(other.Number));
+            for (nodes = 0; nodes < kept.Count; nodes++)
+                kept[nodes].Number = nodes;
         }
 
-        private int Limit(int count)
+        /// <summary>Makes rollouts until the budget is used up or nothing is left to try.</summary>
+        internal void Spend(int limit)
         {
-            if (settings.Iterations > 0)
-                return settings.Iterations;
-            if (rules.Iterations == 0)
-                return SearchSettings.UsualIterations;
-            return (int)Math.Min(int.MaxValue, (long)rules.Iterations * (rules.IsPerChoice ? count : 1));
-        }
-
-        /// <summary>Sends a rollout on its way; false where nothing is left to be tried.</summary>
-        private bool Send()
-        {
-            Node node = Descend();
-            if (node == null)
-                return false;
-            bool known = node.Count == 0 && node.Visits > 0;
-            underWay.Enqueue(new Order
-            {
-                Node = node, Draws = IsWide(node) && node.Known && node.Depth < horizon, Seed = random.Rollouts.Next(),
-                Repeated = known ? node.Mean : double.NaN
-            });
-            for (Node at = node; at != null; at = at.Parent)
-                at.Pending++;
-            return true;
-        }
-
-        private Node Descend()
-        {
-            Node node = root;
+            int end = Spent + limit;
+            long milliseconds = settings.MillisecondsFor(Rules);
+            var clock = Stopwatch.StartNew();
+            repeats = 0;
             while (true)
             {
-                if (rules.CutOff && node.Done)
+                bool late = milliseconds > 0 && Root.Visits > 0 && clock.ElapsedMilliseconds >= milliseconds;
+                while (!late && underWay.Count < Rules.Slots && Spent + underWay.Count < end
+                    && !(isStatic && repeats >= Patience))
+                {
+                    Order order = Send();
+                    if (order == null)
+                        break;
+                    repeats = double.IsNaN(order.Repeated) ? 0 : repeats + 1;
+                    order.Node.Await(1);
+                    underWay.Enqueue(order);
+                }
+                if (underWay.Count == 0)
+                    return;
+                Order first = underWay.Dequeue();
+                first.Node.Await(-1);
+                Receive(first);
+            }
+        }
+
+        /// <summary>Returns the next rollout, or null where nothing is left to be tried.</summary>
+        internal virtual Order Send()
+        {
+            SearchNode node = Descend();
+            if (node == null)
+                return null;
+            var order = new Order
+            {
+                Node = node,
+                Seed = Random.Rollouts.Next(),
+                Repeated = node.Count == 0 && node.Visits > 0 ? node.Mean : double.NaN,
+                Draws = Selection.IsWide(node.Count) && node.Depth < Horizon
+            };
+            if (order.Draws && Rules.HasPriors)
+                Place(order);
+            return order;
+        }
+
+        /// <summary>
+        /// Lets a rollout that was to draw a choice at its node start at the next choice in order. The first one at a node
+        /// tells the weights instead, and those before it comes back only add to the node's statistics.
+        /// </summary>
+        private void Place(Order order)
+        {
+            SearchNode node = order.Node;
+            order.Draws = node.InOrder != null;
+            while (order.Draws && HasRoom && node.InOrder.Count > 0)
+            {
+                KeyValuePair<int, double> next = node.InOrder.Dequeue();
+                if (node.Child(next.Key) != null)
+                    continue;
+                order.Node = Grow(node, next.Key);
+                order.Node.Prior = next.Value;
+                order.Draws = false;
+            }
+            order.Asks = order.Node == node && !node.IsAsked;
+            node.IsAsked |= order.Asks;
+        }
+
+        /// <summary>Plays a rollout, unless its result is known, and enters it into the tree.</summary>
+        internal virtual void Receive(Order order)
+        {
+            Iterations++;
+            SearchNode node = order.Node;
+            double utility = order.Repeated;
+            int count = node.Count;
+            if (double.IsNaN(utility))
+            {
+                Model.Restore(node.State);
+                count = CountAt(node);
+                utility = Simulate(node, order.Seed);
+                Selection.See(utility);
+            }
+            node.BackUp(utility);
+            if (order.Draws && rolled.Count > 0)
+                Draw(node, rolled[0], utility);
+            if (order.Asks)
+                SetOrder(node, order.Seed);
+            Reveal(node, count);
+        }
+
+        /// <summary>Makes a node of the tree.</summary>
+        internal virtual SearchNode NewNode(SearchNode parent, int action) => new SearchNode(parent, action, nodes++);
+
+        /// <summary>Begins a new tree, for so many rollouts at a time.</summary>
+        internal void Clear(int limit)
+        {
+            nodes = 0;
+            room = settings.Nodes > 0 ? settings.Nodes : (int)Math.Min(MostNodes, (limit + 1L) * (Rules.KeepsTree ? 2 : 1));
+            Root = NewNode(null, -1);
+        }
+
+        private void Plant(object state, int limit)
+        {
+            Clear(limit);
+            Describe(Root, state);
+            if (!Rules.IsConnected)
+                Consider(Root, Play.Utility());
+        }
+
+        /// <summary>Returns the choice that the search ends in.</summary>
+        internal int Answer()
+        {
+            FinalChoice how = settings.Choice == FinalChoice.AsEvolved ? Rules.Answer : settings.Choice;
+            if (how == FinalChoice.Plan)
+            {
+                List<int> plan = Plan();
+                if (plan.Count > 0)
+                    return plan[0];
+            }
+            SearchNode best = null;
+            foreach (SearchNode child in Tried())
+                if (best == null || Comparer<Tuple<double, double>>.Default.Compare(Rank(child, how), Rank(best, how)) > 0)
+                    best = child;
+            return best == null ? 0 : best.Action;
+        }
+
+        /// <summary>Returns the children of the root that have results, in the game's order.</summary>
+        internal List<SearchNode> Tried()
+        {
+            List<SearchNode> tried = Root.Children.FindAll(child => child.Visits > 0 && child.Action < Root.Count);
+            tried.Sort((one, other) => one.Action.CompareTo(other.Action));
+            return tried;
+        }
+
+        private static Tuple<double, double> Rank(SearchNode child, FinalChoice how)
+        {
+            double visits = child.Visits;
+            return how == FinalChoice.Mean ? Tuple.Create(child.Mean, visits)
+                : how == FinalChoice.Highest ? Tuple.Create(child.Best, visits)
+                : Tuple.Create(visits, child.Mean);
+        }
+
+        private SearchNode Descend()
+        {
+            SearchNode node = Root;
+            int horizon = Horizon;
+            while (true)
+            {
+                if (Rules.CutOff && node.IsClosed)
                     return null;
-                if (!node.Known || node.Count == 0 || node.Depth >= horizon)
+                if (node.Count <= 0 || node.Depth >= horizon)
                     return node;
-                bool wide = IsWide(node), isNew = node.Children.Count < node.Count;
-                if (wide && (node.Children.Count == 0 || node.Draws < Math.Sqrt(node.Visits + node.Pending)))
-                    return Drawing(node);
-                if (!wide && isNew)
-                    return nodes < settings.Nodes ? Expand(node) : node;
-                Node best = Best(node);
+                bool isWide = Selection.IsWide(node.Count), isOpen = node.Children.Count < node.Count;
+                if (isWide && NextDraws(node))
+                    return node;
+                if (!isWide && isOpen)
+                    return HasRoom ? Expand(node) : node;
+                SearchNode best = Selection.Best(node, Rules.CutOff);
+                if (best == null && isWide && isOpen)
+                    node.Draws++;
                 if (best == null)
-                    return wide && isNew ? Drawing(node) : null;
+                    return isWide && isOpen ? node : null;
                 node = best;
             }
         }
 
-        private bool IsWide(Node node)
+        /// <summary>Whether the next rollout through a wide node draws a choice there; if so, counts it.</summary>
+        internal static bool NextDraws(SearchNode node)
         {
-            return rules.Widening > 0 && node.Count >= rules.Widening;
+            bool draws = node.Children.Count == 0 || node.Draws < Math.Sqrt(node.Visits + node.Pending);
+            if (draws)
+                node.Draws++;
+            return draws;
         }
 
-        private static Node Drawing(Node node)
+        /// <summary>Puts a node's choices in the order of their weights; those of equal weights are shuffled.</summary>
+        private void SetOrder(SearchNode node, ulong seed)
         {
-            node.Draws++;
-            return node;
+            Model.Restore(node.State);
+            double[] weights = Play.WeightsOf(node.Count);
+            double most = weights.Max();
+            int[] choices = Enumerable.Range(0, node.Count).ToArray();
+            new SplitMix64(seed).Shuffle(choices);
+            node.Draws = 0;
+            node.InOrder = new Queue<KeyValuePair<int, double>>(choices.OrderByDescending(choice => weights[choice])
+                .Select(choice => new KeyValuePair<int, double>(choice, weights[choice] / most)));
         }
 
-        private void Receive(Order order)
-        {
-            Node node = order.Node;
-            double utility = order.Repeated;
-            if (double.IsNaN(utility))
-            {
-                model.Restore(node.State);
-                utility = Simulate(node, order.Seed);
-                Fit(utility);
-            }
-            for (Node at = node; at != null; at = at.Parent)
-            {
-                at.Pending--;
-                Enter(at, utility);
-            }
-            if (order.Draws && rolled.Count > 0)
-                Draw(node, rolled[0], utility);
-            if (node.Known)
-                return;
-            node.Known = true;
-            Close(node);
-        }
-
-        private static void Enter(Node node, double utility)
-        {
-            node.Visits++;
-            node.Total += utility;
-            node.Squares += utility * utility;
-            node.Best = Math.Max(node.Best, utility);
-        }
-
-        /// <summary>Makes the choice that a rollout drew a child, if it is none, and counts the result there.</summary>
-        private void Draw(Node parent, int action, double utility)
-        {
-            Node child = parent.Children.Find(c => c.Action == action);
-            if (child == null)
-            {
-                if (nodes >= settings.Nodes)
-                    return;
-                model.Restore(parent.State);
-                model.Apply(action);
-                child = NewNode(parent, action);
-            }
-            Enter(child, utility);
-            if (child.Known)
-                return;
-            child.Known = true;
-            Close(child);
-        }
-
-        /// <summary>Enters a utility into the range of those seen, and fits UCB1's own constant to that.</summary>
-        private void Fit(double utility)
-        {
-            lowest = seen == 0 ? utility : Math.Min(lowest, utility);
-            highest = seen == 0 ? utility : Math.Max(highest, utility);
-            seen++;
-            double away = utility - average;
-            average += away / seen;
-            squares += away * (utility - average);
-            double spread = highest - lowest;
-            bool narrow = seen >= EnoughSeen && spread > 0.0 && spread < 1.0 / Unfit;
-            scale = isFitted && (narrow || (spread > 1.0 && !double.IsInfinity(spread))) ? spread : 1.0;
-        }
-
-        private Node Expand(Node parent)
+        private SearchNode Expand(SearchNode parent)
         {
             int tried = parent.Children.Count;
-            int action = rules.IsExpandedAtRandom ? random.Untried(parent.Number, parent.Count, tried) : tried;
-            model.Restore(parent.State);
-            model.Apply(action);
-            return NewNode(parent, action);
+            return Grow(parent, Rules.IsExpandedAtRandom ? Random.Untried(parent.Number, parent.Count, tried) : tried);
         }
 
-        private Node NewNode(Node parent, int action)
+        private SearchNode Grow(SearchNode parent, int action)
         {
-            var node = new Node
-            {
-                Parent = parent, Number = nodes, Action = action, Count = model.Count, State = model.Save()
-            };
-            if (scorer != null)
-            {
-                Measure();
-                node.Metrics = (double[])measured.Clone();
-                int score = measured.Length - 1;
-                node.Metrics[score] = node.Count == 0 ? measured[score] : 0.0;
-            }
-            if (parent != null)
-            {
-                node.Depth = parent.Depth + 1;
-                parent.Children.Add(node);
-            }
-            nodes++;
-            return node;
+            Model.Restore(parent.State);
+            Model.Apply(action);
+            SearchNode child = NewNode(parent, action);
+            Describe(child, Model.Save());
+            return child;
         }
 
-        /// <summary>
-        /// Returns the child that the tree policy scores highest, or null if all are closed. If nothing is known of any
-        /// child yet, it returns one with the fewest rollouts under way.
-        /// </summary>
-        private Node Best(Node parent)
+        /// <summary>Keeps the model's state at a node.</summary>
+        private void Describe(SearchNode node, object state)
         {
-            double top = double.NegativeInfinity;
-            Node waiting = null, best = null;
-            int equals = 1;
-            for (int i = parent.Children.Count - 1; i >= 0; i--)
-            {
-                Node child = parent.Children[i];
-                if (rules.CutOff && child.Done)
-                    continue;
-                if (waiting == null || child.Pending <= waiting.Pending)
-                    waiting = child;
-                if (child.Visits == 0)
-                    continue;
-                double score = Score(child, parent);
-                if (score > top)
-                {
-                    top = score;
-                    best = child;
-                    equals = 1;
-                }
-                else if (score == top && best != null && random.TakesLast(++equals))
-                    best = child;
-            }
-            return best ?? waiting;
+            node.State = state;
+            if (Selection.IsFormula)
+                node.Metrics = Play.Measured(CountAt(node) == 0);
         }
 
-        private double Score(Node child, Node parent)
+        /// <summary>The number of choices in the model's state, which is that of a node; 0 where the playthrough ends.</summary>
+        private int CountAt(SearchNode node) => node.Depth < Reach ? Model.Count : 0;
+
+        /// <summary>Makes the choice that a rollout drew a child, if it is none, and counts the result there.</summary>
+        private void Draw(SearchNode parent, int action, double utility)
         {
-            int visits = child.Visits + child.Pending, parentVisits = parent.Visits + parent.Pending;
-            double value = (child.Total + child.Pending * lowest) / visits;
-            if (scorer == null)
-            {
-                double share = Math.Log(Math.Max(1, parentVisits)) / visits;
-                double scaled = (child.Total + child.Pending * lowest) / scale / visits;
-                double bonus = rules.IsConstantInside ? Math.Sqrt(policy.Constant * share) : policy.Constant * Math.Sqrt(share);
-                return scaled + (IsWide(parent) && isFitted ? Math.Sqrt(squares / seen) / scale * bonus : bonus);
-            }
-            double spread = Math.Sqrt(Math.Max(0.0, child.Squares / child.Visits - child.Mean * child.Mean));
-            double estimate = rules.MeanOnly ? value : 0.75 * value + 0.25 * child.Best;
-            Array.Copy(child.Metrics, scorer.Values, child.Metrics.Length);
-            return scorer.Score(estimate, visits, parentVisits, child.Depth, child.Best, spread);
+            SearchNode child = parent.Child(action);
+            if (child == null && !HasRoom)
+                return;
+            child = child ?? Grow(parent, action);
+            child.Enter(utility);
+            if (child.Count != SearchNode.Unknown)
+                return;
+            Model.Restore(child.State);
+            Reveal(child, CountAt(child));
         }
 
         /// <summary>Goes on from the model's state by the rollout's rule; returns the utility of where that ends.</summary>
-        private double Simulate(Node node, ulong seed)
+        private double Simulate(SearchNode node, ulong seed)
         {
             var choices = new SplitMix64(seed);
             rolled.Clear();
-            int length = Math.Min(rules.RolloutLength, decisions - node.Depth);
-            for (int count = model.Count; count > 0 && rolled.Count < length; count = model.Count)
+            int length = Math.Min(Rules.RolloutLength, Reach - node.Depth);
+            for (int count = Model.Count; count > 0 && rolled.Count < length; count = Model.Count)
             {
-                if (!rules.IsConnected)
-                    Consider(node, Utility());
-                int choice = Roll(count, node.Depth + rolled.Count, choices);
-                model.Apply(choice);
+                if (!Rules.IsConnected)
+                    Consider(node, Play.Utility());
+                int choice = Play.Roll(count, Made + node.Depth + rolled.Count, choices);
+                Model.Apply(choice);
                 rolled.Add(choice);
             }
-            double utility = Utility();
+            double utility = Play.Utility();
             Consider(node, utility);
             return utility;
         }
 
-        private int Roll(int count, int made, SplitMix64 choices)
-        {
-            if (rolloutScorer != null)
-                return Lookahead.Best(model, rolloutScorer, made, true);
-            double[] weights = weighted == null ? null : weighted.Weights();
-            return weights == null ? choices.Below(count) : choices.Weighted(weights);
-        }
-
-        private double Utility()
-        {
-            if (policy.Utility == null)
-                return model.Score;
-            Measure();
-            return policy.Utility.Evaluate(measured);
-        }
-
-        /// <summary>Reads the metrics, as a driver would be sent them, and the score.</summary>
-        private void Measure()
-        {
-            model.Measure(measured);
-            for (int i = 0; i < measured.Length - 1; i++)
-                measured[i] = MetricTable.ToWire(measured[i]);
-            measured[measured.Length - 1] = model.Score;
-        }
-
         /// <summary>Keeps the plan to here if it is the best one: by utility, then the shorter one.</summary>
-        private void Consider(Node node, double utility)
+        private void Consider(SearchNode node, double utility)
         {
-            bool better = planNode == null || utility > PlanUtility;
-            if (!better && (rules.IsConnected || utility < PlanUtility
+            bool isBetter = planNode == null || utility > PlanUtility;
+            if (!isBetter && (Rules.IsConnected || utility < PlanUtility
                 || node.Depth + rolled.Count >= planNode.Depth + planRolled.Count))
                 return;
             PlanUtility = utility;
@@ -440,38 +434,20 @@ namespace PersonaEvo.Playtest
             planRolled.AddRange(rolled);
         }
 
-        /// <summary>Marks what has nothing new below it, from a node upwards.</summary>
-        private void Close(Node node)
+        /// <summary>Fills in the number of choices at a node, and closes what has nothing new below it.</summary>
+        private void Reveal(SearchNode node, int count)
         {
-            for (; node != null && !node.Done; node = node.Parent)
+            if (node.Count != SearchNode.Unknown)
+                return;
+            node.Count = count;
+            int horizon = Horizon;
+            for (; node != null && !node.IsClosed; node = node.Parent)
             {
-                bool leaf = node.Count == 0 || node.Depth >= horizon;
-                if (!leaf && (node.Children.Count < node.Count || node.Children.Exists(c => !c.Done)))
+                bool isLeaf = node.Count == 0 || node.Depth >= horizon;
+                if (!isLeaf && (node.Children.Count < node.Count || node.Children.Exists(child => !child.IsClosed)))
                     return;
-                node.Done = true;
+                node.IsClosed = true;
             }
-        }
-
-        private int Final()
-        {
-            FinalChoice choice = settings.Choice;
-            if (choice == FinalChoice.AsEvolved)
-                choice = rules.IsPerMove ? FinalChoice.Visits : FinalChoice.Plan;
-            List<int> plan = Plan();
-            if (choice == FinalChoice.Plan && plan.Count > 0)
-                return plan[0];
-            Node best = null;
-            foreach (Node child in root.Children)
-                if (child.Visits > 0 && (best == null || IsBetter(child, best, choice == FinalChoice.Mean)))
-                    best = child;
-            return best == null ? 0 : best.Action;
-        }
-
-        private static bool IsBetter(Node one, Node other, bool byMean)
-        {
-            if (byMean)
-                return one.Mean > other.Mean || (one.Mean == other.Mean && one.Visits > other.Visits);
-            return one.Visits > other.Visits || (one.Visits == other.Visits && one.Mean > other.Mean);
         }
     }
 }

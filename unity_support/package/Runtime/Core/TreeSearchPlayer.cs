@@ -5,45 +5,100 @@ namespace PersonaEvo.Playtest
 {
     /// <summary>
     /// Plays inside the game, with no driver, by the search that its policy was evolved under: a single search whose plan
-    /// is followed through the whole game, or a new search for each move. Policies whose files do not say get a search for
-    /// each move, and the best plan so far is followed until a better one is found.
+    /// is followed through the whole game, or a search for each move. Policies of games that were not connected get a search
+    /// for each move, and the best plan so far is followed until a better one is found.
     /// </summary>
+    /// <remarks>
+    /// With a policy of a connected game, a playthrough is the one that the driver makes with the same seed. The first
+    /// playthrough has the seed of the settings, the next one the seed after that, and so on.
+    /// </remarks>
     public sealed class TreeSearchPlayer : IPlayer
     {
-        private readonly IForwardModel model;
-        private readonly TreeSearch search;
-        private readonly EvolvedSearch rules;
-        private readonly SplitMix64 mistakes;
-        private readonly bool follows;
-        private readonly List<int> plan = new List<int>();
-        private double planUtility;
+        /// <summary>Rollouts from which the length of a game is estimated before the first move, as the driver has it.</summary>
+        private const int Pilot = 16;
 
+        private readonly IForwardModel model;
+        private readonly Policy policy;
+        private readonly EvolvedSearch rules;
+        private readonly SearchSettings settings;
+        private readonly int metrics;
+        private readonly bool follows, isSkilled;
+        private readonly List<int> plan = new List<int>();
+        private ulong seed;
+        private int games, made, last;
+        private TreeSearch search;
+        private SplitMix64 mistakes, byChance;
+        private Line seen;
+        private double planUtility, ahead;
+
+        /// <param name="model">The game as it is now.</param>
+        /// <param name="policy">The policy to play by.</param>
         /// <param name="metrics">How many metrics the model measures.</param>
+        /// <param name="settings">How much a search may do; null for as much as the policy's file says.</param>
+        /// <exception cref="PlaytestException">The policy was evolved under a search that cannot be played here.</exception>
         public TreeSearchPlayer(IForwardModel model, Policy policy, int metrics, SearchSettings settings = null)
         {
-            settings = settings ?? new SearchSettings();
             this.model = model;
+            this.policy = policy;
+            this.metrics = metrics;
+            this.settings = settings ?? new SearchSettings();
             rules = policy.Evolved;
-            search = new TreeSearch(model, policy, metrics, settings);
-            mistakes = new SplitMix64(~settings.Seed);
-            follows = settings.Choice == FinalChoice.Plan || (settings.Choice == FinalChoice.AsEvolved && !rules.IsPerMove);
+            rules.Check(policy, model, this.settings);
+            FinalChoice choice = this.settings.Choice;
+            follows = choice == FinalChoice.Plan || (choice == FinalChoice.AsEvolved && !rules.IsPerMove);
+            isSkilled = rules.Sight > 0 && choice == FinalChoice.AsEvolved;
+            Reset();
         }
 
         /// <summary>Searches so far.</summary>
         public int Searches { get; private set; }
 
+        /// <summary>The last search, to show what the player considered.</summary>
+        public TreeSearch Search => search;
+
+        /// <inheritdoc/>
         public void Begin()
         {
-            plan.Clear();
+            if (made == 0)
+                return;
+            games++;
+            Reset();
         }
 
         /// <summary>The search's choice, or the next one of the plan.</summary>
         public int Choose(int count, double[] weights)
         {
             if (model.Count != count)
-                throw new InvalidOperationException("the model offers " + model.Count + " choices where the game offers " + count);
-            if (!follows)
-                return Moved(count);
+                throw new InvalidOperationException("the model offers " + model.Count + " choices where the game offers "
+                    + count);
+            last = rules.Seeds > 0 ? Guessed(count) : follows ? Planned(count) : Moved();
+            made++;
+            return last;
+        }
+
+        private void Reset()
+        {
+            seed = unchecked(settings.Seed + (ulong)games);
+            made = 0;
+            ahead = 0.0;
+            byChance = null;
+            seen = new Line();
+            plan.Clear();
+            mistakes = new SplitMix64(SearchRandom.Derived(seed, "str:errors"));
+            search = New(rules.KeepsTree || (rules.Seeds > 0 && rules.IsPerMove)
+                ? SearchRandom.Derived(seed, "str:agent", "int:0") : seed);
+        }
+
+        private TreeSearch New(ulong own)
+        {
+            SearchSettings given = settings.WithSeed(own);
+            return rules.Seeds > 0 ? new OpenLoopSearch((ISeededModel)model, policy, metrics, given)
+                : new TreeSearch(policy, metrics, given, model);
+        }
+
+        /// <summary>The next choice of a plan for the whole game.</summary>
+        private int Planned(int count)
+        {
             if (plan.Count == 0 || plan[0] >= count || !rules.IsConnected)
                 Replan();
             int choice = plan[0];
@@ -54,6 +109,7 @@ namespace PersonaEvo.Playtest
         private void Replan()
         {
             Searches++;
+            search.Made = made;
             int choice = search.Choose();
             List<int> found = search.Plan();
             if (found.Count == 0)
@@ -65,27 +121,119 @@ namespace PersonaEvo.Playtest
             planUtility = search.PlanUtility;
         }
 
-        /// <summary>The choice of a search of its own, or a mistake.</summary>
-        private int Moved(int count)
+        /// <summary>The choice of a search for this move, or a mistake.</summary>
+        private int Moved()
         {
             Searches++;
+            ulong own = SearchRandom.Derived(seed, "str:move", "int:" + made);
+            if (isSkilled)
+                search = New(own);
+            else if (rules.KeepsTree && made > 0)
+                search.Follow(last);
+            search.Made = made;
             int choice = search.Choose();
-            if (rules.Errors == 0.0 || mistakes.Unit() >= rules.Errors)
-                return choice;
-            return mistakes.Weighted(Chances(search.RootMeans(), rules.Temperature));
+            return isSkilled ? Skilled(own) : choice;
         }
 
-        /// <summary>How likely a mistake makes each choice: in proportion to exp(value / temperature), values from 0 to 1.</summary>
+        /// <summary>The choice of a search that does not know what the player cannot know.</summary>
+        private int Guessed(int count)
+        {
+            seen.See(count, search.Play.Measured(false));
+            int choice = rules.IsPerMove ? GuessedMove(count) : GuessedShare(count);
+            seen.Choices.Add(choice);
+            return choice;
+        }
+
+        private int GuessedMove(int count)
+        {
+            Searches++;
+            ulong own = SearchRandom.Derived(seed, "str:move", "int:" + made);
+            if (isSkilled)
+                search = New(own);
+            var open = (OpenLoopSearch)search;
+            int limit = settings.IterationsFor(rules, count);
+            open.Look(seen, limit < int.MaxValue ? limit : 0);
+            open.SpendHere(limit);
+            return isSkilled && open.Tried().Count > 0 ? Skilled(own) : open.Decide();
+        }
+
+        /// <summary>
+        /// A move of a playthrough with one budget: it gets what is left, divided by the decisions that rollouts make to the
+        /// end of the game. When nothing is left, the game is played to its end by chance.
+        /// </summary>
+        private int GuessedShare(int count)
+        {
+            var open = (OpenLoopSearch)search;
+            if (byChance == null)
+            {
+                ulong order = open.Glance();
+                int left = settings.IterationsFor(rules, count) - open.Spent - 1;
+                if (left > 0)
+                    return Shared(open, left);
+                byChance = new SplitMix64(order);
+            }
+            return open.Play.Roll(count, made, byChance);
+        }
+
+        private int Shared(OpenLoopSearch open, int left)
+        {
+            Searches++;
+            int begun = open.Spent, share = Part(left, Math.Max(1.0, ahead));
+            open.Look(seen, ahead > 0.0 ? share : Pilot);
+            if (ahead == 0.0)
+            {
+                open.SpendHere(Math.Min(Pilot, left));
+                share = Part(left, open.DecisionsLeft);
+            }
+            open.SpendHere(share - (open.Spent - begun));
+            ahead = open.DecisionsLeft - 1.0;
+            return open.Decide();
+        }
+
+        private static int Part(int whole, double parts)
+        {
+            double share = 1.0 / parts;
+            return share >= 1.0 ? whole : Math.Max(1, (int)Math.Round(whole * share, MidpointRounding.ToEven));
+        }
+
+        /// <summary>
+        /// The best choice of a search, of equals one by chance; or a mistake, which prefers what seems to be worth more.
+        /// </summary>
+        private int Skilled(ulong own)
+        {
+            List<SearchNode> tried = search.Tried();
+            var lots = new List<int>();
+            for (int i = 0; i < tried.Count; i++)
+                lots.Add(i);
+            new SplitMix64(SearchRandom.Derived(own, "str:ties")).Shuffle(lots);
+            var order = new List<int>(lots);
+            order.Sort((a, b) => Compare(tried[a], lots[a], tried[b], lots[b]));
+            if (mistakes.Unit() >= rules.Errors)
+                return tried[order[order.Count - 1]].Action;
+            double[] means = order.ConvertAll(i => tried[i].Mean).ToArray();
+            return tried[order[mistakes.Weighted(Chances(means, rules.Temperature))]].Action;
+        }
+
+        private static int Compare(SearchNode one, int lot, SearchNode other, int otherLot)
+        {
+            int found = one.Visits.CompareTo(other.Visits);
+            found = found != 0 ? found : one.Mean.CompareTo(other.Mean);
+            return found != 0 ? found : lot.CompareTo(otherLot);
+        }
+
+        /// <summary>
+        /// How likely a mistake makes each choice: in proportion to exp(value / temperature), values from 0 to 1.
+        /// </summary>
         private static double[] Chances(double[] means, double temperature)
         {
             double low = double.PositiveInfinity, high = double.NegativeInfinity;
             foreach (double mean in means)
             {
-                low = mean < low ? mean : low;
-                high = mean > high ? mean : high;
+                low = Math.Min(low, mean);
+                high = Math.Max(high, mean);
             }
             double span = high > low ? high - low : 1.0;
-            return Array.ConvertAll(means, m => double.IsNaN(m) ? 0.0 : Math.Exp((m - high) / span / temperature));
+            return Array.ConvertAll(means, mean => Math.Exp((mean - high) / span / temperature));
         }
     }
 }
