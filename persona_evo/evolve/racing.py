@@ -5,7 +5,7 @@ levels have been played (successive halving: Jamieson and Talwalkar 2016), so th
 Individuals that do not finish do not breed. Those at least as good as the worst elite then play the validation set,
 which is the same in all generations. Elites and the hall of fame are chosen by it, since results on the levels of two
 generations cannot be compared. As a validation set is small, the best play on: in each generation, elites double the
-number of levels that they are compared on, up to `EvolutionSettings.proof`, with training levels in an order of the run's own.
+number of levels that they are compared on, up to `EvolutionSettings.proof`, with levels to train on.
 """
 
 from __future__ import annotations
