@@ -30,6 +30,7 @@ from persona_evo.connect.scores import NORMALISED, RAW
 from persona_evo.errors import ConnectError, has_control, unknown
 from persona_evo.games import textfile
 from persona_evo.games.outside import FILMED
+from persona_evo.limits import is_label
 from persona_evo.words import counted
 
 KEYS = (
@@ -247,7 +248,12 @@ class _Reader:
         value = (self.values if values is None else values).get(key, default)
         if value is None:
             raise self.wrong(f"{key} is missing", key, table, expected=f'{key} = "..."')
-        if not isinstance(value, str) or has_control(value) or (not value and default is None):
+        if (
+            not isinstance(value, str)
+            or not (table == "environment" or is_label(value))
+            or has_control(value)
+            or (not value and default is None)
+        ):
             raise self.wrong(f"{key} is not text", key, table, found=textfile.shown(value), expected=f'{key} = "..."')
         return value
 
@@ -340,7 +346,7 @@ class _Reader:
     def variants(self) -> Mapping[str, Mapping[str, Any]]:
         value = self.plain("variants")
         for name, settings in value.items():
-            if not isinstance(settings, dict) or not re.fullmatch(r"[^:@\s][^:@]*", name):
+            if not isinstance(settings, dict) or not re.fullmatch(r"[^:@\s][^:@]*", name) or not is_label(name):
                 raise self.wrong(
                     "not a variant",
                     name,
@@ -354,7 +360,9 @@ class _Reader:
         found = {}
         for name, value in self.table("maps").items():
             found[name] = self.words(name, {name: value}, "maps")
-            if not found[name] or has_control(name):
+            if not is_label(name):
+                raise self.wrong("not a name for a set of levels", name, "maps", expected="a name on one line")
+            if not found[name]:
                 raise self.wrong("a set of levels is empty", name, "maps", expected=f'{name} = ["default"]')
         return found
 
