@@ -37,6 +37,8 @@ def is_truth(value: object) -> bool:
 
 def python_number(value: object) -> object:
     """Convert a number to Python's own `int` or `float`, and return anything else as it is."""
+    if type(value) in (int, float):
+        return value
     if is_truth(value):  # NumPy before version 2 makes a number of it
         return value
     if isinstance(value, SupportsIndex):

@@ -29,7 +29,7 @@ _MASK, _MASK64 = 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF
 
 def derive(seed: int, *names: int | str) -> int:
     """Return a seed in [0, 2**63) for the use called `names`, derived from `seed`."""
-    text = "\x1f".join([str(int(seed)), *(f"{type(n).__name__}:{n}" for n in names)])
+    text = "\x1f".join([str(int(seed)), *[f"{type(n).__name__}:{n}" for n in names]])
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little") >> 1
 
 

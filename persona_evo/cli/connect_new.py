@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from persona_evo.cli.parser import Commands, filled, path
 from persona_evo.cli.say import say
@@ -12,7 +13,7 @@ from persona_evo.jobs.windows import program
 
 TEMPLATE = """\
 name = "{name}"
-game = "Build/{name}.x86_64"    # from this file's folder: a program, a .app, an .exe, a Python file, a build's folder
+game = "{game}"    # from this file's folder: a program, a .app, an .exe, a Python file, a build's folder
 workers = 2                      # game processes
 # game = "gymnasium:Taxi"        # an environment of Gymnasium, whose settings are those of gymnasium.make
 # game = "gymnasium:mine:Room"   # MODULE:ID, where importing the module registers the environment
@@ -22,7 +23,9 @@ workers = 2                      # game processes
 # logs = "logs"                  # worker-N.log; else in --out, or a temporary folder, if the game fails
 # rollout = "weights"            # choose at random by the weights that the game gives
 # constant = "inside"            # UCB1 as in the original Monte Carlo: the constant inside the root
+# widening = 16                  # choices from which a decision is searched by some of its choices first; 0 for never
 # deterministic = false          # the seed decides what players cannot know, such as dice: search with other seeds
+# seeds = 8                      # how many of them
 # scores = "raw"                 # UCB1 takes utilities as they are, and does not divide them by their range
 # personas = ["personas/*.toml"]
 
@@ -50,6 +53,16 @@ test = ["default@4-8"]
 """
 
 
+PROGRAMS = ("", ".exe", ".py", ".x86_64", ".app")
+"""What the names of programs end in."""
+
+
+def text_for(name: str, folder: Path) -> str:
+    """Return the description of a game: of a program of its name in the folder, if there is one."""
+    found = (f"{name}{end}" for end in PROGRAMS if (folder / f"{name}{end}").exists())
+    return TEMPLATE.format(name=name, game=next(found, f"Build/{name}.x86_64"))
+
+
 def add(parts: Commands) -> None:
     """Add the command and its options."""
     new = parts.add_parser("new", help="write a description to start from")
@@ -61,6 +74,7 @@ def add(parts: Commands) -> None:
 
 def run_new(args: argparse.Namespace) -> int:
     """Write a game's description."""
-    target = write_template(args, "a game", ".toml", lambda name: TEMPLATE.format(name=name), ConnectError)
+    folder = Path() if args.out is None else args.out.parent
+    target = write_template(args, "a game", ".toml", lambda name: text_for(name, folder), ConnectError)
     say(f"wrote {target}; edit it, then  {program('doctor', '--game', target)}")
     return 0

@@ -147,7 +147,7 @@ def _playtest(args: argparse.Namespace, game: Game, policy: Policy, file: Path, 
             seed=args.seed,
             folder=folder,
             bound_seconds=3.0,
-            progress=playtest.teller(),
+            progress=playtest.tell_playthroughs(),
             workers=workers,
         )
         if not results.complete:

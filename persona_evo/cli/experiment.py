@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from persona_evo.cli import option_values, options
 from persona_evo.cli.parser import Commands, filled, number, path, whole
-from persona_evo.cli.say import StatusLine, note, say, to_go
+from persona_evo.cli.say import StatusLine, note, say, teller
 from persona_evo.cli.template_file import write_template
 from persona_evo.errors import ConnectError, GameError, Place, SettingsError, unknown
 from persona_evo.jobs.windows import program
@@ -132,7 +132,7 @@ def _make(args: argparse.Namespace) -> int:
     wanted = counted(len(experiment.tasks()), "search")
     try:
         jobs = option_values.jobs_of(args)
-        results = search_all(experiment, folder, jobs=jobs, progress=teller(), loading=_loading())
+        results = search_all(experiment, folder, jobs=jobs, progress=teller(_in_words), loading=_loading())
     except (ConnectError, GameError):
         StatusLine.done_with_line()
         done = len(kept_experiment(folder).records) if folder.is_dir() else 0
@@ -209,12 +209,5 @@ def _loading() -> Callable[[int, int], None]:
     return tell
 
 
-def teller() -> Callable[[Progress], None]:
-    """Return a function that shows the progress on one line."""
-    line = StatusLine()
-
-    def tell(p: Progress) -> None:
-        made = f"{p.done:,} of {p.total:,} rollouts"
-        line.show(f"{percent(p.share)}: {p.what}; {made}{to_go(p.eta)}", last=p.done >= p.total)
-
-    return tell
+def _in_words(p: Progress) -> str:
+    return f"{percent(p.share)}: {p.what}; {p.done:,} of {p.total:,} rollouts"

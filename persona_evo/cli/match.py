@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from persona_evo.cli import option_values, options
 from persona_evo.cli.parser import Commands, filled, number, path, whole
-from persona_evo.cli.say import StatusLine, duration, note, say, to_go
+from persona_evo.cli.say import StatusLine, duration, note, say, teller
 from persona_evo.errors import SettingsError
 from persona_evo.jobs.windows import command_line
 from persona_evo.words import counted, plural
@@ -179,11 +179,12 @@ def _run(args: argparse.Namespace, workers: Workers) -> int:
     from persona_evo.api.matches import play_match
     from persona_evo.games import registry
 
-    line, told = StatusLine(), _Teller(option_values.jobs_of(args))
+    told = _Teller(option_values.jobs_of(args))
+    show = teller(lambda p: f"{p.done}/{p.total} {plural(p.total, 'game')}")
 
     def progress(p: Progress) -> None:
         told.expect(p)
-        line.show(f"{p.done}/{p.total} {plural(p.total, 'game')}{to_go(p.eta)}", last=p.done == p.total)
+        show(p)
 
     played = play_match(
         args.game,

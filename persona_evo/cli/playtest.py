@@ -16,7 +16,7 @@ from persona_evo.cli.playtest_options import (
     SKILL_TABLE,
     add_playing,
 )
-from persona_evo.cli.say import StatusLine, note, say, to_go
+from persona_evo.cli.say import StatusLine, note, say, teller
 from persona_evo.errors import SettingsError
 from persona_evo.words import counted, plural
 
@@ -121,7 +121,9 @@ def _run(args: argparse.Namespace, workers: Workers) -> int:
             )
         options.accept(args, args.resume)
         moved = option_values.moved(args)
-        results = resume_playtest(args.resume, game=moved, workers=workers, progress=teller(), notice=note, **expected)
+        results = resume_playtest(
+            args.resume, game=moved, workers=workers, progress=tell_playthroughs(), notice=note, **expected
+        )
         note(_sizes(results))
     else:
         if not args.levels:
@@ -156,7 +158,7 @@ def playing(args: argparse.Namespace, game: Game, folder: Path, workers: Workers
         "continuation": args.continuation,
         "folder": folder,
         "workers": workers,
-        "progress": teller(),
+        "progress": tell_playthroughs(),
         "begun": _announce,
         "notice": note,
     }
@@ -191,15 +193,9 @@ def _sizes(results: Results) -> str:
     )
 
 
-def teller() -> Callable[[Progress], None]:
+def tell_playthroughs() -> Callable[[Progress], None]:
     """Return a function that shows the progress of the playthroughs."""
-    line = StatusLine()
-
-    def tell(p: Progress) -> None:
-        made = f"{p.done}/{p.total} {plural(p.total, 'playthrough')}"
-        line.show(f"{made}, {p.what}{to_go(p.eta)}", last=p.done == p.total)
-
-    return tell
+    return teller(lambda p: f"{p.done}/{p.total} {plural(p.total, 'playthrough')}, {p.what}")
 
 
 def _wanted(args: argparse.Namespace) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TextIO
 
 from persona_evo.errors import printable
@@ -13,6 +13,7 @@ from persona_evo.words import duration as duration
 
 if TYPE_CHECKING:
     from persona_evo.compiling import Work
+    from persona_evo.jobs.progress import Progress
 
 STDOUT = "standard output"
 """The name of the stream in errors of the operating system when it cannot be written."""
@@ -45,12 +46,8 @@ HARDLY = 0.5
 """Seconds below which the remaining time is not worth a word."""
 
 
-def to_go(eta: float | None, what: str = "") -> str:
-    """Format the remaining seconds for the end of a line; "" before they are known, or if there are hardly any.
-
-    Args:
-        what: the work that they are for.
-    """
+def _to_go(eta: float | None, what: str) -> str:
+    """Format the remaining seconds for the end of a line; "" before they are known, or if there are hardly any."""
     return "" if eta is None or eta < HARDLY else f", {duration(eta)} to go{what}"
 
 
@@ -119,6 +116,17 @@ class StatusLine:
             with _if_heard():
                 sys.stderr.write("\n")
             cls._open = False
+
+
+def teller(words: Callable[[Progress], str], what: str = "") -> Callable[[Progress], None]:
+    """Return a function that shows progress on one line.
+
+    Args:
+        words: puts the progress in words; the time left follows.
+        what: the work that this time is for, such as " for everything".
+    """
+    line = StatusLine()
+    return lambda p: line.show(words(p) + _to_go(p.eta, what), last=p.ended or p.done >= p.total)
 
 
 class Compiling:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from math import fsum
 from typing import NamedTuple
 
@@ -90,7 +91,7 @@ class Workshop:
         self._large = capacity_for(spec.budget) * len(spec.levels) > _NODES_KEPT
 
     def policy(self, formula: Formula | str | TreePolicy) -> TreePolicy:
-        own = formula if isinstance(formula, TreePolicy) else genome.to_policy(str(formula), self.game)
+        own = formula if isinstance(formula, TreePolicy) else _policy(str(formula), self.game)
         return with_lists(own, self.spec.lists)
 
     def planner(self, case: int) -> LevelPlanner | Solo:
@@ -154,6 +155,12 @@ def _loaded(game: Game, text: LevelText) -> Level:
     return _levels.get((text, id(game)), lambda: (game, text.load(game)))[1]
 
 
+@lru_cache(maxsize=1_024)
+def _policy(text: str, game: Game) -> TreePolicy:
+    """Return the tree policy of a text, the same object for each of its playthroughs."""
+    return genome.to_policy(text, game)
+
+
 def workshop(spec: FitnessSpec) -> Workshop:
     return _workshops.get(spec.digest, lambda: Workshop(spec))
 
@@ -165,14 +172,11 @@ def play(shared: tuple[FitnessSpec, Stop | None], trials: Sequence[FitnessTrial]
     if shop.side_by_side:
         yield from shop.play_side_by_side(trials, stop)
         return
-    policies: dict[str | TreePolicy, TreePolicy] = {}
     for formula, case, seed, side, share in trials:
         if stop is not None and stop.is_due():
             yield None
             continue
-        if formula not in policies:
-            policies[formula] = shop.policy(formula)
-        yield shop.play(policies[formula], case, seed, side, spec.budget.part(share))
+        yield shop.play(shop.policy(formula), case, seed, side, spec.budget.part(share))
 
 
 def plans(spec: FitnessSpec, trials: Sequence[FitnessTrial]) -> Iterator[Plan]:

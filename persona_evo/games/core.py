@@ -23,7 +23,7 @@ import importlib
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -313,7 +313,7 @@ class Game:
     def __repr__(self) -> str:
         return f"Game({self.name!r}, version {self.version}, metrics {', '.join(self.symbols)})"
 
-    @property
+    @cached_property
     def targets(self) -> tuple[str, ...]:
         """The metrics that measure the way to a target: costly, lower is better, and 0 where no target is left."""
         home = parse(self.homing).symbols if self.homing else frozenset()
@@ -341,13 +341,14 @@ class Game:
         """Return every metric of a state by symbol."""
         out = np.zeros(len(self.metrics))
         self.rules(costly=True).measure(level.tables, state, player, out)
-        return {m.symbol: float(v) for m, v in zip(self.metrics, out, strict=True)}
+        return dict(zip(self.symbols, out.tolist(), strict=True))
 
     def legal(self, level: Level, state: State) -> list[int]:
         """Return the legal actions of a state, in the game's order."""
         actions = np.zeros(level.max_actions, dtype=np.int64)
         n = self.rules().legal(level.tables, state, actions)
-        return [int(a) for a in actions[:n]]
+        found: list[int] = actions[:n].tolist()
+        return found
 
     def over(self, level: Level, state: State) -> int:
         """Return RUNNING, WON, LOST or ENDED."""
@@ -381,6 +382,7 @@ def rules_in(module: str) -> Callable[..., Rules]:
     return partial(_rules, module)
 
 
+@cache
 def _rules(module: str, costly: bool = False) -> Rules:
     found = importlib.import_module(module)
     rules: Rules = getattr(found, "ALL_METRICS", found.RULES) if costly else found.RULES

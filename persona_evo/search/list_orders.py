@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from persona_evo.formula import Formula, parse
@@ -26,7 +26,7 @@ from persona_evo.personas.lists import (
 from persona_evo.search.open_lists import FIRST_SCORE
 from persona_evo.search.problem import Problem
 from persona_evo.search.settings import Budget, SearchSettings
-from persona_evo.search.tree_policy import PARENT, STATIC, TreePolicy
+from persona_evo.search.tree_policy import PARENT, STATIC, TreePolicy, own_formula, read_of
 
 MOST_CARES = 4
 """The highest number of metrics that CARE stands for in turn if the game does not name its own."""
@@ -50,7 +50,7 @@ def cares(game: Game, utility: Formula) -> list[Formula]:
     costly metrics, and flags such as "dead", which outcomes already express.
     """
     if game.care:
-        return [parse(game.care, game.symbols)]
+        return [own_formula(game, game.care, utility)]
     found = [
         m
         for m in game.metrics
@@ -164,6 +164,11 @@ class ListScores:
         """Each distinct score once."""
         return list(dict.fromkeys(one.score for one in self.orders))
 
+    @cached_property
+    def symbols_read(self) -> frozenset[str]:
+        """The metrics, and the search's own variables, that the scores read."""
+        return read_of(self.own.symbols.union(*(one.score.symbols for one in self.orders)))
+
     @property
     def columns(self) -> list[int]:
         """The column of `ranks` that holds the score of each list."""
@@ -178,8 +183,23 @@ class ListScores:
         names = (UTILITY, CEILING, DEPTH, *(parents if read else ()))
         return (*self.symbols, *(name if name not in self.symbols else f" {name}" for name in names))
 
+    @cached_property
     def code(self) -> Native:
-        """Compile `void write(const double *leaf, double *found)`, where `leaf` follows `row`."""
+        """The compiled function `void write(const double *leaf, double *found)`, where `leaf` follows `row`."""
         own = {} if OWN in self.symbols else {OWN: self.own}
         scores = [put_in(score, name, value) for score in self.scores for name, value in own.items()] or self.scores
         return compile_all([Rows(tuple(scores), self.row)])[0]
+
+
+@lru_cache(maxsize=256)
+def list_scores(
+    lists: tuple[OpenList, ...], game: Game, utility: Formula, policy: TreePolicy, bounded: bool
+) -> ListScores:
+    """Return the scores of the lists that a search uses; cached, since policies are searched with on many levels.
+
+    Args:
+        lists, game, utility, bounded: see `orders`.
+        policy: the policy, whose score OWN stands for.
+    """
+    found, _ = orders(lists, game, utility, policy.formula, bounded)
+    return ListScores(policy.formula or utility, tuple(found), game.symbols, policy.planned)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -12,14 +12,13 @@ from persona_evo.compiling.arrays import ShortRow, ShortTable
 from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
 from persona_evo.games.core import RUNNING
-from persona_evo.games.main_metrics import main_metrics
 from persona_evo.personas.lists import CEILING as CEILING_OF
 from persona_evo.personas.lists import OWN, OpenList
 from persona_evo.search import layout, open_lists
 from persona_evo.search.ceilings import Bounds
-from persona_evo.search.engine import CHUNK, SLOW_CHUNK, Counted, Engine
+from persona_evo.search.engine import CHUNK, SLOW_CHUNK, Counted
 from persona_evo.search.layout import SearchSpace
-from persona_evo.search.list_orders import ListScores, MetricOrder, chosen, orders
+from persona_evo.search.list_orders import ListScores, chosen, list_scores
 from persona_evo.search.open_lists import BETTER, CEILING, FIRST_SCORE, SHORTER, VARIETY, WORTH, Planning
 from persona_evo.search.pace import IterationPace, SearchProgress
 from persona_evo.search.problem import Problem
@@ -38,7 +37,6 @@ from persona_evo.search.tree import (
     TAKEN,
     UNKNOWN,
     Columns,
-    Tree,
 )
 from persona_evo.search.tree_policy import TreePolicy, read_of
 from persona_evo.search.walks import WalkedHome, walk_home
@@ -86,7 +84,6 @@ class ListSearch(Counted):
         self._problem = problem = Problem.of(game, level, utility, planner.horizon)
         several = bool(planner.settings.lists)
         lists = chosen(planner.settings, policy, utility, budget, level, bool(game.targets)) if several else ALONE
-        found, _ = orders(lists, game, utility, policy.formula, problem.bounded)
         own = policy.formula.symbols if policy.formula else frozenset()
         if policy.planned and CEILING_OF in read_of(own) and not problem.bounded:
             raise SettingsError(
@@ -95,9 +92,8 @@ class ListSearch(Counted):
                 expected="a utility that only rises, or only falls, with each of its metrics",
                 hint="leave CEILING out of the policy",
             )
-        read = utility.symbols.union(*(one.score.symbols for one in found), own)
-        rules = game.rules_for(read_of(read), planner.settings.variant)
-        scores = ListScores(policy.formula or utility, tuple(found), game.symbols, policy.planned)
+        scores = list_scores(lists, game, utility, policy, problem.bounded)
+        rules = game.rules_for(utility.symbols | scores.symbols_read, planner.settings.variant)
         options = planner.options._replace(
             horizon=planner.horizon,
             salt=derive(seed, "expansion") & 0xFFFFFFFF,
@@ -111,22 +107,20 @@ class ListSearch(Counted):
         self._proof: int | None = None
         self._done, self._why = False, "budget"
         thorough = int(not several or budget.iterations is None or budget.iterations >= MANY)
-        self._handle = Handle(self._work(planner.work(rules, columns, options, codes), found, scores, thorough))
+        self._handle = planner.lists.handle(self._work(planner.work(rules, columns, options, codes), scores, thorough))
         search = self._handle.work.search
         self._counts, self._best = search.buffers.counts, search.buffers.best
         search.buffers.rng[:] = stream(seed)
-        Engine(planner.memory, search).plant(level.start)
+        planner.engine(search).plant(level.start)
         search.tree.values[ROOT, WORTH] = self._best[0]
         self._counts[layout.OPENED] = ROOT
 
-    def _work(self, search: SearchSpace, found: Sequence[MetricOrder], scores: ListScores, thorough: int) -> Planning:
+    def _work(self, search: SearchSpace, scores: ListScores, thorough: int) -> Planning:
         """Return the data that the engine works on."""
-        game, level, problem = self._planner.game, self._planner.level, self._problem
+        game, problem, found = self._planner.game, self._problem, scores.orders
         memory, n = self._planner.lists, len(game.metrics)
         memory.prepare(len(found), problem)
-        write, leaf = scores.code(), np.zeros(len(scores.row))
-        novelty, count = game.novelty(level) if game.novelty is not None else (open_lists.words_of, len(level.start))
-        main = [game.symbols.index(m.symbol) for m in main_metrics([m for m in game.metrics if not m.costly])]
+        leaf = np.zeros(len(scores.row))
         return Planning(
             search._replace(buffers=search.buffers._replace(metrics=leaf[:n])),
             search.tree.values.view(np.float32),
@@ -139,7 +133,7 @@ class ListSearch(Counted):
                 np.array([one.novel for one in found], dtype=np.int64),
             ),
             open_lists.Scores(
-                write,
+                scores.code,
                 leaf,
                 np.zeros(len(scores.scores)),
                 np.zeros(len(scores.scores)),
@@ -157,13 +151,7 @@ class ListSearch(Counted):
                 np.zeros(n),
                 np.zeros(2 * n),
             ),
-            open_lists.TreeFacts(
-                novelty,
-                int(any(one.novel for one in found)),
-                np.zeros(max(1, count), dtype=np.int64),
-                np.array(main, dtype=np.int64),
-                memory.facts,
-            ),
+            memory.facts._replace(asked=int(any(one.novel for one in found))),
             open_lists.SearchGoal(BETTER, 0.0, 0.0, thorough),
         )
 
@@ -243,21 +231,9 @@ class ListSearch(Counted):
             pace[k] = max(gained / moves, 1e-6)
 
     @property
-    def tree(self) -> Tree:
-        """The tree. Its first slots are its nodes. For the root, only its utility is known."""
-        return self._handle.work.search.tree
-
-    @property
-    def best_end(self) -> tuple[int, tuple[int, ...]]:
-        """The last node of the best plan in the tree, and the moves after it."""
-        counts = self._counts
-        moves = self._handle.work.search.buffers.best_moves[: int(counts[layout.BEST_LENGTH])]
-        return int(counts[layout.BEST_NODE]), tuple(int(a) for a in moves)
-
-    @property
-    def best_utility(self) -> float:
-        """The utility of the best plan."""
-        return float(self._best[0])
+    def space(self) -> SearchSpace:
+        """The tree search below; slots are numbered as nodes, and for the root only its utility is known."""
+        return self._handle.work.search
 
     def walk_home(self, utility: Formula, most: int, until: float | None) -> WalkedHome:
         """Walk home from states that may lead to a better plan, the most promising first.
@@ -327,9 +303,3 @@ class ListSearch(Counted):
         if self.proven:
             return PROVEN
         return "stuck" if self._done else self._why
-
-    @property
-    def actions(self) -> tuple[int, ...]:
-        """The best plan from the level's start."""
-        node, moves = self.best_end
-        return (*self.tree.path(node), *moves)

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from persona_evo.arguments import checked_fields
-from persona_evo.compiling.arrays import WordRow
 from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
 from persona_evo.games.core import WON, Game, Level
 from persona_evo.games.outside import Outside
+from persona_evo.search.engine import TreePlan
 from persona_evo.search.pace import counted_from
 from persona_evo.search.routes import Routes
 from persona_evo.search.settings import POLISH, PROVEN, Budget, SearchSettings, least_worth
@@ -168,14 +168,12 @@ class Planner(Workspace):
         """Spend a budget on a search, and its last share on a win that continues the best plan."""
         share, budget = self.settings.finish, task.budget
         run.spend(budget.part(1.0 - share), task.began)
-        last = Ending(run.actions)
+        last = None
         if share and not run.settled:
             last = self._play_on(run, task, budget.part(share))
-            if not last.iterations:
+            if last is None:
                 run.spend(budget, task.began)
-                last = Ending(run.actions)
-        end = run.end if self.game.compiled and isinstance(run, TreeSearch) and not last.iterations else None
-        return self._made(run, task, last, end)
+        return self._made(run, task, last or self._ending(run.best))
 
     def _plan_with_lists(self, run: ListSearch, task: PlanTask, concede: float) -> Plan:
         """Spend a budget on a search with open lists, on walks home, and on a win that continues the best plan.
@@ -193,40 +191,44 @@ class Planner(Workspace):
             most = min(max(1, most), budget.iterations - run.iterations)
         if run.settled or not finish or most <= 0:
             run.spend(budget, began)
-            return self._made(run, task, Ending(run.actions))
-        last = Ending(run.actions)
+            return self._made(run, task, self._ending(run.best))
+        last = None
         until = None if budget.seconds is None else began + (1.0 - finish) * budget.seconds
         home = run.walk_home(task.utility, most, until)
         left = budget.less(home.walks, 0.0)
         if left is not None and (run.won or home.utility >= run.best_utility):
             run.spend(left, began)
-            last = Ending(run.actions)
         elif left is not None and (left := left.less(run.iterations, time.perf_counter() - began)) is not None:
             last = self._play_on(run, task, replace(budget.part(finish), iterations=left.iterations))
+        last = last or self._ending(run.best)
         last = last._replace(iterations=last.iterations + home.walks)
         found = self._made(run, task, last)
         won = found.outcome == WON
         least = found.utility if won else least_worth(found.utility, concede)
-        if home.utility < least or (won and home.utility == least):
+        if home.way is None or home.utility < least or (won and home.utility == least):
             return found
-        other = self._made(run, task, last._replace(actions=home.actions))
+        other = self._made(run, task, self._ending(home.way, last.iterations, last.nodes))
         if other.utility >= found.utility:
             return other
         return replace(other, best_utility=found.utility, best_actions=found.actions, upper=found.upper)
 
-    def _play_on(self, run: TreeSearch | ListSearch, task: PlanTask, budget: Budget) -> Ending:
-        """Search for a win that continues the best plan of a search."""
+    def _play_on(self, run: TreeSearch | ListSearch, task: PlanTask, budget: Budget) -> Ending | None:
+        """Search for a win that continues the best plan of a search; return None if that plan ends the game."""
         tell = counted_from(run.iterations, task.progress)
-        return play_on(self._finishing(), run.actions, task.utility, budget, task.seed, tell)
+        return play_on(self._finishing(), run.best, run.best_utility, task.utility, budget, task.seed, tell)
 
-    def _made(self, run: TreeSearch | ListSearch, task: PlanTask, last: Ending, end: WordRow | None = None) -> Plan:
-        """Return the plan `last` with what the search took; `end` is the state after the plan, if it is known."""
-        metrics, worth, outcome = self._end(last.actions, task.utility, end)
+    def _ending(self, way: TreePlan, iterations: int = 0, nodes: int = 0) -> Ending:
+        """Return a plan with what the state after it is worth."""
+        return Ending(way.actions, *self.look(way.end), iterations, nodes)
+
+    def _made(self, run: TreeSearch | ListSearch, task: PlanTask, last: Ending) -> Plan:
+        """Return the plan `last` with what the search took."""
+        worth = task.utility.evaluate(last.metrics)
         return Plan(
             actions=last.actions,
             utility=worth,
-            metrics=metrics,
-            outcome=outcome,
+            metrics=last.metrics,
+            outcome=last.outcome,
             iterations=run.iterations + last.iterations,
             nodes=run.nodes + last.nodes,
             seconds=time.perf_counter() - task.began,
@@ -235,15 +237,6 @@ class Planner(Workspace):
             seed=task.seed,
             upper=max(worth, run.upper),
         )
-
-    def _end(
-        self, actions: tuple[int, ...], utility: Formula, end: WordRow | None = None
-    ) -> tuple[dict[str, float], float, int]:
-        """Return the metrics, the utility and the outcome at the end of a plan, which is replayed without `end`."""
-        if end is None:
-            end = self.game.replay(self.level, actions)[-1]
-        metrics = self.game.measure(self.level, end)
-        return metrics, utility.evaluate(metrics), self.game.over(self.level, end)
 
     def _hedged(
         self, found: Plan, utility: Formula, budget: Budget, began: float, progress: Callable[[int], None] | None
@@ -278,7 +271,8 @@ class Planner(Workspace):
         if self._routes is None:
             return replace(found, seed=seed)
         actions = self._routes.draw(seed)
-        metrics, worth, outcome = self._end(actions, self._routes.utility)
+        metrics, outcome = self.look(self.game.replay(self.level, actions)[-1])
+        worth = self._routes.utility.evaluate(metrics)
         return replace(found, actions=actions, utility=worth, metrics=metrics, outcome=outcome, seed=seed)
 
     def _finishing(self) -> Planner:

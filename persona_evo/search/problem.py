@@ -13,16 +13,23 @@ from persona_evo.search.settings import MOVE_BY_MOVE
 from persona_evo.words import counted
 
 
-@lru_cache(maxsize=256)
-def _known_span(utility: Formula, ranges: tuple[tuple[str, tuple[float, float]], ...], symbol: str) -> Span:
-    """Return `span`, cached because an evolution needs the same one in each of its searches."""
-    return span(utility, dict(ranges), symbol)
+def _ranges(game: Game, horizon: int, depth: int) -> dict[str, tuple[float, float]]:
+    """Return the range of each metric after `depth` moves or more."""
+    return {m.symbol: (float(depth), float(horizon)) if m.clock else (m.low, m.high) for m in game.metrics}
+
+
+@lru_cache(maxsize=4_096)
+def _known_span(game: Game, utility: Formula, horizon: int, depth: int) -> Span:
+    """Return how a utility depends on the clock; cached, since an evolution asks for it in each of its searches."""
+    symbol = game.metrics[game.clock].symbol if game.clock >= 0 else ""
+    return span(utility, _ranges(game, horizon, depth), symbol)
 
 
 @lru_cache(maxsize=256)
-def _known_ways(utility: Formula, ranges: tuple[tuple[str, tuple[float, float]], ...]) -> tuple[int, ...]:
-    """Return the direction in which a utility changes with each symbol, cached for the same reason as `_known_span`."""
-    return tuple(span(utility, dict(ranges), symbol).way for symbol, _ in ranges)
+def _known_ways(game: Game, utility: Formula, horizon: int) -> tuple[int, ...]:
+    """Return the direction in which a utility changes with each metric; cached for the same reason."""
+    ranges = _ranges(game, horizon, 0)
+    return tuple(span(utility, ranges, symbol).way for symbol in ranges)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,20 +69,12 @@ class Problem:
         """Return the problem, with the level's or the game's own horizon if `horizon` is 0."""
         return cls(game, level, utility, horizon or game.horizon_of(level))
 
-    def ranges(self, depth: int = 0) -> dict[str, tuple[float, float]]:
-        """Return the range of each metric after `depth` moves or more."""
-        return {
-            m.symbol: (float(depth), float(self.horizon)) if m.clock else (m.low, m.high) for m in self.game.metrics
-        }
-
     def ceiling(self, depth: int = 0) -> float:
         """Return an upper bound on the utility of all states after `depth` moves or more."""
         return self._span(depth).high
 
     def _span(self, depth: int) -> Span:
-        clock = self.game.clock
-        symbol = self.game.metrics[clock].symbol if clock >= 0 else ""
-        return _known_span(self.utility, tuple(self.ranges(depth).items()), symbol)
+        return _known_span(self.game, self.utility, self.horizon, depth)
 
     @cached_property
     def clocked(self) -> bool:
@@ -85,7 +84,7 @@ class Problem:
     @cached_property
     def rises(self) -> tuple[int, ...] | None:
         """For each metric, 1 if the utility rises with it, else 0; None if the utility is not monotonic in one."""
-        ways = _known_ways(self.utility, tuple(self.ranges().items()))
+        ways = _known_ways(self.game, self.utility, self.horizon)
         return None if UNKNOWN in ways else tuple(int(way == RISING) for way in ways)
 
     @cached_property

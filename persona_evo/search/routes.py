@@ -44,7 +44,7 @@ class Routes:
         winning = (tree.links[:nodes, STATUS] & OVER == WON) | (not won)
         self._ends = [int(node) for node in np.flatnonzero(enough & short & winning)]
         self._beyond, self._tail = search.best_end
-        if search.actions == best and self._beyond not in self._ends:  # the best plan continues beyond the tree
+        if search.best.actions == best and self._beyond not in self._ends:  # the best plan continues beyond the tree
             self._ends.append(self._beyond)
         else:
             self._beyond = NOBODY

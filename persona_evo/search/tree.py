@@ -109,14 +109,18 @@ class Tree(NamedTuple):
     keys: IntRow
     columns: Columns
 
+    def line(self, node: int) -> list[int]:
+        """Return the nodes from the root to a node."""
+        nodes, found = self.nodes.data, list[int]()  # a number of a memoryview is read faster than one of an array
+        while node != ROOTLESS:
+            found.append(node)
+            node = nodes[node, PARENT]
+        return found[::-1]
+
     def path(self, node: int) -> list[int]:
         """Return the actions from the root to a node."""
-        actions: list[int] = []
-        while True:
-            node, action, *_ = self.nodes[node].tolist()
-            if node == ROOTLESS:
-                return actions[::-1]
-            actions.append(action)
+        nodes = self.nodes.data
+        return [nodes[one, ACTION] for one in self.line(node)[1:]]
 
     def children(self, node: int) -> range:
         """Return the slots of a node's children, the newest first."""

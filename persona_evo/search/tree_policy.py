@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from persona_evo.errors import Place, SettingsError
 from persona_evo.formula import Formula, parse
@@ -160,6 +160,15 @@ class TreePolicy:
                 found=f"{', '.join(changing)} in {self.formula.text}",
                 expected="metrics, D, UTILITY, CEILING and values of the parent",
             )
+
+
+@lru_cache(maxsize=256)
+def own_formula(game: Game, text: str, utility: Formula) -> Formula:
+    """Return one of a game's own formulas (`Game.homing`, `Game.care`), or the utility if the game has none.
+
+    It is cached, since each search asks for it.
+    """
+    return parse(text, game.symbols) if text else utility
 
 
 def with_lists(policy: TreePolicy, lists: Sequence[OpenList]) -> TreePolicy:

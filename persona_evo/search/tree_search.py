@@ -9,9 +9,9 @@ from persona_evo.compiling.arrays import WordRow
 from persona_evo.formula import Formula
 from persona_evo.search import layout, stagnation
 from persona_evo.search.engine import CHUNK, SLOW_CHUNK, Counted
+from persona_evo.search.layout import SearchSpace
 from persona_evo.search.pace import IterationPace, SearchProgress
 from persona_evo.search.settings import PROVEN, Budget
-from persona_evo.search.tree import Tree
 from persona_evo.search.tree_policy import TreePolicy
 from persona_evo.search.workspace import Workspace
 from persona_evo.seeds import derive, stream
@@ -91,9 +91,9 @@ class TreeSearch(Counted):
         return stagnation.StuckWatch(self._scoring)
 
     @property
-    def tree(self) -> Tree:
-        """The tree; its first rows are the nodes."""
-        return self._engine.work.tree
+    def space(self) -> SearchSpace:
+        """The arrays, settings and functions of the search."""
+        return self._engine.work
 
     @property
     def settled(self) -> bool:
@@ -109,7 +109,7 @@ class TreeSearch(Counted):
     @property
     def upper(self) -> float:
         """An upper bound of the utility of all plans within the horizon."""
-        return float(self._engine.work.buffers.best[0]) if self.proven else self._problem.ceiling()
+        return self.best_utility if self.proven else self._problem.ceiling()
 
     @property
     def stopped(self) -> str:
@@ -117,25 +117,3 @@ class TreeSearch(Counted):
         if self.settled:
             return PROVEN if self.proven else "win" if self._reason == layout.WIN else "stuck"
         return "memory" if self._why == "budget" and self._counts[layout.FULL] else self._why
-
-    @property
-    def _best(self) -> tuple[int, int]:
-        """The node that the best plan leads to (under `first_win` the winner), and the number of moves after it."""
-        if self._counts[layout.WINNER] >= 0:
-            return int(self._counts[layout.WINNER]), 0
-        return int(self._counts[layout.BEST_NODE]), int(self._counts[layout.BEST_LENGTH])
-
-    @property
-    def actions(self) -> tuple[int, ...]:
-        """The best plan from the state in which the search began."""
-        node, made = self._best
-        return (*self.tree.path(node), *self._engine.work.buffers.best_moves[:made].tolist())
-
-    @property
-    def end(self) -> WordRow:
-        """The state after the best plan."""
-        work, (node, made) = self._engine.work, self._best
-        state: WordRow = work.tree.states[node].copy()
-        for action in work.buffers.best_moves[:made].tolist():
-            work.rules.step(work.tables, state, action, work.buffers.rng)
-        return state

@@ -17,13 +17,15 @@ import numpy as np
 
 from persona_evo.compiling import Handle, compiled, entry
 from persona_evo.compiling.arrays import FloatRow, IntRow, Pointed
-from persona_evo.formula import Formula, parse
+from persona_evo.formula import Formula
 from persona_evo.formula.native import Rows, compile_all
 from persona_evo.games.core import RUNNING, WON, Game
+from persona_evo.search.engine import TreePlan
 from persona_evo.search.expansion import copy
 from persona_evo.search.layout import SearchSpace
 from persona_evo.search.play import is_better, place_in
 from persona_evo.search.tree import DEPTH, NOBODY, PARENT, Tree
+from persona_evo.search.tree_policy import own_formula
 
 STALLED = 3
 """The highest number of moves in a row that do not come closer to a win; somebody may stand in the way."""
@@ -186,12 +188,12 @@ class WalkedHome(NamedTuple):
 
     Attributes:
         walks: the number of walks.
-        actions: the best plan that wins, from the root of the tree; empty if no walk has won.
+        way: the best plan that wins, from the root of the tree; None if no walk has won.
         utility: the utility of its last state; -inf without a plan.
     """
 
     walks: int
-    actions: tuple[int, ...] = ()
+    way: TreePlan | None = None
     utility: float = -math.inf
 
 
@@ -250,7 +252,7 @@ def walk_home(
         until: the time (`time.perf_counter`) after which no more walks are begun; None for no limit.
         enough: the utility of a win after which half of the walks are enough.
     """
-    by = tuple(parse(text, game.symbols) if text else utility for text in (game.homing, game.care))
+    by = (own_formula(game, game.homing, utility), own_formula(game, game.care, utility))
     rules = game.rules_for(utility.symbols.union(*(one.symbols for one in by)), variant)
     horizon, most = space.options.horizon, min(most, MOST)
     size = min(TABLE, 2 ** math.ceil(math.log2(2 * most * horizon)))
@@ -278,4 +280,4 @@ def walk_home(
     if counts[START] == NOBODY:
         return WalkedHome(int(counts[WALKED]))
     moves = work.best_moves[: int(counts[MADE])].tolist()
-    return WalkedHome(int(counts[WALKED]), (*space.tree.path(int(counts[START])), *moves), float(work.best[0]))
+    return WalkedHome(int(counts[WALKED]), TreePlan.of(space, int(counts[START]), moves), float(work.best[0]))

@@ -6,12 +6,12 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from persona_evo.compiling.arrays import WordRow
-from persona_evo.formula import Formula, parse
-from persona_evo.games.core import RUNNING, WON
+from persona_evo.formula import Formula
+from persona_evo.games.core import RUNNING
+from persona_evo.search.engine import TreePlan
 from persona_evo.search.pace import counted_from
 from persona_evo.search.settings import Budget
-from persona_evo.search.tree_policy import TreePolicy
+from persona_evo.search.tree_policy import TreePolicy, own_formula
 from persona_evo.search.tree_search import TreeSearch
 from persona_evo.search.workspace import Workspace
 from persona_evo.seeds import derive
@@ -28,22 +28,26 @@ class Ending(NamedTuple):
 
     Attributes:
         actions: the actions from the level's start.
+        metrics, outcome: those of the state after them.
         iterations, nodes: the cost of the search for a win; 0 if there was none.
     """
 
     actions: tuple[int, ...]
+    metrics: dict[str, float]
+    outcome: int
     iterations: int = 0
     nodes: int = 0
 
 
 def play_on(
     finisher: Workspace,
-    actions: tuple[int, ...],
+    plan: TreePlan,
+    worth: float,
     utility: Formula,
     budget: Budget,
     seed: int,
     progress: Callable[[int], None] | None = None,
-) -> Ending:
+) -> Ending | None:
     """Search for a win that continues a plan.
 
     There is often no way out of the best state that a search finds. The search therefore begins at the plan's last
@@ -52,24 +56,21 @@ def play_on(
 
     Args:
         finisher: the planner whose memory and settings are used.
-        actions: the plan, from the level's start.
+        plan: the plan, from the level's start.
+        worth: its utility.
         utility, seed: those of the search that found the plan.
         budget: the budget of all these searches together.
         progress: called now and then with the number of iterations of all these searches.
 
     Returns:
         A plan that wins and is worth at least as much as the given one; without a win, the best plan that was found.
+        None if there was nothing to search, since the plan ends the game.
     """
-    game, level = finisher.game, finisher.level
-    states = game.replay(level, actions)
-    guide = TreePolicy("homing", parse(game.homing, game.symbols) if game.homing else utility)
-
-    def worth(end: WordRow) -> tuple[float, bool]:
-        return utility.evaluate(game.measure(level, end)), game.over(level, end) == WON
-
-    if game.over(level, states[-1]) != RUNNING:
-        return Ending(actions)
-    best, most = actions, worth(states[-1])
+    actions, end = plan.actions, finisher.pack(plan.end)
+    if finisher.game.over(finisher.level, end) != RUNNING:
+        return None
+    guide = TreePolicy("homing", own_formula(finisher.game, finisher.game.homing, utility))
+    best, most = actions, (worth, False)
     spent, nodes, back, began = 0, 0, 0, time.perf_counter()
     left: Budget | None = budget
     while left is not None and back <= len(actions):
@@ -78,15 +79,16 @@ def play_on(
         if depth == finisher.horizon:
             continue
         tell = counted_from(spent, progress)
-        run = TreeSearch(finisher, states[depth], depth, utility, guide, derive(seed, "finish"), tell)
+        state = finisher.pack(plan.state(depth))
+        run = TreeSearch(finisher, state, depth, utility, guide, derive(seed, "finish"), tell)
         share = SHARE if left.iterations is None else max(SHARE, FLOOR / left.iterations)
         run.spend(left.part(share), time.perf_counter(), until_won=True)
         spent, nodes = spent + run.iterations, nodes + run.nodes
-        plan = (*actions[:depth], *run.actions)
-        value = worth(game.replay(level, plan)[-1])
+        value = (run.best_utility, run.won)
         if value > most:
-            best, most = plan, value
+            found = run.best
+            best, end, most = (*actions[:depth], *found.actions), found.end, value
         if run.won and value >= most:
             break
         left = budget.less(spent, time.perf_counter() - began)
-    return Ending(best, spent, nodes)
+    return Ending(best, *finisher.look(end), spent, nodes) if spent else None

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from persona_evo.compiling import Entry
-from persona_evo.compiling.arrays import ShortRow
+from persona_evo.compiling import Entry, Handle
+from persona_evo.compiling.arrays import ShortRow, WordRow
 from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
 from persona_evo.games.core import Game, Level, Rules
@@ -24,55 +24,26 @@ from persona_evo.search.tree import DONE, Columns, TreeMemory
 from persona_evo.search.tree_policy import EVERY_TIME, MOVE_VARIABLES, STATIC, TreePolicy
 from persona_evo.words import counted
 
-MOST_FACTS = 2**22
-"""The highest number of entries in the table of facts seen."""
-
-LIMITS = 1_000
-"""The number of depths for which the utility's limit is computed. Deeper states have the limit of the last."""
-
-
-class ListMemory:
-    """The memory that searches with open lists need beside the tree. One search after the other uses it.
-
-    Attributes:
-        heaps: int32[lists, capacity], one open list per row.
-        facts: int64[2**k], hashes of the facts seen.
-        limits: float64[depths], the highest possible utility at each depth and below it.
-    """
-
-    def __init__(self, capacity: int) -> None:
-        self._capacity, self._limited = capacity, ("", 0)
-        self.heaps = np.empty((0, capacity), dtype=np.int32)
-        size = 1024
-        while size < min(2 * capacity, MOST_FACTS):
-            size *= 2
-        self.facts, self.limits = np.zeros(size, dtype=np.int64), np.zeros(1)
-
-    def prepare(self, lists: int, problem: Problem) -> None:
-        """Make room for `lists` lists, clear the facts seen, and compute the limits."""
-        if len(self.heaps) < lists:
-            self.heaps = np.empty((lists, self._capacity), dtype=np.int32)
-        self.facts.fill(0)
-        if self._limited != (key := (problem.utility.text, problem.horizon)):
-            depths = 1 if problem.constant else min(problem.horizon + 2, LIMITS)
-            self._limited = key
-            self.limits = np.array([problem.ceiling(depth) for depth in range(depths)], dtype=np.float64)
+if TYPE_CHECKING:
+    from persona_evo.search.list_memory import ListMemory
 
 
 class PlanningSetup(NamedTuple):
-    """What searches with the same utility, policy and horizon share in a planner's memory.
+    """What searches with the same utility and policy share in a planner's memory.
 
     Attributes:
-        asked: the utility, the policy, the horizon, and the salt of the options.
-        problem: the problem to solve.
+        policy: the policy.
+        problem: the problem of the last of these searches, with its utility and horizon.
         engine: the engine.
+        work: what the engine works on; searches differ in some of its options.
         search: the engine's entry point.
         scoring: the requirements on the tree policy.
     """
 
-    asked: tuple[Formula, TreePolicy, int, int]
+    policy: TreePolicy
     problem: Problem
     engine: Engine
+    work: SearchSpace
     search: Entry
     scoring: Scoring
 
@@ -119,6 +90,7 @@ class Workspace:
         )
         self.buffers = buffers_for(game, level, settings.rollout, min(self.horizon, self.capacity))
         self.setup: PlanningSetup | None = None
+        self._handle: Handle[SearchSpace] | None = None
 
     @cached_property
     def heap(self) -> ShortRow:
@@ -134,36 +106,48 @@ class Workspace:
     @cached_property
     def lists(self) -> ListMemory:
         """The memory that searches with open lists need beside the tree."""
-        return ListMemory(self.capacity)
+        from persona_evo.search.list_memory import ListMemory
+
+        return ListMemory(self.game, self.level, self.capacity)
 
     def set_up(self, utility: Formula, policy: TreePolicy, horizon: int, salt: int) -> PlanningSetup:
         """Return the setup of a search in this memory. What the last search has in common with it is reused."""
-        asked, last = (utility, policy, horizon, salt), self.setup
-        if last is not None and last.asked == asked:
-            return last
-        alike = last if last is not None and last.asked[:2] == asked[:2] else None
-        search, scoring = self._scored(utility, policy) if alike is None else (alike.search, alike.scoring)
+        setup = self.setup
+        if setup is None or (setup.problem.utility, setup.policy) != (utility, policy):
+            setup = self._new_setup(utility, policy, horizon)
+        elif setup.problem.horizon != horizon:
+            setup = setup._replace(problem=Problem.of(self.game, self.level, utility, horizon))
+        problem, work = setup.problem, setup.work
+        options = work.options._replace(
+            horizon=problem.horizon, salt=salt, hashed=0 if problem.clocked else self.options.hashed
+        )
+        tree = self.memory.lay_out(work.tree.columns, 0)
+        setup.engine.change(work._replace(options=options, tree=tree))
+        self.setup = setup
+        return setup
+
+    def _new_setup(self, utility: Formula, policy: TreePolicy, horizon: int) -> PlanningSetup:
+        """Return the setup of searches with a utility and a policy."""
+        search, scoring = self._scored(utility, policy)
         read = (policy.formula,) if policy.formula else ()
         problem = Problem.of(self.game, self.level, utility, horizon)
-        options = self.options._replace(
-            horizon=problem.horizon,
-            holds=scoring.holds,
-            c=policy.c,
-            salt=salt,
-            used=problem.used(*read),
-            hashed=0 if problem.clocked else self.options.hashed,
-        )
-        if alike is not None:
-            work = alike.engine.work._replace(options=options)
-        else:
-            columns, codes = policy_code(scoring)
-            rules = self.game.rules_for(utility.symbols.union(*(f.symbols for f in read)), self.settings.variant)
-            rules = with_rollouts(self.game, rules, self.settings.rollout_policy)
-            heap = self.heap if search is best_first.search else self.heap[:0]
-            work = self.work(rules, columns, options, codes)._replace(heap=heap)
-        engine = Engine(self.memory, work, None if last is None else last.engine.handle)
-        self.setup = PlanningSetup(asked, problem, engine, search, scoring)
-        return self.setup
+        options = self.options._replace(holds=scoring.holds, c=policy.c, used=problem.used(*read))
+        columns, codes = policy_code(scoring)
+        rules = self.game.rules_for(utility.symbols.union(*(f.symbols for f in read)), self.settings.variant)
+        rules = with_rollouts(self.game, rules, self.settings.rollout_policy)
+        heap = self.heap if search is best_first.search else self.heap[:0]
+        work = self.work(rules, columns, options, codes)._replace(heap=heap)
+        return PlanningSetup(policy, problem, self.engine(work), work, search, scoring)
+
+    def engine(self, work: SearchSpace) -> Engine:
+        """Return the engine of a search in this memory, in place of the last one."""
+        engine = Engine(self.memory, work, self._handle)
+        self._handle = engine.handle
+        return engine
+
+    def look(self, state: WordRow) -> tuple[dict[str, float], int]:
+        """Return the metrics of a state and the outcome there."""
+        return self.game.measure(self.level, state), self.game.over(self.level, state)
 
     def _scored(self, utility: Formula, policy: TreePolicy) -> tuple[Entry, Scoring]:
         """Return the entry point of a search with a policy, and how the search scores nodes.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 from persona_evo.cli import options
 from persona_evo.cli.parser import path, whole
@@ -13,6 +14,17 @@ from persona_evo.errors import SettingsError
 from persona_evo.jobs.windows import program
 
 INTERRUPTED = 130
+
+
+class Seeded(Protocol):
+    """The settings of a study."""
+
+    @property
+    def seed(self) -> int:
+        """The seed of all random choices."""
+
+
+S = TypeVar("S", bound=Seeded)
 
 
 def add_running(parser: argparse.ArgumentParser, folder: str, backend: bool = True) -> None:
@@ -58,6 +70,24 @@ def check_running(args: argparse.Namespace, frozen: Sequence[str], free: str = "
                 expected=free + given,
                 hint="a reproduction takes everything else from its folder",
             )
+
+
+def begin(args: argparse.Namespace, study: str, reopen: Callable[[Path], S], make: Callable[[], S]) -> tuple[Path, S]:
+    """Return the folder of a study, and its settings: those of the folder to resume, or new ones, which are announced.
+
+    Args:
+        args: the parsed options.
+        study: the name of the study.
+        reopen: reads the settings in a folder.
+        make: makes the settings from the options.
+    """
+    from persona_evo.studies.keeping import usual_folder
+
+    if args.resume is not None:
+        return args.resume, reopen(args.resume)
+    settings, folder = make(), args.out or usual_folder(study, "quick" * args.quick)
+    note(f"reproducing {study}, seed {settings.seed}, into {folder}")
+    return folder, settings
 
 
 def seed_of(args: argparse.Namespace) -> int:

@@ -12,6 +12,7 @@ from tests.connect.driving import describe, none_left
 
 
 def free_port():
+    """Return a port that nobody listens to."""
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         return s.getsockname()[1]

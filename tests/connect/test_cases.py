@@ -31,6 +31,7 @@ Client("trap", metrics=["A"], max_decisions=20, capabilities=["seed"]).run(play)
 
 
 def trap(folder, fail):
+    """Write a game that fails in this way; return its description."""
     (folder / "trap.py").write_text(TRAP.replace("FAIL", fail), encoding="utf-8")
     (folder / "trap.toml").write_text('game = "trap.py"\nlogs = "logs"\n', encoding="utf-8")
     return folder / "trap.toml"
@@ -132,6 +133,7 @@ def case_on(choices, variant=""):
 
 
 def line_of(case):
+    """Return the line of a case in a file."""
     return json.dumps(case.to_dict())
 
 

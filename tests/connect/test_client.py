@@ -63,6 +63,7 @@ class Driver:
 
 
 def three(client):
+    """Play three decisions and a final score."""
     for i in range(3):
         client.report_metric("A", i + client.random.below(10) * 100)
         client.select(5, [0, 1, 2, 3, 4])

@@ -48,11 +48,13 @@ def file(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
+    """A cluster of two workers with two threads each: the address of its scheduler."""
     with distributed.LocalCluster(n_workers=2, threads_per_worker=2, processes=True, dashboard_address=None) as cluster:
         yield cluster.scheduler_address
 
 
 def few(file: Path, out: Path, *more: object) -> tuple[object, ...]:
+    """Return the words of a small playtest."""
     given = ("--game", file, "--trials", 6, "--iterations", 25, "--policy", "ucb1", "--seed", 1, "--bound-seconds", 0)
     return ("playtest", "short@1-3", *given, "--no-pictures", "--out", out, *more)
 

@@ -49,18 +49,21 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def build(folder: Path, *what: str) -> Path:
+    """Build programs in a folder with `build.py`; return the folder."""
     done = subprocess.run([sys.executable, BUILD, *what, "--out", folder], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     return folder
 
 
 def run(built: Path, game: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a program that was built, without the variables of a driver."""
     return subprocess.run(
         ["mono", built / f"{game}.exe", *arguments], capture_output=True, text=True, timeout=60, env=clean_environment()
     )
 
 
 def clean_environment(**more: str) -> dict[str, str]:
+    """Return the environment without the variables of a driver, and with some others."""
     return {k: v for k, v in os.environ.items() if not k.startswith(("PE_", "MC_"))} | more
 
 
@@ -106,6 +109,7 @@ def python_values(number: int) -> Iterator[dict[str, object]]:
 
 
 def random_formula(rng: random.Random) -> Formula:
+    """Draw a formula with any operator of the table."""
     tokens: list[str | float] = []
     height, size = 0, rng.randint(1, 40)
     while len(tokens) < size or height != 1:
@@ -255,6 +259,7 @@ def read_answer(data: bytes) -> Answer:
 
 
 def fnv(data: bytes) -> int:
+    """Return the 64-bit FNV hash of some bytes."""
     value = 0xCBF29CE484222325
     for byte in data:
         value = (value ^ byte) * 0x100000001B3 % 2**64

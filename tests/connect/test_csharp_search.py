@@ -1,8 +1,7 @@
 """Tests that the search inside a C# game equals the one that its policy was evolved for: same visits, same plan.
 
-With rollouts by weights, `paths.cs` has no luck in them. Uniform rollouts, ties, and a random order of expansion draw
-random numbers, which are the same on both sides, too. So do the errors of players of limited skill, and the seeds that
-stand for what a player cannot know.
+Rollouts, ties, a random order of expansion, the errors of players of limited skill, and the seeds that stand for what a
+player cannot know draw random numbers, which are the same on both sides.
 """
 
 import subprocess
@@ -68,6 +67,9 @@ def described(program, folder, top):
         ('slots = 1\nrollout = "weights"\nhorizon = 4', {"kind": "ucb1", "c": 300.0}, "KEY", {}),
         ('slots = 2\nrollout = "weights"', {"kind": "ucb1"}, "300 * KEY", {}),
         ('slots = 3\nrollout = "weights"\nwidening = 2\npriors = false', {"kind": "ucb1"}, "300 * KEY", {}),
+        ('slots = 3\nrollout = "weights"\nwidening = 2', {"kind": "ucb1"}, "300 * KEY", {}),
+        ('slots = 1\nrollout = "weights"\nwidening = 3', {"kind": "ucb1", "c": 300.0}, "KEY", {"terminal": "revisit"}),
+        ('slots = 4\nrollout = "weights"\nwidening = 2', {"formula": MIXED}, "SCORE - 0.01 * ST", {"horizon": 4}),
         ('slots = 2\nrollout = "weights"\nwidening = 3\npriors = false', {"formula": MIXED}, "SCORE - 0.01 * ST", {}),
         ('slots = 2\nrollout = "weights"', {"kind": "ucb1"}, "0.001 * KEY", {"horizon": 4}),
         ('slots = 1\nrollout = "uniform"', {"kind": "ucb1", "c": 300.0}, "KEY", {}),

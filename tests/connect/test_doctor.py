@@ -17,6 +17,7 @@ LEVEL = LevelName()
 
 
 def report(file, rollouts=100):
+    """Return the doctor's report on a game."""
     running = session(file)
     try:
         return examine(running, LEVEL, rollouts=rollouts)

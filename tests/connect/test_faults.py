@@ -91,6 +91,7 @@ def strangers(address, nonce=""):
 
 
 def said(address, text):
+    """Connect to a listener and send it some bytes; None closes the connection at once."""
     connection = socket.create_connection(address)
     if text is None:
         connection.close()

@@ -53,6 +53,7 @@ def climbing(folder, top="", fault=""):
 
 
 def playtest(capsys, file, out, *levels, more=()):
+    """Run a small playtest by its command; return what it printed."""
     personas = ("--game", file, "--personas", file.parent / "climber.toml")
     return run(capsys, "playtest", *levels, *personas, *WORDS, "--out", out, *more)
 
@@ -244,7 +245,7 @@ def test_all_pictures_of_a_playthrough_have_a_time_limit_together(tmp_path, monk
 def test_a_description_names_the_playthroughs_that_are_filmed(tmp_path):
     assert read(climbing(tmp_path)).film == ("best", "median", "worst")
     assert read(climbing(tmp_path, 'film = ["worst"]')).film == ("worst",)
-    with pytest.raises(ConnectError, match=r"ladder.toml:4:1: no such playthrough\n  found: mean"):
+    with pytest.raises(ConnectError, match=r"ladder.toml:4:8: no such playthrough\n  found: mean"):
         read(climbing(tmp_path, 'film = ["best", "mean"]'))
 
 

@@ -49,6 +49,7 @@ priority = "HEIGHT"
 
 @pytest.fixture
 def file(tmp_path):
+    """The description of a game with two workers and a persona. No process is left after the test."""
     made = describe(tmp_path, top='workers = 2\npersonas = ["climber.toml"]', tables=TABLES)
     (tmp_path / "climber.toml").write_text(CLIMBER, encoding="utf-8")
     yield made
@@ -166,6 +167,7 @@ def test_playtests_can_be_repeated_and_resumed(file, tmp_path, capsys):
 
 
 def plain(lines):
+    """Return rows of JSON lines without what depends on the machine."""
     return [{k: v for k, v in json.loads(line).items() if k not in ("seconds", "hash", "crc")} for line in lines]
 
 
@@ -419,6 +421,9 @@ def test_a_new_description_is_one(tmp_path, capsys, monkeypatch):
     assert run(capsys, "connect", "new", "tower").code == 2
     missing = run(capsys, "doctor", "--game", "tower.toml")
     assert missing.code == 2 and "there is no such game" in missing.err
+    (tmp_path / "bridge.exe").touch()
+    assert run(capsys, "connect", "new", "bridge").code == 0
+    assert read(tmp_path / "bridge.toml").game == tmp_path / "bridge.exe", "the program that is there"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")

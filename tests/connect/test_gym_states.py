@@ -76,6 +76,7 @@ KINDS = (Slow, Saved, Forgetful, FirstStep)
 
 @pytest.fixture(autouse=True)
 def registered() -> Iterator[None]:
+    """Registers the environments of this module for a test."""
     for kind in KINDS:
         gymnasium.register(f"Test{kind.__name__}-v0", entry_point=kind, max_episode_steps=30)
     yield

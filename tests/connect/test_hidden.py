@@ -105,9 +105,9 @@ def test_playtests_play_move_by_move_and_say_with_how_many_seeds(tmp_path, capsy
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (("seeds = 4",), "catacomb.toml:2:1: a deterministic game is searched with its own seed alone"),
-        (("deterministic = 1",), "catacomb.toml:2:1: deterministic is not true or false"),
-        ((*HIDDEN[:1], "seeds = 0"), "catacomb.toml:3:1: seeds is out of range"),
+        (("seeds = 4",), "catacomb.toml:2:9: a deterministic game is searched with its own seed alone"),
+        (("deterministic = 1",), "catacomb.toml:2:17: deterministic is not true or false"),
+        ((*HIDDEN[:1], "seeds = 0"), "catacomb.toml:3:9: seeds is out of range"),
     ],
 )
 def test_wrong_descriptions_are_refused_with_their_place(tmp_path, capsys, lines, message):

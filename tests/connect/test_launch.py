@@ -15,6 +15,7 @@ pytestmark = pytest.mark.quick
 
 
 def program(path):
+    """Write a program that may be run; return its path."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("#!/bin/sh\n", encoding="utf-8")
     path.chmod(0o755)

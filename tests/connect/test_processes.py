@@ -23,6 +23,7 @@ LEVEL = LevelName()
 
 
 def wait_until(true, seconds=20.0):
+    """Wait until a condition holds, at most some seconds."""
     end = time.monotonic() + seconds
     while not true() and time.monotonic() < end:
         time.sleep(0.05)

@@ -25,6 +25,7 @@ FLOATS = st.floats(width=32, allow_nan=False, allow_infinity=False)
 
 @st.composite
 def results(draw):
+    """Draw a RESULT with traces and metrics of every form."""
     trace = draw(PAIRS)
     columns = draw(st.integers(0, 4))
     rows = draw(st.sampled_from([0, len(trace)])) if columns else 0
@@ -46,6 +47,7 @@ def results(draw):
 
 
 def payload(frame, kind):
+    """Return what a single frame of a kind carries."""
     ((found, data),) = IncomingFrames().feed(frame)
     assert found == kind
     return data

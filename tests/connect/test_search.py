@@ -44,11 +44,13 @@ def searched(file, level="default@3", policy=None, budget=300, seed=4, settings=
 
 
 def nothing_is_pending(search):
+    """Return whether no link of the tree waits for a rollout."""
     tree = search.engine.work.search.tree
     return not tree.links[tree.nodes[: search.tree.nodes, SLOT], 2 * tree.columns.pending].any()
 
 
 def same(a, b):
+    """Return whether two searches made the same tree, count and plan."""
     return (
         a[1] == b[1]
         and a[2] == dataclasses.replace(b[2], seconds=a[2].seconds)

@@ -15,6 +15,7 @@ FILES = ("best.json", "samples.csv", "tree.npz")
 
 
 def contents(folder):
+    """Return the bytes of a folder's files."""
     return [(folder / name).read_bytes() for name in FILES]
 
 

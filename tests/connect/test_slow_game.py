@@ -42,6 +42,7 @@ class Clock:
 
 @pytest.fixture
 def clock(monkeypatch):
+    """A clock by which every rollout takes the same time."""
     made, check = Clock(), pool.check_result
 
     def checked(*given, **options):

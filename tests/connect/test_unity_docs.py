@@ -51,6 +51,7 @@ def unity(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def compile_to(target: Path, *sources: Path) -> None:
+    """Compile C# sources against the package and stubs of Unity; warnings are errors."""
     names = ("UnityEngine", "UnityEditor", "PersonaEvo.Playtest", "PersonaEvo.Playtest.Core")
     done = subprocess.run(
         [
@@ -237,7 +238,8 @@ def test_the_page_for_games_in_csharp_leads_to_a_first_finding(tmp_path: Path) -
     compile_and_play()
     assert typed(tmp_path, "connect", "new", "dive").code == 0
     text = (tmp_path / "dive.toml").read_text(encoding="utf-8")
-    for line in ('game = "dive.exe"', 'won = "WON"', 'lost = "DEAD"'):
+    assert 'game = "dive.exe"' in text
+    for line in ('won = "WON"', 'lost = "DEAD"'):
         assert f"`{line}`" in page.read_text(encoding="utf-8")
         text, changes_made = re.subn(rf"(?m)^(# )?{line.split()[0]} = .*$", line, text, count=1)
         assert changes_made == 1

@@ -74,6 +74,12 @@ def test_the_core_has_neither_unity_nor_luck_of_its_own() -> None:
         assert not re.search(r"UnityEngine|UnityEditor|GetHashCode|new Random|System\.Random|Guid\.NewGuid", text), path
 
 
+def test_lines_fit() -> None:
+    for path in UNITY_SUPPORT.rglob("*.cs"):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            assert len(line) <= 130, f"{path}:{number}"
+
+
 @needs_mono
 def test_the_parts_for_unity_compile_against_stubs(tmp_path: Path) -> None:
     compile_unity(tmp_path)
@@ -81,6 +87,7 @@ def test_the_parts_for_unity_compile_against_stubs(tmp_path: Path) -> None:
 
 
 def compile_unity(out: Path) -> None:
+    """Compile the Unity package with `build.py`."""
     done = subprocess.run(
         [sys.executable, UNITY_SUPPORT / "build.py", "unity", "--out", out], capture_output=True, text=True, timeout=120
     )

@@ -30,6 +30,7 @@ def shown(folder):
 
 
 def watched(folder):
+    """Write a game that shows what it was told when it is watched; return its description."""
     file, source = describe(folder), folder / "ladder.py"
     source.write_text(source.read_text().replace("\nMETRICS = (", SHOWN + "\nMETRICS = (", 1))
     return file

@@ -68,6 +68,7 @@ def play(client):
 
 
 def report(client, catacomb):
+    """Report all metrics to the driver."""
     for symbol, value in catacomb.measure().items():
         client.report_metric(symbol, value)
 

@@ -8,6 +8,8 @@ from persona_evo.games.python_game import from_class
 
 
 class Coin:
+    """A single decision between a sure prize and a toss for a larger one."""
+
     actions = ("toss", "take")
     metrics = (Metric("PRIZE", "prize", "what was won", better="higher"),)
 

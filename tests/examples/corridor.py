@@ -5,6 +5,8 @@ from persona_evo.games.python_game import from_class
 
 
 class Corridor:
+    """A row of tiles, a coin on some of them, and a door at one end."""
+
     actions = ("left", "right")
     metrics = (
         Metric("ST", "steps", "moves so far", better="lower", clock=True),

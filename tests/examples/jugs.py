@@ -5,6 +5,8 @@ from persona_evo.games.python_game import from_class
 
 
 class Jugs:
+    """Jugs of some sizes, and the amount of water that the first one should hold."""
+
     metrics = (
         Metric("MOVES", "moves", "moves so far", better="lower", clock=True),
         Metric("OFF", "off", "how far the first jug is from the amount wanted", better="lower"),

@@ -9,6 +9,8 @@ AGAIN = 1
 
 
 class Lanes:
+    """Five lanes that two players take in turn."""
+
     actions = ("a", "b", "c", "d", "e")
     metrics = (Metric("LEAD", "lead", "own points less the other's", low=-19, high=19),)
 

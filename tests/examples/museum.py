@@ -26,6 +26,7 @@ FAR = 9
 
 
 def ahead(at, heading):
+    """Return the place one step ahead."""
     return at[0] + heading[0], at[1] + heading[1]
 
 

@@ -5,6 +5,8 @@ from persona_evo.games.python_game import from_class
 
 
 class Nim:
+    """A heap of matches; whoever takes the last one wins."""
+
     actions = ("one", "two", "three")
     metrics = (Metric("GAIN", "gain", "1 for who took the last match, -1 for the other", low=-1, high=1),)
 

@@ -131,6 +131,7 @@ def play(client):
 
 
 def report(client, game):
+    """Report all metrics but the score to the driver."""
     for symbol, value in game.measure().items():
         if symbol != "SCORE":
             client.report_metric(symbol, value)

@@ -18,6 +18,8 @@ MOVES = {"N": (0, -1), "E": (1, 0), "S": (0, 1), "W": (-1, 0)}
 
 
 class Vault:
+    """A vault with coins, keys, doors and the dark."""
+
     actions = tuple(MOVES)
     health = "HP"
     metrics = (

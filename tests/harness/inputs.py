@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from persona_evo import personas
 from persona_evo.agents import agent_files
-from persona_evo.cli.connect_new import TEMPLATE
+from persona_evo.cli.connect_new import text_for
 from persona_evo.connect import description_file, traces
 from persona_evo.errors import InputError, PersonaEvoError
 from persona_evo.experiments import files as experiments
@@ -201,7 +201,7 @@ def _agents(game: str) -> InputKind:
 @functools.cache
 def kinds() -> tuple[InputKind, ...]:
     """Return all kinds, with the sound inputs that ship with the package."""
-    brief = TEMPLATE.format(name="game")
+    brief = text_for("game", Path())
     full = re.sub(r'^# (?!game|arguments = \["|personas)', "", brief, flags=re.MULTILINE)
     return (
         *(kind for game in GAMES for kind in _levels(game)),

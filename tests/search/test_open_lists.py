@@ -173,7 +173,7 @@ def test_a_node_takes_8_bytes_for_each_list_and_96_more_beside_its_state() -> No
         assert memory.heaps.nbytes == 4 * lists * capacity
         taken = (
             shared.bytes_per_node(planner.memory, search.tree, 1.0)
-            + (memory.heaps.nbytes + memory.facts.nbytes) / capacity
+            + (memory.heaps.nbytes + memory.facts.seen.nbytes) / capacity
         )
         assert taken - planner.memory.states.nbytes / capacity <= 96 + 8 * lists
 

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from persona_evo.api.studies import Study
 from persona_evo.cli import option_values
 from persona_evo.cli.parser import number, whole
-from persona_evo.cli.say import StatusLine, note, to_go
-from persona_evo.studies.commands import add_running, check_running, drawing, finished, stopped
+from persona_evo.cli.say import StatusLine, teller
+from persona_evo.studies.commands import add_running, begin, check_running, drawing, finished, stopped
 from persona_evo.words import plural
-
-if TYPE_CHECKING:
-    from persona_evo.jobs.progress import Progress
 
 FROZEN = ("games", "iterations", "seconds")
 """Options whose values a resumed reproduction takes from its folder."""
@@ -55,30 +50,21 @@ def run(args: argparse.Namespace) -> int:
     check_running(args, FROZEN)
     from persona_evo.studies.colosseum import matches as colosseum
     from persona_evo.studies.colosseum import report
-    from persona_evo.studies.keeping import usual_folder
 
-    if args.resume is not None:
-        folder, settings = args.resume, colosseum.reopen(args.resume)
-    else:
-        given = {name: getattr(args, name) for name in FROZEN}
-        settings = colosseum.ColosseumSettings.of(quick=args.quick, seed=args.seed, **given)
-        folder = args.out or usual_folder("colosseum", "quick" * args.quick)
-        note(f"reproducing colosseum, seed {settings.seed}, into {folder}")
-    material = colosseum.run(folder, settings, jobs=option_values.jobs_of(args), backend=args.backend, tell=_teller())
+    given = {name: getattr(args, name) for name in ("quick", "seed", *FROZEN)}
+    folder, settings = begin(args, "colosseum", colosseum.reopen, lambda: colosseum.ColosseumSettings.of(**given))
+    material = colosseum.run(
+        folder,
+        settings,
+        jobs=option_values.jobs_of(args),
+        backend=args.backend,
+        tell=teller(lambda p: f"{p.done}/{p.total} {plural(p.total, 'game')}: {p.what}"),
+    )
     StatusLine.done_with_line()
     if not material.complete:
         return stopped(args, folder)
     written = report.write(material, drawing())
     return finished(folder, written.text, written.page)
-
-
-def _teller() -> Callable[[Progress], None]:
-    line = StatusLine()
-
-    def tell(p: Progress) -> None:
-        line.show(f"{p.done}/{p.total} {plural(p.total, 'game')}: {p.what}{to_go(p.eta)}")
-
-    return tell
 
 
 STUDY = Study(

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from persona_evo.api.studies import Study
 from persona_evo.cli import option_values
 from persona_evo.cli.parser import filled, path, whole
-from persona_evo.cli.say import StatusLine, note, to_go
+from persona_evo.cli.say import note, teller
 from persona_evo.jobs.windows import program
 from persona_evo.studies.commands import add_running, check_running, drawing, finished, stopped
-
-if TYPE_CHECKING:
-    from persona_evo.jobs.progress import Progress
 
 FROZEN = ("setting", "persona", "runs", "playthroughs", "training", "held_out")
 """Options whose values a resumed study takes from its folder."""
@@ -50,14 +45,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--playthroughs",
         type=whole(60, 10_000_000),
         metavar="N",
-        help="playthroughs of each run (default: 6000 with a single list, 8000 and 7000 in the planner, 2000 "
+        help="playthroughs of each run (default: 16000 with a single list, 8000 and 7000 in the planner, 2000 "
         "from move to move)",
     )
     parser.add_argument(
         "--training", type=whole(1, 10_000), metavar="N", help="generated levels to train on (default: 200)"
     )
     parser.add_argument(
-        "--held-out", type=whole(1, 10_000), metavar="N", help="generated levels to compare on (default: 100)"
+        "--held-out", type=whole(1, 10_000), metavar="N", help="generated levels to compare on (default: 200)"
     )
     parser.add_argument("--paper", type=filled, metavar="FOLDER", help="the paper's maps, for further comparisons")
     parser.add_argument(
@@ -114,7 +109,7 @@ def run(args: argparse.Namespace) -> int:
             jobs=option_values.jobs_of(args),
             backend=args.backend,
             end=end,
-            tell=_teller(),
+            tell=teller(lambda p: f"{p.part} {p.done}/{p.total}: {p.what}"),
             long=args.long,
         )
     except KeyboardInterrupt:
@@ -126,15 +121,6 @@ def run(args: argparse.Namespace) -> int:
         return 0
     written = report.write(folder, settings, drawing())
     return finished(folder, written.text, written.page)
-
-
-def _teller() -> Callable[[Progress], None]:
-    line = StatusLine()
-
-    def tell(p: Progress) -> None:
-        line.show(f"{p.part} {p.done}/{p.total}: {p.what}{to_go(p.eta)}", last=p.done == p.total)
-
-    return tell
 
 
 STUDY = Study(

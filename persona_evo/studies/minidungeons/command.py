@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from persona_evo.api.studies import Reproduction, Study
 from persona_evo.cli import option_values, options
 from persona_evo.cli.parser import filled, number, whole
-from persona_evo.cli.say import StatusLine, note, to_go
+from persona_evo.cli.say import note, teller
 from persona_evo.studies.commands import add_running, check_running, drawing, finished, seed_of, stopped
 from persona_evo.words import percent
 
 if TYPE_CHECKING:
-    from persona_evo.jobs.progress import Progress
     from persona_evo.report.figures import Drawing
 
 FROZEN = (
@@ -105,7 +104,7 @@ def run(args: argparse.Namespace) -> int:
     tell: dict[str, Any] = {
         "jobs": option_values.jobs_of(args),
         "backend": args.backend,
-        "progress": _teller(),
+        "progress": teller(lambda p: f"{percent(p.share)}: {p.part}, {p.what}", " for everything"),
         "drawing": drawing(),
         "duration": None if args.for_ is None else seconds(args.for_),
     }
@@ -144,16 +143,6 @@ def _folder(args: argparse.Namespace, protocol: str) -> Path:
     publication = published.load(NAME)
     levels = settings.levels_for(publication, registry.get(publication.game), args.levels)
     return settings.default_folder(NAME, protocol, args.levels, levels, args.quick)
-
-
-def _teller() -> Callable[[Progress], None]:
-    line = StatusLine()
-
-    def tell(p: Progress) -> None:
-        rest = to_go(p.eta, " for everything")
-        line.show(f"{percent(p.share)}: {p.part}, {p.what}{rest}", last=p.ended)
-
-    return tell
 
 
 def _reproduce(*choices: Any, **given: Any) -> Reproduction:

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from persona_evo.api.studies import Study
 from persona_evo.cli import option_values
 from persona_evo.cli.parser import whole
-from persona_evo.cli.say import StatusLine, note, to_go
-from persona_evo.studies.commands import add_running, check_running, drawing, finished, seed_of, stopped
+from persona_evo.cli.say import StatusLine, note, teller
+from persona_evo.studies.commands import add_running, begin, check_running, drawing, finished, seed_of, stopped
 from persona_evo.words import counted, percent
-
-if TYPE_CHECKING:
-    from persona_evo.jobs.progress import Progress
 
 FROZEN = ("replicates", "rollouts")
 """Options whose values a resumed reproduction takes from its folder."""
@@ -41,35 +36,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the missing searches and write the report; return the exit code."""
     check_running(args, FROZEN)
-    from persona_evo.studies.keeping import usual_folder
     from persona_evo.studies.montecarlo import chapters as study
     from persona_evo.studies.montecarlo import report
 
-    if args.resume is not None:
-        folder, settings = args.resume, study.reopen(args.resume)
-    else:
-        folder = args.out or usual_folder("montecarlo", "quick" * args.quick)
-        settings = study.settings_of(args.quick, args.replicates, args.rollouts, seed_of(args))
-    note(
-        f"{counted(settings.replicates, 'replicate')} of {counted(settings.rollouts, 'rollout')}, "
-        f"seed {settings.seed}, into {folder}"
+    given = args.quick, args.replicates, args.rollouts, seed_of(args)
+    folder, settings = begin(args, "montecarlo", study.reopen, lambda: study.settings_of(*given))
+    note(f"{counted(settings.replicates, 'replicate')} of {counted(settings.rollouts, 'rollout')}")
+    material = study.conduct(
+        folder,
+        settings,
+        jobs=option_values.jobs_of(args),
+        progress=teller(lambda p: f"{p.part}, {percent(p.share)}: {p.what}", " for it"),
     )
-    material = study.conduct(folder, settings, jobs=option_values.jobs_of(args), progress=_teller())
     StatusLine.done_with_line()
     if not material.complete:
         return stopped(args, folder)
     written = report.write(material, drawing())
     return finished(folder, written.text, written.page)
-
-
-def _teller() -> Callable[[Progress], None]:
-    line = StatusLine()
-
-    def tell(p: Progress) -> None:
-        rest = to_go(p.eta, " for it")
-        line.show(f"{p.part}, {percent(p.share)}: {p.what}{rest}", last=p.done >= p.total)
-
-    return tell
 
 
 STUDY = Study(

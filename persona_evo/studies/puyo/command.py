@@ -7,8 +7,8 @@ import argparse
 from persona_evo.api.studies import Study
 from persona_evo.cli import option_values, options
 from persona_evo.cli.parser import whole
-from persona_evo.cli.say import StatusLine, note
-from persona_evo.studies.commands import add_running, check_running, drawing, finished, stopped
+from persona_evo.cli.say import StatusLine
+from persona_evo.studies.commands import add_running, begin, check_running, drawing, finished, stopped
 from persona_evo.words import percent
 
 FROZEN = ("games", "drops", "clock", "generations", "population", "iterations")
@@ -53,18 +53,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Play the missing games and write the report; return the exit code."""
     check_running(args, FROZEN)
-    from persona_evo.studies.keeping import usual_folder
     from persona_evo.studies.puyo import games as puyo
     from persona_evo.studies.puyo import report
     from persona_evo.studies.puyo.cells import PuyoSettings
 
-    if args.resume is not None:
-        folder, settings = args.resume, puyo.reopen(args.resume)
-    else:
-        given = {name: getattr(args, name) for name in FROZEN}
-        settings = PuyoSettings.of(quick=args.quick, seed=args.seed, **given)
-        folder = args.out or usual_folder("puyo", "quick" * args.quick)
-        note(f"reproducing puyo, seed {settings.seed}, into {folder}")
+    given = {name: getattr(args, name) for name in ("quick", "seed", *FROZEN)}
+    folder, settings = begin(args, "puyo", puyo.reopen, lambda: PuyoSettings.of(**given))
     line = StatusLine()
     try:
         material = puyo.run(

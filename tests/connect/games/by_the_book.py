@@ -33,6 +33,7 @@ class Random:
 
 
 def limit(x):
+    """Return a number within the range of formulas."""
     return min(max(x, -LIMIT), LIMIT)
 
 
@@ -96,6 +97,8 @@ class State:
 
 
 class Game:
+    """One connection to the driver, with nothing but the protocol page behind it."""
+
     def __init__(self, environment):
         self.given = json.loads(environment["PE_SETTINGS"])
         self.policies = {}

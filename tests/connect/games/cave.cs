@@ -13,8 +13,8 @@ internal sealed class Cave : IForwardModel
     private ulong place;
     private int made;
 
-    public int Count { get { return made == Forks ? 0 : 2; } }
-    public double Score { get { return (place >> 40) % 1000; } }
+    public int Count => made == Forks ? 0 : 2;
+    public double Score => (place >> 40) % 1000;
 
     public void Apply(int choice)
     {
@@ -25,7 +25,7 @@ internal sealed class Cave : IForwardModel
     }
 
     public void Measure(double[] values) { values[0] = made; }
-    public object Save() { return new object[] { place, made }; }
+    public object Save() => new object[] { place, made };
 
     public void Restore(object state)
     {
@@ -54,8 +54,8 @@ internal sealed class Cave : IForwardModel
             made = 0;
         }
         for (; Count > 0; Apply(session.Select(Count)))
-            session.ReportMetric("ST", made);
-        session.ReportMetric("ST", made);
+            session.ReportFrom(this);
+        session.ReportFrom(this);
         session.SupplyOutcome(Score);
     }
 }

@@ -24,10 +24,12 @@ PLAYED, HELD = [], []
 
 
 def swapped(number):
+    """Return a number whose four bytes are in the wrong order."""
     return struct.unpack(">f", struct.pack("<f", number))[0]
 
 
 def play(client):
+    """Play one rollout, with the fault if it belongs to the play."""
     made = []
     if FAULT == "rots" and os.path.exists(sys.argv[0] + ".rotten"):
         os.kill(os.getpid(), signal.SIGKILL)
@@ -72,6 +74,7 @@ def play(client):
 
 
 def answer(client, order, score):
+    """Return the frame of a correct result for an order."""
     return p.encode_result(p.Result(order.id, p.OK, score, order.prefix, 0, 1, b"", struct.pack("<f", 1), 0, 0))
 
 
@@ -115,6 +118,7 @@ def raw(client):
 
 
 def main():
+    """Start the game, with the fault if it belongs to the start or the connection."""
     if FAULT == "exit":
         print("the licence has run out")
         sys.exit(3)

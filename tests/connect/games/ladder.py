@@ -32,6 +32,7 @@ def picture(way, turns):
 
 
 def play(client):
+    """Play one rollout."""
     turns = TURNS[client.map]
     height, fell, way = 0, 0, []
     client.draw = lambda: picture([*way, height], turns)
@@ -53,6 +54,7 @@ def play(client):
 
 
 def main():
+    """Serve the driver, with the capabilities that the command line adds."""
     able = ("seed", "weights", "lookahead", "maps", *sys.argv[1:])
     Client("ladder", "1", metrics=METRICS, max_decisions=50, capabilities=able).run(play)
 

@@ -24,8 +24,8 @@ internal sealed class Paths : IWeightedModel, ISeededModel
         this.hidden = hidden;
     }
 
-    public int Count { get { return made == Decisions ? 0 : 2 + (key + made) % 3; } }
-    public double Score { get { return key / 997.0; } }
+    public int Count => made == Decisions ? 0 : 2 + (key + made) % 3;
+    public double Score => key / 997.0;
 
     public void Begin(ulong seed)
     {
@@ -45,7 +45,7 @@ internal sealed class Paths : IWeightedModel, ISeededModel
         values[1] = made;
     }
 
-    public object Save() { return new[] { (ulong)key, (ulong)made, coins.State }; }
+    public object Save() => new[] { (ulong)key, (ulong)made, coins.State };
 
     public void Restore(object state)
     {
@@ -59,6 +59,7 @@ internal sealed class Paths : IWeightedModel, ISeededModel
     {
         var weights = new double[Count];
         weights[key % Count] = 1.0;
+        weights[key / 7 % Count] += 0.25;
         return weights;
     }
 
@@ -66,7 +67,8 @@ internal sealed class Paths : IWeightedModel, ISeededModel
     {
         var words = new List<string>(arguments);
         var game = new Paths(words.Remove("hidden"));
-        var session = new PlaytestSession("paths", "1", Decisions) { Abilities = Abilities.Seed | Abilities.Weights, Model = game };
+        var session = new PlaytestSession("paths", "1", Decisions) { Model = game };
+        session.Abilities = Abilities.Seed | Abilities.Weights;
         session.DeclareMetric("KEY", "all choices so far", 0, 996);
         session.DeclareMetric("ST", "decisions so far", 0, Decisions);
         if (words.Count == 0)
@@ -115,21 +117,15 @@ internal sealed class Paths : IWeightedModel, ISeededModel
     private void Play(PlaytestSession session, Action<int> tell = null)
     {
         Begin(session.GameSeed);
-        Report(session);
+        session.ReportFrom(this);
         while (Count > 0)
         {
             int choice = session.Select(Count, Weights());
             if (tell != null)
                 tell(choice);
             Apply(choice);
-            Report(session);
+            session.ReportFrom(this);
         }
         session.SupplyOutcome(Score);
-    }
-
-    private void Report(PlaytestSession session)
-    {
-        session.ReportMetric("KEY", key);
-        session.ReportMetric("ST", made);
     }
 }

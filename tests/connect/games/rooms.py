@@ -15,12 +15,14 @@ doors = restored = 0
 
 
 def report(state):
+    """Report the metrics and the score of a state."""
     client.report_metric("GOLD", state["gold"])
     client.report_metric("LAST", state["last"])
     client.report_score(state["gold"])
 
 
 def play(client):
+    """Play one rollout from the start, or from a state that was kept."""
     global doors, restored
     state = client.restored()
     restored += state is not None

@@ -11,29 +11,26 @@ namespace PersonaEvo.Playtest.Games.Roguelike2d
             Game = game;
         }
 
-        public int Count { get { return Game.Count; } }
+        public int Count => Game.Count;
 
-        public double[] Weights()
-        {
-            return Game.Weights;
-        }
+        public double[] Weights() => Game.Weights;
 
-        public double Score { get { return Game.Reward; } }
+        public double Score => Game.Reward;
 
         public void Apply(int choice)
         {
             Game.Choose(choice);
         }
 
+        /// <summary>The metrics of <see cref="Metrics.All"/>, then the column and the row from the top.</summary>
         public void Measure(double[] values)
         {
             Game.Measure(values);
+            values[Metrics.All.Length] = Game.Cell % Roguelike.Side;
+            values[Metrics.All.Length + 1] = Roguelike.Side - 1 - Game.Cell / Roguelike.Side;
         }
 
-        public object Save()
-        {
-            return Game.Copy();
-        }
+        public object Save() => Game.Copy();
 
         public void Restore(object state)
         {

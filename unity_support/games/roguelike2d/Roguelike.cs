@@ -36,8 +36,8 @@ namespace PersonaEvo.Playtest.Games.Roguelike2d
     }
 
     /// <summary>
-    /// The rules of 2D Roguelike, which know nothing of the driver. Its Python twin is persona_evo/games/catalog/roguelike2d, whose
-    /// README.md has the rules and the order of the draws. Cells are numbered x + 8 y from the bottom left.
+    /// The rules of 2D Roguelike, which know nothing of the driver. Its Python twin is persona_evo/games/catalog/roguelike2d,
+    /// whose README.md has the rules and the order of the draws. Cells are numbered x + 8 y from the bottom left.
     /// </summary>
     public sealed class Roguelike
     {
@@ -87,9 +87,9 @@ namespace PersonaEvo.Playtest.Games.Roguelike2d
         public int Food { get; private set; }
         public bool Dead { get; private set; }
         public bool Won { get; private set; }
-        public bool Over { get { return Dead || Won; } }
+        public bool Over => Dead || Won;
 
-        public int Survived { get { return Day - 1 + (Won ? 1 : 0); } }
+        public int Survived => Day - 1 + (Won ? 1 : 0);
         public int Decisions { get; private set; }
         public int Moves { get; private set; }
         public int Eaten { get; private set; }
@@ -100,30 +100,21 @@ namespace PersonaEvo.Playtest.Games.Roguelike2d
         public int Reward { get; private set; }
 
         /// <summary>How many bumps the wall in a cell still takes, 0 where there is none.</summary>
-        public int WallAt(int cell)
-        {
-            return walls[cell];
-        }
+        public int WallAt(int cell) => walls[cell];
 
         /// <summary>What lies in a cell: 0 nothing, 1 food, 2 soda.</summary>
-        public int ItemAt(int cell)
-        {
-            return items[cell];
-        }
+        public int ItemAt(int cell) => items[cell];
 
-        public bool IsEnemyAt(int cell)
-        {
-            return enemies.Contains(cell);
-        }
+        public bool IsEnemyAt(int cell) => enemies.Contains(cell);
 
         /// <summary>What a factored player said first: 0 nothing yet, 1 toward, 2 away.</summary>
         public int Said { get; private set; }
 
         /// <summary>How many choices the next decision has, 0 when the game is over.</summary>
-        public int Count { get { return Over ? 0 : player == Player.Unrestricted ? 4 : 2; } }
+        public int Count => Over ? 0 : player == Player.Unrestricted ? 4 : 2;
 
         /// <summary>The weights of the next decision's choices; null where all weigh the same.</summary>
-        public double[] Weights { get { return player == Player.Factored && Said == 0 ? TowardOrAway : null; } }
+        public double[] Weights => player == Player.Factored && Said == 0 ? TowardOrAway : null;
 
         /// <summary>Make the next decision: a choice in [0, Count).</summary>
         public void Choose(int choice)
@@ -273,7 +264,7 @@ namespace PersonaEvo.Playtest.Games.Roguelike2d
             Reward += Walked;
         }
 
-        private int Walked { get { return Cell % Side + Cell / Side; } }
+        private int Walked => Cell % Side + Cell / Side;
 
         /// <summary>Every metric, in the order of <see cref="Metrics.All"/>.</summary>
         public void Measure(double[] values)

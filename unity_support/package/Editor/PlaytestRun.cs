@@ -27,10 +27,10 @@ namespace PersonaEvo.Playtest.Editor
             this.read = read;
         }
 
-        private static string LogFile { get { return Path.GetFullPath(Folder + "/playtest.log"); } }
-        private static string ExitFile { get { return Path.GetFullPath(Folder + "/playtest.exit"); } }
-        private static string ProcessFile { get { return Path.GetFullPath(Folder + "/playtest.pid"); } }
-        private static bool IsWindows { get { return Path.DirectorySeparatorChar == '\\'; } }
+        private static string LogFile => Path.GetFullPath(Folder + "/playtest.log");
+        private static string ExitFile => Path.GetFullPath(Folder + "/playtest.exit");
+        private static string ProcessFile => Path.GetFullPath(Folder + "/playtest.pid");
+        private static bool IsWindows => Path.DirectorySeparatorChar == '\\';
 
         /// <summary>The run of this Editor session that has not been seen to end; null without one.</summary>
         internal static PlaytestRun Find()
@@ -104,8 +104,12 @@ namespace PersonaEvo.Playtest.Editor
             SessionState.EraseInt(Key);
             int process;
             if (IsWindows)
-                Process.Start(new ProcessStartInfo("taskkill", "/T /F /PID " + wrapper) { UseShellExecute = false, CreateNoWindow = true });
-            else if (File.Exists(ProcessFile) && int.TryParse(File.ReadAllText(ProcessFile).Trim(), out process) && IsAlive(process))
+                Process.Start(new ProcessStartInfo("taskkill", "/T /F /PID " + wrapper)
+                {
+                    UseShellExecute = false, CreateNoWindow = true
+                });
+            else if (File.Exists(ProcessFile) && int.TryParse(File.ReadAllText(ProcessFile).Trim(), out process)
+                && IsAlive(process))
                 using (Process found = Process.GetProcessById(process))
                     found.Kill();
         }
@@ -140,10 +144,8 @@ namespace PersonaEvo.Playtest.Editor
         }
 
         /// <summary>A path as one word of the script.</summary>
-        private static string Quoted(string path)
-        {
-            return IsWindows ? "\"" + path.Replace("\"", "") + "\"" : "'" + path.Replace("'", "'\\''") + "'";
-        }
+        private static string Quoted(string path) =>
+            IsWindows ? "\"" + path.Replace("\"", "") + "\"" : "'" + path.Replace("'", "'\\''") + "'";
 
         /// <summary>The program's full path.</summary>
         private static string Locate(string program)

@@ -165,8 +165,10 @@ namespace PersonaEvo.Playtest.Editor
             using (var reader = new StreamReader(file))
                 heatmap = Heatmap.Read(reader, wantedLevel, wantedPlayer);
             if (heatmap.Playthroughs == 0)
-                throw new PlaytestException("the report has no positions of this player in this level; a game reports them as the metrics X and Y");
-            message = heatmap.Playthroughs + " playthroughs, at most " + heatmap.Most.ToString("0.##") + " visits of a cell in each";
+                throw new PlaytestException("the report has no positions of this player in this level; "
+                    + "a game reports them as the metrics X and Y");
+            message = heatmap.Playthroughs + " playthroughs, at most " + heatmap.Most.ToString("0.##")
+                + " visits of a cell in each";
             SceneView.RepaintAll();
         }
 

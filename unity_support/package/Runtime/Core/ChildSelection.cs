@@ -32,7 +32,7 @@ namespace PersonaEvo.Playtest
         }
 
         /// <summary>Whether the tree policy is a formula, which may read metrics.</summary>
-        internal bool IsFormula { get { return scorer != null; } }
+        internal bool IsFormula => scorer != null;
 
         /// <summary>Forgets the range of utilities.</summary>
         internal void Forget()
@@ -57,10 +57,7 @@ namespace PersonaEvo.Playtest
         }
 
         /// <summary>Whether a decision has so many choices that they do not all become children at once.</summary>
-        internal bool IsWide(int count)
-        {
-            return rules.Widening > 0 && count >= rules.Widening;
-        }
+        internal bool IsWide(int count) => rules.Widening > 0 && count >= rules.Widening;
 
         /// <summary>
         /// Returns the open child with the highest score, or null if all are closed. If nothing is known of any child yet,
@@ -103,8 +100,10 @@ namespace PersonaEvo.Playtest
                 double share = Math.Log(Math.Max(1, parentVisits)) / visits;
                 double mean = total / scale / visits;
                 double bonus = rules.IsConstantInside ? Math.Sqrt(policy.Constant * share) : policy.Constant * Math.Sqrt(share);
-                return isFitted && IsWide(parent.Count) ? mean + Math.Sqrt(squares / seen) / scale * (mean + bonus - mean)
-                    : mean + bonus;
+                if (!IsWide(parent.Count))
+                    return mean + bonus;
+                double deviation = isFitted ? Math.Sqrt(squares / seen) : 1.0;
+                return mean + child.Prior * deviation / scale * (mean + bonus - mean);
             }
             double spread = Math.Sqrt(Math.Max(0.0, child.Squares / child.Visits - child.Mean * child.Mean));
             double estimate = rules.MeanOnly ? total / visits : 0.75 * (total / visits) + 0.25 * child.Best;

@@ -15,11 +15,15 @@ namespace PersonaEvo.Playtest
     /// <summary>The driver's address, and what else it put into the game's environment.</summary>
     public sealed class DriverAddress
     {
+        /// <summary>Where the driver listens.</summary>
         public string Host = "127.0.0.1";
+        /// <summary>The port there.</summary>
         public int Port;
+        /// <summary>The text that the greeting repeats.</summary>
         public string Nonce = "";
         /// <summary>The experiment's settings as JSON text.</summary>
         public string Settings = "{}";
+        /// <summary>The number of this process, from 0.</summary>
         public int Worker;
 
         /// <summary>
@@ -55,10 +59,8 @@ namespace PersonaEvo.Playtest
             return address;
         }
 
-        private static string Either(IDictionary environment, string name, string older)
-        {
-            return environment[name] as string ?? environment[older] as string ?? "";
-        }
+        private static string Either(IDictionary environment, string name, string older) =>
+            environment[name] as string ?? environment[older] as string ?? "";
     }
 
     /// <summary>
@@ -132,10 +134,7 @@ namespace PersonaEvo.Playtest
             throw new PlaytestException("this build has no playtest session; build it with the define PERSONA_EVO");
         }
 
-        private static bool IsTimeout(IOException error)
-        {
-            return false;
-        }
+        private static bool IsTimeout(IOException error) => false;
 #endif
 
         /// <summary>How many milliseconds a read may take, 0 for any time.</summary>
@@ -228,9 +227,7 @@ namespace PersonaEvo.Playtest
             begin = 0;
         }
 
-        private static ExperimentFinishedException Gone()
-        {
-            return new ExperimentFinishedException("the driver closed the connection");
-        }
+        private static ExperimentFinishedException Gone() =>
+            new ExperimentFinishedException("the driver closed the connection");
     }
 }

@@ -65,6 +65,7 @@ namespace PersonaEvo.Playtest
         /// <summary>Choices that a rollout makes at most.</summary>
         public int RolloutLength { get; private set; }
 
+        /// <summary>How rollouts choose.</summary>
         public RolloutRule Rollouts { get; private set; }
 
         /// <summary>The formula that rollouts choose by under RolloutRule.Policy, else null.</summary>
@@ -81,6 +82,9 @@ namespace PersonaEvo.Playtest
         /// never.
         /// </summary>
         public int Widening { get; private set; }
+
+        /// <summary>Whether these choices are taken in the order of the game's weights, and not drawn.</summary>
+        public bool HasPriors { get; private set; }
 
         /// <summary>Whether R is the mean alone.</summary>
         public bool MeanOnly { get; private set; }
@@ -144,14 +148,15 @@ namespace PersonaEvo.Playtest
             string why = Unplayable;
             if (Seeds > 0 && !(model is ISeededModel))
                 why = "it averages over " + Seeds + " seeds: the model has to be an ISeededModel";
-            else if (Rollouts == RolloutRule.Weights && !(model is IWeightedModel))
+            else if ((HasPriors || Rollouts == RolloutRule.Weights) && !(model is IWeightedModel))
                 why = "its rollouts go by the weights of choices: the model has to be an IWeightedModel";
             else if (hasNodeLimit && settings.Iterations == 0)
                 why = "its budget is a number of nodes: set Iterations";
             else if (Seeds > 0 && !IsPerMove && Iterations == 0 && settings.Iterations == 0)
                 why = "it shares a number of seconds among all moves: set Iterations";
             if (why != null)
-                throw new PlaytestException("policy " + policy.Name + " was evolved under a search that cannot be played here; " + why);
+                throw new PlaytestException("policy " + policy.Name + " was evolved under a search that cannot be played here; "
+                    + why);
         }
 
         private void ReadBudget(JsonValue budget)
@@ -176,6 +181,7 @@ namespace PersonaEvo.Playtest
             Rollouts = Rule(connected["rollout"].AsString("uniform"));
             Slots = Whole(connected, "slots", 1, 1);
             Widening = Whole(connected, "widening", 0, 0);
+            HasPriors = connected["priors"].AsBool();
             Seeds = Whole(connected, "seeds", 1, 0);
             IsConstantInside = connected["constant"].AsString() == "inside";
             IsNormalised = connected["scores"].AsString() == "normalised";

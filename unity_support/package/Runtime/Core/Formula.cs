@@ -49,15 +49,13 @@ namespace PersonaEvo.Playtest
         public ICollection<string> Symbols { get; private set; }
 
         /// <summary>Number of operations, symbols and numbers.</summary>
-        public int Size { get { return steps.Length; } }
+        public int Size => steps.Length;
 
         /// <summary>Reads a formula as people write it, such as 0.7 * MS + 0.3 * PE.</summary>
         /// <param name="order">The symbols that it may use, in the order of the values for Evaluate.</param>
         /// <exception cref="FormulaException">The text is not a formula; with line and column.</exception>
-        public static Formula Parse(string text, IList<string> order)
-        {
-            return FromPostfix(new FormulaParser(text).Run(), order);
-        }
+        public static Formula Parse(string text, IList<string> order) =>
+            FromPostfix(new FormulaParser(text).Run(), order);
 
         /// <summary>The formula of tokens in postfix order: strings are operations and symbols, doubles are numbers.</summary>
         /// <exception cref="FormulaException">The tokens do not form a formula.</exception>
@@ -126,20 +124,12 @@ namespace PersonaEvo.Playtest
             return s[0] + 0.0;
         }
 
-        internal static bool IsNamePart(char c)
-        {
-            return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-        }
+        internal static bool IsNamePart(char c) =>
+            c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 
-        internal static bool IsOperation(string name)
-        {
-            return Operations.ContainsKey(name);
-        }
+        internal static bool IsOperation(string name) => Operations.ContainsKey(name);
 
-        internal static int ArityOf(string name)
-        {
-            return Arity(Operations[name]);
-        }
+        internal static int ArityOf(string name) => Arity(Operations[name]);
 
         private static int Arity(Op op)
         {
@@ -171,14 +161,8 @@ namespace PersonaEvo.Playtest
             return step;
         }
 
-        private static double Clean(double x)
-        {
-            return double.IsNaN(x) ? 0.0 : Bound(x);
-        }
+        private static double Clean(double x) => double.IsNaN(x) ? 0.0 : Bound(x);
 
-        private static double Bound(double x)
-        {
-            return x > Limit ? Limit : x < -Limit ? -Limit : x;
-        }
+        private static double Bound(double x) => x > Limit ? Limit : x < -Limit ? -Limit : x;
     }
 }

@@ -319,14 +319,9 @@ namespace PersonaEvo.Playtest
             return Wrong("a value is missing before " + found);
         }
 
-        private FormulaException Wrong(string message)
-        {
-            return WrongAt(at, message);
-        }
+        private FormulaException Wrong(string message) => WrongAt(at, message);
 
-        private FormulaException WrongAt(int index, string message)
-        {
-            return new FormulaException(message, lexemes[index].Line, lexemes[index].Column);
-        }
+        private FormulaException WrongAt(int index, string message) =>
+            new FormulaException(message, lexemes[index].Line, lexemes[index].Column);
     }
 }

@@ -21,7 +21,9 @@ namespace PersonaEvo.Playtest
         /// <summary>The outcome that the game would supply if it ended here.</summary>
         double Score { get; }
 
-        /// <summary>Returns everything that makes up the state, random numbers included. Later choices must not change it.</summary>
+        /// <summary>
+        /// Returns everything that makes up the state, random numbers included. Later choices must not change it.
+        /// </summary>
         object Save();
 
         /// <summary>Goes back to a state that Save returned, any number of times.</summary>
@@ -48,9 +50,16 @@ namespace PersonaEvo.Playtest
     /// <summary>A game that can only be started again from the beginning: see ReplayModel.</summary>
     public interface IReplayable
     {
+        /// <inheritdoc cref="IForwardModel.Count"/>
         int Count { get; }
+
+        /// <inheritdoc cref="IForwardModel.Score"/>
         double Score { get; }
+
+        /// <inheritdoc cref="IForwardModel.Apply"/>
         void Apply(int choice);
+
+        /// <inheritdoc cref="IForwardModel.Measure"/>
         void Measure(double[] values);
 
         /// <summary>Goes back to the start of this playthrough, with the same seed.</summary>
@@ -69,25 +78,29 @@ namespace PersonaEvo.Playtest
             this.game = game;
         }
 
-        public int Count { get { return game.Count; } }
-        public double Score { get { return game.Score; } }
+        /// <inheritdoc/>
+        public int Count => game.Count;
 
+        /// <inheritdoc/>
+        public double Score => game.Score;
+
+        /// <inheritdoc/>
         public void Apply(int choice)
         {
             game.Apply(choice);
             made.Add(choice);
         }
 
+        /// <inheritdoc/>
         public void Measure(double[] values)
         {
             game.Measure(values);
         }
 
-        public object Save()
-        {
-            return made.ToArray();
-        }
+        /// <inheritdoc/>
+        public object Save() => made.ToArray();
 
+        /// <inheritdoc/>
         public void Restore(object state)
         {
             var wanted = (int[])state;

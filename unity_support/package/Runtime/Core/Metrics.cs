@@ -6,7 +6,7 @@ namespace PersonaEvo.Playtest
     /// <summary>A number that the game reports of its state. Low and High are NaN if there is no bound.</summary>
     public sealed class MetricInfo
     {
-        public MetricInfo(string symbol, string name, double low, double high)
+        internal MetricInfo(string symbol, string name, double low, double high)
         {
             Symbol = symbol;
             Name = name;
@@ -14,10 +14,17 @@ namespace PersonaEvo.Playtest
             High = high;
         }
 
-        public string Symbol { get; private set; }
-        public string Name { get; private set; }
-        public double Low { get; private set; }
-        public double High { get; private set; }
+        /// <summary>How formulas call it.</summary>
+        public string Symbol { get; }
+
+        /// <summary>What it is, in words.</summary>
+        public string Name { get; }
+
+        /// <summary>The lowest value that it can have.</summary>
+        public double Low { get; }
+
+        /// <summary>The highest value that it can have.</summary>
+        public double High { get; }
     }
 
     /// <summary>The metrics that a game declared, with their present values. They are 0 at the start of a playthrough.</summary>
@@ -28,18 +35,20 @@ namespace PersonaEvo.Playtest
         private readonly Dictionary<string, int> index = new Dictionary<string, int>(StringComparer.Ordinal);
 
         internal float[] Values = new float[0];
-        internal IList<MetricInfo> Infos { get { return infos; } }
-        internal IList<string> Symbols { get { return symbols; } }
-        internal int Count { get { return infos.Count; } }
+        internal IList<MetricInfo> Infos => infos;
+        internal IList<string> Symbols => symbols;
+        internal int Count => infos.Count;
 
         internal void Declare(MetricInfo info)
         {
             if (!Formula.IsSymbol(info.Symbol))
-                throw new ArgumentException("'" + info.Symbol + "' is not a valid symbol; expected letters, digits and _, and not the name of a function");
+                throw new ArgumentException("'" + info.Symbol
+                    + "' is not a valid symbol; expected letters, digits and _, and not the name of a function");
             if (Array.IndexOf(Policy.SearchVariables, info.Symbol) >= 0 || info.Symbol == "AN" || info.Symbol == "AR")
                 throw new ArgumentException("the symbol " + info.Symbol + " belongs to the search; give the metric another");
             if (info.Low > info.High)
-                throw new ArgumentException("the metric " + info.Symbol + " has the lower bound " + info.Low + " above " + info.High);
+                throw new ArgumentException("the metric " + info.Symbol + " has the lower bound " + info.Low + " above "
+                    + info.High);
             if (index.ContainsKey(info.Symbol))
                 throw new ArgumentException("the metric " + info.Symbol + " is declared twice");
             index.Add(info.Symbol, infos.Count);
@@ -57,7 +66,8 @@ namespace PersonaEvo.Playtest
         {
             int at;
             if (!index.TryGetValue(symbol, out at))
-                throw new ArgumentException("the metric " + symbol + " is not declared; declared are " + string.Join(", ", symbols));
+                throw new ArgumentException("the metric " + symbol + " is not declared; declared are "
+                    + string.Join(", ", symbols));
             if (!(Math.Abs(value) <= float.MaxValue))
                 throw new ArgumentException("the metric " + symbol + " is " + value + ", no finite number of 32 bits");
             Values[at] = (float)value;
@@ -69,7 +79,9 @@ namespace PersonaEvo.Playtest
             return symbol != null && index.TryGetValue(symbol, out at) ? Values[at] : 0.0f;
         }
 
-        /// <summary>Rounds a value to what is sent: NaN becomes 0 as in formulas, and values beyond f32 become its largest.</summary>
+        /// <summary>
+        /// Rounds a value to what is sent: NaN becomes 0 as in formulas, and values beyond f32 become its largest.
+        /// </summary>
         internal static float ToWire(double value)
         {
             if (double.IsNaN(value))

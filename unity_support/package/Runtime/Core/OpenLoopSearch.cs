@@ -9,7 +9,9 @@ namespace PersonaEvo.Playtest
     /// </summary>
     internal sealed class OpenLoopSearch : TreeSearch
     {
-        /// <summary>A rollout of a world: its choices so far, and whether it shows if the world agrees with what was seen.</summary>
+        /// <summary>
+        /// A rollout of a world: its choices so far, and whether it shows if the world agrees with what was seen.
+        /// </summary>
         internal sealed class WorldOrder : Order
         {
             internal int World;
@@ -18,7 +20,9 @@ namespace PersonaEvo.Playtest
             internal object Start;
         }
 
-        /// <summary>The share of the rollouts for a move that may be spent on seeds that do not agree with what was seen.</summary>
+        /// <summary>
+        /// The share of the rollouts for a move that may be spent on seeds that do not agree with what was seen.
+        /// </summary>
         private const double Failures = 0.2;
         /// <summary>The number of such rollouts for each world where only the time for a move is limited.</summary>
         private const int Tries = 8;
@@ -38,10 +42,10 @@ namespace PersonaEvo.Playtest
         }
 
         /// <summary>Rollouts that count towards the budget: also those that were of no use.</summary>
-        internal override int Spent { get { return Iterations + misfits; } }
+        internal override int Spent => Iterations + misfits;
 
         /// <summary>The mean number of decisions of the rollouts after what was seen, at least 1.</summary>
-        internal double DecisionsLeft { get { return Math.Max(1.0, (double)decisions / Math.Max(1, played)); } }
+        internal double DecisionsLeft => Math.Max(1.0, (double)decisions / Math.Max(1, played));
 
         /// <summary>Counts a rollout that only shows what the player sees; returns the seed of its choices.</summary>
         internal ulong Glance()
@@ -74,10 +78,7 @@ namespace PersonaEvo.Playtest
         }
 
         /// <summary>Returns the choice found; one by chance if there was no world to try any.</summary>
-        internal int Decide()
-        {
-            return Tried().Count > 0 ? Answer() : Random.Rollouts.Below(Root.Count);
-        }
+        internal int Decide() => Tried().Count > 0 ? Answer() : Random.Rollouts.Below(Root.Count);
 
         internal override Order Send()
         {
@@ -162,10 +163,8 @@ namespace PersonaEvo.Playtest
         }
 
         /// <summary>The number of choices at a node in a world, as far as it is known or can be guessed, else Unknown.</summary>
-        private static int CountIn(SearchNode node, int world)
-        {
-            return node.Counts[world] == SearchNode.Unknown && node.Count > 0 ? node.Count : node.Counts[world];
-        }
+        private static int CountIn(SearchNode node, int world) =>
+            node.Counts[world] == SearchNode.Unknown && node.Count > 0 ? node.Count : node.Counts[world];
 
         /// <summary>Returns one of so many choices without a child: the first, or any.</summary>
         private int Fresh(SearchNode node, int fresh)

@@ -52,16 +52,19 @@ namespace PersonaEvo.Playtest
                     Pong(ref payload);
             } while (type == FrameType.Ping);
             if (type == FrameType.Error)
-                throw new PlaytestException("the driver refuses the game: " + JsonValue.Parse(payload.Text())["message"].AsString());
+                throw new PlaytestException("the driver refuses the game: "
+                    + JsonValue.Parse(payload.Text())["message"].AsString());
             if (type != FrameType.Welcome)
-                throw new PlaytestException("the driver answered the greeting by a frame of type " + (int)type + ", expected WELCOME");
+                throw new PlaytestException("the driver answered the greeting by a frame of type " + (int)type
+                    + ", expected WELCOME");
             JsonValue welcome = JsonValue.Parse(payload.Text());
             JsonValue version = welcome["protocol"];
             int major = version.Items.Count > 0 ? version.Items[0].AsInt(-1) : -1;
             if (major != Protocol.Major)
             {
                 string update = major > Protocol.Major ? "update the game's library" : "update the driver";
-                string message = "the driver speaks protocol " + major + ", this library " + Protocol.Major + "." + Protocol.Minor + "; " + update;
+                string message = "the driver speaks protocol " + major + ", this library " + Protocol.Major + "."
+                    + Protocol.Minor + "; " + update;
                 SendError("version", message, true);
                 throw new PlaytestException(message);
             }
@@ -98,7 +101,8 @@ namespace PersonaEvo.Playtest
                     continue;
                 }
                 if (type != FrameType.Rollout && type != FrameType.Restore)
-                    throw Refuse("a frame of type " + (int)type + " came, expected ROLLOUT, RESTORE, POLICY, WELCOME, PING or BYE");
+                    throw Refuse("a frame of type " + (int)type
+                        + " came, expected ROLLOUT, RESTORE, POLICY, WELCOME, PING or BYE");
                 try
                 {
                     rollout.Read(ref payload, type == FrameType.Restore);
@@ -218,7 +222,8 @@ namespace PersonaEvo.Playtest
         {
             int depth = trace.Count;
             Record(rollout.PrefixChoice(depth), 0);
-            Finish(PlaythroughStatus.IllegalPrefix, "the prefix has " + rollout.Length + " choices, the game ended after " + depth);
+            Finish(PlaythroughStatus.IllegalPrefix, "the prefix has " + rollout.Length + " choices, the game ended after "
+                + depth);
         }
 
         /// <summary>Records a choice and, if they are wanted, the metrics before it.</summary>
@@ -274,7 +279,8 @@ namespace PersonaEvo.Playtest
             JsonValue answer = Json(payload.Text());
             int choice = answer["choice"].AsInt(-1);
             if (answer["id"].AsULong(ulong.MaxValue) != rollout.Id || choice < 0 || choice >= count)
-                throw Refuse("a CHOICE that does not answer the question of rollout " + rollout.Id + " with " + count + " choices");
+                throw Refuse("a CHOICE that does not answer the question of rollout " + rollout.Id + " with " + count
+                    + " choices");
             return choice;
         }
 

@@ -19,7 +19,8 @@ namespace PersonaEvo.Playtest
             if (png == null)
                 return;
             if (png.Length > Protocol.MostPicture)
-                throw new InvalidOperationException("a picture of " + png.Length + " bytes, expected at most " + Protocol.MostPicture);
+                throw new InvalidOperationException("a picture of " + png.Length + " bytes, expected at most "
+                    + Protocol.MostPicture);
             link.Out.Begin(FrameType.Picture);
             link.Out.U64(rollout.Id);
             link.Out.U32((uint)trace.Count);

@@ -3,7 +3,9 @@ using System.Collections.Generic;
 
 namespace PersonaEvo.Playtest
 {
-    /// <summary>The part of the session that keeps states, from which later playthroughs begin (RESTORE of PROTOCOL.md).</summary>
+    /// <summary>
+    /// The part of the session that keeps states, from which later playthroughs begin (RESTORE of PROTOCOL.md).
+    /// </summary>
     public sealed partial class PlaytestSession
     {
         private readonly Snapshots snapshots = new Snapshots();

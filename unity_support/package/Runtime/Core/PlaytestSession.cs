@@ -8,6 +8,7 @@ namespace PersonaEvo.Playtest
     [Flags]
     public enum Abilities
     {
+        /// <summary>Nothing.</summary>
         None = 0,
         /// <summary>All its chance comes from GameSeed, which every BeginPlaythrough sets.</summary>
         Seed = 1,
@@ -71,19 +72,26 @@ namespace PersonaEvo.Playtest
             TakeSettings(JsonValue.Null);
         }
 
-        public string Game { get; private set; }
-        public string Version { get; private set; }
-        public int MaxDecisions { get; private set; }
+        /// <summary>The game's name.</summary>
+        public string Game { get; }
+
+        /// <summary>The game's version.</summary>
+        public string Version { get; }
+
+        /// <summary>Decisions of a playthrough at most.</summary>
+        public int MaxDecisions { get; }
+
+        /// <summary>What the driver may ask for beyond plain playthroughs; set before Connect.</summary>
         public Abilities Abilities { get; set; }
 
         /// <summary>Whether the game was started by a driver, which then makes the choices.</summary>
-        public bool IsDriverPresent { get { return address != null; } }
+        public bool IsDriverPresent => address != null;
 
         /// <summary>Whether choices come from this session: a driver or Player is there, so no human plays.</summary>
-        public bool IsAutomated { get { return IsDriverPresent || Player != null; } }
+        public bool IsAutomated => IsDriverPresent || Player != null;
 
         /// <summary>The driver's number for this process, from 0.</summary>
-        public int Worker { get { return address != null ? address.Worker : 0; } }
+        public int Worker => address != null ? address.Worker : 0;
 
         /// <summary>The experiment's settings, an object; Null without a driver.</summary>
         public JsonValue Settings { get; private set; }
@@ -97,7 +105,9 @@ namespace PersonaEvo.Playtest
         /// <summary>The seed of all chance in this playthrough.</summary>
         public ulong GameSeed { get; private set; }
 
-        /// <summary>Random numbers from GameSeed, which BeginPlaythrough starts anew. A game should draw all chance from them.</summary>
+        /// <summary>
+        /// Random numbers from GameSeed, which BeginPlaythrough starts anew. A game should draw all chance from them.
+        /// </summary>
         public SplitMix64 GameRandom { get; private set; }
 
         /// <summary>Makes the choices where there is no driver; null draws at random, by weights where there are any.</summary>
@@ -110,19 +120,19 @@ namespace PersonaEvo.Playtest
         public Action<string> Log { get; set; }
 
         /// <summary>The declared metrics.</summary>
-        public IList<MetricInfo> Metrics { get { return metrics.Infos; } }
+        public IList<MetricInfo> Metrics => metrics.Infos;
 
         /// <summary>Their symbols, in the same order.</summary>
-        public IList<string> Symbols { get { return metrics.Symbols; } }
+        public IList<string> Symbols => metrics.Symbols;
 
         /// <summary>Whether a playthrough has begun and has no outcome yet.</summary>
-        public bool IsPlaying { get { return playing; } }
+        public bool IsPlaying => playing;
 
         /// <summary>Decisions made in this playthrough.</summary>
-        public int Decisions { get { return trace.Count; } }
+        public int Decisions => trace.Count;
 
         /// <summary>The score supplied last, 0 if none was.</summary>
-        public double LastScore { get { return lastScore; } }
+        public double LastScore => lastScore;
 
         /// <summary>Seeds playthroughs without a driver: the first has this seed as GameSeed, others follow from it.</summary>
         public ulong LocalSeed
@@ -147,7 +157,7 @@ namespace PersonaEvo.Playtest
         }
 
         /// <summary>Greets the driver; does nothing without one.</summary>
-        /// <exception cref="PlaytestException">The driver does not answer, or it rejects the game. The message says why.</exception>
+        /// <exception cref="PlaytestException">The driver does not answer, or rejects the game. The message says why.</exception>
         public void Connect()
         {
             if (address == null || link != null)
@@ -232,23 +242,29 @@ namespace PersonaEvo.Playtest
         }
 
         /// <summary>The same with whole numbers as weights.</summary>
-        public int Select(int count, int[] weights)
-        {
-            return Select(count, weights == null ? null : Array.ConvertAll(weights, w => (double)w));
-        }
+        public int Select(int count, int[] weights) =>
+            Select(count, weights == null ? null : Array.ConvertAll(weights, w => (double)w));
 
         /// <summary>Reports the value of a metric from now on. It is 0 at the start of every playthrough.</summary>
-        /// <exception cref="ArgumentException">The metric was not declared, or the value is not a finite number of 32 bits.</exception>
+        /// <exception cref="ArgumentException">No such metric is declared, or the value is no finite f32.</exception>
         public void ReportMetric(string symbol, double value)
         {
             metrics.Set(symbol, value);
         }
 
-        /// <summary>Returns the value that was reported last for a metric.</summary>
-        public float Metric(string symbol)
+        /// <summary>Reports all metrics and the score as a model measures them in its present state.</summary>
+        /// <exception cref="ArgumentException">A value is no finite number of 32 bits, or the score is not finite.</exception>
+        public void ReportFrom(IForwardModel model)
         {
-            return metrics.Get(symbol);
+            var values = new double[metrics.Count];
+            model.Measure(values);
+            for (int i = 0; i < values.Length; i++)
+                metrics.Set(Symbols[i], values[i]);
+            ReportScore(model.Score);
         }
+
+        /// <summary>Returns the value that was reported last for a metric.</summary>
+        public float Metric(string symbol) => metrics.Get(symbol);
 
         /// <summary>Reports the score so far, which counts if the playthrough is cut off.</summary>
         /// <exception cref="ArgumentException">The score is not finite.</exception>
@@ -290,7 +306,23 @@ namespace PersonaEvo.Playtest
         /// <exception cref="ExperimentFinishedException">The driver is gone: the game quits.</exception>
         public void FailPlaythrough(Exception error)
         {
-            FailPlaythrough(error.ToString());
+            string said = error.ToString();
+            int end = (said + "\n").IndexOf('\n');
+            FailPlaythrough(said.Insert(end, Place(error)));
+        }
+
+        /// <summary>
+        /// The method of the game's own code in which an exception was raised, for the first line of a message.
+        /// </summary>
+        private static string Place(Exception error)
+        {
+            foreach (StackFrame frame in new StackTrace(error).GetFrames() ?? new StackFrame[0])
+            {
+                Type owner = frame.GetMethod() == null ? null : frame.GetMethod().DeclaringType;
+                if (owner != null && owner.Assembly != typeof(object).Assembly)
+                    return " (in " + owner.Name + "." + frame.GetMethod().Name + ")";
+            }
+            return "";
         }
 
         /// <summary>The same, in words.</summary>
@@ -374,10 +406,7 @@ namespace PersonaEvo.Playtest
             SplitMix64.CheckedSum(weights);
         }
 
-        private static bool Finite(double value)
-        {
-            return !double.IsNaN(value) && !double.IsInfinity(value);
-        }
+        private static bool Finite(double value) => !double.IsNaN(value) && !double.IsInfinity(value);
 
         private void Tell(string text)
         {

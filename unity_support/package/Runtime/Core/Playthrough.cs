@@ -17,8 +17,8 @@ namespace PersonaEvo.Playtest
         internal int RestoreDepth;
         private ushort[] prefix = new ushort[64];
 
-        internal int PrefixChoice(int depth) { return prefix[2 * depth]; }
-        internal int PrefixCount(int depth) { return prefix[2 * depth + 1]; }
+        internal int PrefixChoice(int depth) => prefix[2 * depth];
+        internal int PrefixCount(int depth) => prefix[2 * depth + 1];
 
         /// <summary>Reads ROLLOUT, or RESTORE, which is ROLLOUT behind three numbers.</summary>
         internal void Read(ref FrameReader payload, bool restores)
@@ -56,8 +56,8 @@ namespace PersonaEvo.Playtest
         internal int Count { get; private set; }
         internal int Rows { get; private set; }
 
-        internal int Choice(int depth) { return pairs[2 * depth]; }
-        internal int Options(int depth) { return pairs[2 * depth + 1]; }
+        internal int Choice(int depth) => pairs[2 * depth];
+        internal int Options(int depth) => pairs[2 * depth + 1];
 
         internal void Clear()
         {
@@ -123,6 +123,7 @@ namespace PersonaEvo.Playtest
     /// <summary>FNV-1a with 64 bits, for hashes of states. GetHashCode may differ from run to run.</summary>
     public static class Fnv
     {
+        /// <summary>The hash of nothing.</summary>
         public const ulong Start = 14695981039346656037UL;
         private const ulong Prime = 1099511628211UL;
 

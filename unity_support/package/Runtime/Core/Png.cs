@@ -16,7 +16,8 @@ namespace PersonaEvo.Playtest
         public static byte[] Encode(int width, int height, byte[] rgb)
         {
             if (width < 1 || height < 1 || rgb.Length != 3L * width * height)
-                throw new ArgumentException(rgb.Length + " bytes for " + width + " x " + height + " pixels; three for each are needed");
+                throw new ArgumentException(rgb.Length + " bytes for " + width + " x " + height
+                    + " pixels; three for each are needed");
             var file = new MemoryStream();
             file.Write(Signature, 0, Signature.Length);
             var head = new byte[13];

@@ -33,6 +33,7 @@ namespace PersonaEvo.Playtest
             Evolved = new EvolvedSearch();
         }
 
+        /// <summary>The name of its file.</summary>
         public string Name { get; private set; }
 
         /// <summary>The game that the policy was evolved in.</summary>
@@ -66,10 +67,8 @@ namespace PersonaEvo.Playtest
         }
 
         /// <summary>Whether a node's score never changes, because the formula reads none of the search's variables.</summary>
-        internal bool IsStatic
-        {
-            get { return Formula != null && Array.TrueForAll(SearchVariables, name => !Formula.Symbols.Contains(name)); }
-        }
+        internal bool IsStatic =>
+            Formula != null && Array.TrueForAll(SearchVariables, name => !Formula.Symbols.Contains(name));
 
         /// <summary>Reads a policy file.</summary>
         /// <param name="json">The file's text.</param>
@@ -97,7 +96,8 @@ namespace PersonaEvo.Playtest
                 policy.Formula = policy.Parse("formula", Best(file), Variables(symbols));
             policy.Evolved = EvolvedSearch.Read(file);
             if (policy.Evolved.Rollouts == RolloutRule.Policy)
-                policy.Evolved.RolloutFormula = policy.Parse("rollout policy", file["connected"]["policy"].AsString(), Variables(symbols));
+                policy.Evolved.RolloutFormula = policy.Parse("rollout policy", file["connected"]["policy"].AsString(),
+                    Variables(symbols));
             return policy;
         }
 

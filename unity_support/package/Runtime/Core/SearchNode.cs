@@ -24,8 +24,19 @@ namespace PersonaEvo.Playtest
         internal int Visits, Pending, Draws;
         internal double Total, Squares, Best = double.NegativeInfinity;
 
-        /// <summary>Whether nothing new can be found below, or, in a search of several worlds, this choice is not there now.</summary>
+        /// <summary>
+        /// Whether nothing new can be found below, or, in a search of several worlds, this choice is not there now.
+        /// </summary>
         internal bool IsClosed;
+
+        /// <summary>The weight of the choice as a share of the largest one at the parent, 1 if that is not known.</summary>
+        internal double Prior = 1.0;
+
+        /// <summary>Choices without a child, with their priors, the next one first; null before the weights are known.</summary>
+        internal Queue<KeyValuePair<int, double>> InOrder;
+
+        /// <summary>Whether a rollout was sent that tells the weights.</summary>
+        internal bool IsAsked;
 
         /// <summary>The metrics and SCORE, if the tree policy reads any.</summary>
         internal double[] Metrics;
@@ -33,7 +44,9 @@ namespace PersonaEvo.Playtest
         /// <summary>The model's state; null in a search of several worlds.</summary>
         internal object State;
 
-        /// <summary>In a search of several worlds, for each the number of choices, and the utility where the game is over, else NaN.</summary>
+        /// <summary>
+        /// In a search of several worlds, for each the number of choices, and the utility where the game is over, else NaN.
+        /// </summary>
         internal int[] Counts;
         internal double[] Ends;
 
@@ -48,12 +61,9 @@ namespace PersonaEvo.Playtest
             parent.Children.Add(this);
         }
 
-        internal double Mean { get { return Total / Visits; } }
+        internal double Mean => Total / Visits;
 
-        internal SearchNode Child(int action)
-        {
-            return Children.Find(child => child.Action == action);
-        }
+        internal SearchNode Child(int action) => Children.Find(child => child.Action == action);
 
         /// <summary>Counts one rollout more (1) or fewer (-1) as under way, here and above.</summary>
         internal void Await(int change)

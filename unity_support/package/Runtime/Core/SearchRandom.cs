@@ -28,10 +28,7 @@ namespace PersonaEvo.Playtest
         internal SplitMix64 Rollouts { get; private set; }
 
         /// <summary>A whole number from 0 to n - 1.</summary>
-        internal int Below(int n)
-        {
-            return (int)((ulong)Draw() * (ulong)n >> 32);
-        }
+        internal int Below(int n) => (int)((ulong)Draw() * (ulong)n >> 32);
 
         /// <summary>The choice that a node tries after `tried` others, in an order of its own.</summary>
         /// <param name="node">The number of the node, in the order in which nodes were made.</param>
@@ -64,10 +61,7 @@ namespace PersonaEvo.Playtest
             }
         }
 
-        private static uint Rotated(uint value, int bits)
-        {
-            return value << bits | value >> (32 - bits);
-        }
+        private static uint Rotated(uint value, int bits) => value << bits | value >> (32 - bits);
 
         /// <summary>A seed for one use, as the driver derives it: 63 bits of the BLAKE2b of seed and use.</summary>
         /// <param name="use">Names and numbers, as in "str:move" and "int:3".</param>
@@ -122,7 +116,8 @@ namespace PersonaEvo.Playtest
                 for (int i = 0; i < 4; i++)
                     Mix(v, i, 4 + i, 8 + i, 12 + i, message[order[2 * i]], message[order[2 * i + 1]]);
                 for (int i = 0; i < 4; i++)
-                    Mix(v, i, 4 + (i + 1) % 4, 8 + (i + 2) % 4, 12 + (i + 3) % 4, message[order[8 + 2 * i]], message[order[9 + 2 * i]]);
+                    Mix(v, i, 4 + (i + 1) % 4, 8 + (i + 2) % 4, 12 + (i + 3) % 4, message[order[8 + 2 * i]],
+                        message[order[9 + 2 * i]]);
             }
             return first ^ v[0] ^ v[8];
         }
@@ -142,9 +137,6 @@ namespace PersonaEvo.Playtest
             }
         }
 
-        private static ulong Rotated(ulong value, int bits)
-        {
-            return value >> bits | value << (64 - bits);
-        }
+        private static ulong Rotated(ulong value, int bits) => value >> bits | value << (64 - bits);
     }
 }

@@ -63,9 +63,7 @@ namespace PersonaEvo.Playtest
         }
 
         /// <summary>Returns the milliseconds of a search, 0 for no limit.</summary>
-        internal long MillisecondsFor(EvolvedSearch rules)
-        {
-            return Milliseconds > 0 || Iterations > 0 ? Milliseconds : rules.Milliseconds;
-        }
+        internal long MillisecondsFor(EvolvedSearch rules) =>
+            Milliseconds > 0 || Iterations > 0 ? Milliseconds : rules.Milliseconds;
     }
 }

@@ -1,8 +1,11 @@
 using System;
+using System.Linq;
 
 namespace PersonaEvo.Playtest
 {
-    /// <summary>A forward model as searches play it: by the rule of their rollouts, and with metrics as a driver would get them.</summary>
+    /// <summary>
+    /// A forward model as searches play it: by the rule of their rollouts, and with metrics as a driver would get them.
+    /// </summary>
     internal sealed class Simulation
     {
         internal readonly IForwardModel Model;
@@ -30,17 +33,14 @@ namespace PersonaEvo.Playtest
             return weights == null ? choices.Below(count) : choices.Weighted(weights);
         }
 
+        /// <summary>Returns the weights of so many choices, or ones where the model gives none.</summary>
+        internal double[] WeightsOf(int count) => weighted.Weights() ?? Enumerable.Repeat(1.0, count).ToArray();
+
         /// <summary>What the state is worth if the game ends here.</summary>
-        internal double Utility()
-        {
-            return utility == null ? Model.Score : utility.Evaluate(Measure(true));
-        }
+        internal double Utility() => utility == null ? Model.Score : utility.Evaluate(Measure(true));
 
         /// <summary>Returns the metrics and, behind them, SCORE: the game's score if it is over, else 0.</summary>
-        internal double[] Measured(bool isOver)
-        {
-            return (double[])Measure(isOver).Clone();
-        }
+        internal double[] Measured(bool isOver) => (double[])Measure(isOver).Clone();
 
         private double[] Measure(bool isOver)
         {

@@ -11,6 +11,7 @@ namespace PersonaEvo.Playtest
     {
         private const double ToUnit = 1.0 / 9007199254740992.0;
 
+        /// <summary>The numbers of a seed, from the first on.</summary>
         public SplitMix64(ulong seed)
         {
             State = seed;
@@ -42,16 +43,10 @@ namespace PersonaEvo.Playtest
         }
 
         /// <summary>A whole number from low to high, both included.</summary>
-        public int Between(int low, int high)
-        {
-            return low + Below(high - low + 1);
-        }
+        public int Between(int low, int high) => low + Below(high - low + 1);
 
         /// <summary>A number in [0, 1).</summary>
-        public double Unit()
-        {
-            return (Next() >> 11) * ToUnit;
-        }
+        public double Unit() => (Next() >> 11) * ToUnit;
 
         /// <summary>An index, each as likely as its weight says.</summary>
         /// <exception cref="ArgumentException">A weight is negative or not finite, or none is positive.</exception>

@@ -1,6 +1,7 @@
 using System;
 using System.Collections.Generic;
 using System.Diagnostics;
+using System.Linq;
 
 namespace PersonaEvo.Playtest
 {
@@ -13,18 +14,20 @@ namespace PersonaEvo.Playtest
     public class TreeSearch
     {
         /// <summary>
-        /// A rollout under way: its seed, its result if that is known already (else NaN), and whether the choice that it
-        /// makes at its node becomes a child.
+        /// A rollout under way: its seed, its result if that is known already (else NaN), whether the choice that it makes at
+        /// its node becomes a child, and whether it tells the weights of the choices there.
         /// </summary>
         internal class Order
         {
             internal SearchNode Node;
             internal ulong Seed;
             internal double Repeated;
-            internal bool Draws;
+            internal bool Draws, Asks;
         }
 
-        /// <summary>Results repeated in a row after which a formula that never changes its mind has nothing left to find.</summary>
+        /// <summary>
+        /// Results repeated in a row after which a formula that never changes its mind has nothing left to find.
+        /// </summary>
         private const int Patience = 1000;
         private const int MostNodes = 2000000;
 
@@ -69,7 +72,7 @@ namespace PersonaEvo.Playtest
         public int Iterations { get; internal set; }
 
         /// <summary>Whether the last search saw everything within its horizon.</summary>
-        public bool Exhausted { get { return Root != null && Root.IsClosed; } }
+        public bool Exhausted => Root != null && Root.IsClosed;
 
         /// <summary>Utility of the best state that the last search saw.</summary>
         public double PlanUtility { get; private set; }
@@ -78,9 +81,9 @@ namespace PersonaEvo.Playtest
         internal int Made { get; set; }
 
         /// <summary>Rollouts that count towards the budget.</summary>
-        internal virtual int Spent { get { return Iterations; } }
+        internal virtual int Spent => Iterations;
 
-        internal IForwardModel Model { get { return Play.Model; } }
+        internal IForwardModel Model => Play.Model;
 
         /// <summary>Choices from the root to the deepest node at most.</summary>
         internal int Horizon
@@ -94,12 +97,12 @@ namespace PersonaEvo.Playtest
         }
 
         /// <summary>Choices from the root to the end of a rollout at most.</summary>
-        internal int Reach { get { return settings.Horizon > 0 ? settings.Horizon : Decisions - Made; } }
+        internal int Reach => settings.Horizon > 0 ? settings.Horizon : Decisions - Made;
 
         /// <summary>Choices of a whole playthrough at most.</summary>
-        private int Decisions { get { return Rules.MaxDecisions > 0 ? Rules.MaxDecisions : SearchSettings.UsualHorizon; } }
+        private int Decisions => Rules.MaxDecisions > 0 ? Rules.MaxDecisions : SearchSettings.UsualHorizon;
 
-        internal bool HasRoom { get { return nodes < room; } }
+        internal bool HasRoom => nodes < room;
 
         /// <summary>The choices that lead there.</summary>
         public List<int> Plan()
@@ -206,13 +209,37 @@ namespace PersonaEvo.Playtest
             SearchNode node = Descend();
             if (node == null)
                 return null;
-            return new Order
+            var order = new Order
             {
                 Node = node,
                 Seed = Random.Rollouts.Next(),
                 Repeated = node.Count == 0 && node.Visits > 0 ? node.Mean : double.NaN,
                 Draws = Selection.IsWide(node.Count) && node.Depth < Horizon
             };
+            if (order.Draws && Rules.HasPriors)
+                Place(order);
+            return order;
+        }
+
+        /// <summary>
+        /// Lets a rollout that was to draw a choice at its node start at the next choice in order. The first one at a node
+        /// tells the weights instead, and those before it comes back only add to the node's statistics.
+        /// </summary>
+        private void Place(Order order)
+        {
+            SearchNode node = order.Node;
+            order.Draws = node.InOrder != null;
+            while (order.Draws && HasRoom && node.InOrder.Count > 0)
+            {
+                KeyValuePair<int, double> next = node.InOrder.Dequeue();
+                if (node.Child(next.Key) != null)
+                    continue;
+                order.Node = Grow(node, next.Key);
+                order.Node.Prior = next.Value;
+                order.Draws = false;
+            }
+            order.Asks = order.Node == node && !node.IsAsked;
+            node.IsAsked |= order.Asks;
         }
 
         /// <summary>Plays a rollout, unless its result is known, and enters it into the tree.</summary>
@@ -232,14 +259,13 @@ namespace PersonaEvo.Playtest
             node.BackUp(utility);
             if (order.Draws && rolled.Count > 0)
                 Draw(node, rolled[0], utility);
+            if (order.Asks)
+                SetOrder(node, order.Seed);
             Reveal(node, count);
         }
 
         /// <summary>Makes a node of the tree.</summary>
-        internal virtual SearchNode NewNode(SearchNode parent, int action)
-        {
-            return new SearchNode(parent, action, nodes++);
-        }
+        internal virtual SearchNode NewNode(SearchNode parent, int action) => new SearchNode(parent, action, nodes++);
 
         /// <summary>Begins a new tree, for so many rollouts at a time.</summary>
         internal void Clear(int limit)
@@ -323,6 +349,19 @@ namespace PersonaEvo.Playtest
             return draws;
         }
 
+        /// <summary>Puts a node's choices in the order of their weights; those of equal weights are shuffled.</summary>
+        private void SetOrder(SearchNode node, ulong seed)
+        {
+            Model.Restore(node.State);
+            double[] weights = Play.WeightsOf(node.Count);
+            double most = weights.Max();
+            int[] choices = Enumerable.Range(0, node.Count).ToArray();
+            new SplitMix64(seed).Shuffle(choices);
+            node.Draws = 0;
+            node.InOrder = new Queue<KeyValuePair<int, double>>(choices.OrderByDescending(choice => weights[choice])
+                .Select(choice => new KeyValuePair<int, double>(choice, weights[choice] / most)));
+        }
+
         private SearchNode Expand(SearchNode parent)
         {
             int tried = parent.Children.Count;
@@ -347,10 +386,7 @@ namespace PersonaEvo.Playtest
         }
 
         /// <summary>The number of choices in the model's state, which is that of a node; 0 where the playthrough ends.</summary>
-        private int CountAt(SearchNode node)
-        {
-            return node.Depth < Reach ? Model.Count : 0;
-        }
+        private int CountAt(SearchNode node) => node.Depth < Reach ? Model.Count : 0;
 
         /// <summary>Makes the choice that a rollout drew a child, if it is none, and counts the result there.</summary>
         private void Draw(SearchNode parent, int action, double utility)

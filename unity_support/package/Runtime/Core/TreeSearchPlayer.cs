@@ -54,7 +54,7 @@ namespace PersonaEvo.Playtest
         public int Searches { get; private set; }
 
         /// <summary>The last search, to show what the player considered.</summary>
-        public TreeSearch Search { get { return search; } }
+        public TreeSearch Search => search;
 
         /// <inheritdoc/>
         public void Begin()
@@ -69,7 +69,8 @@ namespace PersonaEvo.Playtest
         public int Choose(int count, double[] weights)
         {
             if (model.Count != count)
-                throw new InvalidOperationException("the model offers " + model.Count + " choices where the game offers " + count);
+                throw new InvalidOperationException("the model offers " + model.Count + " choices where the game offers "
+                    + count);
             last = rules.Seeds > 0 ? Guessed(count) : follows ? Planned(count) : Moved();
             made++;
             return last;
@@ -84,7 +85,8 @@ namespace PersonaEvo.Playtest
             seen = new Line();
             plan.Clear();
             mistakes = new SplitMix64(SearchRandom.Derived(seed, "str:errors"));
-            search = New(rules.KeepsTree || (rules.Seeds > 0 && rules.IsPerMove) ? SearchRandom.Derived(seed, "str:agent", "int:0") : seed);
+            search = New(rules.KeepsTree || (rules.Seeds > 0 && rules.IsPerMove)
+                ? SearchRandom.Derived(seed, "str:agent", "int:0") : seed);
         }
 
         private TreeSearch New(ulong own)
@@ -194,7 +196,9 @@ namespace PersonaEvo.Playtest
             return share >= 1.0 ? whole : Math.Max(1, (int)Math.Round(whole * share, MidpointRounding.ToEven));
         }
 
-        /// <summary>The best choice of a search, of equals one by chance; or a mistake, which prefers what seems to be worth more.</summary>
+        /// <summary>
+        /// The best choice of a search, of equals one by chance; or a mistake, which prefers what seems to be worth more.
+        /// </summary>
         private int Skilled(ulong own)
         {
             List<SearchNode> tried = search.Tried();
@@ -217,7 +221,9 @@ namespace PersonaEvo.Playtest
             return found != 0 ? found : lot.CompareTo(otherLot);
         }
 
-        /// <summary>How likely a mistake makes each choice: in proportion to exp(value / temperature), values from 0 to 1.</summary>
+        /// <summary>
+        /// How likely a mistake makes each choice: in proportion to exp(value / temperature), values from 0 to 1.
+        /// </summary>
         private static double[] Chances(double[] means, double temperature)
         {
             double low = double.PositiveInfinity, high = double.NegativeInfinity;

@@ -20,7 +20,7 @@ namespace PersonaEvo.Playtest
         /// <summary>Whether a choice that was to be made was not there; its place in Counts says what was there.</summary>
         internal bool IsCut;
 
-        internal int Made { get { return Choices.Count; } }
+        internal int Made => Choices.Count;
 
         internal void See(int count, double[] row)
         {
@@ -171,10 +171,7 @@ namespace PersonaEvo.Playtest
             return away;
         }
 
-        private double Gap(Line result, int at, int metric)
-        {
-            return result.Rows[at][metric] - seen.Rows[at][metric];
-        }
+        private double Gap(Line result, int at, int metric) => result.Rows[at][metric] - seen.Rows[at][metric];
 
         /// <summary>Widens the ranges of metrics so that they hold a row. SCORE behind them is none of them.</summary>
         private void Stretch(double[] row)
@@ -192,9 +189,6 @@ namespace PersonaEvo.Playtest
             }
         }
 
-        private ulong Draw()
-        {
-            return random.Next() >> 1;
-        }
+        private ulong Draw() => random.Next() >> 1;
     }
 }

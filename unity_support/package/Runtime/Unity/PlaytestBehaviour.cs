@@ -16,19 +16,24 @@ namespace PersonaEvo.Playtest
         [Serializable]
         public sealed class DeclaredMetric
         {
+            /// <summary>How formulas call it.</summary>
             [Tooltip("How formulas call it: letters, digits and _")]
             public string symbol = "";
+            /// <summary>What it is, in words.</summary>
             [Tooltip("What it is, in words")]
             public string meaning = "";
+            /// <summary>Whether low and high hold.</summary>
             [Tooltip("Whether low and high hold")]
             public bool bounded;
+            /// <summary>The lowest value that it can have.</summary>
             public double low;
+            /// <summary>The highest value that it can have.</summary>
             public double high = 1.0;
         }
 
         [SerializeField, Tooltip("Most decisions of a playthrough; it is cut off there")]
         private int maxDecisions = 10000;
-        [SerializeField, Tooltip("All chance comes from UnityEngine.Random or Session.GameRandom, and the game sets itself up after BeginPlaythrough")]
+        [SerializeField, Tooltip("All chance comes from UnityEngine.Random or Session.GameRandom, after BeginPlaythrough")]
         private bool seeded = true;
         [SerializeField, Tooltip("Some decisions have weights")]
         private bool weighted;
@@ -54,15 +59,23 @@ namespace PersonaEvo.Playtest
         /// <summary>The session, for all that this component does not wrap.</summary>
         public PlaytestSession Session { get; private set; }
 
-        public bool IsDriverPresent { get { return Session.IsDriverPresent; } }
+        /// <inheritdoc cref="PlaytestSession.IsDriverPresent"/>
+        public bool IsDriverPresent => Session.IsDriverPresent;
 
         /// <summary>Whether a driver or the policy makes the choices, so the game asks TrySelect and no human.</summary>
-        public bool IsAutomated { get { return Session.IsAutomated; } }
+        public bool IsAutomated => Session.IsAutomated;
 
-        public ulong GameSeed { get { return Session.GameSeed; } }
-        public string DesignVariant { get { return Session.DesignVariant; } }
-        public string Map { get { return Session.Map; } }
-        public JsonValue Settings { get { return Session.Settings; } }
+        /// <inheritdoc cref="PlaytestSession.GameSeed"/>
+        public ulong GameSeed => Session.GameSeed;
+
+        /// <inheritdoc cref="PlaytestSession.DesignVariant"/>
+        public string DesignVariant => Session.DesignVariant;
+
+        /// <inheritdoc cref="PlaytestSession.Map"/>
+        public string Map => Session.Map;
+
+        /// <inheritdoc cref="PlaytestSession.Settings"/>
+        public JsonValue Settings => Session.Settings;
 
         private void Awake()
         {
@@ -114,10 +127,7 @@ namespace PersonaEvo.Playtest
             return new DriverAddress { Port = UnityEditor.SessionState.GetInt(PortKey, AttachPort), Nonce = token };
         }
 #else
-        private static DriverAddress Attached()
-        {
-            return null;
-        }
+        private static DriverAddress Attached() => null;
 #endif
 
         /// <summary>A driver started a build that cannot see it: its log shows why nobody connects.</summary>
@@ -148,7 +158,8 @@ namespace PersonaEvo.Playtest
             if (policy == null || Session.IsDriverPresent)
                 return;
             Policy read = Policy.Read(policy.text, Session.Symbols);
-            Session.Player = new TreeSearchPlayer(model, read, Session.Symbols.Count, new SearchSettings { Iterations = iterations });
+            Session.Player = new TreeSearchPlayer(model, read, Session.Symbols.Count,
+                new SearchSettings { Iterations = iterations });
         }
 
         /// <summary>
@@ -179,7 +190,10 @@ namespace PersonaEvo.Playtest
         public void Reseed(int part)
         {
             if (Session.IsAutomated)
-                UnityEngine.Random.InitState(unchecked((int)new SplitMix64(new SplitMix64(GameSeed).Next() + (ulong)part).Next()));
+            {
+                ulong own = unchecked(new SplitMix64(GameSeed).Next() + (ulong)part);
+                UnityEngine.Random.InitState(unchecked((int)new SplitMix64(own).Next()));
+            }
         }
 
         /// <summary>
@@ -221,6 +235,7 @@ namespace PersonaEvo.Playtest
             Session.ReportScore(score);
         }
 
+        /// <inheritdoc cref="PlaytestSession.ReportState"/>
         public void ReportState(ulong hash)
         {
             Session.ReportState(hash);
@@ -245,7 +260,7 @@ namespace PersonaEvo.Playtest
                 return;
             try
             {
-                Session.FailPlaythrough(message + "\n" + trace);
+                Session.FailPlaythrough(message + " (" + (trace ?? "").Split('\n')[0].Trim() + ")\n" + trace);
             }
             catch (ExperimentFinishedException e)
             {

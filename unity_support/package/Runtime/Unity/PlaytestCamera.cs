@@ -32,7 +32,9 @@ namespace PersonaEvo.Playtest
                 Destroy(image);
         }
 
-        /// <summary>Returns what the camera sees as a PNG file; null if the camera is gone, or if there are no graphics.</summary>
+        /// <summary>
+        /// Returns what the camera sees as a PNG file; null if the camera is gone, or if there are no graphics.
+        /// </summary>
         private byte[] Capture()
         {
             if (!this || SystemInfo.graphicsDeviceType == GraphicsDeviceType.Null)

@@ -29,7 +29,8 @@ namespace PersonaEvo.Playtest.Samples
             tiles = string.IsNullOrEmpty(map) ? Generate(random) : map;
             at = tiles.IndexOf('@');
             if (at < 0 || tiles.IndexOf('D') < 0)
-                throw new PlaytestException("the map '" + tiles + "' is no corridor; expected @, D, and $ for coins, as in @.$.D");
+                throw new PlaytestException("the map '" + tiles
+                    + "' is no corridor; expected @, D, and $ for coins, as in @.$.D");
             coins = new bool[tiles.Length];
             total = steps = 0;
             for (int i = 0; i < tiles.Length; i++)
@@ -39,15 +40,15 @@ namespace PersonaEvo.Playtest.Samples
             }
         }
 
-        public int At { get { return at; } }
-        public int Steps { get { return steps; } }
-        public bool IsOut { get { return tiles[at] == 'D'; } }
-        public bool IsOver { get { return IsOut || steps >= MostSteps; } }
-        public double CoinShare { get { return total == 0 ? 1.0 : 1.0 - Left() / (double)total; } }
-        public double Score { get { return (IsOut ? 1.0 : 0.0) + CoinShare - 0.01 * steps; } }
+        public int At => at;
+        public int Steps => steps;
+        public bool IsOut => tiles[at] == 'D';
+        public bool IsOver => IsOut || steps >= MostSteps;
+        public double CoinShare => total == 0 ? 1.0 : 1.0 - Left() / (double)total;
+        public double Score => (IsOut ? 1.0 : 0.0) + CoinShare - 0.01 * steps;
 
         /// <summary>Both ways, but one at an end of the corridor.</summary>
-        public int Count { get { return IsOver ? 0 : at == 0 || at == tiles.Length - 1 ? 1 : 2; } }
+        public int Count => IsOver ? 0 : at == 0 || at == tiles.Length - 1 ? 1 : 2;
 
         /// <summary>One step: choice 0 is to the left where that is possible.</summary>
         public void Apply(int choice)
@@ -100,10 +101,7 @@ namespace PersonaEvo.Playtest.Samples
 
         public void ReportTo(PlaytestSession session)
         {
-            session.ReportMetric("ST", steps);
-            session.ReportMetric("COINS", CoinShare);
-            session.ReportMetric("OUT", IsOut ? 1.0 : 0.0);
-            session.ReportScore(Score);
+            session.ReportFrom(this);
             session.ReportState(Hash());
         }
 

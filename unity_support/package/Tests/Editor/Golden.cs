@@ -6,10 +6,8 @@ namespace PersonaEvo.Playtest.Tests
     /// <summary>The vectors that C# and Python both replay; they stand in the repository, not in the package.</summary>
     internal static class Golden
     {
-        internal static JsonValue Read(string folder, string file)
-        {
-            return JsonValue.Parse(Text("tests", Path.Combine(folder, file)));
-        }
+        internal static JsonValue Read(string folder, string file) =>
+            JsonValue.Parse(Text("tests", Path.Combine(folder, file)));
 
         /// <summary>The text of a file in a folder of the repository.</summary>
         internal static string Text(string folder, string file)

@@ -11,7 +11,8 @@ namespace PersonaEvo.Playtest.Tests
         [Test]
         public void ValuesOfEveryKind()
         {
-            JsonValue v = JsonValue.Parse("\uFEFF {\"a\": [1, -2.5e3, true, false, null], \"b\": {\"c\": \"\\u00e9\\n\\\"\\/\"}, \"b2\": {}} ");
+            JsonValue v = JsonValue.Parse("\uFEFF {\"a\": [1, -2.5e3, true, false, null], \"b\": {\"c\": \"\\u00e9\\n\\\"\\/\"}, "
+                + "\"b2\": {}} ");
             Assert.AreEqual(1, v["a"].Items[0].AsInt());
             Assert.AreEqual(-2500.0, v["a"].Items[1].AsDouble());
             Assert.IsTrue(v["a"].Items[2].AsBool());

@@ -8,10 +8,8 @@ namespace PersonaEvo.Playtest.Tests
     [TestFixture]
     public class RandomTests
     {
-        private static SplitMix64 Stream(JsonValue vector)
-        {
-            return new SplitMix64(ulong.Parse(vector["seed"].AsString(), CultureInfo.InvariantCulture));
-        }
+        private static SplitMix64 Stream(JsonValue vector) =>
+            new SplitMix64(ulong.Parse(vector["seed"].AsString(), CultureInfo.InvariantCulture));
 
         [Test]
         public void PublishedValues()

@@ -255,7 +255,8 @@ namespace PersonaEvo.Playtest.Tests
             PlaytestSession session = null;
             Play(d =>
             {
-                d.Accept("{\"protocol\": [1, 7], \"settings\": {\"lives\": 3, \"variant\": \"a\"}, \"variant\": \"b\", \"map\": null, \"new\": 1}");
+                d.Accept("{\"protocol\": [1, 7], \"settings\": {\"lives\": 3, \"variant\": \"a\"}, "
+                    + "\"variant\": \"b\", \"map\": null, \"new\": 1}");
                 d.Rollout(1, 0, 0, 0);
                 d.Result();
                 Assert.AreEqual(3, session.Settings["lives"].AsInt());
@@ -434,7 +435,8 @@ namespace PersonaEvo.Playtest.Tests
                     Assert.AreEqual(Math.Max(0.0, 6.0 - depth), question["metrics"].Items[0].AsDouble());
                     d.Send(8, "ping");
                     Assert.AreEqual("ping", Encoding.UTF8.GetString(d.Read(out type)));
-                    d.Send(7, "{\"id\": " + (depth % 2 == 0 ? "\"18446744073709551615\"" : "18446744073709551615") + ", \"choice\": 0}");
+                    d.Send(7, "{\"id\": " + (depth % 2 == 0 ? "\"18446744073709551615\"" : "18446744073709551615")
+                        + ", \"choice\": 0}");
                 }
                 Assert.AreEqual("1/2 0/2 0/2 0/2 0/2 0/2 0/2 0/2", d.Result().Trace);
             });
