@@ -23,6 +23,8 @@ MOST_JOBS = 4096
 MOST_TRIALS = 100_000
 MOST_LEVELS = 10_000
 MOST_SHARE = 0.9
+MOST_SEEDS = 256
+"""The largest number of game seeds that a search averages over."""
 
 _EXACT = 2.0**53
 """Floats up to this hold every whole number."""

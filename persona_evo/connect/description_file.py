@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from persona_evo import limits
 from persona_evo.connect import launch
 from persona_evo.connect.description import (
     CASES,
     GAME_NAME,
-    MOST_SEEDS,
     MOST_SLOTS,
     SEEDS,
     SLOTS,
@@ -112,7 +112,7 @@ class _Reader:
             widening=top.whole("widening", WIDENING, 0, MOST_CHOICES),
             priors=top.truth("priors", True),
             deterministic=self.deterministic(),
-            seeds=top.whole("seeds", SEEDS, 1, MOST_SEEDS),
+            seeds=top.whole("seeds", SEEDS, 1, limits.MOST_SEEDS),
             constant=top.choice("constant", ("outside", "inside"), "outside"),
             scores=top.choice("scores", (NORMALISED, RAW), NORMALISED),
             personas=self.personas(),
