@@ -35,7 +35,7 @@ def teller() -> Callable[[GenerationProgress], None]:
         busy = f", cores {percent(p.usage.share)} busy" if p.usage is not None else ""
         known = [counted(n, what) for n, what in ((p.remembered, p.bred), (p.spared, "playthrough")) if n]
         memory = f", {enumerated(known)} from memory" if known else ""
-        where = " on the validation set" if p.best.validation else ""
+        where = " in validation" if p.best.validation else ""
         line.show(
             f"generation {p.generation + 1}/{p.target}: best {p.best.fitness:.4f}{where} "
             f"({counted(p.best.size, 'node')}), mean {mean:.4f}, {p.rate:.1f} {p.bred}s/s{memory}{busy}, "

@@ -17,7 +17,7 @@ from persona_evo.connect.worlds import Observation, WorldRollout, Worlds
 from persona_evo.search.layout import Codes, Options
 from persona_evo.search.moves import Option
 from persona_evo.search.prefix_engine import OpenPrefixEngine, PrefixEngine
-from persona_evo.search.tree import DEPTH, DONE, NOBODY, UNKNOWN, Columns
+from persona_evo.search.tree import DEAD, DEPTH, DONE, NOBODY, UNKNOWN, Columns
 from persona_evo.seeds import SplitMix64, derive
 
 FAILURES = 0.2
@@ -44,7 +44,7 @@ class OpenLoopSearch(ConnectedSearch):
     def _new_engine(self, options: Options, codes: Codes, columns: Columns) -> PrefixEngine:
         self.worlds = Worlds(self.ordering.worlds, SplitMix64(derive(self._seed, "worlds")))
         self._ends: dict[tuple[int, int], float] = {}
-        return super()._new_engine(options._replace(cut_off=DONE), codes, columns)
+        return super()._new_engine(options._replace(cut_off=DONE | DEAD), codes, columns)
 
     @property
     def open_engine(self) -> OpenPrefixEngine:
@@ -114,6 +114,7 @@ class OpenLoopSearch(ConnectedSearch):
         result = self.pool.next()
         if isinstance(result, Lost):
             self.lost += 1
+            engine.lose_open(order.node)
             if order.probe:
                 self.worlds.give_up(order.world)
                 self._refill(order.world)

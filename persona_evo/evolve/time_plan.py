@@ -23,8 +23,8 @@ from persona_evo.evolve.schedule import DESCRIBE_SECONDS, END_SHARE
 from persona_evo.evolve.setting_values import SMALL_ISLAND
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.task import EvolutionTask
-from persona_evo.games import registry
-from persona_evo.jobs.workers import Workers, lent
+from persona_evo.games.cluster_games import hired
+from persona_evo.jobs.workers import Workers
 from persona_evo.words import counted, duration
 
 GENERATIONS = 10
@@ -118,7 +118,7 @@ def plan(task: EvolutionTask, workers: Workers, deadline: float, fixed: Collecti
         SettingsError: there is no time for one generation, however small.
     """
     cases, runs = _cases(task), task.settings.runs
-    with lent(workers, alone=registry.alone(task.game)) as own:
+    with hired(task.game, workers) as own:
         fitness, jobs = Fitness(task.spec, own), own.jobs
         fitness.time_one(task.spec.utility)
     left = deadline - time.monotonic()
