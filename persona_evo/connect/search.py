@@ -192,10 +192,9 @@ class ConnectedSearch:
         self._under_way.clear()
         self.pool.settle()
         if not self.has_result:
-            first = shown(self.pool.findings[0].message) if self.pool.findings else "no rollout was completed"
             raise ConnectError(
                 "the game could not be played to its end a single time",
-                found=first,
+                found=shown(self.pool.findings[0].message) if self.pool.findings else "no rollout was completed",
                 hint="persona-evo doctor --game FILE.toml tells how it fails, and where its logs are",
             )
 
@@ -248,8 +247,8 @@ class ConnectedSearch:
 
     def options(self) -> tuple[Option, ...]:
         """Return what is known of the choices that were tried at the state; one drawn by chance if none was tried."""
-        found = tuple(option for option in self.engine.options() if option.action < self._choices)
-        return found or (Option(self._rollouts.below(self._choices), 0, 0.0, 0.0),)
+        tried = tuple(o for o in self.engine.options() if o.action < self._choices)
+        return tried or (Option(self._rollouts.below(self._choices), 0, 0.0, 0.0),)
 
     @property
     def decisions_left(self) -> float:
