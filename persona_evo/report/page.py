@@ -79,7 +79,7 @@ class Page:
         checks: outcomes of requirements.
         pictures: maps and replays.
         strips: film strips of connected games.
-        most: visits of the hottest colour of the maps, by level.
+        most, signs: visits of the hottest colour of the maps, and what else they show (see `maps.signs`), by level.
         health: charts of hit points over turns, by level.
         baseline, players: rows of `versus_baseline` and `between_players`.
         versions: a comparison of two versions of a level, or of several, None for a playtest. With it, nothing covers
@@ -104,6 +104,7 @@ class Page:
     pictures: Sequence[Picture] = ()
     strips: Sequence[Strip] = ()
     most: Mapping[str, float] = field(default_factory=dict)
+    signs: Mapping[str, frozenset[str]] = field(default_factory=dict)
     health: Mapping[str, Chart] = field(default_factory=dict)
     baseline: Sequence[ComparisonRow] = ()
     players: Sequence[ComparisonRow] = ()
@@ -302,7 +303,7 @@ def _level(page: Page, name: str, number: int) -> Section:
         [
             Cards(_cards(page, name), brief=True) if len(page.levels) > 1 and not page.addresses else None,
             Gallery("map", [_figure(p) for p in drawn]),
-            Legend(page.most[name], name in page.health, _marked(page, [name])) if drawn else None,
+            Legend(page.most[name], page.signs.get(name, frozenset()), _marked(page, [name])) if drawn else None,
             Lines(page.routes.get(name, ())),
             None
             if page.is_pair
@@ -395,5 +396,6 @@ def _versions(page: Page) -> Section:
         return level_pairs.section(page.versions)
     drawn = [[_figure(p) for p in page.pictures if p.kind == "map" and p.level == name] for name in page.levels]
     marked = _marked(page, page.levels)
-    legend = Legend(max(page.most.values()), bool(page.versions.health), marked) if drawn and drawn[0] else None
+    signs = frozenset[str]().union(*page.signs.values())
+    legend = Legend(max(page.most.values()), signs, marked) if drawn and drawn[0] else None
     return versions.section(page.versions, zip(*drawn, strict=False), legend)
