@@ -309,13 +309,14 @@ def _wanted(
             text = _told(group, analysis.tolerances.get(player), f" in {name}" if compared else "")
             drawing = MapDrawing(group, str(path), _markers(analysis, name, player), high)
             yield _Wanted(Picture(name, "map", path, text), drawing, player)
-        if is_baseline:
+        filmed = game.outside is not None and bool(game.outside.filmed)
+        if is_baseline or filmed or not replays:
             continue
-        if replays and errs(group[0].skill):
+        if errs(group[0].skill):
             written.note(
                 "There are no replays of players who make mistakes; persona-evo runs show plays their playthroughs."
             )
-        elif replays and not (game.outside is not None and game.outside.filmed):
+        else:
             yield from _replays(names, game, level, group, groups.get((name, baselines.get(player, "")), []))
 
 
