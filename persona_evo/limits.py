@@ -11,7 +11,7 @@ import operator
 from pathlib import Path
 from typing import SupportsIndex
 
-from persona_evo.errors import SettingsError
+from persona_evo.errors import SettingsError, has_control
 
 SEEDS = 2**63 - 1
 """The largest seed."""
@@ -124,3 +124,24 @@ def name(value: object, what: str) -> str:
     if not isinstance(value, str | Path):
         raise SettingsError(f"this does not name {what}", found=repr(value)[:200], expected="a name or a file")
     return str(value)
+
+
+def label(text: str, what: str) -> None:
+    """Check that a name can be shown on one line, in a file and in a terminal.
+
+    Args:
+        text: the name.
+        what: what it names, for the message.
+
+    Raises:
+        SettingsError: it has line endings or control characters.
+    """
+    if not is_label(text):
+        raise SettingsError(
+            f"the name of {what} has a control character", found=repr(text)[:200], expected="a name on one line"
+        )
+
+
+def is_label(text: str) -> bool:
+    """Return whether a text has neither line endings nor control characters."""
+    return "\n" not in text and not has_control(text)

@@ -26,10 +26,11 @@ from persona_evo.connect.process_start import Limits, Timeouts
 from persona_evo.connect.protocol import MOST_CHOICES, MOST_PORT
 from persona_evo.connect.restarts import Restarts
 from persona_evo.connect.scores import NORMALISED, RAW
-from persona_evo.errors import ConnectError, has_control, unknown
+from persona_evo.errors import ConnectError, unknown
 from persona_evo.games import textfile
 from persona_evo.games.outside import FILMED
 from persona_evo.games.toml_table import TomlTable
+from persona_evo.limits import is_label
 from persona_evo.words import counted
 
 KEYS = (
@@ -128,7 +129,7 @@ class _Reader:
             settings=self.plain("settings"),
             variants=self.variants(),
             maps=self.maps(),
-            outcome=(outcome.text("won", ""), outcome.text("lost", "")),
+            outcome=(outcome.line("won", ""), outcome.line("lost", "")),
             metrics=self.metrics(),
         )
 
@@ -263,7 +264,7 @@ class _Reader:
     def variants(self) -> Mapping[str, Mapping[str, Any]]:
         value = self.plain("variants")
         for name, settings in value.items():
-            if not isinstance(settings, dict) or not re.fullmatch(r"[^:@\s][^:@]*", name):
+            if not isinstance(settings, dict) or not re.fullmatch(r"[^:@\s][^:@]*", name) or not is_label(name):
                 raise self.top.wrong(
                     "not a variant",
                     "variants",
@@ -277,7 +278,9 @@ class _Reader:
         table = self.top.table("maps")
         found = {name: table.texts(name) for name in table.values}
         for name, levels in found.items():
-            if not levels or has_control(name):
+            if not is_label(name):
+                raise table.wrong("not a name for a set of levels", name, expected="a name on one line")
+            if not levels:
                 raise table.wrong("a set of levels is empty", name, expected=f'{name} = ["default"]')
         return found
 
@@ -299,8 +302,8 @@ class _Reader:
         found = []
         for table in self.top.tables("metrics"):
             table.allow(tuple(MetricWords.__dataclass_fields__), "unknown key in [metrics]")
-            given = {key: table.text(key, "") for key in table.values if key not in ("symbol", "place", "better")}
+            given = {key: table.line(key, "") for key in table.values if key not in ("symbol", "place", "better")}
             better = table.choice("better", BETTER, MetricWords.better, "direction")
-            words = MetricWords(table.text("symbol"), place=table.truth("place", True), better=better, **given)
+            words = MetricWords(table.line("symbol"), place=table.truth("place", True), better=better, **given)
             found.append(words)
         return tuple(found)

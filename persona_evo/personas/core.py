@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from persona_evo import limits
 from persona_evo.arguments import checked_fields
 from persona_evo.errors import PersonaError, Place, SettingsError, unknown
 from persona_evo.formula import Formula, parse
@@ -92,6 +93,8 @@ class Persona:
     def __post_init__(self) -> None:
         from persona_evo.games import registry
 
+        for text in (self.name, self.title, self.short, self.set):
+            limits.label(text, "a persona")
         given: dict[str, object] = {"utility": self.utility, "always": self.always}
         for name, value in given.items():
             if isinstance(value, str):
@@ -306,10 +309,10 @@ def _build(table: TomlTable, game: Game | str | None) -> Persona:
         priority=priority,
         stages=stages,
         always=always,
-        title=table.text("title", name.replace("_", " ").title()),
-        short=table.text("short", name),
+        title=table.line("title", name.replace("_", " ").title()),
+        short=table.line("short", name),
         description=table.text("description", ""),
-        set=table.text("set", ""),
+        set=table.line("set", ""),
         source=table.source,
         lists=_lists(table, symbols),
         seeds=_seeds(table, game),
@@ -349,7 +352,7 @@ def _stages(table: TomlTable, symbols: tuple[str, ...]) -> tuple[Stage, ...]:
                 "the last stage has no end", place=part.key("until"), hint="delete its `until`, or add a stage"
             )
         until = None if last else part.formula("until", symbols)
-        stages.append(Stage(part.text("title", f"stage {i + 1}"), part.formula("utility", symbols), until))
+        stages.append(Stage(part.line("title", f"stage {i + 1}"), part.formula("utility", symbols), until))
     return tuple(stages)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from persona_evo import limits
 from persona_evo.agents import skill as skills
 from persona_evo.agents.agent import Agent, policy_of
 from persona_evo.agents.agent_files import agent_from
@@ -59,6 +60,8 @@ class Player:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "label", self.label or self.persona.name)
+        for text in (self.label, self.baseline):
+            limits.label(text, "a player")
         if self.agent is None:
             object.__setattr__(self, "policy", with_lists(self.policy, self.persona.lists))
 
