@@ -55,8 +55,8 @@ from persona_evo.report import (
 from persona_evo.report.album import Album
 from persona_evo.report.figures import Drawing
 from persona_evo.report.level_pairs import PairedVersions
-from persona_evo.report.page import Page, Picture
 from persona_evo.report.page import write as write_page
+from persona_evo.report.page_content import Page, Picture
 from persona_evo.report.pictures import MapDrawing, PictureDrawing, ReplayDrawing
 from persona_evo.report.versions import Versions
 from persona_evo.report.written import Names

@@ -205,8 +205,10 @@ def test_casual_play_has_the_settings_of_a_run_whose_playthroughs_are_slow() -> 
     assert evolution_of("casual", SEEDED).to_dict().items() >= SLOW.items()
 
 
-def test_the_help_names_the_numbers_that_are_used() -> None:
-    text = " ".join(run("reproduce", "evolution", "--help").out.split())
+def test_the_help_names_the_numbers_that_are_used(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        run(capsys, "reproduce", "evolution", "--help")
+    text = " ".join(capsys.readouterr().out.split())
     usual = {name: setting.playthroughs for name, setting in SETTINGS.items()}
     assert f"default: {usual['single']} with a single list, {usual['planner-300']} and" in text
     assert f"{usual['planner-1000']} in the planner, {usual['casual']} from move to move" in text
