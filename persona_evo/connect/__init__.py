@@ -30,8 +30,8 @@ Decisions:
   or there are more workers. With 8 slots, a game that plays a rollout in well under a millisecond plays five times as
   many as with 1, because handing over an order costs more than playing it. The results of UCB1 were the same within the
   confidence intervals (2D Roguelike, 15 levels, 300 and 1,500 rollouts per playthrough).
-- Playthroughs of connected games are made in the calling process, whatever `jobs` says, unless the workers are those of a
-  Dask cluster. Their rollouts run in parallel.
+- Playthroughs of connected games are made in the calling process, whatever `jobs` says, unless the workers are those of
+  a Dask cluster. Their rollouts run in parallel.
 - A driver that is killed (SIGKILL) cannot end its games. A watchdog beside it does, and guards end what the games have
   started. `docs/pages/reference/processes.md` says what is guaranteed on which system.
 """
