@@ -133,9 +133,9 @@ FAULTS = {
     "data = data[:40] + b'x' + data[41:]": "a picture is a damaged PNG file",
     "data += bytes(2**20)": "a frame is too large",
     "data = png(2049, 1, bytes(3 * 2049))": "a picture has too many pixels",
-    "depth = 7": "pictures came in a wrong order, or too many of them",
-    "depth = 6 - depth": "pictures came in a wrong order, or too many of them",
-    "depth = 0": "pictures came in a wrong order, or too many of them",
+    "depth = 7": "pictures came in the wrong order, or too many of them",
+    "depth = 6 - depth": "pictures came in the wrong order, or too many of them",
+    "depth = 0": "pictures came in the wrong order, or too many of them",
     "order = order._replace(id=order.id + 1)": "the game sent a PICTURE that no ROLLOUT under way asks for",
 }
 
