@@ -122,7 +122,7 @@ def name(value: object, what: str) -> str:
         SettingsError: it is neither text nor a path.
     """
     if not isinstance(value, str | Path):
-        raise SettingsError(f"this does not name {what}", found=repr(value)[:200], expected="a name or a file")
+        raise SettingsError(f"this is not the name of {what}", found=repr(value)[:200], expected="a name or a file")
     return str(value)
 
 

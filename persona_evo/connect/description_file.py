@@ -207,7 +207,9 @@ class _Reader:
         """Return the policy of the rollouts, which is given if and only if `rollout = "policy"` is."""
         text = self.top.text("policy", "")
         if bool(text) != (self.top.values.get("rollout") == "policy"):
-            raise self.top.wrong('`policy` and `rollout = "policy"` go together', "policy" if text else "rollout")
+            raise self.top.wrong(
+                '`policy` requires `rollout = "policy"`, and the reverse', "policy" if text else "rollout"
+            )
         return text
 
     def deterministic(self) -> bool:
@@ -288,7 +290,7 @@ class _Reader:
         found: list[Path] = []
         for pattern in self.top.texts("personas"):
             if Path(pattern).is_absolute():
-                raise self.top.wrong("a persona's path counts from this file's folder", "personas", found=pattern)
+                raise self.top.wrong("a persona's path is relative to this file's folder", "personas", found=pattern)
             try:
                 hits = sorted(self.path.parent.glob(pattern))
             except (ValueError, NotImplementedError) as e:
